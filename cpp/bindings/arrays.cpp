@@ -1,0 +1,75 @@
+#include "arrays.hpp"
+
+#include "raise.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+bool is_int64(const py::array& array) {
+  return array.dtype().kind() == 'i' && array.itemsize() == 8 && array.dtype().byteorder() == '=';
+}
+
+}  // namespace
+
+Ints as_ints(py::handle object, const char* argument) {
+  py::array array;
+  if (py::isinstance<py::array>(object)) {
+    array = py::reinterpret_borrow<py::array>(object);
+  } else {
+    array = py::module_::import("numpy").attr("asarray")(object).cast<py::array>();
+    if (array.size() == 0 && array.ndim() == 1) array = empty_ints(0);  // [] has no dtype of its own
+  }
+  if (array.ndim() != 1) {
+    raise_value(std::string(argument) + ": expected one dimension, got " + std::to_string(array.ndim()));
+  }
+  const char kind = array.dtype().kind();
+  if (kind != 'i' && kind != 'u') {
+    raise_type(std::string(argument) + ": expected integers, got dtype " +
+               py::str(array.dtype()).cast<std::string>());
+  }
+  if (!is_int64(array) || (array.flags() & py::array::c_style) == 0) {
+    const bool may_not_fit = kind == 'u' && array.itemsize() == 8;
+    if (may_not_fit && array.size() > 0 &&
+        array.attr("max")().cast<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
+      raise_overflow(std::string(argument) + ": holds a number beyond 63 bits");
+    }
+    array = array.attr("astype")(py::dtype::of<std::int64_t>()).cast<py::array>();
+    if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")().cast<py::array>();
+  }
+  return {array, static_cast<const std::int64_t*>(array.data()), static_cast<std::int64_t>(array.size())};
+}
+
+py::array as_rows(py::handle object, const char* argument) {
+  if (!py::isinstance<py::array>(object)) {
+    raise_type(std::string(argument) + ": expected an array, got " + type_name(object));
+  }
+  auto array = py::reinterpret_borrow<py::array>(object);
+  if (array.ndim() == 0) raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
+  if (array.dtype().kind() == 'O' || array.dtype().attr("hasobject").cast<bool>()) {
+    raise_type(std::string(argument) + ": arrays of Python objects cannot be moved as bytes");
+  }
+  if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")("C").cast<py::array>();
+  return array;
+}
+
+std::int64_t row_bytes(const py::array& array) {
+  std::int64_t bytes = array.itemsize();
+  for (py::ssize_t axis = 1; axis < array.ndim(); ++axis) bytes *= array.shape(axis);
+  return bytes;
+}
+
+Rows rows_of(const py::array& array) {
+  return {static_cast<const std::byte*>(array.data()), array.shape(0), row_bytes(array)};
+}
+
+py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) { return py::array(dtype, shape); }
+
+py::array empty_ints(std::int64_t n) { return empty(py::dtype::of<std::int64_t>(), {n}); }
+
+py::array frozen(py::array array) {
+  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,11 @@
+#include <pybind11/pybind11.h>
+
+#include "rooms.hpp"
+
+PYBIND11_MODULE(_core, m) {
+  using namespace varlen::bindings;
+  m.doc() = "The compiled core of varlen.";
+  m.attr("__version__") = VARLEN_VERSION;
+  bind_pool(m);
+  bind_level(m);
+}

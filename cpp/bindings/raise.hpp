@@ -1,0 +1,25 @@
+// From a kernel's Status to a Python exception whose text names the argument, the row and the number.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "varlen/status.hpp"
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// Raises for a Status that is not ok; `argument` names what the caller gave.
+void raise_if(Status status, const char* argument);
+
+[[noreturn]] void raise_value(const std::string& text);
+[[noreturn]] void raise_type(const std::string& text);
+[[noreturn]] void raise_index(const std::string& text);
+[[noreturn]] void raise_overflow(const std::string& text);
+
+/// "int32", "float64[3]", ...: how a dtype or a type is called in an error.
+std::string type_name(py::handle object);
+
+}  // namespace varlen::bindings

@@ -1,0 +1,11 @@
+// Each noun's bindings, one function a file.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace varlen::bindings {
+
+void bind_level(pybind11::module_& m);
+void bind_pool(pybind11::module_& m);
+
+}  // namespace varlen::bindings
