@@ -45,7 +45,8 @@ py::array as_rows(py::handle object, const char* argument) {
     raise_type(std::string(argument) + ": expected an array, got " + type_name(object));
   }
   auto array = py::reinterpret_borrow<py::array>(object);
-  if (array.ndim() == 0) raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
+  if (array.ndim() == 0)
+    raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
   if (array.dtype().kind() == 'O' || array.dtype().attr("hasobject").cast<bool>()) {
     raise_type(std::string(argument) + ": arrays of Python objects cannot be moved as bytes");
   }
@@ -63,9 +64,13 @@ Rows rows_of(const py::array& array) {
   return {static_cast<const std::byte*>(array.data()), array.shape(0), row_bytes(array)};
 }
 
-py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) { return py::array(dtype, shape); }
+py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) {
+  return py::array(dtype, shape);
+}
 
-py::array empty_ints(std::int64_t n) { return empty(py::dtype::of<std::int64_t>(), {n}); }
+py::array empty_ints(std::int64_t n) {
+  return empty(py::dtype::of<std::int64_t>(), {n});
+}
 
 py::array frozen(py::array array) {
   py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;

@@ -11,7 +11,9 @@ namespace varlen::bindings {
 
 namespace {
 
-std::int64_t* ints(py::array& array) { return static_cast<std::int64_t*>(array.mutable_data()); }
+std::int64_t* ints(py::array& array) {
+  return static_cast<std::int64_t*>(array.mutable_data());
+}
 
 template <class T>
 Status scan(const py::array& lengths, std::int64_t* offsets) {
@@ -77,7 +79,8 @@ std::shared_ptr<Level> Level::from_offsets(py::handle offsets, const char* argum
   raise_if(check_ends({given.data + 1, given.count - 1}, -1), argument);
   py::array own = empty_ints(given.count);
   std::memcpy(own.mutable_data(), given.data, static_cast<std::size_t>(given.count) * sizeof(std::int64_t));
-  raise_if(check_ends({ints(own) + 1, given.count - 1}, -1), argument);  // what we own, not what they may change
+  raise_if(check_ends({ints(own) + 1, given.count - 1}, -1),
+           argument);  // what we own, not what they may change
   return trusted(std::move(own));
 }
 
@@ -138,29 +141,33 @@ void bind_level(py::module_& m) {
       "One level of nesting: where each sequence begins and ends. Immutable, checked once, shared.\n\n"
       "Made by `from_lengths`, `from_offsets`, `from_bounds` or `from_row_ids`.")
       .def(py::init([](py::handle lengths) { return Level::from_lengths(lengths); }), py::arg("lengths"))
-      .def_static("from_lengths", [](py::handle x) { return Level::from_lengths(x); }, py::arg("lengths"),
-                  "From n lengths of any integer dtype; an error names the first negative one.")
-      .def_static("from_offsets", [](py::handle x) { return Level::from_offsets(x); }, py::arg("offsets"),
-                  "From n + 1 offsets that start at 0 and never decrease.")
-      .def_static("from_bounds", [](py::handle x) { return Level::from_bounds(x); }, py::arg("bounds"),
-                  "From n ends without the leading 0.")
+      .def_static(
+          "from_lengths", [](py::handle x) { return Level::from_lengths(x); }, py::arg("lengths"),
+          "From n lengths of any integer dtype; an error names the first negative one.")
+      .def_static(
+          "from_offsets", [](py::handle x) { return Level::from_offsets(x); }, py::arg("offsets"),
+          "From n + 1 offsets that start at 0 and never decrease.")
+      .def_static(
+          "from_bounds", [](py::handle x) { return Level::from_bounds(x); }, py::arg("bounds"),
+          "From n ends without the leading 0.")
       .def_static(
           "from_row_ids", [](py::handle x, std::int64_t count) { return Level::from_row_ids(x, count); },
           py::arg("row_ids"), py::arg("count") = -1,
           "From the sorted sequence number of each row; `count` sequences, by default the last id + 1.")
       .def("__len__", &Level::count)
-      .def("__eq__", [](const Level& a, py::handle b) -> py::object {
-        if (!py::isinstance<Level>(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-        return py::bool_(a.equals(*b.cast<Level*>()));
-      })
-      .def("__hash__", [](const Level& self) {
-        return py::hash(py::make_tuple(self.count(), self.total()));
-      })
+      .def("__eq__",
+           [](const Level& a, py::handle b) -> py::object {
+             if (!py::isinstance<Level>(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+             return py::bool_(a.equals(*b.cast<Level*>()));
+           })
+      .def("__hash__", [](const Level& self) { return py::hash(py::make_tuple(self.count(), self.total())); })
       .def(py::pickle([](Level& self) { return py::make_tuple(self.offsets()); },
                       [](const py::tuple& state) { return Level::from_offsets(state[0]); }))
       .def_property_readonly("total", &Level::total, "Rows in all sequences together.")
-      .def_property_readonly("longest", [](Level& l) { return l.stats().longest; }, "0 where there is none.")
-      .def_property_readonly("shortest", [](Level& l) { return l.stats().shortest; }, "0 where there is none.")
+      .def_property_readonly(
+          "longest", [](Level& l) { return l.stats().longest; }, "0 where there is none.")
+      .def_property_readonly(
+          "shortest", [](Level& l) { return l.stats().shortest; }, "0 where there is none.")
       .def_property_readonly("offsets", &Level::offsets, "int64 (n + 1), read-only, the first is 0.")
       .def_property_readonly("bounds", &Level::bounds, "int64 (n), the ends: offsets without the leading 0.")
       .def_property_readonly("lengths", &Level::lengths, "int64 (n), read-only, kept.")

@@ -6,6 +6,7 @@ PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
-  bind_pool(m);
+  bind_joint(m);
   bind_level(m);
+  bind_pool(m);
 }

@@ -2,15 +2,23 @@
 
 namespace varlen::bindings {
 
-void raise_value(const std::string& text) { throw py::value_error(text); }
-void raise_type(const std::string& text) { throw py::type_error(text); }
-void raise_index(const std::string& text) { throw py::index_error(text); }
+void raise_value(const std::string& text) {
+  throw py::value_error(text);
+}
+void raise_type(const std::string& text) {
+  throw py::type_error(text);
+}
+void raise_index(const std::string& text) {
+  throw py::index_error(text);
+}
 void raise_overflow(const std::string& text) {
   PyErr_SetString(PyExc_OverflowError, text.c_str());
   throw py::error_already_set();
 }
 
-std::string type_name(py::handle object) { return py::str(py::type::handle_of(object).attr("__name__")); }
+std::string type_name(py::handle object) {
+  return py::str(py::type::handle_of(object).attr("__name__"));
+}
 
 void raise_if(Status status, const char* argument) {
   if (status.ok()) return;

@@ -5,6 +5,7 @@
 
 namespace varlen::bindings {
 
+void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 

@@ -7,18 +7,18 @@ namespace varlen {
 
 enum class Code : std::uint8_t {
   ok,
-  negative_length,    ///< a length is below zero: where = row, value = the length
-  decreasing,         ///< an offset is below the one before it: where = row, value = the offset
-  first_not_zero,     ///< offsets do not start at 0: value = what they start at
-  empty_offsets,      ///< offsets need at least one entry
-  beyond_total,       ///< an end lies past the rows that there are: where = row, value = the end
-  total_mismatch,     ///< lengths add up to something else than the rows: value = their sum
-  overflow,           ///< a size does not fit 63 bits: where = row
-  index_out_of_range, ///< where = position in the index, value = the index
-  row_ids_unsorted,   ///< where = position, value = the row id
-  row_ids_range,      ///< where = position, value = the row id
-  too_long,           ///< a row does not fit the width that was given: where = row, value = its length
-  not_prefix_mask,    ///< a mask row has a hole: where = row
+  negative_length,     ///< a length is below zero: where = row, value = the length
+  decreasing,          ///< an offset is below the one before it: where = row, value = the offset
+  first_not_zero,      ///< offsets do not start at 0: value = what they start at
+  empty_offsets,       ///< offsets need at least one entry
+  beyond_total,        ///< an end lies past the rows that there are: where = row, value = the end
+  total_mismatch,      ///< lengths add up to something else than the rows: value = their sum
+  overflow,            ///< a size does not fit 63 bits: where = row
+  index_out_of_range,  ///< where = position in the index, value = the index
+  row_ids_unsorted,    ///< where = position, value = the row id
+  row_ids_range,       ///< where = position, value = the row id
+  too_long,            ///< a row does not fit the width that was given: where = row, value = its length
+  not_prefix_mask,     ///< a mask row has a hole: where = row
 };
 
 struct [[nodiscard]] Status {

@@ -12,7 +12,9 @@ struct Offsets {
   const std::int64_t* ends = nullptr;
   std::int64_t count = 0;
 
-  [[nodiscard]] constexpr std::int64_t start(std::int64_t i) const noexcept { return i > 0 ? ends[i - 1] : 0; }
+  [[nodiscard]] constexpr std::int64_t start(std::int64_t i) const noexcept {
+    return i > 0 ? ends[i - 1] : 0;
+  }
   [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const noexcept { return ends[i]; }
   [[nodiscard]] constexpr std::int64_t length(std::int64_t i) const noexcept { return end(i) - start(i); }
   [[nodiscard]] constexpr std::int64_t total() const noexcept { return count > 0 ? ends[count - 1] : 0; }

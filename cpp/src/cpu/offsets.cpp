@@ -18,7 +18,8 @@ Status first_bad_length(const T* lengths, std::int64_t begin, std::int64_t end, 
     if constexpr (std::is_signed_v<T>) {
       if (lengths[i] < 0) return {Code::negative_length, i, static_cast<std::int64_t>(lengths[i])};
     } else if constexpr (sizeof(T) == 8) {
-      if (lengths[i] > static_cast<T>(std::numeric_limits<std::int64_t>::max())) return {Code::overflow, i, sum};
+      if (lengths[i] > static_cast<T>(std::numeric_limits<std::int64_t>::max()))
+        return {Code::overflow, i, sum};
     }
     if (!checked_add(sum, static_cast<std::int64_t>(lengths[i]), sum)) return {Code::overflow, i, sum};
   }

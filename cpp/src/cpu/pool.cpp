@@ -146,7 +146,9 @@ void set_num_threads(int n) noexcept {
   in_fork.store(false, std::memory_order_relaxed);
 }
 
-bool forked() noexcept { return in_fork.load(std::memory_order_relaxed); }
+bool forked() noexcept {
+  return in_fork.load(std::memory_order_relaxed);
+}
 
 std::int64_t chunks_for(std::int64_t bytes) noexcept {
   const std::int64_t threads = num_threads();

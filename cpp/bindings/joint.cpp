@@ -1,0 +1,205 @@
+#include "joint.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "arrays.hpp"
+#include "raise.hpp"
+#include "rooms.hpp"
+
+namespace varlen::bindings {
+
+int Root::find(const std::string& name) const {
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? -1 : static_cast<int>(at - names.begin());
+}
+
+void Root::add_level(std::shared_ptr<Level> level) {
+  if (counts.empty()) counts.push_back(level->count());
+  levels.push_back(level->view());
+  counts.push_back(level->total());
+  owners.push_back(py::cast(std::move(level)));
+}
+
+void Root::add_column(std::string name, int dim, py::array values) {
+  rows.push_back(rows_of(values));
+  arrays.push_back(std::move(values));
+  names.push_back(std::move(name));
+  dims.push_back(dim);
+}
+
+void raise_level(Status status, int level) {
+  if (!status.ok()) raise_if(status, ("dim" + std::to_string(level) + "/bounds").c_str());
+}
+
+Joint Joint::whole(std::shared_ptr<const Root> root) {
+  std::vector<Range> ranges;
+  ranges.reserve(root->counts.size());
+  for (const std::int64_t count : root->counts) ranges.push_back({0, count});
+  return {std::move(root), 0, std::move(ranges)};
+}
+
+Joint Joint::make(const std::vector<std::string>& names, const std::vector<int>& dims,
+                  const py::sequence& values, const py::sequence& levels, std::int64_t count) {
+  auto root = std::make_shared<Root>();
+  if (names.size() != dims.size() || names.size() != values.size()) {
+    raise_value("names, dims and values: expected as many of each, got " + std::to_string(names.size()) +
+                ", " + std::to_string(dims.size()) + " and " + std::to_string(values.size()));
+  }
+  for (const auto item : levels) {
+    if (py::isinstance<Level>(item)) {
+      root->add_level(item.cast<std::shared_ptr<Level>>());
+      continue;
+    }
+    const Ints bounds = as_ints(item, "levels");
+    const Offsets view{bounds.data, bounds.count};
+    if (root->counts.empty()) root->counts.push_back(view.count);
+    root->levels.push_back(view);
+    root->counts.push_back(view.total());
+    root->owners.push_back(bounds.keep);
+    root->trusted = false;
+  }
+  const int depth = root->depth();
+  for (int d = 1; d <= depth; ++d) {  // a level's sequences are the rows of the dim above it
+    const std::int64_t have = root->levels[static_cast<std::size_t>(d - 1)].count;
+    const std::int64_t want = root->counts[static_cast<std::size_t>(d - 1)];
+    if (have != want) {
+      raise_value("dim" + std::to_string(d) + "/bounds: has " + std::to_string(have) +
+                  " sequences, but dim " + std::to_string(d - 1) + " has " + std::to_string(want) + " rows");
+    }
+  }
+  if (depth == 0 && count >= 0) root->counts.push_back(count);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (dims[k] < 0 || dims[k] > depth) {
+      raise_value(names[k] + ": dim " + std::to_string(dims[k]) + " needs as many levels, there are " +
+                  std::to_string(depth));
+    }
+    const py::array rows = as_rows(values[k], names[k].c_str());
+    if (root->counts.empty()) root->counts.push_back(rows.shape(0));
+    const std::int64_t want = root->counts[static_cast<std::size_t>(dims[k])];
+    if (rows.shape(0) != want) {
+      raise_value(names[k] + ": has " + std::to_string(rows.shape(0)) + " rows, but dim " +
+                  std::to_string(dims[k]) + " has " + std::to_string(want));
+    }
+    root->add_column(names[k], dims[k], rows);
+  }
+  if (root->counts.empty()) root->counts.push_back(0);
+  return whole(std::move(root));
+}
+
+std::int64_t Joint::size() const {
+  if (depth() < 0) raise_value("a value that is fully indexed has no length");
+  return range(0).size();
+}
+
+Joint Joint::row(std::int64_t i) const {
+  if (depth() < 1) raise_index("too many indices");
+  const std::int64_t n = range(0).size();
+  const std::int64_t at = i < 0 ? i + n : i;
+  if (at < 0 || at >= n) {
+    raise_index("Index " + std::to_string(i) + " is out of range at dim 0 (length " + std::to_string(n) +
+                ").");
+  }
+  std::vector<Range> ranges = ranges_;
+  const auto d = static_cast<std::size_t>(shift_);
+  ranges[d] = {ranges[d].begin + at, ranges[d].begin + at + 1};
+  raise_level(joint_descend(root_->nest(), shift_, ranges.data()), shift_ + 1);
+  return {root_, shift_ + 1, std::move(ranges)};
+}
+
+Joint Joint::slice(std::int64_t begin, std::int64_t end) const {
+  const std::int64_t n = size();
+  const auto clip = [n](std::int64_t x) { return std::clamp<std::int64_t>(x < 0 ? x + n : x, 0, n); };
+  begin = clip(begin);
+  end = std::max(begin, clip(end));
+  std::vector<Range> ranges = ranges_;
+  const auto d = static_cast<std::size_t>(shift_);
+  ranges[d] = {ranges[d].begin + begin, ranges[d].begin + end};
+  raise_level(joint_descend(root_->nest(), shift_, ranges.data()), shift_ + 1);
+  return {root_, shift_, std::move(ranges)};
+}
+
+namespace {
+
+bool is_int(PyObject* object) {
+  return PyLong_Check(object) || (PyIndex_Check(object) && !py::isinstance<py::array>(object));
+}
+
+bool is_plain_slice(PyObject* object, Py_ssize_t& begin, Py_ssize_t& end) {
+  if (!PySlice_Check(object)) return false;
+  Py_ssize_t step = 1;
+  if (PySlice_Unpack(object, &begin, &end, &step) < 0) throw py::error_already_set();
+  return step == 1;
+}
+
+Py_ssize_t to_int(PyObject* object) {
+  const Py_ssize_t i = PyNumber_AsSsize_t(object, PyExc_IndexError);
+  if (i == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return i;
+}
+
+}  // namespace
+
+std::unique_ptr<Joint> Joint::get(py::handle index) const {
+  PyObject* object = index.ptr();
+  Py_ssize_t begin = 0;
+  Py_ssize_t end = 0;
+  if (is_int(object)) return depth() < 1 ? nullptr : std::make_unique<Joint>(row(to_int(object)));
+  if (is_plain_slice(object, begin, end)) return std::make_unique<Joint>(slice(begin, end));
+  if (!PyTuple_Check(object)) return nullptr;
+  const Py_ssize_t n = PyTuple_GET_SIZE(object);
+  if (n == 0 || n > depth() + 1) return nullptr;
+  auto out = std::make_unique<Joint>(*this);
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* item = PyTuple_GET_ITEM(object, k);
+    if (is_int(item)) {
+      if (out->depth() < 1) return nullptr;
+      *out = out->row(to_int(item));
+    } else if (k + 1 == n && is_plain_slice(item, begin, end)) {
+      *out = out->slice(begin, end);
+    } else {
+      return nullptr;
+    }
+  }
+  return out;
+}
+
+py::array Joint::values(int column) const {
+  const auto k = static_cast<std::size_t>(column);
+  const Range r = ranges_[static_cast<std::size_t>(root_->dims[k])];
+  const py::array& all = root_->arrays[k];
+  if (r.begin == 0 && r.end == all.shape(0)) return all;
+  return all[py::slice(r.begin, r.end, 1)].cast<py::array>();
+}
+
+py::array Joint::bounds(int d) const {
+  const Range r = range(d - 1);
+  py::array out = empty_ints(r.size());
+  raise_level(joint_ends(level(d), r, range(d).begin, static_cast<std::int64_t*>(out.mutable_data())),
+              d + shift_);
+  return out;
+}
+
+std::shared_ptr<Level> Joint::make_level(int d) const {
+  const py::object& owner = root_->owners[static_cast<std::size_t>(d + shift_ - 1)];
+  const Range r = range(d - 1);
+  if (r.begin == 0 && r.end == level(d).count && py::isinstance<Level>(owner)) {
+    return owner.cast<std::shared_ptr<Level>>();
+  }
+  check();
+  py::array offsets = empty_ints(r.size() + 1);
+  auto* out = static_cast<std::int64_t*>(offsets.mutable_data());
+  out[0] = 0;
+  raise_level(joint_ends(level(d), r, range(d).begin, out + 1), d + shift_);
+  return Level::trusted(std::move(offsets));
+}
+
+void Joint::check() const {
+  if (root_->trusted || depth() < 1) return;
+  int level = 0;
+  const Status status = joint_check(root_->nest(), shift_, ranges_.data(), level);
+  raise_level(status, level);
+}
+
+}  // namespace varlen::bindings
