@@ -139,7 +139,11 @@ void bind_level(py::module_& m) {
   py::class_<Level, std::shared_ptr<Level>>(
       m, "Level",
       "One level of nesting: where each sequence begins and ends. Immutable, checked once, shared.\n\n"
-      "Made by `from_lengths`, `from_offsets`, `from_bounds` or `from_row_ids`.")
+      "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`, of any integer dtype.\n\n"
+      "Examples\n--------\n"
+      ">>> level = varlen.Level([3, 0, 2])\n>>> level\nLevel(3 sequences, 5 rows, lengths 0 to 3)\n"
+      ">>> level.offsets\narray([0, 3, 3, 5])\n>>> level.row_ids\narray([0, 0, 0, 2, 2])\n"
+      ">>> level.total, level.longest\n(5, 3)\n")
       .def(py::init([](py::handle lengths) { return Level::from_lengths(lengths); }), py::arg("lengths"))
       .def_static(
           "from_lengths", [](py::handle x) { return Level::from_lengths(x); }, py::arg("lengths"),

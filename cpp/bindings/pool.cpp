@@ -6,14 +6,23 @@
 namespace varlen::bindings {
 
 void bind_pool(py::module_& m) {
-  m.def("num_threads", &num_threads, "Threads that one call may use.");
+  m.def("num_threads", &num_threads,
+        "Threads that one call may use, the caller among them.\n\n"
+        "By default the cores that this process may run on, 8 at most; VARLEN_NUM_THREADS overrides it.\n"
+        "Workers of multiprocessing and forked children start with 1.\n\n"
+        "Examples\n--------\n"
+        ">>> varlen.num_threads() >= 1\nTrue\n");
   m.def(
       "set_num_threads",
       [](int n) {
         if (n < 1) raise_value("n: expected at least one thread, got " + std::to_string(n));
         set_num_threads(n);
       },
-      py::arg("n"), "Lets one call use n threads, the caller among them.");
+      py::arg("n"),
+      "Let one call use n threads, the caller among them. Raises ValueError where n is below 1.\n\n"
+      "Examples\n--------\n"
+      ">>> before = varlen.num_threads()\n>>> varlen.set_num_threads(2)\n>>> varlen.num_threads()\n2\n"
+      ">>> varlen.set_num_threads(before)\n");
 }
 
 }  // namespace varlen::bindings

@@ -21,7 +21,9 @@ Status first_bad_length(const T* lengths, std::int64_t begin, std::int64_t end, 
       if (lengths[i] > static_cast<T>(std::numeric_limits<std::int64_t>::max()))
         return {Code::overflow, i, sum};
     }
-    if (!checked_add(sum, static_cast<std::int64_t>(lengths[i]), sum)) return {Code::overflow, i, sum};
+    std::int64_t next = 0;
+    if (!checked_add(sum, static_cast<std::int64_t>(lengths[i]), next)) return {Code::overflow, i, sum};
+    sum = next;
   }
   return {};
 }

@@ -1,18 +1,22 @@
 #include "varlen/pool.hpp"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdlib>
-#include <fstream>
 #include <mutex>
 #include <new>
-#include <string>
 #include <thread>
 #include <utility>
+
+#include "cores.hpp"
+
+#if defined(__unix__) || defined(__APPLE__)
+#define VARLEN_FORKS 1
+#include <pthread.h>
+#include <signal.h>
+#endif
 
 namespace varlen {
 namespace {
@@ -42,11 +46,31 @@ struct Job {
   }
 };
 
+// A helper takes no signals: handlers run on the threads that the program itself started.
+class SignalsBlocked {
+#ifdef VARLEN_FORKS
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+#endif
+};
+
 struct Pool {
   std::mutex mutex;
   std::condition_variable wake;
   std::condition_variable left;
-  Job* jobs = nullptr;
+  Job* jobs = nullptr;  // newest first; each lives on its caller's stack
   int started = 0;
 
   [[noreturn]] void helper() noexcept {
@@ -69,63 +93,45 @@ struct Pool {
   }
 
   void start(int helpers) noexcept {
+    if (started >= helpers) return;
+    const SignalsBlocked blocked;
     while (started < helpers) {
       try {
         std::thread([this] { helper(); }).detach();
       } catch (...) {
-        return;  // the caller does the work alone
+        return;  // no thread to be had: the caller does the work alone
       }
       ++started;
     }
   }
 };
 
-// Never destroyed, because detached helpers outlive static destructors; replaced whole in a forked child.
-alignas(Pool) std::byte pool_storage[sizeof(Pool)];
-Pool* pool = nullptr;
-std::once_flag pool_once;
-std::atomic<int> wanted{0};
-std::atomic<bool> in_fork{false};
+// Made when the library is loaded and never destroyed, because detached helpers outlive static
+// destructors. In a forked child a new one takes its place: the old one's locks may be held by
+// threads that the child does not have, and its jobs belong to them.
+alignas(Pool) std::byte storage[sizeof(Pool)];
+std::atomic<int> wanted{0};  // 0: not asked yet
 
-void reset_in_child() noexcept {
-  pool = new (pool_storage) Pool;
-  in_fork.store(true, std::memory_order_relaxed);
-  wanted.store(1, std::memory_order_relaxed);
-}
-
-Pool& the_pool() noexcept {
-  std::call_once(pool_once, [] {
-    pool = new (pool_storage) Pool;
-    pthread_atfork(nullptr, nullptr, reset_in_child);
+Pool* made() noexcept {
+  auto* pool = new (storage) Pool;
+#ifdef VARLEN_FORKS
+  pthread_atfork(nullptr, nullptr, [] {
+    new (storage) Pool;
+    wanted.store(1, std::memory_order_relaxed);
   });
-  return *pool;
+#endif
+  return pool;
 }
 
-int cgroup_cores() noexcept {
-  try {
-    std::ifstream file("/sys/fs/cgroup/cpu.max");
-    std::string quota;
-    double period = 0;
-    if (file >> quota >> period && quota != "max" && period > 0) {
-      return std::max(1, static_cast<int>(std::stod(quota) / period + 0.5));
-    }
-  } catch (...) {
-  }
-  return kMaxThreads;
-}
+Pool* const pool = made();
 
 int default_threads() noexcept {
   if (const char* text = std::getenv("VARLEN_NUM_THREADS")) {
-    const long n = std::strtol(text, nullptr, 10);
-    if (n >= 1) return static_cast<int>(std::min<long>(n, kMaxThreads));
+    char* end = nullptr;
+    const long n = *text >= '0' && *text <= '9' ? std::strtol(text, &end, 10) : 0;
+    if (n >= 1 && *end == '\0') return static_cast<int>(std::min<long>(n, kMaxThreads));
   }
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-#ifdef __linux__
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-#endif
-  return std::clamp(std::min(cores, cgroup_cores()), 1, kDefaultMaxThreads);
+  return std::clamp(usable_cores(), 1, kDefaultMaxThreads);
 }
 
 }  // namespace
@@ -133,26 +139,21 @@ int default_threads() noexcept {
 int num_threads() noexcept {
   int n = wanted.load(std::memory_order_relaxed);
   if (n == 0) {
-    the_pool();  // so that a fork before the first big call is noticed too
-    n = default_threads();
-    wanted.store(n, std::memory_order_relaxed);
+    const int found = default_threads();
+    // A number that was set meanwhile stays, and comes back in n.
+    if (wanted.compare_exchange_strong(n, found, std::memory_order_relaxed)) n = found;
   }
   return n;
 }
 
 void set_num_threads(int n) noexcept {
-  the_pool();
   wanted.store(std::clamp(n, 1, kMaxThreads), std::memory_order_relaxed);
-  in_fork.store(false, std::memory_order_relaxed);
-}
-
-bool forked() noexcept {
-  return in_fork.load(std::memory_order_relaxed);
 }
 
 std::int64_t chunks_for(std::int64_t bytes) noexcept {
+  if (bytes < kMinBytes) return 1;
   const std::int64_t threads = num_threads();
-  if (threads <= 1 || bytes < kMinBytes) return 1;
+  if (threads <= 1) return 1;
   return std::clamp<std::int64_t>(bytes / kMinChunk, 1, threads * kChunksPerThread);
 }
 
@@ -168,7 +169,7 @@ void run_chunks(std::int64_t chunks, int threads, void (*body)(void*, std::int64
     job.work();
     return;
   }
-  Pool& p = the_pool();
+  Pool& p = *pool;
   {
     const std::lock_guard lock(p.mutex);
     p.start(helpers);
