@@ -1,0 +1,25 @@
+#include <pybind11/pybind11.h>
+
+#include "device.hpp"
+
+namespace py = pybind11;
+
+PYBIND11_MODULE(_cuda, m) {
+  m.doc() = "The CUDA kernels of varlen. Importing it calls nothing of CUDA.";
+  m.attr("__version__") = VARLEN_VERSION;
+  m.attr("__archs__") = VARLEN_CUDA_ARCHS;
+  m.def(
+      "probe",
+      [] {
+        const varlen::cuda::Found found = varlen::cuda::probe();
+        py::dict out;
+        out["code"] = found.code;
+        out["count"] = found.count;
+        out["driver"] = found.driver;
+        out["runtime"] = found.runtime;
+        out["name"] = found.name;
+        out["text"] = found.text;
+        return out;
+      },
+      "Asks the driver what there is, and whether kernels of this module run on the first device.");
+}

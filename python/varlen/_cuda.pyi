@@ -1,0 +1,4 @@
+__archs__: str
+__version__: str
+
+def probe() -> dict[str, int | str]: ...

@@ -1,0 +1,128 @@
+"""What there is of CUDA: whether the module was built, finds a driver, a device, and runs on it."""
+
+import importlib
+import os
+from dataclasses import dataclass
+from types import ModuleType
+
+__all__ = ["Status", "is_available", "status"]
+
+# cudaError_t, as the runtime numbers them.
+_SUCCESS = 0
+_INITIALIZATION = 3
+_INSUFFICIENT_DRIVER = 35
+_NO_DEVICE = 100
+_NO_KERNEL_IMAGE = 209
+
+
+@dataclass(frozen=True)
+class Status:
+    """One sentence on what is or is not there; true where kernels can run.
+
+    Attributes
+    ----------
+    code : str
+        "not built", "no driver", "driver too old", "no device", "no kernel image", "forked", "error" or "ok".
+    text : str
+        The sentence.
+    device_count : int
+        Devices that this process sees.
+
+    Examples
+    --------
+    >>> found = Status("no device", "The CUDA driver sees no device.")
+    >>> print(found)
+    The CUDA driver sees no device.
+    >>> bool(found)
+    False
+    """
+
+    code: str
+    text: str
+    device_count: int = 0
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __bool__(self) -> bool:
+        return self.code == "ok"
+
+
+# A forked child cannot use the driver that its parent started, so each process asks for itself.
+_known: dict[int, Status] = {}
+
+
+def status() -> Status:
+    """Say in a sentence whether CUDA can be used, and if not, what is missing.
+
+    The driver is asked at the first call in each process, never at import: a process that has started
+    it cannot hand it to forked workers.
+
+    Returns
+    -------
+    Status
+        Prints as the sentence; true where kernels can run.
+
+    Examples
+    --------
+    >>> varlen.cuda.status().code in {"ok", "not built", "no driver", "no device"}
+    True
+    """
+    pid = os.getpid()
+    if pid not in _known:
+        _known.clear()
+        _known[pid] = _ask()
+    return _known[pid]
+
+
+def is_available() -> bool:
+    """Whether kernels can run on a device here.
+
+    Examples
+    --------
+    >>> varlen.cuda.is_available() == bool(varlen.cuda.status())
+    True
+    """
+    return bool(status())
+
+
+def _module() -> ModuleType | None:
+    try:
+        return importlib.import_module("varlen._cuda")
+    except ImportError:
+        return None
+
+
+def _ask() -> Status:
+    module = _module()
+    if module is None:
+        return Status("not built", "varlen was built without CUDA: no nvcc was found on PATH or in CUDACXX.")
+    found: dict[str, int | str] = module.probe()
+    code, count = found["code"], int(found["count"])
+    needs = f"built with CUDA {_version(found['runtime'])} for {module.__archs__}"
+    if code == _SUCCESS and count > 0:
+        more = "" if count == 1 else f" and {count - 1} more"
+        return Status("ok", f"CUDA is ready: {found['name']}{more}; varlen was {needs}.", count)
+    if code == _INSUFFICIENT_DRIVER and found["driver"] == 0:
+        return Status("no driver", f"There is no CUDA driver on this machine; varlen was {needs}.")
+    if code == _INSUFFICIENT_DRIVER:
+        driver = _version(found["driver"])
+        return Status(
+            "driver too old", f"The CUDA driver is too old: it knows CUDA {driver}, varlen was {needs}."
+        )
+    if code == _NO_DEVICE or (code == _SUCCESS and count == 0):
+        return Status("no device", f"The CUDA driver sees no device; varlen was {needs}.")
+    if code == _NO_KERNEL_IMAGE:
+        return Status(
+            "no kernel image", f"varlen's kernels do not run on {found['name']}: it was {needs}.", count
+        )
+    if code == _INITIALIZATION:
+        return Status(
+            "forked", "CUDA cannot be used in a forked child of a process that used it; spawn it instead."
+        )
+    return Status("error", f"CUDA cannot be used: {found['text']} (error {code}); varlen was {needs}.", count)
+
+
+def _version(number: int | str) -> str:
+    major, rest = divmod(int(number), 1000)
+    return f"{major}.{rest // 10}"
