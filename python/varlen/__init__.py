@@ -1,5 +1,39 @@
 """Sequences of different lengths, from a file to a padded batch."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from varlen import _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
 
-__all__ = ["Level", "__version__", "num_threads", "set_num_threads"]
+if TYPE_CHECKING:
+    from varlen import cuda
+
+__all__ = [
+    "Level",
+    "__version__",
+    "cuda",
+    "num_threads",
+    "set_num_threads",
+]
+
+# Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
+# that a name lives in.
+_MODULES = ("cuda",)
+_HOMES: dict[str, str] = {}
+
+_threads.settle()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"varlen.{name}")
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'varlen' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,41 @@
+"""Hypothesis profiles, the header of the report, and what becomes of tests that need a device."""
+
+import importlib.metadata
+import os
+import platform
+
+import hypothesis
+import pytest
+import varlen
+
+hypothesis.settings.register_profile("dev", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+hypothesis.settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
+)
+
+OTHERS = ("numpy", "torch", "pyarrow", "safetensors", "ml_dtypes", "nested_ragged_tensors", "hypothesis")
+
+
+def version_of(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+def pytest_report_header():
+    return [
+        f"varlen {varlen.__version__} from {os.path.dirname(varlen.__file__)}",
+        f"python {platform.python_version()}, " + ", ".join(f"{name} {version_of(name)}" for name in OTHERS),
+        f"threads {varlen.num_threads()}; {varlen.cuda.status()}",
+    ]
+
+
+def pytest_runtest_setup(item):
+    """Skip what needs a device, with the reason; where REQUIRE_CUDA=1 promises one, fail instead."""
+    if item.get_closest_marker("cuda") is None or varlen.cuda.is_available():
+        return
+    if os.environ.get("REQUIRE_CUDA") == "1":
+        pytest.fail(f"REQUIRE_CUDA=1, but {varlen.cuda.status()}", pytrace=False)
+    pytest.skip(str(varlen.cuda.status()))

@@ -1,0 +1,130 @@
+"""Where the rooms are, and what is read from their files: used by the tests of the house."""
+
+import ast
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import varlen
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = ROOT / "cpp/include/varlen"
+CPU = ROOT / "cpp/src/cpu"
+CUDA = ROOT / "cpp/src/cuda"
+BINDINGS = ROOT / "cpp/bindings"
+PACKAGE = ROOT / "python/varlen"
+TESTS = ROOT / "tests"
+
+
+def sources(folder, *patterns):
+    found = sorted(path for pattern in patterns for path in folder.rglob(pattern))
+    return [path for path in found if "__pycache__" not in path.parts]
+
+
+def short(path):
+    return str(path.relative_to(ROOT))
+
+
+def noun(path):
+    """The noun of a file: `joint` for joint.cpp and for joint_dense.cpp, the second idea inside it."""
+    return path.stem.split("_")[0]
+
+
+def code_of(path):
+    """C++ without comments and without what stands in quotes."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+
+
+def includes_of(path):
+    return re.findall(r'^\s*#\s*include\s+(<[^>]+>|"[^"]+")', path.read_text(), flags=re.MULTILINE)
+
+
+def imports_of(path):
+    """Modules that a file imports when it is itself imported: not inside functions or TYPE_CHECKING."""
+    found = []
+    waiting = list(ast.parse(path.read_text()).body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(path, node)
+            found += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+    return sorted(set(found))
+
+
+def absolute(path, node):
+    if node.level == 0:
+        return node.module or ""
+    here = ("varlen", *path.relative_to(PACKAGE).with_suffix("").parts)
+    base = here[: len(here) - node.level]
+    return ".".join([*base, *([node.module] if node.module else [])])
+
+
+def module_names():
+    """Every module of the package, but those that need what may be absent, and private ones."""
+    names = [info.name for info in pkgutil.walk_packages(varlen.__path__, "varlen.")]
+    private = re.compile(r"\._")
+    return ["varlen", *(name for name in names if not private.search(name))]
+
+
+def public():
+    """(dotted name, object) of all that a person may call: names of __all__, or those defined in a module."""
+    found = {}
+    for name in module_names():
+        module = importlib.import_module(name)
+        own = getattr(module, "__all__", None)
+        if own is None:
+            own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == name]
+        for key in own:
+            value = getattr(module, key)
+            if not key.startswith("_") and (inspect.isclass(value) or callable(value)):
+                found.setdefault(id(value), (f"{name}.{key}", value))
+    return sorted(found.values(), key=lambda pair: pair[0])
+
+
+def methods_of(value):
+    """Public methods and properties that a class defines itself."""
+    kinds = (property, classmethod, staticmethod)
+    members = vars(value).items() if inspect.isclass(value) else ()
+    return [key for key, item in members if key[0] != "_" and (callable(item) or isinstance(item, kinds))]
+
+
+def stub_names(text):
+    """Names of a stub: {"Level": {"total", ...}, "num_threads": None}."""
+    found = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef):
+            found[node.name] = {item.name for item in node.body if isinstance(item, ast.FunctionDef)} | {
+                item.target.id for item in node.body if isinstance(item, ast.AnnAssign)
+            }
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] = None
+        elif isinstance(node, ast.AnnAssign):
+            found[node.target.id] = None
+    return found
+
+
+def in_python(code, **environment):
+    """What fresh Python code prints, and its warnings; the code must come to its end."""
+    clean = {name: value for name, value in os.environ.items() if name != "VARLEN_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=clean | environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr

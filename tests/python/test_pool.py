@@ -1,0 +1,96 @@
+"""How many threads a process has, and that the pool lives through forks."""
+
+import multiprocessing
+import os
+
+import pytest
+import varlen
+from house import in_python
+
+
+@pytest.fixture
+def restored():
+    before = varlen.num_threads()
+    yield
+    varlen.set_num_threads(before)
+
+
+def test_number_of_threads_is_what_was_set(restored):
+    for n in (1, 3, 2):
+        varlen.set_num_threads(n)
+        assert varlen.num_threads() == n
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_number_of_threads_below_one_is_refused(restored, n):
+    varlen.set_num_threads(3)
+    with pytest.raises(ValueError, match=f"n: expected at least one thread, got {n}"):
+        varlen.set_num_threads(n)
+    assert varlen.num_threads() == 3
+
+
+@pytest.mark.parametrize("n", ["two", 1.5, None])
+def test_number_of_threads_is_an_int(restored, n):
+    with pytest.raises(TypeError):
+        varlen.set_num_threads(n)
+
+
+ASK = "import varlen; print(varlen.num_threads())"
+
+
+def test_default_is_the_cores_this_process_may_use():
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert 1 <= int(in_python(ASK)[0]) <= min(8, cores)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+def test_default_follows_the_affinity():
+    core = min(os.sched_getaffinity(0))
+    assert in_python(f"import os; os.sched_setaffinity(0, [{core}]); {ASK}")[0] == "1"
+
+
+@pytest.mark.parametrize(("text", "n"), [("3", "3"), ("1", "1"), ("007", "7"), ("9" * 30, "256")])
+def test_variable_sets_the_threads(text, n):
+    told, warned = in_python(ASK, VARLEN_NUM_THREADS=text)
+    assert told == n
+    assert "VARLEN_NUM_THREADS" not in warned
+
+
+@pytest.mark.parametrize("text", ["", "0", "-2", " 5", "+5", "two", "3.5", "4x"])
+def test_variable_that_is_no_number_is_ignored_with_a_warning(text):
+    told, warned = in_python(ASK, VARLEN_NUM_THREADS=text)
+    assert told == in_python(ASK)[0]
+    assert "RuntimeWarning: VARLEN_NUM_THREADS: expected a whole number of at least 1" in warned
+
+
+def tell(queue):
+    queue.put(varlen.num_threads())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_worker_starts_with_one_thread(method, restored):
+    varlen.set_num_threads(4)
+    context = multiprocessing.get_context(method)
+    queue = context.SimpleQueue()
+    worker = context.Process(target=tell, args=(queue,))
+    worker.start()
+    worker.join(60)
+    assert worker.exitcode == 0
+    assert queue.get() == 1
+    assert varlen.num_threads() == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_forked_child_has_one_thread_until_it_asks_for_more():
+    code = (
+        "import os, varlen\n"
+        "varlen.set_num_threads(4)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    first = varlen.num_threads()\n"
+        "    varlen.set_num_threads(3)\n"
+        "    os._exit(10 * first + varlen.num_threads())\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), varlen.num_threads())"
+    )
+    assert in_python(code)[0] == "13 4"
