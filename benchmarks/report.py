@@ -1,0 +1,118 @@
+"""The table for people: a block a row in the terminal, one line a goal in the README."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from .yardstick import compiled
+
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]
+PEERS += ["fbgemm-gpu-cpu", "numba"]
+
+
+def machine() -> dict[str, Any]:
+    """The machine and the versions that the figures belong to."""
+    cpu = platform.processor()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        cpu = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    versions = {"python": platform.python_version()}
+    for name in ("varlen", "numpy", *PEERS):
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    if versions["varlen"] == "not installed":
+        versions["varlen"] = sys.modules["varlen"].__version__ if "varlen" in sys.modules else "?"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "cpu": cpu,
+        "cores": cores,
+        "system": platform.platform(),
+        "versions": versions,
+        "compiled": compiled(),
+    }
+
+
+def duration(ns: float) -> str:
+    """Nanoseconds in the unit that people read them in."""
+    for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if ns >= scale:
+            return f"{ns / scale:.3g} {unit}"
+    return f"{ns:.3g} ns"
+
+
+def _cost(result: dict[str, Any], ns: float) -> str:
+    label, count = result["unit"]
+    return f"{ns / max(count, 1):.3g} {label}" if label else duration(ns)
+
+
+def block(result: dict[str, Any]) -> str:
+    """What the terminal shows of one row."""
+    if "error" in result:
+        return f"{result['name']}: {result['title']}\n  FAILED {result['error']}\n"
+    lines = [f"{result['name']}: {result['title']}"]
+    yards = result["yardsticks"]
+    for name, t in {**result["contenders"], **yards}.items():
+        ratios = "".join(
+            f"{t['median'] / y['median']:8.2f} {n}" for n, y in yards.items() if name not in yards
+        )
+        faults = f"{t.get('faults', 0):7d} faults" if t.get("faults", 0) > 8 else ""
+        span = f"({_cost(result, t['low'])} to {_cost(result, t['high'])})"
+        lines.append(f"  {name:24s} {_cost(result, t['median']):>18s}  {span:36s}{ratios}{faults}")
+    lines += [f"  {name:24s} {why}" for name, why in result["skipped"].items()]
+    for goal in result["goals"]:
+        verdict = "met" if goal["met"] else "MISSED"
+        figure = f"{goal['median']:.3g} ({goal['low']:.3g} to {goal['high']:.3g})"
+        lines.append(f"  goal {goal['goal']}: {figure}  {verdict}")
+    if result["over_best_peer"]:
+        lines.append(
+            f"  {result['over_best_peer']['median']:.2f}x as fast as the best peer, {result['best_peer']}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """The README's table."""
+    about = report["machine"]
+    lines = [
+        "| row | goal | figure (least to greatest) | | best peer | varlen against it |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for result in report["rows"]:
+        if "error" in result:
+            lines.append(f"| {result['title']} | | failed: {result['error'].splitlines()[0]} | | | |")
+            continue
+        best, over = result["best_peer"], result["over_best_peer"]
+        peer = f"{best} {_cost(result, result['contenders'][best]['median'])}" if best else ""
+        ahead = f"{over['median']:.2f}x ({over['low']:.2f} to {over['high']:.2f})" if over else ""
+        for goal in result["goals"] or [None]:
+            figure = met = wanted = ""
+            if goal:
+                figure = f"{goal['median']:.3g} ({goal['low']:.3g} to {goal['high']:.3g}) {goal['unit']}"
+                met, wanted = ("met" if goal["met"] else "missed"), goal["goal"]
+            lines.append(f"| {result['title']} | {wanted} | {figure} | {met} | {peer} | {ahead} |")
+            peer = ahead = ""
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    lines += ["", f"{about['cpu']}, {about['cores']} cores, {about['system']}; {versions}."]
+    skipped = sorted({f"{name}: {why}" for r in report["rows"] for name, why in r.get("skipped", {}).items()})
+    if skipped:
+        lines += ["", "Not run: " + "; ".join(skipped) + "."]
+    return "\n".join(lines)
+
+
+def write_report(report: dict[str, Any], path: Path) -> None:
+    """Put the table between the markers of the file at `path`; both have to be there."""
+    text = path.read_text(encoding="utf-8")
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"report: {path} has no {BEGIN} ... {END}")
+    head, rest = text.split(BEGIN, 1)
+    path.write_text(f"{head}{BEGIN}\n{markdown(report)}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")

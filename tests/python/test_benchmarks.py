@@ -1,0 +1,79 @@
+"""The benchmark table: every row's contenders agree with its reference. Nothing is timed."""
+
+import json
+import sys
+
+import pytest
+from house import ROOT
+
+sys.path.insert(0, str(ROOT))  # the benchmarks stand beside the package, not inside it
+
+from benchmarks import harness, report
+from benchmarks.__main__ import main
+from benchmarks.python import load
+
+load()
+
+
+@pytest.mark.parametrize("name", harness.ROWS)
+def test_contenders_agree_with_the_reference(name):
+    try:
+        with harness.opened(harness.ROWS[name], tiny=True) as case:
+            harness.check(case)
+            assert case.goals
+    except AttributeError as error:
+        pytest.skip(str(error))
+    ours = [why for who, why in case.skipped.items() if harness.is_ours(who)]
+    if ours:
+        pytest.skip(ours[0])
+
+
+@pytest.mark.parametrize("module", ["awkward", "fbgemm_gpu", "numba", "polars", "pyarrow", "torch"])
+def test_peer_is_compared(module):
+    """Where a peer is absent its contenders were left out above; this is where that is said."""
+    why = harness.why_missing(module)
+    if why:
+        pytest.skip(why)
+    assert module in sys.modules
+
+
+def test_a_wrong_result_is_refused():
+    case = harness.Case(reference=[1, 2])
+    case.contender("peer")(lambda: lambda: [1, 3])
+    with pytest.raises(AssertionError, match="peer: the result"):
+        harness.check(case)
+
+
+def test_poison_shows_what_was_not_written():
+    case = harness.Case(reference=[0, 0])
+    out = case.buffer(2, "i8")
+    case.contender("peer", show=lambda _: out)(lambda: lambda: None)
+    with pytest.raises(AssertionError, match="peer: the result"):
+        harness.check(case)
+
+
+def test_ratio_is_taken_inside_each_round():
+    times = harness.Times(a=[10.0, 40.0, 30.0], b=[5.0, 10.0, 10.0])
+    assert times.ratio("a", "b") == (3.0, 2.0, 4.0)
+    assert times.ratio("a", "b", less=10.0) == (2.0, 0.0, 3.0)
+
+
+def test_figures_go_to_json_and_into_the_page(tmp_path, capsys):
+    page, figures = tmp_path / "page.md", tmp_path / "all.json"
+    page.write_text(f"head\n{report.BEGIN}\nold\n{report.END}\ntail\n")
+    options = ["--rows", "^offsets$", "--quick", "--rounds", "1", "--json", str(figures)]
+    assert main([*options, "--report", str(page)]) == 0
+    assert "offsets" in capsys.readouterr().out
+    written = page.read_text()
+    assert written.startswith(f"head\n{report.BEGIN}\n| row ")
+    assert written.endswith(f"{report.END}\ntail\n")
+    assert "old" not in written
+    assert [entry["name"] for entry in json.loads(figures.read_text())["rows"]] == ["offsets"]
+    page.write_text(f"{report.BEGIN}{report.END}")
+    assert main(["--from", str(figures), "--report", str(page)]) == 0
+    assert "| <= 0.25 ns a row |" in page.read_text()
+
+
+def test_rows_that_match_nothing_are_misuse(capsys):
+    assert main(["--rows", "no such row"]) == 2
+    assert "nothing matches" in capsys.readouterr().err
