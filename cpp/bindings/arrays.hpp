@@ -37,8 +37,14 @@ Rows rows_of(const py::array& array);
 /// Uninitialised, C-contiguous, of the given dtype.
 py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape);
 
+/// Uninitialised, for `count` rows like those of `like`.
+py::array rows_like(const py::array& like, std::int64_t count);
+
 /// Uninitialised int64 of n entries.
 py::array empty_ints(std::int64_t n);
+
+/// A view of rows [begin, end) of a C-contiguous array.
+py::array rows_between(const py::array& array, std::int64_t begin, std::int64_t end);
 
 /// Marks an array read-only and gives it back.
 py::array frozen(py::array array);

@@ -34,15 +34,24 @@ void raise_level(Status status, int level) {
 }
 
 Joint Joint::whole(std::shared_ptr<const Root> root) {
-  std::vector<Range> ranges;
-  ranges.reserve(root->counts.size());
-  for (const std::int64_t count : root->counts) ranges.push_back({0, count});
+  Ranges ranges(root->counts.size());
+  for (std::size_t d = 0; d < ranges.size(); ++d) ranges[d] = {0, root->counts[d]};
   return {std::move(root), 0, std::move(ranges)};
 }
 
+bool Joint::is_whole() const {
+  if (shift_ != 0) return false;
+  for (std::size_t d = 0; d < ranges_.size(); ++d) {
+    if (ranges_[d].begin != 0 || ranges_[d].end != root_->counts[d]) return false;
+  }
+  return true;
+}
+
 Joint Joint::make(const std::vector<std::string>& names, const std::vector<int>& dims,
-                  const py::sequence& values, const py::sequence& levels, std::int64_t count) {
+                  const py::sequence& values, const py::sequence& levels, std::int64_t count,
+                  py::object meta) {
   auto root = std::make_shared<Root>();
+  root->meta = std::move(meta);
   if (names.size() != dims.size() || names.size() != values.size()) {
     raise_value("names, dims and values: expected as many of each, got " + std::to_string(names.size()) +
                 ", " + std::to_string(dims.size()) + " and " + std::to_string(values.size()));
@@ -71,11 +80,15 @@ Joint Joint::make(const std::vector<std::string>& names, const std::vector<int>&
   }
   if (depth == 0 && count >= 0) root->counts.push_back(count);
   for (std::size_t k = 0; k < names.size(); ++k) {
-    if (dims[k] < 0 || dims[k] > depth) {
+    if (dims[k] > depth) {
       raise_value(names[k] + ": dim " + std::to_string(dims[k]) + " needs as many levels, there are " +
                   std::to_string(depth));
     }
     const py::array rows = as_rows(values[k], names[k].c_str());
+    if (dims[k] < 0) {
+      root->add_column(names[k], dims[k], rows);
+      continue;
+    }
     if (root->counts.empty()) root->counts.push_back(rows.shape(0));
     const std::int64_t want = root->counts[static_cast<std::size_t>(dims[k])];
     if (rows.shape(0) != want) {
@@ -84,40 +97,76 @@ Joint Joint::make(const std::vector<std::string>& names, const std::vector<int>&
     }
     root->add_column(names[k], dims[k], rows);
   }
-  if (root->counts.empty()) root->counts.push_back(0);
+  if (root->counts.empty()) {
+    root->counts.push_back(0);
+    if (!names.empty()) {  // every key was left behind: nothing to index is left
+      std::int64_t rows = -1;
+      for (std::size_t k = 0; k < names.size(); ++k) {
+        if (++root->dims[k] != 0) continue;
+        if (rows < 0) rows = root->rows[k].count;
+        if (root->rows[k].count != rows) {
+          raise_value(names[k] + ": has " + std::to_string(root->rows[k].count) + " rows, but dim -1 has " +
+                      std::to_string(rows));
+        }
+      }
+      root->counts[0] = std::max<std::int64_t>(rows, 0);
+      Joint all = whole(std::move(root));
+      all.shift_ = 1;
+      return all;
+    }
+  }
   return whole(std::move(root));
 }
 
-std::int64_t Joint::size() const {
-  if (depth() < 0) raise_value("a value that is fully indexed has no length");
-  return range(0).size();
+void Joint::descend(int from, int to) {
+  const Nest nest{root_->levels.data(), root_->counts.data(), to};
+  int d = from;
+  const Status status = joint_descend(nest, from, ranges_.data());
+  if (status.ok()) return;
+  // Which level it was: the first that fails alone.
+  for (; d + 1 < to; ++d) {
+    Ranges again = ranges_;
+    if (!joint_descend({nest.levels, nest.rows, d + 1}, d, again.data()).ok()) break;
+  }
+  raise_level(status, d + 1);
 }
 
-Joint Joint::row(std::int64_t i) const {
-  if (depth() < 1) raise_index("too many indices");
-  const std::int64_t n = range(0).size();
+void Joint::drop_to(std::int64_t i, Py_ssize_t position) {
+  Range& rows = ranges_[static_cast<std::size_t>(shift_)];
+  const std::int64_t n = rows.size();
   const std::int64_t at = i < 0 ? i + n : i;
   if (at < 0 || at >= n) {
-    raise_index("Index " + std::to_string(i) + " is out of range at dim 0 (length " + std::to_string(n) +
-                ").");
+    raise_index("Index " + std::to_string(i) + " is out of range at dim " + std::to_string(position) +
+                " (length " + std::to_string(n) + ").");
   }
-  std::vector<Range> ranges = ranges_;
-  const auto d = static_cast<std::size_t>(shift_);
-  ranges[d] = {ranges[d].begin + at, ranges[d].begin + at + 1};
-  raise_level(joint_descend(root_->nest(), shift_, ranges.data()), shift_ + 1);
-  return {root_, shift_ + 1, std::move(ranges)};
+  rows = {rows.begin + at, rows.begin + at + 1};
+  if (shift_ < root_->depth()) descend(shift_, shift_ + 1);
+  ++shift_;
 }
 
-Joint Joint::slice(std::int64_t begin, std::int64_t end) const {
-  const std::int64_t n = size();
+void Joint::cut_to(std::int64_t begin, std::int64_t end) {
+  Range& rows = ranges_[static_cast<std::size_t>(shift_)];
+  const std::int64_t n = rows.size();
   const auto clip = [n](std::int64_t x) { return std::clamp<std::int64_t>(x < 0 ? x + n : x, 0, n); };
   begin = clip(begin);
   end = std::max(begin, clip(end));
-  std::vector<Range> ranges = ranges_;
-  const auto d = static_cast<std::size_t>(shift_);
-  ranges[d] = {ranges[d].begin + begin, ranges[d].begin + end};
-  raise_level(joint_descend(root_->nest(), shift_, ranges.data()), shift_ + 1);
-  return {root_, shift_, std::move(ranges)};
+  rows = {rows.begin + begin, rows.begin + end};
+}
+
+Joint Joint::row(std::int64_t i) const {
+  if (depth() < 0) raise_index("too many indices");
+  Joint out = *this;
+  out.drop_to(i, 0);
+  out.descend(out.shift_, root_->depth());
+  return out;
+}
+
+Joint Joint::slice(std::int64_t begin, std::int64_t end) const {
+  if (depth() < 0) raise_index("too many indices");
+  Joint out = *this;
+  out.cut_to(begin, end);
+  out.descend(shift_, root_->depth());
+  return out;
 }
 
 namespace {
@@ -141,36 +190,35 @@ Py_ssize_t to_int(PyObject* object) {
 
 }  // namespace
 
-std::unique_ptr<Joint> Joint::get(py::handle index) const {
-  PyObject* object = index.ptr();
-  Py_ssize_t begin = 0;
-  Py_ssize_t end = 0;
-  if (is_int(object)) return depth() < 1 ? nullptr : std::make_unique<Joint>(row(to_int(object)));
-  if (is_plain_slice(object, begin, end)) return std::make_unique<Joint>(slice(begin, end));
-  if (!PyTuple_Check(object)) return nullptr;
-  const Py_ssize_t n = PyTuple_GET_SIZE(object);
-  if (n == 0 || n > depth() + 1) return nullptr;
-  auto out = std::make_unique<Joint>(*this);
+bool Joint::narrow(PyObject* index) {
+  PyObject* const* items = &index;
+  Py_ssize_t n = 1;
+  if (PyTuple_Check(index)) {
+    items = reinterpret_cast<PyTupleObject*>(index)->ob_item;
+    n = PyTuple_GET_SIZE(index);
+  }
+  if (n > depth() + 1) return false;
   for (Py_ssize_t k = 0; k < n; ++k) {
-    PyObject* item = PyTuple_GET_ITEM(object, k);
+    PyObject* item = items[k];
+    Py_ssize_t begin = 0;
+    Py_ssize_t end = 0;
     if (is_int(item)) {
-      if (out->depth() < 1) return nullptr;
-      *out = out->row(to_int(item));
+      drop_to(to_int(item), k);
     } else if (k + 1 == n && is_plain_slice(item, begin, end)) {
-      *out = out->slice(begin, end);
+      cut_to(begin, end);
     } else {
-      return nullptr;
+      return false;
     }
   }
-  return out;
+  descend(shift_, root_->depth());
+  return true;
 }
 
-py::array Joint::values(int column) const {
-  const auto k = static_cast<std::size_t>(column);
-  const Range r = ranges_[static_cast<std::size_t>(root_->dims[k])];
-  const py::array& all = root_->arrays[k];
+py::array Joint::values(std::size_t column) const {
+  const py::array& all = root_->arrays[column];
+  const Range r = column_range(column);
   if (r.begin == 0 && r.end == all.shape(0)) return all;
-  return all[py::slice(r.begin, r.end, 1)].cast<py::array>();
+  return rows_between(all, r.begin, r.end);
 }
 
 py::array Joint::bounds(int d) const {

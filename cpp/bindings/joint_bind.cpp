@@ -1,3 +1,4 @@
+// `_core.Joint` as Python sees it. The hot methods are plain C functions of the type; the rest is attached.
 #include <pybind11/stl.h>
 
 #include "joint.hpp"
@@ -6,58 +7,229 @@
 
 namespace varlen::bindings {
 
+namespace {
+
+struct Object {
+  PyObject_HEAD Joint joint;
+};
+
+PyTypeObject* joint_type = nullptr;  // made once, lives for ever
+PyObject* joint_make = nullptr;      // what calling the type does
+
+Joint& joint_in(PyObject* self) noexcept {
+  return reinterpret_cast<Object*>(self)->joint;
+}
+
+/// Runs a body and turns what it throws into the Python error that is set.
+template <class Body>
+PyObject* guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+PyObject* create(Joint&& joint) {
+  PyObject* self = joint_type->tp_alloc(joint_type, 0);
+  if (self == nullptr) throw py::error_already_set();
+  new (&joint_in(self)) Joint(std::move(joint));
+  return self;
+}
+
+void destroy(PyObject* self) noexcept {
+  PyTypeObject* type = Py_TYPE(self);
+  joint_in(self).~Joint();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* construct(PyTypeObject*, PyObject* args, PyObject* keywords) noexcept {
+  return PyObject_Call(joint_make, args, keywords);
+}
+
+Py_ssize_t length(PyObject* self) noexcept {
+  return joint_in(self).size();
+}
+
+PyObject* get(PyObject* self, PyObject* index) noexcept {
+  return guarded([&]() -> PyObject* {
+    Joint view = joint_in(self);
+    if (!view.narrow(index)) Py_RETURN_NONE;
+    return create(std::move(view));
+  });
+}
+
+std::size_t column_of(const Joint& joint, PyObject* name) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(name, &size);
+  if (text == nullptr) throw py::error_already_set();
+  const std::string_view wanted(text, static_cast<std::size_t>(size));
+  const auto& names = joint.root().names;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (names[c] == wanted) return c;
+  }
+  throw py::key_error(std::string(wanted));
+}
+
+PyObject* values(PyObject* self, PyObject* name) noexcept {
+  return guarded([&] {
+    const Joint& joint = joint_in(self);
+    return joint.values(column_of(joint, name)).release().ptr();
+  });
+}
+
+PyObject* reduce(PyObject* self, PyObject*) noexcept {
+  return guarded([&] {
+    const auto root = joint_in(self).compact();
+    const py::object count = py::int_(root->counts[0]);
+    py::list arrays;
+    py::list levels;
+    for (const auto& array : root->arrays) arrays.append(array);
+    for (const auto& owner : root->owners) levels.append(owner);
+    const py::handle type(reinterpret_cast<PyObject*>(joint_type));
+    return py::make_tuple(type, py::make_tuple(root->names, root->dims, arrays, levels, count, root->meta))
+        .release()
+        .ptr();
+  });
+}
+
+/// Attaches pybind11 functions to a type that is not pybind11's.
+class Attach {
+ public:
+  explicit Attach(py::handle type) : type_(type) {}
+
+  template <class F, class... Extra>
+  Attach& def(const char* name, F&& body, const Extra&... extra) {
+    return set(name, py::cpp_function(std::forward<F>(body), py::name(name), py::is_method(type_), extra...));
+  }
+  template <class F>
+  Attach& property(const char* name, F&& body, const char* doc) {
+    const py::cpp_function getter(std::forward<F>(body), py::name(name), py::is_method(type_));
+    return set(name, py::module_::import("builtins").attr("property")(getter, py::none(), py::none(), doc));
+  }
+  template <class F, class... Extra>
+  Attach& def_static(const char* name, F&& body, const Extra&... extra) {
+    const py::cpp_function function(std::forward<F>(body), py::name(name), py::scope(type_), extra...);
+    return set(name, py::staticmethod(function));
+  }
+
+ private:
+  Attach& set(const char* name, const py::object& value) {
+    py::setattr(type_, name, value);
+    return *this;
+  }
+  py::handle type_;
+};
+
+py::handle make_type(py::module_& m) {
+  static PyMethodDef methods[] = {
+      {"get", get, METH_O,
+       "get(index)\n\nThe view for an int, a slice of step 1, or a tuple of ints and one final slice; None "
+       "for anything else."},
+      {"values", values, METH_O, "values(name)\n\nThe flat values of a key in this view, shared."},
+      {"__reduce__", reduce, METH_NOARGS, nullptr},
+      {nullptr, nullptr, 0, nullptr},
+  };
+  static PyType_Slot slots[] = {
+      {Py_tp_doc, const_cast<char*>("Named columns that share their nesting from the top down, or a view.")},
+      {Py_tp_new, reinterpret_cast<void*>(construct)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+      {Py_tp_methods, methods},
+      {Py_mp_length, reinterpret_cast<void*>(length)},
+      {0, nullptr},
+  };
+  static PyType_Spec spec = {"varlen._core.Joint", static_cast<int>(sizeof(Object)), 0, Py_TPFLAGS_DEFAULT,
+                             slots};
+  joint_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (joint_type == nullptr) throw py::error_already_set();
+  const py::handle type(reinterpret_cast<PyObject*>(joint_type));
+  m.attr("Joint") = type;
+  return type;
+}
+
+py::dict dense(const Joint& joint, std::string padding_side, std::string truncate, py::object fill,
+               py::object out, std::vector<std::int64_t> max_sizes, bool masks, bool empty_keys,
+               std::int64_t max_bytes) {
+  return joint_dense(joint, {std::move(padding_side), std::move(truncate), std::move(fill), std::move(out),
+                             std::move(max_sizes), masks, empty_keys, max_bytes});
+}
+
+std::vector<int> dims(const Joint& joint) {
+  std::vector<int> out;
+  for (std::size_t c = 0; c < joint.root().names.size(); ++c) out.push_back(joint.dim(c));
+  return out;
+}
+
+std::int64_t rows(const Joint& joint, int dim) {
+  if (dim < 0 || dim > joint.depth()) raise_index("dim " + std::to_string(dim) + " is out of range");
+  return joint.range(dim).size();
+}
+
+int checked_dim(const Joint& joint, int dim) {
+  if (dim < 1 || dim > joint.depth()) raise_index("level " + std::to_string(dim) + " is out of range");
+  return dim;
+}
+
+}  // namespace
+
+Joint* joint_of(PyObject* object) noexcept {
+  return Py_IS_TYPE(object, joint_type) ? &joint_in(object) : nullptr;
+}
+
+py::object wrap(Joint joint) {
+  return py::reinterpret_steal<py::object>(create(std::move(joint)));
+}
+
 void bind_joint(py::module_& m) {
-  py::class_<Joint>(m, "Joint",
-                    "Named columns that share their nesting from the top down, or a view of such.")
-      .def(py::init(&Joint::make), py::arg("names"), py::arg("dims"), py::arg("values"), py::arg("levels"),
-           py::arg("count") = -1)
-      .def("__len__", &Joint::size)
-      .def_property_readonly("depth", &Joint::depth, "Ragged levels that are left.")
-      .def_property_readonly("names", [](const Joint& j) { return j.root().names; })
-      .def_property_readonly(
-          "dims",
-          [](const Joint& j) {
-            std::vector<int> dims = j.root().dims;
-            for (int& d : dims) d -= j.shift();
-            return dims;
-          },
-          "The dim of each name; below 0 where an integer index left it behind.")
-      .def("get", &Joint::get, py::arg("index"),
-           "The view for an int, a slice of step 1, or a tuple of ints and one final slice; None for "
-           "anything else.")
-      .def("row", &Joint::row, py::arg("i"))
-      .def("slice", &Joint::slice, py::arg("begin"), py::arg("end"))
-      .def("take", &Joint::take, py::arg("index"),
+  using py::arg;
+  joint_make = py::cpp_function(&Joint::make, py::name("Joint"), arg("names"), arg("dims"), arg("values"),
+                                arg("levels"), arg("count") = -1, arg("meta") = py::none())
+                   .release()
+                   .ptr();
+  Attach(make_type(m))
+      .property("depth", &Joint::depth, "Ragged levels that are left; -1 where every dim was indexed away.")
+      .property(
+          "names", [](const Joint& j) { return j.root().names; }, "The keys, in their order.")
+      .property("dims", dims, "The dim of each name; below 0 where an integer index left it behind.")
+      .property(
+          "meta", [](const Joint& j) { return j.root().meta; }, "What was given with the names.")
+      .def("row", &Joint::row, arg("i"))
+      .def("slice", &Joint::slice, arg("begin"), arg("end"))
+      .def("take", &Joint::take, arg("index"),
            "The rows of an integer index, in its order, as columns of their own.")
+      .def("rows", rows, arg("dim"), "How many rows a dim has in this view.")
       .def(
-          "values",
-          [](const Joint& j, const std::string& name) {
-            const int c = j.root().find(name);
-            if (c < 0) throw py::key_error(name);
-            return j.values(c);
-          },
-          py::arg("name"), "The flat values of a key in this view, shared.")
+          "bounds", [](const Joint& j, int d) { return j.bounds(checked_dim(j, d)); }, arg("dim"),
+          "int64, the ends of the sequences of a level, counted from 0.")
       .def(
-          "rows", [](const Joint& j, int d) { return d <= j.depth() ? j.range(d).size() : 0; },
-          py::arg("dim"), "How many rows a dim has in this view.")
-      .def("bounds", &Joint::bounds, py::arg("dim"),
-           "int64, the ends of the sequences of a level, counted from 0.")
-      .def("level", &Joint::make_level, py::arg("dim"), "The Level, shared where the view is whole.")
-      .def("select", &Joint::select, py::arg("names"))
+          "level", [](const Joint& j, int d) { return j.make_level(checked_dim(j, d)); }, arg("dim"),
+          "The Level, shared where the view is whole.")
+      .def("select", &Joint::select, arg("names"))
+      .def("rename", &Joint::rename, arg("names"))
+      .def("with_column", &Joint::with_column, arg("name"), arg("dim"), arg("values"),
+           arg("meta") = py::none())
       .def("squeeze", &Joint::squeeze)
       .def("unsqueeze", &Joint::unsqueeze)
-      .def("flatten", &Joint::flatten, py::arg("spread") = "first")
+      .def("flatten", &Joint::flatten, arg("spread") = "first")
       .def("check", &Joint::check, "Reads every bound of the view once and refuses what does not fit.")
       .def("compact", [](const Joint& j) { return Joint::whole(j.compact()); })
+      .def("dense", dense, arg("padding_side") = "right", arg("truncate") = "right", arg("fill") = py::none(),
+           arg("out") = py::none(), arg("max_sizes") = std::vector<std::int64_t>{}, arg("masks") = true,
+           arg("empty_keys") = true, arg("max_bytes") = -1)
       .def_static(
           "concat", [](const std::vector<const Joint*>& parts) { return joint_concat(parts, false); },
-          py::arg("parts"))
+          arg("parts"))
       .def_static(
           "stack", [](const std::vector<const Joint*>& parts) { return joint_concat(parts, true); },
-          py::arg("parts"))
-      .def("dense", &joint_dense, py::arg("padding_side") = "right", py::arg("truncate") = "right",
-           py::arg("fill") = py::none(), py::arg("max_sizes") = std::vector<std::int64_t>{},
-           py::arg("masks") = true, py::arg("max_bytes") = -1);
+          arg("parts"));
 }
 
 }  // namespace varlen::bindings

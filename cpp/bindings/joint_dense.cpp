@@ -1,6 +1,9 @@
 // A view to rectangles and masks, all keys in one call.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "arrays.hpp"
 #include "joint.hpp"
 #include "raise.hpp"
@@ -16,88 +19,171 @@ Side side_of(const std::string& text, const char* argument) {
 
 namespace {
 
-/// Bytes of a rectangle; refused before anything is allocated.
-std::int64_t dense_bytes(const std::string& name, const std::vector<py::ssize_t>& shape,
-                         std::int64_t itemsize, std::int64_t max_bytes, std::int64_t& used) {
-  std::int64_t total = itemsize;
+using Shape = std::vector<py::ssize_t>;
+
+std::string text_of(const Shape& shape) {
   std::string text;
-  bool fits = true;
-  for (const py::ssize_t size : shape) {
-    fits = fits && checked_mul(total, size, total);
-    text += (text.empty() ? "(" : ", ") + std::to_string(size);
-  }
-  fits = fits && checked_add(used, total, used);
-  if (!fits) raise_overflow(name + ": the padded shape " + text + ") does not fit 63 bits");
-  if (max_bytes >= 0 && used > max_bytes) {
-    raise_value(name + ": the padded shape " + text + ") of " + std::to_string(itemsize) +
-                " bytes an entry takes the result to " + std::to_string(used) + " bytes, over max_bytes=" +
-                std::to_string(max_bytes) + "; give max_len, take fewer rows, or keep them ragged");
-  }
-  return total;
+  for (const py::ssize_t size : shape) text += (text.empty() ? "(" : ", ") + std::to_string(size);
+  return text + (shape.size() == 1 ? ",)" : ")");
 }
+
+/// One entry of the result: planned first, so that what is refused is refused before anything is written.
+struct Entry {
+  std::string name;
+  int dim = 0;
+  std::size_t column = 0;
+  bool mask = false;
+  py::object array;    ///< unset until it is made
+  py::object pattern;  ///< the row that fills, where one is given
+};
+
+class Plan {
+ public:
+  Plan(const Joint& joint, const DenseOptions& options)
+      : joint_(joint), options_(options), sizes_(static_cast<std::size_t>(std::max(joint.depth(), 0))) {
+    pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
+    for (std::size_t d = 0; d < sizes_.size() && d < options.max_sizes.size(); ++d) {
+      if (options.max_sizes[d] >= 0) sizes_[d] = std::min(sizes_[d], options.max_sizes[d]);
+    }
+    const Root& root = joint.root();
+    for (int d = 0; d <= joint.depth(); ++d) {
+      bool masked = d == 0 || !options.masks;
+      for (std::size_t c = 0; c < root.names.size(); ++c) {
+        if (joint.dim(c) != d) continue;
+        if (!masked) add_mask(d);
+        masked = true;
+        if (has_entry(d)) add_key(d, c);
+      }
+    }
+  }
+
+  /// A key without a leaf is left out where there are sequences, all empty; not where there are none.
+  [[nodiscard]] bool has_entry(int d) const {
+    return options_.empty_keys || d == 0 || joint_.range(d).size() > 0 || joint_.range(d - 1).size() == 0;
+  }
+
+  py::dict run() {
+    const Padding how{side_of(options_.padding_side, "padding_side"), side_of(options_.truncate, "truncate"),
+                      nullptr};
+    py::dict out;
+    for (Entry& entry : entries_) {
+      write(entry, how);
+      out[py::str(entry.name)] = entry.array;
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] Shape shape_of(int d) const {
+    Shape shape{joint_.range(0).size()};
+    shape.insert(shape.end(), sizes_.begin(), sizes_.begin() + d);
+    return shape;
+  }
+
+  void add_mask(int d) {
+    Entry entry{"dim" + std::to_string(d) + "/mask", d, 0, true, {}, {}};
+    place(entry, py::dtype::of<bool>(), shape_of(d));
+  }
+
+  void add_key(int d, std::size_t c) {
+    const py::array& source = joint_.root().arrays[c];
+    Shape shape = shape_of(d);
+    shape.insert(shape.end(), source.shape() + 1, source.shape() + source.ndim());
+    Entry entry{joint_.root().names[c], d, c, false, {}, {}};
+    const py::object fill = options_.fill.is_none()
+                                ? py::object(py::none())
+                                : py::object(options_.fill.attr("get")(py::str(entry.name)));
+    if (!fill.is_none()) {
+      const py::array pattern = as_rows(fill, "fill");
+      if (pattern.nbytes() != joint_.root().rows[c].width)
+        raise_value("fill: the row for '" + entry.name + "' has another size");
+      entry.pattern = pattern;
+    }
+    place(entry, source.dtype(), shape);
+  }
+
+  /// An array that was given in `out`, or the bytes that a new one will take.
+  void place(Entry& entry, const py::dtype& dtype, const Shape& shape) {
+    std::int64_t total = dtype.itemsize();
+    bool fits = true;
+    for (const py::ssize_t size : shape) fits = fits && checked_mul(total, size, total);
+    fits = fits && checked_add(used_, total, used_);
+    if (!fits) {
+      raise_overflow(entry.name + ": the padded shape " + text_of(shape) + " does not fit 63 bits");
+    }
+    if (options_.max_bytes >= 0 && used_ > options_.max_bytes) {
+      raise_value(entry.name + ": the padded shape " + text_of(shape) + " of " +
+                  std::to_string(dtype.itemsize()) + " bytes an entry takes the result to " +
+                  std::to_string(used_) + " bytes, over max_bytes=" + std::to_string(options_.max_bytes) +
+                  "; give max_len, take fewer rows, or keep them ragged");
+    }
+    const py::object given = options_.out.is_none()
+                                 ? py::object(py::none())
+                                 : py::object(options_.out.attr("get")(py::str(entry.name)));
+    if (!given.is_none()) entry.array = checked_out(entry.name, given, dtype, shape);
+    shapes_.push_back(shape);
+    dtypes_.push_back(dtype);
+    entries_.push_back(std::move(entry));
+  }
+
+  static py::array checked_out(const std::string& name, const py::object& given, const py::dtype& dtype,
+                               const Shape& shape) {
+    if (!py::isinstance<py::array>(given)) {
+      raise_type("out: expected an array for '" + name + "', got " + type_name(given));
+    }
+    auto array = py::reinterpret_borrow<py::array>(given);
+    const Shape has(array.shape(), array.shape() + array.ndim());
+    if (has != shape || !array.dtype().equal(dtype)) {
+      raise_value("out: '" + name + "' needs " + type_name(dtype) + text_of(shape) + ", got " +
+                  type_name(array.dtype()) + text_of(has));
+    }
+    if (!array.writeable() || (array.flags() & py::array::c_style) == 0) {
+      raise_value("out: '" + name + "' needs to be writable and C-contiguous");
+    }
+    return array;
+  }
+
+  void write(Entry& entry, Padding how) {
+    const auto at = static_cast<std::size_t>(&entry - entries_.data());
+    if (!entry.array) entry.array = empty(dtypes_[at], shapes_[at]);
+    auto array = py::reinterpret_borrow<py::array>(entry.array);
+    auto* to = static_cast<std::byte*>(array.mutable_data());
+    const Range rows = joint_.range(0);
+    if (entry.pattern) {
+      how.fill = static_cast<const std::byte*>(py::reinterpret_borrow<py::array>(entry.pattern).data());
+    }
+    const Unlocked unlocked(array.nbytes());
+    if (entry.mask) {
+      pad_mask(joint_.levels(), entry.dim, rows, sizes_.data(), how, to);
+      return;
+    }
+    const Rows& values = joint_.root().rows[entry.column];
+    if (entry.dim == 0) {
+      if (rows.size() > 0)
+        std::memcpy(to, values.data + rows.begin * values.width,
+                    static_cast<std::size_t>(rows.size() * values.width));
+      return;
+    }
+    pad(joint_.levels(), entry.dim, rows, values, sizes_.data(), how, to);
+  }
+
+  const Joint& joint_;
+  const DenseOptions& options_;
+  std::vector<std::int64_t> sizes_;
+  std::vector<Entry> entries_;
+  std::vector<Shape> shapes_;
+  std::vector<py::dtype> dtypes_;
+  std::int64_t used_ = 0;
+};
 
 }  // namespace
 
-py::dict joint_dense(const Joint& joint, const std::string& side, const std::string& truncate,
-                     py::object fill, const std::vector<std::int64_t>& max_sizes, bool masks,
-                     std::int64_t max_bytes) {
-  const Padding how{side_of(side, "padding_side"), side_of(truncate, "truncate"), nullptr};
+py::dict joint_dense(const Joint& joint, const DenseOptions& options) {
+  (void)side_of(options.padding_side, "padding_side");
+  (void)side_of(options.truncate, "truncate");
   joint.check();
-  const int depth = joint.depth();
-  const Range rows = joint.range(0);
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(depth));
-  pad_sizes(joint.levels(), depth, rows, sizes.data());
-  for (std::size_t d = 0; d < sizes.size() && d < max_sizes.size(); ++d) {
-    if (max_sizes[d] >= 0) sizes[d] = std::min(sizes[d], max_sizes[d]);
-  }
-  const Root& root = joint.root();
-  py::dict out;
-  std::int64_t used = 0;
-  for (int d = 0; d <= depth; ++d) {
-    std::vector<py::ssize_t> shape{rows.size()};
-    shape.insert(shape.end(), sizes.begin(), sizes.begin() + d);
-    bool any = false;
-    for (std::size_t c = 0; c < root.names.size(); ++c) any = any || root.dims[c] - joint.shift() == d;
-    if (any && d > 0 && masks) {
-      const std::string name = "dim" + std::to_string(d) + "/mask";
-      dense_bytes(name, shape, 1, max_bytes, used);
-      py::array mask = empty(py::dtype::of<bool>(), shape);
-      auto* to = static_cast<std::byte*>(mask.mutable_data());
-      {
-        const Unlocked unlocked(mask.nbytes());
-        pad_mask(joint.levels(), d, rows, sizes.data(), how, to);
-      }
-      out[py::str(name)] = mask;
-    }
-    for (std::size_t c = 0; c < root.names.size(); ++c) {
-      if (root.dims[c] - joint.shift() != d) continue;
-      const py::array& array = root.arrays[c];
-      std::vector<py::ssize_t> full = shape;
-      full.insert(full.end(), array.shape() + 1, array.shape() + array.ndim());
-      dense_bytes(root.names[c], full, array.itemsize(), max_bytes, used);
-      const py::str name(root.names[c]);
-      if (d == 0) {
-        out[name] = joint.values(static_cast<int>(c)).attr("copy")();
-        continue;
-      }
-      Padding padding = how;
-      py::object pattern = fill.is_none() ? py::object(py::none()) : py::object(fill.attr("get")(name));
-      if (!pattern.is_none()) {
-        const auto given = pattern.cast<py::array>();
-        if (given.nbytes() != root.rows[c].width)
-          raise_value("fill: the row for '" + root.names[c] + "' has another size");
-        padding.fill = static_cast<const std::byte*>(given.data());
-      }
-      py::array dense = empty(array.dtype(), full);
-      auto* to = static_cast<std::byte*>(dense.mutable_data());
-      {
-        const Unlocked unlocked(dense.nbytes());
-        pad(joint.levels(), d, rows, root.rows[c], sizes.data(), padding, to);
-      }
-      out[name] = dense;
-    }
-  }
-  return out;
+  if (joint.depth() < 0) return {};
+  return Plan(joint, options).run();
 }
 
 }  // namespace varlen::bindings

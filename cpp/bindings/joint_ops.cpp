@@ -1,4 +1,4 @@
-// What makes new columns: take, concat, stack, flatten, and the changes of shape.
+// What gathers columns anew: take, concat and stack.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -20,26 +20,24 @@ std::byte* bytes(py::array& array) {
   return static_cast<std::byte*>(array.mutable_data());
 }
 
-/// An array for `count` rows like those of `like`.
-py::array rows_like(const py::array& like, std::int64_t count) {
-  std::vector<py::ssize_t> shape(like.shape(), like.shape() + like.ndim());
-  shape[0] = count;
-  return empty(like.dtype(), shape);
-}
-
 }  // namespace
 
 Joint Joint::take(py::handle index) const {
   const Ints picked = as_ints(index, "index");
   const std::int64_t n = picked.count;
-  const Range outer = range(0);
+  if (depth() < 0) raise_index("too many indices");
   auto root = std::make_shared<Root>();
+  root->meta = root_->meta;
   root->counts.push_back(n);
+  const Range outer = range(0);
   std::vector<std::vector<Range>> ranges(static_cast<std::size_t>(depth() + 1));
   std::vector<std::vector<std::int64_t>> ends(ranges.size());
   ranges[0].resize(static_cast<std::size_t>(n));
   ends[0].resize(static_cast<std::size_t>(n));
-  raise_if(gather_index(picked.data, n, outer.size(), ranges[0].data()), "index");
+  if (const Status status = gather_index(picked.data, n, outer.size(), ranges[0].data()); !status.ok()) {
+    raise_index("Index " + std::to_string(status.value) + " is out of range at dim 0 (length " +
+                std::to_string(outer.size()) + ").");
+  }
   for (std::int64_t k = 0; k < n; ++k) {
     Range& r = ranges[0][static_cast<std::size_t>(k)];
     r = {r.begin + outer.begin, r.end + outer.begin};
@@ -62,8 +60,11 @@ Joint Joint::take(py::handle index) const {
     root->add_level(Level::trusted(std::move(offsets)));
   }
   for (std::size_t c = 0; c < root_->names.size(); ++c) {
-    const int d = root_->dims[c] - shift_;
-    if (d < 0) continue;
+    const int d = dim(c);
+    if (d < 0) {
+      root->add_column(root_->names[c], d, values(c));
+      continue;
+    }
     const auto at = static_cast<std::size_t>(d);
     const std::int64_t total = n > 0 ? ends[at].back() : 0;
     py::array out = rows_like(root_->arrays[c], total);
@@ -77,19 +78,100 @@ Joint Joint::take(py::handle index) const {
   return whole(std::move(root));
 }
 
-Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
+namespace {
+
+/// Where a part keeps the column `name`: where the first part does, as a rule.
+int find_column(const Root& root, std::size_t guess, const std::string& name) {
+  if (guess < root.names.size() && root.names[guess] == name) return static_cast<int>(guess);
+  return root.find(name);
+}
+
+bool same_rows(const Root& a, std::size_t i, const Root& b, std::size_t k) {
+  const py::array& x = a.arrays[i];
+  const py::array& y = b.arrays[k];
+  const auto* left = py::detail::array_proxy(x.ptr())->descr;
+  const auto* right = py::detail::array_proxy(y.ptr())->descr;
+  return (left == right || x.dtype().equal(y.dtype())) && x.ndim() == y.ndim() &&
+         std::equal(x.shape() + 1, x.shape() + x.ndim(), y.shape() + 1);
+}
+
+/// Every part has the column of the first at the same dim, in rows of one kind. A column that is to be
+/// dropped where a part lacks it gives false; any other a ValueError.
+bool gather_blocks(const std::vector<const Joint*>& parts, std::size_t c, bool may_drop,
+                   std::vector<Block>& blocks, std::int64_t& total) {
+  const Joint& first = *parts[0];
+  const std::string& name = first.root().names[c];
+  const int d = first.dim(c);
+  total = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Joint& part = *parts[p];
+    const Root& source = part.root();
+    auto k = c;
+    if (&source != &first.root()) {
+      const int at = find_column(source, c, name);
+      const bool there = at >= 0 && part.dim(static_cast<std::size_t>(at)) == d;
+      if (!there && may_drop) return false;
+      if (at < 0) raise_value("parts: part " + std::to_string(p) + " has no key '" + name + "'");
+      if (!there)
+        raise_value("parts: key '" + name + "' of part " + std::to_string(p) + " lies at another dim");
+      k = static_cast<std::size_t>(at);
+      if (!same_rows(first.root(), c, source, k)) {
+        if (may_drop) return false;
+        raise_value("parts: key '" + name + "' of part " + std::to_string(p) +
+                    " has rows of another dtype or shape");
+      }
+    } else if (part.dim(k) != d) {
+      raise_value("parts: key '" + name + "' of part " + std::to_string(p) + " lies at another dim");
+    }
+    const Range r = part.column_range(k);
+    if (may_drop && r.size() != 1) return false;
+    const std::int64_t width = source.rows[k].width;
+    blocks[p] = {source.rows[k].data + r.begin * width, r.size() * width};
+    total += r.size();
+  }
+  return true;
+}
+
+std::size_t live_columns(const Joint& joint) {
+  std::size_t n = 0;
+  for (std::size_t c = 0; c < joint.root().names.size(); ++c) n += joint.dim(c) >= 0 ? 1 : 0;
+  return n;
+}
+
+void check_parts(const std::vector<const Joint*>& parts) {
   if (parts.empty()) raise_value("Can't concatenate an empty list!");
   const Joint& first = *parts[0];
-  const int lift = stack ? 1 : 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (parts[p]->depth() != first.depth()) {
-      raise_value("parts: part " + std::to_string(p) + " has " + std::to_string(parts[p]->depth()) +
+    const Joint& part = *parts[p];
+    if (part.depth() != first.depth()) {
+      raise_value("parts: part " + std::to_string(p) + " has " + std::to_string(part.depth()) +
                   " levels, the first has " + std::to_string(first.depth()));
     }
-    parts[p]->check();
+    part.check();
+    if (&part.root() == &first.root()) continue;
+    if (live_columns(part) != live_columns(first)) {
+      raise_value("parts: part " + std::to_string(p) + " has " + std::to_string(live_columns(part)) +
+                  " keys, the first has " + std::to_string(live_columns(first)));
+    }
+    if (!part.root().meta.is(first.root().meta) && !part.root().meta.equal(first.root().meta)) {
+      raise_value("parts: part " + std::to_string(p) +
+                  " has other vocabularies, units or row ids than the first; make them one before");
+    }
   }
+}
+
+}  // namespace
+
+Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
+  check_parts(parts);
+  const Joint& first = *parts[0];
+  const int lift = stack ? 1 : 0;
   auto root = std::make_shared<Root>();
-  if (stack) {
+  root->meta = first.root().meta;
+  if (first.depth() < 0) {
+    if (!stack) raise_value("parts: every dim was indexed away, stack them instead");
+    root->counts.push_back(static_cast<std::int64_t>(parts.size()));
+  } else if (stack) {
     py::array offsets = empty_ints(static_cast<std::int64_t>(parts.size()) + 1);
     std::int64_t* out = ints(offsets);
     out[0] = 0;
@@ -115,125 +197,19 @@ Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
   }
   std::vector<Block> blocks(parts.size());
   for (std::size_t c = 0; c < first.root().names.size(); ++c) {
-    const std::string& name = first.root().names[c];
-    const py::array& like = first.root().arrays[c];
-    const int d = first.root().dims[c] - first.shift() + lift;
-    if (d < 0) continue;
+    const int d = first.dim(c) + lift;
+    if (stack && d < 0) continue;  // left behind twice
     std::int64_t total = 0;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      const Root& source = parts[p]->root();
-      const int at = source.find(name);
-      if (at < 0) raise_value("parts: part " + std::to_string(p) + " has no key '" + name + "'");
-      const auto k = static_cast<std::size_t>(at);
-      const py::array& array = source.arrays[k];
-      if (source.dims[k] - parts[p]->shift() + lift != d) {
-        raise_value("parts: key '" + name + "' of part " + std::to_string(p) + " lies at another dim");
-      }
-      if (!array.dtype().equal(like.dtype()) || source.rows[k].width != first.root().rows[c].width ||
-          array.ndim() != like.ndim()) {
-        raise_value("parts: key '" + name + "' of part " + std::to_string(p) +
-                    " has rows of another dtype or shape");
-      }
-      const Range r = parts[p]->ranges()[static_cast<std::size_t>(source.dims[k])];
-      blocks[p] = {source.rows[k].data + r.begin * source.rows[k].width, r.size() * source.rows[k].width};
-      total += r.size();
-    }
-    py::array out = rows_like(like, total);
+    if (!gather_blocks(parts, c, stack && d == 0, blocks, total)) continue;
+    py::array out = rows_like(first.root().arrays[c], total);
     std::byte* to = bytes(out);
     {
       const Unlocked unlocked(total * first.root().rows[c].width);
       concat(blocks.data(), static_cast<std::int64_t>(blocks.size()), to);
     }
-    root->add_column(name, d, std::move(out));
+    root->add_column(first.root().names[c], d, std::move(out));
   }
   return Joint::whole(std::move(root));
-}
-
-std::shared_ptr<Root> Joint::compact() const {
-  auto root = std::make_shared<Root>();
-  root->counts.push_back(size());
-  for (int d = 1; d <= depth(); ++d) root->add_level(make_level(d));
-  for (std::size_t c = 0; c < root_->names.size(); ++c) {
-    const int d = root_->dims[c] - shift_;
-    if (d >= 0) root->add_column(root_->names[c], d, values(static_cast<int>(c)));
-  }
-  return root;
-}
-
-Joint Joint::select(const std::vector<std::string>& names) const {
-  auto root = std::make_shared<Root>();
-  int deepest = 0;
-  for (const std::string& name : names) {
-    const int c = root_->find(name);
-    if (c < 0) throw py::key_error(name);
-    deepest = std::max(deepest, root_->dims[static_cast<std::size_t>(c)]);
-  }
-  const auto levels = static_cast<std::size_t>(std::max(deepest, shift_));
-  root->trusted = root_->trusted;
-  root->owners.assign(root_->owners.begin(), root_->owners.begin() + static_cast<std::ptrdiff_t>(levels));
-  root->levels.assign(root_->levels.begin(), root_->levels.begin() + static_cast<std::ptrdiff_t>(levels));
-  root->counts.assign(root_->counts.begin(), root_->counts.begin() + static_cast<std::ptrdiff_t>(levels) + 1);
-  for (const std::string& name : names) {
-    const auto c = static_cast<std::size_t>(root_->find(name));
-    root->add_column(name, root_->dims[c], root_->arrays[c]);
-  }
-  return {
-      std::move(root), shift_, {ranges_.begin(), ranges_.begin() + static_cast<std::ptrdiff_t>(levels) + 1}};
-}
-
-Joint Joint::unsqueeze() const {
-  return joint_concat({this}, true);
-}
-
-Joint Joint::squeeze() const {
-  if (size() != 1) raise_value("squeeze: dim 0 has length " + std::to_string(size()) + ", not 1");
-  return row(0);
-}
-
-Joint Joint::flatten(const std::string& spread) const {
-  if (depth() < 1) raise_value("flatten: needs at least two dims");
-  if (spread != "first" && spread != "repeat" && spread != "nan") {
-    raise_value("spread: expected 'first', 'repeat' or 'nan', got '" + spread + "'");
-  }
-  check();
-  const int last = depth();
-  auto root = std::make_shared<Root>();
-  root->counts.push_back(last > 1 ? size() : range(1).size());
-  for (int d = 1; d < last - 1; ++d) root->add_level(make_level(d));
-  const Offsets deepest = level(last);
-  const Range slots = range(last);
-  if (last > 1) {
-    const Range rows = range(last - 2);
-    py::array offsets = empty_ints(rows.size() + 1);
-    ints(offsets)[0] = 0;
-    joint_merge(level(last - 1), deepest, rows, slots.begin, ints(offsets) + 1);
-    root->add_level(Level::trusted(std::move(offsets)));
-  }
-  for (std::size_t c = 0; c < root_->names.size(); ++c) {
-    const int d = root_->dims[c] - shift_;
-    if (d < 0) continue;
-    if (d < last - 1) {
-      root->add_column(root_->names[c], d, values(static_cast<int>(c)));
-    } else if (d == last) {
-      root->add_column(root_->names[c], last - 1, values(static_cast<int>(c)));
-    } else {
-      py::array out = rows_like(root_->arrays[c], slots.size());
-      if (spread == "repeat") {
-        joint_repeat(&deepest, 1, range(last - 1), root_->rows[c], slots, bytes(out));
-      } else {
-        py::object fill = py::none();
-        if (spread == "nan" && out.dtype().kind() == 'f') {
-          fill = rows_like(root_->arrays[c], 1);
-          fill.attr("fill")(py::float_(std::numeric_limits<double>::quiet_NaN()));
-        }
-        const auto* pattern =
-            fill.is_none() ? nullptr : static_cast<const std::byte*>(fill.cast<py::array>().data());
-        joint_spread(&deepest, 1, range(last - 1), root_->rows[c], slots, pattern, bytes(out));
-      }
-      root->add_column(root_->names[c], last - 1, std::move(out));
-    }
-  }
-  return whole(std::move(root));
 }
 
 }  // namespace varlen::bindings
