@@ -119,16 +119,10 @@ Joint Joint::make(const std::vector<std::string>& names, const std::vector<int>&
 }
 
 void Joint::descend(int from, int to) {
-  const Nest nest{root_->levels.data(), root_->counts.data(), to};
-  int d = from;
-  const Status status = joint_descend(nest, from, ranges_.data());
-  if (status.ok()) return;
-  // Which level it was: the first that fails alone.
-  for (; d + 1 < to; ++d) {
-    Ranges again = ranges_;
-    if (!joint_descend({nest.levels, nest.rows, d + 1}, d, again.data()).ok()) break;
-  }
-  raise_level(status, d + 1);
+  const Offsets* levels = root_->levels.data();
+  if (joint_descend({levels, root_->counts.data(), to}, from, ranges_.data()).ok()) return;
+  for (int d = from; d < to; ++d)  // which level it was: the first that fails alone
+    raise_level(joint_descend({levels, root_->counts.data(), d + 1}, d, ranges_.data()), d + 1);
 }
 
 void Joint::drop_to(std::int64_t i, Py_ssize_t position) {
