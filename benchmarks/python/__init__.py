@@ -16,13 +16,11 @@ NOUNS = (
     "boundary",
     "threads",
     "imports",
+    "grid",
 )
 
 
 def load() -> None:
     """Import every noun, in the order of the table."""
     for noun in NOUNS:
-        try:
-            importlib.import_module(f".{noun}", __package__)
-        except ModuleNotFoundError as e:
-            print(e)
+        importlib.import_module(f".{noun}", __package__)

@@ -1,4 +1,8 @@
-"""What an expert writes in an afternoon with numba: plain loops, no bounds checks, no fast-math."""
+"""What an expert writes in an afternoon with numba: plain loops, no bounds checks, no fast-math.
+
+Indices are unsigned throughout: numba then drops the test for negative ones, and inner loops become vectors.
+Rows of several numbers are handed over flat, with their width.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import numba
 import numpy as np
 
 jit = numba.njit(cache=True, boundscheck=False, fastmath=False, error_model="numpy")
+u = np.uint64
+ZERO, ONE = u(0), u(1)
 
 
 @jit
@@ -23,49 +29,44 @@ def offsets_of(lengths, offsets):
 
 
 @jit
-def pad(values, offsets, out):
-    """Rows of one value to a rectangle, zeros to the right."""
-    for i in range(out.shape[0]):
-        start = offsets[i]
-        n = offsets[i + 1] - start
+def pad(values, offsets, width, out):
+    """Rows to a rectangle, zeros to the right; values and each row of the output are flat."""
+    w, size = u(width), u(out.shape[1])
+    for i in range(u(out.shape[0])):
+        start = u(offsets[i]) * w
+        n = u(offsets[i + ONE]) * w - start
         for j in range(n):
             out[i, j] = values[start + j]
-        for j in range(n, out.shape[1]):
+        for j in range(n, size):
             out[i, j] = 0
-
-
-@jit
-def pad_wide(values, offsets, out):
-    """Rows of many values to a block, zeros to the right."""
-    for i in range(out.shape[0]):
-        start = offsets[i]
-        n = offsets[i + 1] - start
-        out[i, :n] = values[start : start + n]
-        out[i, n:] = 0
 
 
 @jit
 def pad_two(values, outer, inner, out):
     """Two ragged levels to a block, zeros to the right of both."""
-    for i in range(out.shape[0]):
-        first = outer[i]
-        rows = outer[i + 1] - first
+    rows_most, size = u(out.shape[1]), u(out.shape[2])
+    for i in range(u(out.shape[0])):
+        first = u(outer[i])
+        rows = u(outer[i + ONE]) - first
         for r in range(rows):
-            start = inner[first + r]
-            n = inner[first + r + 1] - start
+            start = u(inner[first + r])
+            n = u(inner[first + r + ONE]) - start
             for j in range(n):
                 out[i, r, j] = values[start + j]
-            for j in range(n, out.shape[2]):
+            for j in range(n, size):
                 out[i, r, j] = 0
-        out[i, rows:] = 0
+        for r in range(rows, rows_most):
+            for j in range(size):
+                out[i, r, j] = 0
 
 
 @jit
-def unpad(dense, offsets, out):
-    """A rectangle back to rows laid end to end."""
-    for i in range(dense.shape[0]):
-        start = offsets[i]
-        n = offsets[i + 1] - start
+def unpad(dense, offsets, width, out):
+    """A rectangle back to rows laid end to end; the output and each row of the rectangle are flat."""
+    w = u(width)
+    for i in range(u(dense.shape[0])):
+        start = u(offsets[i]) * w
+        n = u(offsets[i + ONE]) * w - start
         for j in range(n):
             out[start + j] = dense[i, j]
 
@@ -75,28 +76,22 @@ def gather_offsets(offsets, index, out_offsets):
     """Offsets of the rows at `index`."""
     total = np.int64(0)
     out_offsets[0] = 0
-    for k in range(len(index)):
-        i = index[k]
-        total += offsets[i + 1] - offsets[i]
-        out_offsets[k + 1] = total
+    for k in range(u(len(index))):
+        i = u(index[k])
+        total += offsets[i + ONE] - offsets[i]
+        out_offsets[k + ONE] = total
     return total
 
 
 @jit
-def gather_values(values, offsets, index, out_offsets, out):
-    """Values of the rows at `index`."""
-    for k in range(len(index)):
-        start = offsets[index[k]]
-        at = out_offsets[k]
-        for j in range(out_offsets[k + 1] - at):
+def gather_values(values, offsets, index, out_offsets, width, out):
+    """Values of the rows at `index`, flat."""
+    w = u(width)
+    for k in range(u(len(index))):
+        start = u(offsets[u(index[k])]) * w
+        at = u(out_offsets[k]) * w
+        for j in range(u(out_offsets[k + ONE]) * w - at):
             out[at + j] = values[start + j]
-
-
-def gather(values, offsets, index, out_offsets, out):
-    """Rows at `index` into buffers that are large enough."""
-    total = gather_offsets(offsets, index, out_offsets)
-    gather_values(values, offsets, index, out_offsets, out)
-    return out[:total]
 
 
 @jit
@@ -115,8 +110,11 @@ def move_ends(ends, counts):
 @jit
 def take(table, rows, out):
     """Rows of a table."""
-    for i in range(len(rows)):
-        out[i] = table[rows[i]]
+    width = u(table.shape[1])
+    for i in range(u(len(rows))):
+        row = u(rows[i])
+        for j in range(width):
+            out[i, j] = table[row, j]
 
 
 @jit
@@ -138,31 +136,34 @@ def batch_sizes(bounds1, bounds2, rows, starts, ends):
 
 
 @jit
-def batch_padded(
-    bounds1, bounds2, time, one, two, rows, starts, ends, mask1, out_time, mask2, out_one, out_two
-):
+def batch_padded(given, rows, starts, ends, mask1, out_time, mask2, out_one, out_two):
     """Windows of many rows to padded outputs, two levels, three keys and two masks."""
-    for b in range(len(rows)):
-        row = rows[b]
-        base = bounds1[row - 1] if row > 0 else 0
-        first = base + starts[row]
-        count = ends[row] - starts[row]
+    bounds1, bounds2, time, one, two = given
+    most, depth = u(mask2.shape[1]), u(mask2.shape[2])
+    for b in range(u(len(rows))):
+        row = u(rows[b])
+        first = u(starts[row]) + (u(bounds1[row - ONE]) if row > ZERO else ZERO)
+        count = u(ends[row] - starts[row])
         for e in range(count):
             mask1[b, e] = True
             out_time[b, e] = time[first + e]
-        for e in range(count, mask1.shape[1]):
+        for e in range(count, most):
             mask1[b, e] = False
             out_time[b, e] = 0
         for e in range(count):
-            at = bounds2[first + e - 1] if first + e > 0 else 0
-            n = bounds2[first + e] - at
+            at = u(bounds2[first + e - ONE]) if first + e > ZERO else ZERO
+            n = u(bounds2[first + e]) - at
             for j in range(n):
                 mask2[b, e, j] = True
-                out_one[b, e, j] = one[at + j]
-                out_two[b, e, j] = two[at + j]
-            for j in range(n, mask2.shape[2]):
+            for j in range(n, depth):
                 mask2[b, e, j] = False
+            for j in range(n):
+                out_one[b, e, j] = one[at + j]
+            for j in range(n, depth):
                 out_one[b, e, j] = 0
+            for j in range(n):
+                out_two[b, e, j] = two[at + j]
+            for j in range(n, depth):
                 out_two[b, e, j] = 0
         mask2[b, count:] = False
         out_one[b, count:] = 0
@@ -170,27 +171,28 @@ def batch_padded(
 
 
 @jit
-def batch_ragged(
-    bounds1, bounds2, time, one, two, rows, starts, ends, ends1, ends2, out_time, out_one, out_two
-):
+def batch_ragged(given, rows, starts, ends, ends1, out_time, ends2, out_one, out_two):
     """Windows of many rows laid end to end, two levels and three keys."""
-    events = codes = np.int64(0)
-    for b in range(len(rows)):
-        row = rows[b]
-        base = bounds1[row - 1] if row > 0 else 0
-        first, last = base + starts[row], base + ends[row]
-        if last > first:
-            at = bounds2[first - 1] if first > 0 else 0
-            n = bounds2[last - 1] - at
-            out_time[events : events + last - first] = time[first:last]
-            for e in range(first, last):
-                ends2[events + e - first] = codes + bounds2[e] - at
-            out_one[codes : codes + n] = one[at : at + n]
-            out_two[codes : codes + n] = two[at : at + n]
+    bounds1, bounds2, time, one, two = given
+    events = codes = ZERO
+    for b in range(u(len(rows))):
+        row = u(rows[b])
+        first = u(starts[row]) + (u(bounds1[row - ONE]) if row > ZERO else ZERO)
+        count = u(ends[row] - starts[row])
+        if count > ZERO:
+            at = u(bounds2[first - ONE]) if first > ZERO else ZERO
+            n = u(bounds2[first + count - ONE]) - at
+            for e in range(count):
+                out_time[events + e] = time[first + e]
+            for e in range(count):
+                ends2[events + e] = bounds2[first + e] + np.int64(codes) - np.int64(at)
+            for j in range(n):
+                out_one[codes + j] = one[at + j]
+            for j in range(n):
+                out_two[codes + j] = two[at + j]
             codes += n
-            events += last - first
+            events += count
         ends1[b] = events
-    return events, codes
 
 
 @jit

@@ -41,7 +41,7 @@ def _lists_to_padded(case: Case, count: int, mean: int) -> sample.Rows:
             offsets = np.empty(len(arrays) + 1, np.int64)
             longest, _ = by_hand.offsets_of(lengths, offsets)
             out = np.empty((len(arrays), longest), np.float32)
-            by_hand.pad(np.concatenate(arrays), offsets, out)
+            by_hand.pad(np.concatenate(arrays), offsets, 1, out)
             return out
 
         return by_kernel

@@ -147,14 +147,12 @@ def by_numba(
     """Padded batches by hand, straight from the flat arrays of the file."""
     from . import by_hand
 
-    bounds1, bounds2, *values = (entries[key] for key in FLAT)
+    given = tuple(entries[key] for key in FLAT)
 
     def one(rows: np.ndarray) -> Any:
-        width, depth, _, _ = by_hand.batch_sizes(bounds1, bounds2, rows, data.starts, data.ends)
+        width, depth, _, _ = by_hand.batch_sizes(given[0], given[1], rows, data.starts, data.ends)
         out = outputs((len(rows), width, depth))
-        by_hand.batch_padded(
-            bounds1, bounds2, *values, rows, data.starts, data.ends, *(out[key] for key in PADDED)
-        )
+        by_hand.batch_padded(given, rows, data.starts, data.ends, *(out[key] for key in PADDED))
         return out
 
     return one
@@ -166,14 +164,12 @@ def by_numba_ragged(
     """Ragged batches by hand, straight from the flat arrays of the file."""
     from . import by_hand
 
-    bounds1, bounds2, *values = (entries[key] for key in FLAT)
+    given = tuple(entries[key] for key in FLAT)
 
     def one(rows: np.ndarray) -> Any:
-        _, _, events, codes = by_hand.batch_sizes(bounds1, bounds2, rows, data.starts, data.ends)
+        _, _, events, codes = by_hand.batch_sizes(given[0], given[1], rows, data.starts, data.ends)
         out = outputs((len(rows), events, codes))
-        ends1, time, ends2, first, second = (out[key] for key in RAGGED)
-        given = (bounds1, bounds2, *values, rows, data.starts, data.ends)
-        by_hand.batch_ragged(*given, ends1, ends2, time, first, second)
+        by_hand.batch_ragged(given, rows, data.starts, data.ends, *(out[key] for key in RAGGED))
         return out
 
     return one

@@ -35,7 +35,7 @@ def _contenders(case: Case, source: sample.Rows) -> None:
     def _() -> Any:
         from . import by_hand
 
-        return by_hand.unpad, dense, offsets, out
+        return by_hand.unpad, dense, offsets, 1, out
 
     @case.contender("numpy take", show=lambda _: out)
     def _() -> Any:
