@@ -94,3 +94,65 @@ def test_forked_child_has_one_thread_until_it_asks_for_more():
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), varlen.num_threads())"
     )
     assert in_python(code)[0] == "13 4"
+
+
+# Work that is cut for the pool: 8 MB of rows, gathered backwards.
+GATHER = """
+import os, signal, threading
+import numpy as np, varlen
+from varlen._core import Joint, Level
+
+values = np.arange(1 << 20)
+joint = Joint(["x"], [1], [values], [Level(np.full(512, 2048))])
+backwards = np.arange(511, -1, -1)
+wanted = values.reshape(512, 2048)[::-1].ravel()
+
+def right():
+    return np.array_equal(joint.take(backwards).values("x"), wanted)
+
+def child(threads):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)  # a child that waits for threads it does not have is ended
+        first = right()
+        varlen.set_num_threads(threads)
+        os._exit(0 if first and right() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+varlen.set_num_threads(4)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_pool_works_in_children_forked_after_use():
+    assert (
+        in_python(GATHER + "assert right(); print([child(n) for n in (1, 4)], right())")[0] == "[0, 0] True"
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_pool_works_in_children_forked_amid_work():
+    code = """
+stop = threading.Event()
+def keep_busy():
+    while not stop.is_set():
+        right()
+threads = [threading.Thread(target=keep_busy) for _ in range(2)]
+for thread in threads: thread.start()
+codes = {child(3) for _ in range(10)}
+stop.set()
+for thread in threads: thread.join()
+print(codes, right())
+"""
+    assert in_python(GATHER + code)[0] == "{0} True"
+
+
+def test_pool_serves_threads_that_share_one_object():
+    code = """
+results = []
+threads = [threading.Thread(target=lambda: results.append(all(right() for _ in range(10)))) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(results)
+"""
+    assert in_python(GATHER + code)[0] == str([True] * 6)
