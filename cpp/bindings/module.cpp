@@ -6,6 +6,8 @@ PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
+  bind_header(m);
+  bind_file(m);  // needs Header
   bind_joint(m);
   bind_level(m);
   bind_pool(m);

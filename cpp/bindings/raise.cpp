@@ -52,6 +52,13 @@ void raise_if(Status status, const char* argument) {
       raise_value(name + ": row " + row + " is longer than the width, " + value);
     case Code::not_prefix_mask:
       raise_value(name + ": row " + row + " of the mask has a gap");
+    case Code::bad_header:
+    case Code::bad_layout:
+    case Code::io_error:
+    case Code::not_regular:
+    case Code::short_read:
+    case Code::no_room:
+      break;  // the bindings of files have their own words for these
   }
   raise_value(name + ": bad input at row " + row);
 }

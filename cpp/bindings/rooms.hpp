@@ -5,6 +5,8 @@
 
 namespace varlen::bindings {
 
+void bind_file(pybind11::module_& m);
+void bind_header(pybind11::module_& m);
 void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);

@@ -1,0 +1,97 @@
+"""Files that appear whole or not at all: a temporary file beside them, fsync, rename, fsync of the folder.
+
+A process that is killed half-way leaves a file called `.NAME.PID-RANDOM.varlen-tmp` behind, which may be
+deleted; nobody reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+__all__ = ["SUFFIX", "Buffer", "replacing", "resolve", "temporary", "write_all"]
+
+SUFFIX = ".varlen-tmp"
+
+Buffer = Any
+
+# What the system takes in one call.
+_IOV_MAX = 1024
+
+
+def resolve(path: str | os.PathLike[str]) -> str:
+    """The absolute path that a save to `path` writes: links are followed, folders and devices refused."""
+    target = os.path.realpath(os.fspath(path))
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        folder = os.path.dirname(target)
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(2, "there is no such folder", folder) from None
+        return target
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(21, "is a folder", target)
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"path: {target} is not a regular file")
+    return target
+
+
+def temporary(target: str) -> tuple[int, str]:
+    """A new file beside `target`, opened for writing and reading, and its path."""
+    folder, name = os.path.split(target)
+    while True:
+        path = os.path.join(folder, f".{name[:60]}.{os.getpid()}-{os.urandom(6).hex()}{SUFFIX}")
+        try:
+            # The system takes the umask off these bits; nobody else has the file until it is renamed.
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
+        except FileExistsError:
+            continue
+
+
+def write_all(fd: int, buffers: Iterable[Buffer]) -> None:
+    """Writes every byte of the buffers, however little the system takes at a time."""
+    left = [view for view in (memoryview(b).cast("B") for b in buffers) if view.nbytes]
+    at = 0
+    while at < len(left):
+        wrote = os.writev(fd, left[at : at + _IOV_MAX])
+        while at < len(left) and wrote >= left[at].nbytes:
+            wrote -= left[at].nbytes
+            at += 1
+        if wrote:
+            left[at] = left[at][wrote:]
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[int]:
+    """A descriptor to write to; when the block ends well, what was written replaces the file at `path`.
+
+    An error inside the block, or in any step after it up to the rename, leaves the old file as it was and no
+    temporary file behind.
+    """
+    target = resolve(path)
+    fd, temp = temporary(target)
+    try:
+        try:
+            yield fd
+            with contextlib.suppress(FileNotFoundError):
+                os.fchmod(fd, stat.S_IMODE(os.stat(target).st_mode))
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temp, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temp)
+        raise
+    _sync_folder(os.path.dirname(target))
+
+
+def _sync_folder(folder: str) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,360 @@
+"""One file: opened and checked once, shared in the process, mapped or read by ranges."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.io.dtypes import dtype_of
+from varlen.io.errors import FileFormatError, StaleFileError
+from varlen.io.schema import Field, Schema, decode_metadata
+
+__all__ = ["File", "Identity", "open_file", "read_header"]
+
+Array = np.ndarray[Any, Any]
+
+# (size, mtime_ns, inode)
+Identity = tuple[int, int, int]
+
+
+class File:
+    """A `.nrt` file. Made by `open_file`; any number of threads may read it.
+
+    Its arrays are read-only views of one map of the file, or owned copies where it was opened with
+    `mmap=False`. Two opens of a file that did not change give the same object. Pickles as its path and
+    identity: another process opens it again, and finds out whether it is still the same file.
+
+    Examples
+    --------
+    >>> import os, tempfile, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "visits.nrt")
+    >>> varlen.io.save(path, {"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])})
+    >>> file = varlen.io.open_file(path)
+    >>> file.count, file.depth, file.names, file.joint().row(0).values("t")
+    (2, 1, ['t'], array([5, 6]))
+    >>> folder.cleanup()
+    """
+
+    __slots__ = ("__weakref__", "_core", "_fields", "_joints", "_keys", "_levels", "_lock", "_schema")
+    __slots__ += ("identity", "mmap", "path")
+
+    def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
+        self.path = path
+        self.mmap = mmap
+        self._core = _core.MappedFile(path, expect, mmap)
+        self.identity: Identity = self._core.identity
+        self._lock = threading.RLock()
+        self._schema: Schema | None = None
+        self._fields: Mapping[str, Field] | None = None
+        self._keys: dict[str, tuple[int, int]] = {}
+        self._levels: dict[int, _core.Level] = {}
+        self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
+
+    @property
+    def header(self) -> _core.Header:
+        """The checked table of tensors."""
+        return self._core.header
+
+    @property
+    def schema(self) -> Schema:
+        """What the metadata says; empty for files of other libraries."""
+        if self._schema is None:
+            self._schema = self._named(lambda: decode_metadata(self.header.metadata))
+        return self._schema
+
+    @property
+    def depth(self) -> int:
+        """Levels of nesting."""
+        depth: int = self.header.layout()[0]
+        return depth
+
+    @property
+    def count(self) -> int:
+        """Rows of the outermost dim."""
+        return max(int(self.header.layout()[3][0]), 0)
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """Each key's dim, dtype, trailing dimensions and vocabulary."""
+        if self._fields is None:
+            with self._lock:
+                if self._fields is None:
+                    self._fields = self._named(self._read_fields)
+        return self._fields
+
+    @property
+    def names(self) -> list[str]:
+        """The keys, without the levels, in the order of the header."""
+        return list(self.fields)
+
+    @property
+    def row_ids(self) -> str | None:
+        """The name of the key whose values identify the rows, or None."""
+        name = self.schema.row_ids
+        if name is not None and (name not in self.fields or self.fields[name].dim != 0):
+            raise FileFormatError(f"{self.path}: row_ids: {name!r} is not a key of dim 0")
+        return name
+
+    def entry(self, name: str) -> int:
+        """The place in the header of a key."""
+        if name not in self.fields:
+            raise KeyError(f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
+        return self._keys[name][1]
+
+    def check(self) -> None:
+        """Raises StaleFileError where the path no longer leads to the file that was opened."""
+        try:
+            now = _identity(os.stat(self.path))
+        except OSError as error:
+            raise StaleFileError(f"{self.path}: cannot be found any more: {error.strerror}") from None
+        if now != self.identity:
+            what = "was replaced" if now[2] != self.identity[2] else "was changed in place"
+            raise StaleFileError(
+                f"{self.path}: {what} since it was opened: {self.identity[0]} bytes then, {now[0]} now; "
+                "open it again"
+            )
+
+    def validate(self) -> None:
+        """Reads every bound once and refuses levels that do not fit; opening looks at the last ones alone."""
+        joint = self.joint()
+        self._named(joint.check)
+
+    def joint(self, keys: Iterable[str] | None = None) -> _core.Joint:
+        """The keys with the levels that they need: views of the map, or read whole with `mmap=False`."""
+        names = None if keys is None else tuple(dict.fromkeys(keys))
+        found = self._joints.get(names)
+        if found is None:
+            with self._lock:
+                made = self._named(lambda: self._make_joint(names))
+                found = self._joints.setdefault(names, made) if self.mmap else made
+        return found
+
+    def array(self, full: str) -> Array:
+        """One tensor by its full name, `dimK/name` or `dimK/bounds`.
+
+        Examples
+        --------
+        See `varlen.io.save`.
+        """
+        try:
+            entry = self.header.names.index(full)
+        except ValueError:
+            raise KeyError(f"{full!r} is not in {self.path}; there are {sorted(self.header.names)}") from None
+        for name, (dim, at) in self._keys.items() if self.fields else ():
+            if at == entry and dim >= 0:
+                return self.values(name)
+        return self._view(entry)
+
+    def values(self, name: str) -> Array:
+        """The flat values of a key, as its field says."""
+        array = self._view(self.entry(name))
+        dtype = self.fields[name].dtype
+        return array if array.dtype == dtype else array.view(dtype)
+
+    def level(self, number: int) -> Array | _core.Level:
+        """The ends of a level (1 is the outermost); a Level where the file has lengths only."""
+        entry = self.header.layout()[1][number - 1]
+        if entry >= 0:
+            ends = self._view(entry)
+            return ends if ends.dtype == np.int64 else ends.astype(np.int64)
+        return self.owned_level(number)
+
+    def owned_level(self, number: int) -> _core.Level:
+        """A level of a file that holds its lengths alone, added up and kept."""
+        found = self._levels.get(number)
+        if found is None:
+            _, _, lengths, rows = self.header.layout()
+            counts = self._view(lengths[number - 1])
+            found = self._named(lambda: _core.Level.from_lengths(counts))
+            if rows[number] not in (-1, found.total):
+                raise FileFormatError(
+                    f"{self.path}: dim{number}/lengths: adds up to {found.total}, "
+                    f"but dim {number} has {rows[number]} rows"
+                )
+            self._levels[number] = found
+        return found
+
+    def reader(self) -> _core.FileReader:
+        """The file opened anew, for reads of ranges of its data; StaleFileError where it is another now."""
+        return _core.FileReader(self.path, self.identity, self.header.data_start)
+
+    def will_need(self, begins: Array, ends: Array) -> None:
+        """Asks the system to read ranges of the data ahead."""
+        self._core.will_need(begins, ends)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, self.mmap, self.identity)
+
+    def __repr__(self) -> str:
+        return f"File({self.path!r}, {self.count} rows, {len(self.fields)} keys, depth {self.depth})"
+
+    def _named(self, make: Any) -> Any:
+        # The file's name in front of what is wrong with it.
+        try:
+            return make()
+        except (FileFormatError, StaleFileError) as error:
+            text = str(error)
+            raise type(error)(text if text.startswith(self.path) else f"{self.path}: {text}") from None
+        except ValueError as error:
+            raise FileFormatError(f"{self.path}: {error}") from None
+
+    def _view(self, entry: int) -> Array:
+        _, tag, shape, begin, end = self.header.describe(entry)
+        if self.mmap:
+            view = self._core.view(entry, dtype_of(tag))
+            if view.flags.aligned:
+                return view
+            view = view.copy()  # another writer's file, whose tensors lie anywhere
+        else:
+            reader = self.reader()
+            view = reader.read(np.array([begin]), np.array([end])).view(dtype_of(tag)).reshape(shape)
+            reader.close()
+        view.flags.writeable = False
+        return view
+
+    def _make_joint(self, names: tuple[str, ...] | None) -> _core.Joint:
+        fields = self.fields
+        for name in names or ():
+            self.entry(name)
+        chosen = [n for n in (fields if names is None else names) if fields[n].dim >= 0]
+        dims = [fields[name].dim for name in chosen]
+        depth = self.depth if names is None else max(dims, default=0)
+        values = [self.values(name) for name in chosen]
+        return _core.Joint(chosen, dims, values, [self.level(d) for d in range(1, depth + 1)], self.count)
+
+    def _read_fields(self) -> dict[str, Field]:
+        header, schema = self.header, self.schema
+        keys = {name: (dim, entry) for name, dim, entry in header.columns()}
+        if not self._is_first_generation():
+            for dim, entry in enumerate(header.layout()[2], start=1):
+                if entry >= 0 and header.layout()[1][dim - 1] >= 0:
+                    self._add_lengths_key(keys, dim, entry)
+        out = {}
+        for name, (dim, entry) in keys.items():
+            _, tag, shape, _, _ = header.describe(entry)
+            dtype = schema.dtype(name, dtype_of(tag))
+            out[name] = Field(dim, dtype, tag, tuple(shape[1:]), schema.vocabulary(name))
+        self._keys = keys
+        return out
+
+    def _add_lengths_key(self, keys: dict[str, tuple[int, int]], dim: int, entry: int) -> None:
+        rows = self.header.layout()[3][dim]
+        shape = self.header.describe(entry)[2]
+        if "lengths" in keys:
+            raise FileFormatError(f"dim{dim}/lengths: the same name is there at another depth")
+        if rows >= 0 and shape[0] != rows:
+            raise FileFormatError(f"dim{dim}/lengths: has {shape[0]} rows, but dim {dim} has {rows}")
+        keys["lengths"] = (dim, entry)
+
+    def _is_first_generation(self) -> bool:
+        """True where every level has, beside its bounds, the lengths of the first generation.
+
+        A later file may hold a key that somebody called "lengths": not the differences of the bounds.
+        """
+        _, bounds, lengths, _ = self.header.layout()
+        if self.schema.version is not None or not any(entry >= 0 for entry in lengths):
+            return False
+        if any(entry < 0 for entry in lengths):
+            return False
+        for b, n in zip(bounds, lengths, strict=True):
+            if b >= 0:
+                ends, counts = self._view(b), self._view(n)
+                zero = ends.dtype.type(0)
+                if ends.shape != counts.shape or not np.array_equal(np.diff(ends, prepend=zero), counts):
+                    return False
+        return True
+
+
+_handles: weakref.WeakValueDictionary[tuple[str, bool], File] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread may have held it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _identity(info: os.stat_result) -> Identity:
+    return info.st_size, info.st_mtime_ns, info.st_ino
+
+
+def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
+    """Opens a `.nrt` or safetensors file whose tensors are called `dimK/name`.
+
+    The header is read and checked, nothing else. A file that is open already and did not change is not opened
+    again: the handle is shared.
+
+    Parameters
+    ----------
+    path
+        A regular file.
+    mmap
+        False for network file systems: reads copy the bytes that they need, and a file that goes away is an
+        error instead of a crash.
+
+    Raises
+    ------
+    FileFormatError
+        The file is damaged, or not such a file; a ValueError that says what and where.
+    OSError
+        There is no such file, or it may not be read.
+
+    Examples
+    --------
+    >>> import varlen.io
+    >>> varlen.io.open_file("/no/such/file")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: '/no/such/file'
+    """
+    full = os.fspath(path)
+    if not full.startswith("/"):
+        full = os.path.abspath(full)
+    key = (full, mmap)
+    handle = _handles.get(key)
+    if handle is not None and handle.identity == _identity(os.stat(full)):
+        return handle
+    return _open(key, None)
+
+
+def _open(key: tuple[str, bool], expect: Identity | None) -> File:
+    handle = File(*key, expect)
+    with _lock:
+        other = _handles.get(key)
+        if other is not None and other.identity == handle.identity:
+            return other
+        _handles[key] = handle
+    return handle
+
+
+def _reopen(path: str, mmap: bool, identity: Identity) -> File:
+    handle = _handles.get((path, mmap))
+    if handle is not None and handle.identity == identity:
+        return handle
+    return _open((path, mmap), identity)
+
+
+def read_header(path: str | os.PathLike[str]) -> _core.Header:
+    """The checked header of any safetensors file, whatever its tensors are called.
+
+    Examples
+    --------
+    >>> import os, tempfile, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "weights.safetensors")
+    >>> varlen.io.save(path, {"w": np.zeros((2, 3), np.float32)})
+    >>> varlen.io.read_header(path).describe(0)
+    ('w', 'F32', (2, 3), 0, 24)
+    >>> folder.cleanup()
+    """
+    return _core.MappedFile(os.fspath(path), None, False, False).header

@@ -1,0 +1,178 @@
+"""Arrays to a file: the format's own layout, written so that a crash leaves the old file or the new one."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.io import atomic
+from varlen.io.dtypes import RANK, dtype_of, little_endian, tag_of
+from varlen.io.schema import encode_metadata, store
+
+__all__ = ["Entry", "header_bytes", "save", "split_name"]
+
+Array = np.ndarray[Any, Any]
+
+# Name, tag and shape of one tensor.
+Entry = tuple[str, str, tuple[int, ...]]
+
+# Data begins at a multiple of this: a cache line, and whatever vector loads may want.
+_ALIGNMENT = 64
+
+_MAX_HEADER = 100_000_000
+
+
+def save(
+    path: str | os.PathLike[str],
+    entries: Mapping[str, Array],
+    *,
+    vocabularies: Mapping[str, Sequence[str]] | None = None,
+    row_ids: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Saves flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
+
+    The old file stays whole until the new one is on the disk: an error or a kill at any moment leaves either.
+
+    Parameters
+    ----------
+    path
+        Where to; a link is followed, a folder refused.
+    entries
+        Full names to arrays of any shape (rows first) and any dtype that the format has; times are kept as
+        int64 and a unit, arrays of strings as ids and a vocabulary. Not copied where they lie contiguous.
+    vocabularies
+        Bare key names to the strings that integer values stand for.
+    row_ids
+        The bare name of a `dim0` key whose values identify the rows.
+    metadata
+        Further strings for the header.
+
+    Raises
+    ------
+    TypeError
+        A dtype that the format has not, named.
+    ValueError
+        Bounds that are not int64, a vocabulary that is too short, or a header that is too large.
+    OSError
+        What the system said; nothing was changed then.
+
+    Examples
+    --------
+    >>> import os, tempfile, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "visits.nrt")
+    >>> bounds, code = np.array([2, 2, 3]), np.array([7, 8, 9], np.uint8)
+    >>> varlen.io.save(path, {"dim1/bounds": bounds, "dim1/code": code})
+    >>> varlen.io.open_file(path).array("dim1/code")
+    array([7, 8, 9], dtype=uint8)
+    >>> folder.cleanup()
+    """
+    words: dict[str, dict[str, int]] = {}
+    given = {name: np.asarray(array) for name, array in entries.items()}
+    stored = {}
+    for name, array in given.items():
+        bare = split_name(name)[1]
+        if bare in words:
+            raise ValueError(f"entries: two keys are called {bare!r} and hold strings")
+        stored[name] = little_endian(store(bare, array, words))
+    lists = {**{key: list(w) for key, w in words.items()}, **(vocabularies or {})}
+    _check(stored, lists, row_ids, words)
+    fields = {split_name(name)[1]: a.dtype for name, a in given.items() if a.dtype.kind in "mM"}
+    fields = {
+        bare: fields.get(bare, stored[name].dtype)
+        for name, (dim, bare) in ((n, split_name(n)) for n in stored)
+        if dim is not None and not (bare == "bounds" and dim > 0)
+    }
+    about = encode_metadata(fields, lists, row_ids, metadata)
+    order = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
+    order.sort(key=lambda entry: (RANK[entry[1]], entry[0]))
+    head = header_bytes(order, about)
+    _check_nesting(head, stored)
+    views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in order)
+    with atomic.replacing(path) as fd:
+        atomic.write_all(fd, (head, *views))
+
+
+def _check(
+    stored: Mapping[str, Array],
+    vocabularies: Mapping[str, Sequence[str]],
+    row_ids: str | None,
+    made: Mapping[str, Any],
+) -> None:
+    """Refuses what could be written but not be read again."""
+    by_key = {}
+    for name, array in stored.items():
+        dim, bare = split_name(name)
+        if dim is not None and bare == "bounds" and dim > 0:
+            if array.dtype != np.int64 or array.ndim != 1:
+                raise ValueError(f"{name}: bounds are 1-d int64, got {array.dtype}, {array.ndim}-d")
+        else:
+            by_key[bare] = (dim, array)
+    for key, words in vocabularies.items():
+        if key not in by_key:
+            raise ValueError(f"vocabularies: there is no key {key!r}")
+        array = by_key[key][1]
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"vocabularies: key {key!r} is {array.dtype}, ids are integers")
+        if key not in made and array.size and not 0 <= int(array.min()) <= int(array.max()) < len(words):
+            raise ValueError(
+                f"vocabularies: key {key!r} holds ids {array.min()} to {array.max()}, "
+                f"for {len(words)} strings"
+            )
+    if row_ids is not None and by_key.get(row_ids, (None, None))[0] != 0:
+        raise ValueError(f"row_ids: {row_ids!r} is not a key of dim 0")
+
+
+def _check_nesting(head: bytes, stored: Mapping[str, Array]) -> None:
+    if not all(split_name(name)[0] is not None for name in stored):
+        return  # a plain safetensors file, which nothing here nests
+    header = _core.Header(head[8:], sum(array.nbytes for array in stored.values()))
+    depth, bounds, _, rows = header.layout()
+    for d in range(1, depth + 1):
+        if bounds[d - 1] < 0:
+            raise ValueError(f"entries: there is no dim{d}/bounds")
+        name = header.describe(bounds[d - 1])[0]
+        total = _core.Level.from_bounds(stored[name]).total
+        if rows[d] >= 0 and rows[d] != total:
+            raise ValueError(f"{name}: ends at {total}, but dim {d} has {rows[d]} rows")
+
+
+def split_name(full: str) -> tuple[int | None, str]:
+    """The depth and the bare name in `dimK/name`; (None, full) where it is not that.
+
+    >>> split_name("dim2/code"), split_name("weights")
+    ((2, 'code'), (None, 'weights'))
+    """
+    front, slash, bare = full.partition("/")
+    digits = front[3:]
+    if not slash or not bare or not front.startswith("dim") or not digits.removeprefix("-").isdigit():
+        return None, full
+    return int(digits), bare
+
+
+def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes:
+    """The first bytes of a file with these tensors, in this order; what follows is their data."""
+    table: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    at = 0
+    for name, tag, shape in entries:
+        if name in table:
+            raise ValueError(f"entries: {name!r} is not a name for a tensor")
+        end = at + math.prod(shape) * dtype_of(tag).itemsize
+        table[name] = {"dtype": tag, "shape": list(shape), "data_offsets": [at, end]}
+        at = end
+    try:
+        text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise ValueError(f"entries: {half!r} in a name or in metadata is half a character") from None
+    size = -(-(8 + len(text)) // _ALIGNMENT) * _ALIGNMENT - 8
+    if size > _MAX_HEADER:
+        raise ValueError(f"entries: the header takes {size} bytes, the format allows {_MAX_HEADER}")
+    return size.to_bytes(8, "little") + text.ljust(size)

@@ -1,0 +1,206 @@
+"""What a file says about its keys beyond their bytes: units of time, vocabularies, row ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from varlen.io.errors import FileFormatError
+
+__all__ = ["VERSION", "Field", "Schema", "decode_metadata", "encode_metadata", "encode_strings", "store"]
+
+VERSION = 1
+
+# Vocabularies lie in the header, which the format caps at 100 MB; half of that leaves room for escapes.
+_MAX_VOCABULARY = 48 * 1024 * 1024
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One key of a file.
+
+    Attributes
+    ----------
+    dim
+        How many levels it lies under.
+    dtype
+        Of the arrays that are handed out: `datetime64[ns]` where the file holds int64 and says so.
+    tag
+        The dtype in the file's own words, such as "I64".
+    trailing
+        The fixed dimensions behind the ragged ones.
+    vocabulary
+        The strings that integer values stand for, or None.
+
+    Examples
+    --------
+    >>> Field(1, np.dtype("datetime64[ns]"), "I64").unit
+    'ns'
+    """
+
+    dim: int
+    dtype: np.dtype[Any]
+    tag: str
+    trailing: tuple[int, ...] = ()
+    vocabulary: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of time, such as "ns"; None where the key is no time."""
+        return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
+
+    def conflict(self, other: Field, words: bool = True) -> str | None:
+        """What keeps rows of the two from being one sequence, in words; None where nothing does.
+
+        Of two vocabularies one may go on where the other ends; `words=False` does not compare them.
+        """
+        for what, mine, theirs in (
+            ("dim", self.dim, other.dim),
+            ("dtype", self.dtype, other.dtype),
+            ("trailing shape", self.trailing, other.trailing),
+        ):
+            if mine != theirs:
+                return f"{what} {theirs} instead of {mine}"
+        a, b = self.vocabulary, other.vocabulary
+        shared = min(len(a or ()), len(b or ()))
+        if words and ((a is None) != (b is None) or (a or ())[:shared] != (b or ())[:shared]):
+            return "another vocabulary"
+        return None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the metadata of a file says; empty for a file that another library wrote."""
+
+    version: int | None = None
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    row_ids: str | None = None
+    vocabularies: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def dtype(self, name: str, stored: np.dtype[Any]) -> np.dtype[Any]:
+        """The dtype that values are handed out with; only times differ from what is stored."""
+        asked = self.dtypes.get(name)
+        if asked is None or not asked.startswith(("datetime64[", "timedelta64[")):
+            return stored
+        try:
+            dtype = np.dtype(asked)
+        except TypeError:
+            raise FileFormatError(f"schema: key {name!r} has dtype {asked!r}, which is no dtype") from None
+        if stored != np.int64:
+            raise FileFormatError(f"schema: key {name!r} is {asked}, but is stored as {stored}, not int64")
+        return dtype
+
+    def vocabulary(self, name: str) -> tuple[str, ...] | None:
+        """The strings of a key; read out of the header when it is asked for."""
+        text = self.vocabularies.get(name)
+        if text is None:
+            return None
+        words = _load(text, f"vocabulary of {name!r}")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise FileFormatError(f"vocabulary of {name!r}: not a list of strings")
+        return tuple(words)
+
+
+def _load(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{what}: not JSON: {error}") from None
+
+
+def decode_metadata(metadata: Mapping[str, str]) -> Schema:
+    """The schema that a file's metadata holds; what it does not know it leaves alone.
+
+    >>> decode_metadata({"varlen.version": "1", "varlen.schema": '{"row_ids": "id"}'}).row_ids
+    'id'
+    """
+    text = metadata.get("varlen.version")
+    if text is None:
+        return Schema()
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise FileFormatError(f"metadata varlen.version: {text!r} is not a version")
+    if int(text) > VERSION:
+        raise FileFormatError(
+            f"written as version {text}; this varlen reads up to {VERSION}, take a newer one"
+        )
+    schema = _load(metadata.get("varlen.schema", "{}"), "metadata varlen.schema")
+    keys = schema.get("keys", {}) if isinstance(schema, dict) else None
+    row_ids = schema.get("row_ids") if isinstance(schema, dict) else None
+    if not isinstance(keys, dict) or not (row_ids is None or isinstance(row_ids, str)):
+        raise FileFormatError("metadata varlen.schema: not an object with keys and row_ids")
+    dtypes = {}
+    for name, about in keys.items():
+        if not isinstance(about, dict) or not isinstance(about.get("dtype", ""), str):
+            raise FileFormatError(f"metadata varlen.schema: key {name!r} is not an object with a dtype")
+        dtypes[name] = about.get("dtype", "")
+    prefix = "varlen.vocabulary."
+    words = {key[len(prefix) :]: value for key, value in metadata.items() if key.startswith(prefix)}
+    return Schema(int(text), dtypes, row_ids, words)
+
+
+def encode_metadata(
+    fields: Mapping[str, np.dtype[Any]],
+    vocabularies: Mapping[str, Sequence[str]],
+    row_ids: str | None,
+    extra: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
+    out = {"format": "varlen", "varlen.version": str(VERSION)}
+    about: dict[str, Any] = {"keys": {name: {"dtype": str(dtype)} for name, dtype in fields.items()}}
+    if row_ids is not None:
+        about["row_ids"] = row_ids
+    out["varlen.schema"] = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    size = 0
+    for name, words in vocabularies.items():
+        text = json.dumps(list(words), ensure_ascii=False, separators=(",", ":"))
+        out[f"varlen.vocabulary.{name}"] = text
+        size += len(text)
+        if size > _MAX_VOCABULARY:
+            raise ValueError(
+                f"vocabulary of {name!r}: the vocabularies take over {_MAX_VOCABULARY} bytes, more than a "
+                "header holds; store ids, and the strings in a file of their own"
+            )
+    for key, value in (extra or {}).items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise TypeError(f"metadata: expected strings, got {key!r}: {value!r}")
+        if key in out or key.startswith("varlen."):
+            raise ValueError(f"metadata: {key!r} is a key of varlen's own")
+        out[key] = value
+    return out
+
+
+def encode_strings(array: Array, known: dict[str, int]) -> Array:
+    """Ids of an array of strings; words that are new are given the next ids in `known`.
+
+    >>> words = {"a": 0}
+    >>> encode_strings(np.array(["b", "a", "b"]), words), words
+    (array([1, 0, 1]), {'a': 0, 'b': 1})
+    """
+    # A set of the distinct words first: vocabularies are small beside the data.
+    distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    ids = np.empty(len(distinct), np.int64)
+    for i in np.argsort(first, kind="stable"):
+        ids[i] = known.setdefault(str(distinct[i]), len(known))
+    return ids[inverse.reshape(array.shape)] if len(distinct) else np.zeros(array.shape, np.int64)
+
+
+def store(name: str, array: Array, words: dict[str, dict[str, int]]) -> Array:
+    """An array as the file holds it: times as int64, strings as ids whose words go into `words`."""
+    if array.dtype.kind in "mM":
+        if np.datetime_data(array.dtype)[0] == "generic":
+            raise TypeError(f"{name}: times need a unit, such as datetime64[ns]")
+        return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.int64)
+    if array.dtype.kind in "UT":
+        return encode_strings(array, words.setdefault(name, {}))
+    if array.dtype.kind == "O":
+        for position, item in enumerate(array.flat):
+            if not isinstance(item, str):
+                raise TypeError(f"{name}: position {position} holds {type(item).__name__}, not a string")
+        return encode_strings(array, words.setdefault(name, {}))
+    return array

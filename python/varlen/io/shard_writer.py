@@ -1,0 +1,159 @@
+"""Many rows to a folder of shards and an index."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.io import atomic
+from varlen.io.convert import as_piece
+from varlen.io.schema import Field
+from varlen.io.shards import INDEX, Shard, write_index
+from varlen.io.writer import Writer
+
+__all__ = ["ShardWriter"]
+
+
+class ShardWriter:
+    """Appends rows to `part-00000.nrt`, `part-00001.nrt`, ... of a folder, indexed when it is closed.
+
+    Shards get their names, and the index is written, in `close` alone: until then, and after an error, the
+    folder holds no shard. What is written is what `varlen.open` reads as one sequence.
+
+    Parameters
+    ----------
+    folder
+        Made where it is not there; refused where it holds shards already.
+    rows_per_shard
+        Rows of each shard but the last.
+    options
+        As of `varlen.io.Writer`. With `widen=True` shards may differ in dtype, which `varlen.open` refuses:
+        name the dtypes in `schema` instead.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "visits")
+    >>> with varlen.io.ShardWriter(path, rows_per_shard=2) as writer:
+    ...     writer.append({"dim1/bounds": np.array([2, 3, 3]), "dim1/t": np.array([5, 6, 7])})
+    >>> sorted(os.listdir(path)), len(varlen.io.open_source(path))
+    (['index.json', 'part-00000.nrt', 'part-00001.nrt'], 3)
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], rows_per_shard: int, **options: Any) -> None:
+        if rows_per_shard < 1:
+            raise ValueError(f"rows_per_shard: expected at least 1, got {rows_per_shard}")
+        self.path = os.path.abspath(os.fspath(folder))
+        self.rows = 0
+        self._made = not os.path.isdir(self.path)
+        if self._made:
+            os.mkdir(self.path)
+        there = [n for n in sorted(os.listdir(self.path)) if n == INDEX or n.endswith(".nrt")]
+        if there:
+            raise FileExistsError(17, f"the folder holds {there[0]} already", self.path)
+        self._limit = rows_per_shard
+        self._options = options
+        self._writer: Writer | None = None
+        self._done: list[Shard] = []
+        self._fields: dict[str, Field] = {}
+        self._open = True
+
+    def append(self, rows: Any) -> None:
+        """Adds rows as `Writer.append` does, to as many shards as they fill; an error ends it all."""
+        if not self._open:
+            raise ValueError(f"{self.path}: the writer is closed")
+        try:
+            joint = _whole(rows, self._options.get("schema") or {})
+            at = 0
+            while at < len(joint):
+                writer = self._writer = self._writer or self._next()
+                end = min(len(joint), at + self._limit - writer.rows)
+                writer.append(joint.slice(at, end))
+                if writer.rows == self._limit:
+                    self._finish()
+                at = end
+            self.rows += len(joint)
+        except BaseException:
+            self.discard()
+            raise
+
+    def close(self) -> None:
+        """Names the shards and writes the index. Closing twice does nothing."""
+        if not self._open:
+            return
+        named: list[str] = []
+        try:
+            if self._writer is not None or not self._done:
+                self._writer = self._writer or self._next()
+                self._finish()
+            shards = []
+            for number, shard in enumerate(self._done):
+                path = os.path.join(self.path, f"part-{number:05d}.nrt")
+                os.rename(shard.path, path)
+                named.append(path)
+                shards.append(Shard(path, shard.rows, shard.size))
+            write_index(self.path, shards, self._fields)
+            self._open = False
+        except BaseException:
+            for path in named:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+            self.discard()
+            raise
+
+    def discard(self) -> None:
+        """Gives up: no shard stays, nor the folder where it was made here."""
+        self._open = False
+        if self._writer is not None:
+            self._writer.discard()
+        for shard in self._done:
+            with contextlib.suppress(OSError):
+                os.unlink(shard.path)
+        if self._made:
+            with contextlib.suppress(OSError):
+                os.rmdir(self.path)
+
+    def __enter__(self) -> ShardWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __del__(self) -> None:
+        if getattr(self, "_open", False):
+            self.discard()
+
+    def _next(self) -> Writer:
+        name = f".part-{len(self._done):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
+        return Writer(os.path.join(self.path, name), **self._options)
+
+    def _finish(self) -> None:
+        writer, self._writer = self._writer, None
+        assert writer is not None
+        fields = writer.fields
+        writer.close()
+        self._done.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
+        self._fields = fields
+        words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
+        if words:  # the next shard goes on with the same ids
+            self._options["vocabularies"] = words
+
+
+def _whole(rows: Any, schema: Mapping[str, Any]) -> _core.Joint:
+    piece = as_piece(rows, {name: np.dtype(dtype) for name, dtype in schema.items()})
+    names = list(piece.columns)
+    values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
+    return _core.Joint(names, [dim for dim, _ in piece.columns.values()], values, piece.levels, piece.count)

@@ -1,0 +1,250 @@
+"""Files written in pieces, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from varlen.io import atomic
+from varlen.io.convert import Piece, as_piece, cast_exactly, wide
+from varlen.io.dtypes import RANK, little_endian, tag_of
+from varlen.io.save import Entry, header_bytes
+from varlen.io.schema import Field, encode_metadata, store
+from varlen.io.spool import Spool
+
+__all__ = ["Writer"]
+
+Array = np.ndarray[Any, Any]
+
+# Dim, values as the file holds them, and the dtype they are handed out with.
+_Prepared = tuple[int, Array, np.dtype[Any]]
+
+
+class _Column:
+    """What the pieces so far have of one key."""
+
+    def __init__(self, dim: int, array: Array, kind: np.dtype[Any]) -> None:
+        self.dim = dim
+        self.dtype = array.dtype  # as stored
+        self.kind = kind  # as given: times keep their unit
+        self.trailing = tuple(array.shape[1:])
+        self.rows = 0
+        self.parts: list[np.dtype[Any]] = []  # part i, of one dtype, is the spool's column (name, i)
+
+
+class Writer:
+    """Appends rows to a file that appears, whole, when the writer is closed.
+
+    Memory is bounded whatever the number of rows: columns wait in a temporary file beside the target, which
+    no folder lists. An error, or leaving the block by one, leaves nothing behind and the old file as it was.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace.
+    schema
+        Key names to dtypes that pieces are cast to; a value that does not fit is an error. Keys that are not
+        named keep the dtype of their first piece.
+    widen
+        True: a key whose pieces differ gets the dtype that holds them all, instead of an error.
+    row_ids
+        The name of the `dim0` key whose values identify rows.
+    vocabularies
+        Key names to their strings; arrays of strings make or extend them.
+    metadata
+        Further strings for the header.
+
+    Examples
+    --------
+    >>> import os, tempfile, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "visits.nrt")
+    >>> with varlen.io.Writer(path, schema={"t": np.float32}) as writer:
+    ...     writer.append({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([0.5, 1.0, 2.0])})
+    ...     writer.append({"dim1/bounds": np.array([1]), "dim1/t": np.array([4.0])})
+    >>> varlen.io.open_file(path).joint().row(2).values("t")
+    array([4.], dtype=float32)
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        schema: Mapping[str, DTypeLike] | None = None,
+        widen: bool = False,
+        row_ids: str | None = None,
+        vocabularies: Mapping[str, Sequence[str]] | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        self.path = atomic.resolve(path)
+        self.rows = 0
+        self._schema = {name: np.dtype(dtype) for name, dtype in (schema or {}).items()}
+        self._widen = widen
+        self._row_ids = row_ids
+        self._metadata = dict(metadata or {})
+        self._words = {
+            n: {word: i for i, word in enumerate(words)} for n, words in (vocabularies or {}).items()
+        }
+        self._columns: dict[str, _Column] | None = None
+        self._totals: list[int] = []
+        self._spool = Spool(self.path)
+        self._open = True
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The keys so far."""
+        return {
+            name: Field(
+                c.dim,
+                c.kind,
+                tag_of(c.dtype, name),
+                c.trailing,
+                tuple(self._words[name]) if name in self._words else None,
+            )
+            for name, c in (self._columns or {}).items()
+        }
+
+    def append(self, rows: Any) -> None:
+        """Adds rows: a joint dict, a `_core.Joint`, a dict of full names to arrays, or of nested lists.
+
+        Raises
+        ------
+        ValueError
+            A key is missing or new, or has another dim, trailing shape or dtype than in the pieces before: it
+            is named, and nothing of the piece is kept.
+        """
+        if not self._open:
+            raise ValueError(f"{self.path}: the writer is closed")
+        piece = as_piece(rows, self._schema)
+        words = {name: dict(known) for name, known in self._words.items()}
+        columns = {}
+        for name, (dim, given) in piece.columns.items():
+            columns[name] = self._prepare(name, dim, given, words)
+        self._check_keys(columns, len(piece.levels))
+        # Nothing was changed up to here; from here on a failure ends the writer.
+        try:
+            self._keep(columns, piece)
+        except BaseException:
+            self.discard()
+            raise
+        self._words = words
+
+    def close(self) -> None:
+        """Writes the file. Closing twice does nothing."""
+        if not self._open:
+            return
+        try:
+            self._assemble()
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Gives up: nothing is written, and what waited is gone."""
+        self._open = False
+        self._spool.close()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __del__(self) -> None:
+        if getattr(self, "_open", False):
+            self.discard()
+
+    def _prepare(self, name: str, dim: int, given: Array, words: dict[str, dict[str, int]]) -> _Prepared:
+        stored = store(name, given, words)
+        kind = given.dtype if given.dtype.kind in "mM" else stored.dtype.newbyteorder("=")
+        asked = self._schema.get(name)
+        if asked is not None and asked != kind:
+            if (asked.kind in "mM") != (given.dtype.kind in "mM"):
+                raise ValueError(f"{name}: dtype {given.dtype}, but the schema says {asked}")
+            cast = cast_exactly(name, given if asked.kind in "mM" else stored, asked)
+            stored, kind = store(name, cast, words), asked
+        tag_of(stored.dtype, name)
+        column = (self._columns or {}).get(name)
+        if column is not None:
+            now, before = (dim, tuple(stored.shape[1:])), (column.dim, column.trailing)
+            if now != before:
+                raise ValueError(
+                    f"{name}: dim {now[0]}, trailing shape {now[1]}, "
+                    f"but {before[0]} and {before[1]} in the pieces before"
+                )
+            times = kind.kind in "mM" or column.kind.kind in "mM"
+            if column.kind != kind and (times or not self._widen):
+                hint = "" if times else "; give a schema, or widen=True"
+                raise ValueError(f"{name}: dtype {kind}, but {column.kind} in the pieces before{hint}")
+            wide(name, column.dtype, stored.dtype)
+        return dim, little_endian(stored), kind
+
+    def _check_keys(self, piece: Mapping[str, Any], depth: int) -> None:
+        if self._columns is None:
+            if self._row_ids is not None and piece.get(self._row_ids, (None,))[0] != 0:
+                raise ValueError(f"row_ids: {self._row_ids!r} is not a key of dim 0")
+            return
+        if piece.keys() != self._columns.keys():
+            missing, more = (
+                sorted(self._columns.keys() - piece.keys()),
+                sorted(piece.keys() - self._columns.keys()),
+            )
+            raise ValueError(f"rows: keys {missing} are missing and {more} are new in this piece")
+        if depth != len(self._totals):
+            raise ValueError(f"rows: {depth} levels, but {len(self._totals)} in the pieces before")
+
+    def _keep(self, columns: Mapping[str, _Prepared], piece: Piece) -> None:
+        if self._columns is None:
+            self._columns = {name: _Column(dim, array, kind) for name, (dim, array, kind) in columns.items()}
+            self._totals = [0] * len(piece.levels)
+        for number, level in enumerate(piece.levels):
+            self._spool.append(number, (level.bounds + self._totals[number]).view(np.uint8))
+            self._totals[number] += level.total
+        for name, (_, array, kind) in columns.items():
+            column = self._columns[name]
+            if not column.parts or column.parts[-1] != array.dtype:
+                column.parts.append(array.dtype)
+                column.dtype = wide(name, column.dtype, array.dtype)
+                column.kind = kind if kind.kind in "mM" else column.dtype
+            column.rows += len(array)
+            self._spool.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
+        self.rows += piece.count
+
+    def _assemble(self) -> None:
+        columns = self._columns or {}
+        sizes = [self.rows, *self._totals]
+        entries: list[tuple[Entry, str | int]] = [
+            ((f"dim{number + 1}/bounds", "I64", (sizes[number],)), number)
+            for number in range(len(self._totals))
+        ]
+        for name, c in columns.items():
+            entries.append(((f"dim{c.dim}/{name}", tag_of(c.dtype), (c.rows, *c.trailing)), name))
+        entries.sort(key=lambda entry: (RANK[entry[0][1]], entry[0][0]))
+        kinds = {name: c.kind for name, c in columns.items()}
+        words = {name: list(known) for name, known in self._words.items() if name in columns}
+        about = encode_metadata(kinds, words, self._row_ids, self._metadata)
+        head = header_bytes([entry for entry, _ in entries], about)
+        with atomic.replacing(self.path) as fd:
+            atomic.write_all(fd, (head,))
+            for _, key in entries:
+                if isinstance(key, int):
+                    self._spool.copy(key, fd)
+                    continue
+                column = columns[key]
+                for part, dtype in enumerate(column.parts):
+                    if dtype == column.dtype:
+                        self._spool.copy((key, part), fd)
+                        continue
+                    for chunk in self._spool.chunks((key, part)):
+                        cast = chunk.view(dtype).astype(column.dtype)
+                        atomic.write_all(fd, (cast.view(np.uint8),))
