@@ -18,8 +18,11 @@ from varlen import _core
 ROOMS = {
     "checked": "include",
     "concat": "include cpu",
+    "file": "include cpu bindings",
     "gather": "include cpu",
+    "header": "include cpu bindings",
     "joint": "include cpu bindings",
+    "layout": "include cpu",
     "level": "bindings",
     "offsets": "include cpu cpp-tests fuzz",
     "pad": "include cpu",

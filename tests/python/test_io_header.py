@@ -1,4 +1,4 @@
-"""The header of a file is untrusted: what is wrong is refused in words, and nothing the wheel refuses passes."""
+"""The header of a file is untrusted: what is wrong is refused in words; the wheel is the oracle."""
 
 import json
 
@@ -21,6 +21,14 @@ def entry(dtype="U8", shape="[4]", offsets="[0,4]"):
     return f'{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}'
 
 
+def one(dtype="U8", shape="[4]", offsets="[0,4]"):
+    return f'{{"a":{entry(dtype, shape, offsets)}}}'
+
+
+def two(a_shape, a_offsets, b_shape, b_offsets):
+    return f'{{"a":{entry(shape=a_shape, offsets=a_offsets)},"b":{entry(shape=b_shape, offsets=b_offsets)}}}'
+
+
 def parse(raw):
     """What File does, from bytes: the length, the text, and how much data is behind it."""
     size = int.from_bytes(raw[:8], "little")
@@ -29,7 +37,7 @@ def parse(raw):
 
 FOUR = b"\1\2\3\4"
 WORD = '["4"]'
-ONE = f'{{"a":{entry()}}}'
+ONE = one()
 
 # A name for the defect: the header, the data, and what the error says.
 HOSTILE = {
@@ -51,7 +59,11 @@ HOSTILE = {
     "entry as a list": ('{"a":["U8",[4],[0,4]]}', FOUR, "expected an object"),
     "name twice": (f'{{"a":{entry()},"a":{entry()}}}', FOUR, "name is there twice"),
     "name twice, once escaped": (f'{{"a":{entry()},"\\u0061":{entry()}}}', FOUR, "name is there twice"),
-    "field twice": ('{"a":{"dtype":"U8","dtype":"U8","shape":[4],"data_offsets":[0,4]}}', FOUR, "field is there twice"),
+    "field twice": (
+        '{"a":{"dtype":"U8","dtype":"U8","shape":[4],"data_offsets":[0,4]}}',
+        FOUR,
+        "field is there twice",
+    ),
     "metadata twice": ('{"__metadata__":{},"__metadata__":{}}', b"", "name is there twice"),
     "metadata key twice": ('{"__metadata__":{"k":"1","k":"2"}}', b"", "metadata key is there twice"),
     "metadata is a number": ('{"__metadata__":{"k":1}}', b"", "expected a string"),
@@ -59,41 +71,57 @@ HOSTILE = {
     "metadata is nested": ('{"__metadata__":{"k":{"l":"m"}}}', b"", "expected a string"),
     "deep nesting": ('{"a":' * 100_000, b"", "field that is not dtype"),
     "deep lists": ('{"a":{"dtype":"U8","shape":' + "[" * 100_000, b"", "expected a number"),
-    "unknown field": ('{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"x":1}}', FOUR, "not dtype, shape or data_offsets"),
-    "no dtype": ('{"a":{"shape":[4],"data_offsets":[0,4]}}', FOUR, "dtype, shape and data_offsets is missing"),
+    "unknown field": (
+        '{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"x":1}}',
+        FOUR,
+        "not dtype, shape or data_offsets",
+    ),
+    "no dtype": (
+        '{"a":{"shape":[4],"data_offsets":[0,4]}}',
+        FOUR,
+        "dtype, shape and data_offsets is missing",
+    ),
     "no shape": ('{"a":{"dtype":"U8","data_offsets":[0,4]}}', FOUR, "is missing"),
     "no offsets": ('{"a":{"dtype":"U8","shape":[4]}}', FOUR, "is missing"),
     "empty entry": ('{"a":{}}', b"", "is missing"),
-    "unknown dtype": (f'{{"a":{entry("I128")}}}', FOUR, "dtype is not known"),
-    "lower-case dtype": (f'{{"a":{entry("u8")}}}', FOUR, "dtype is not known"),
-    "dtype of less than a byte": (f'{{"a":{entry("F4", "[8]")}}}', FOUR, "dtype is not known"),
+    "unknown dtype": (one("I128"), FOUR, "dtype is not known"),
+    "lower-case dtype": (one("u8"), FOUR, "dtype is not known"),
+    "dtype of less than a byte": (one("F4", "[8]"), FOUR, "dtype is not known"),
     "dtype is a number": ('{"a":{"dtype":8,"shape":[4],"data_offsets":[0,4]}}', FOUR, "expected a string"),
-    "negative size": (f'{{"a":{entry(shape="[-4]")}}}', FOUR, "size is negative"),
-    "negative zero": (f'{{"a":{entry(shape="[-0]", offsets="[0,0]")}}}', b"", "size is negative"),
-    "size is a float": (f'{{"a":{entry(shape="[4.0]")}}}', FOUR, "not a whole number"),
-    "size has an exponent": (f'{{"a":{entry(shape="[4e0]")}}}', FOUR, "not a whole number"),
-    "size is a bool": (f'{{"a":{entry(shape="[true]")}}}', FOUR, "expected a number"),
-    "size is a string": (f'{{"a":{entry(shape=WORD)}}}', FOUR, "expected a number"),
-    "size is NaN": (f'{{"a":{entry(shape="[NaN]")}}}', FOUR, "expected a number"),
-    "size with a leading zero": (f'{{"a":{entry(shape="[04]")}}}', FOUR, "leading zero"),
-    "size with a plus": (f'{{"a":{entry(shape="[+4]")}}}', FOUR, "expected a number"),
-    "size in hexadecimal": (f'{{"a":{entry(shape="[0x4]")}}}', FOUR, "expected a comma"),
-    "size beyond 63 bits": (f'{{"a":{entry(shape="[9223372036854775808]")}}}', FOUR, "does not fit 63 bits"),
-    "shape is a number": (f'{{"a":{entry(shape="4")}}}', FOUR, "expected a list"),
-    "shape overflows": (f'{{"a":{entry(shape="[4294967296,4294967296]")}}}', FOUR, "shape is too large"),
-    "shape overflows to 4": (f'{{"a":{entry(shape="[4,4611686018427387905]")}}}', FOUR, "shape is too large"),
-    "shape overflows before a zero": (f'{{"a":{entry(shape="[4294967296,4294967296,0]", offsets="[0,0]")}}}', b"", "too large"),
-    "bits overflow": (f'{{"a":{entry("F64", "[2305843009213693952]")}}}', FOUR, "shape is too large"),
-    "65 dimensions": (f'{{"a":{entry(shape=str([1] * 65), offsets="[0,1]")}}}', b"\1", "more than 64 dimensions"),
-    "one offset": (f'{{"a":{entry(offsets="[0]")}}}', FOUR, "expected a comma"),
-    "three offsets": (f'{{"a":{entry(offsets="[0,4,4]")}}}', FOUR, "expected a comma"),
-    "offsets backwards": (f'{{"a":{entry(offsets="[4,0]")}}}', FOUR, "ends before it begins"),
-    "size and shape differ": (f'{{"a":{entry(shape="[3]")}}}', FOUR, "another size than shape"),
-    "past the end": (f'{{"a":{entry(shape="[5]", offsets="[0,5]")}}}', FOUR, "past the end of the file"),
-    "far past the end": (f'{{"a":{entry(shape="[9]", offsets="[9223372036854775798,9223372036854775807]")}}}', FOUR, "past the end"),
-    "hole at the start": (f'{{"a":{entry(shape="[3]", offsets="[1,4]")}}}', FOUR, "hole in front of"),
-    "hole between": (f'{{"a":{entry(shape="[1]", offsets="[0,1]")},"b":{entry(shape="[2]", offsets="[2,4]")}}}', FOUR, "hole in front of"),
-    "overlap": (f'{{"a":{entry(shape="[3]", offsets="[0,3]")},"b":{entry(shape="[2]", offsets="[2,4]")}}}', FOUR, "overlaps"),
+    "negative size": (one(shape="[-4]"), FOUR, "size is negative"),
+    "negative zero": (one(shape="[-0]", offsets="[0,0]"), b"", "size is negative"),
+    "size is a float": (one(shape="[4.0]"), FOUR, "not a whole number"),
+    "size has an exponent": (one(shape="[4e0]"), FOUR, "not a whole number"),
+    "size is a bool": (one(shape="[true]"), FOUR, "expected a number"),
+    "size is a string": (one(shape=WORD), FOUR, "expected a number"),
+    "size is NaN": (one(shape="[NaN]"), FOUR, "expected a number"),
+    "size with a leading zero": (one(shape="[04]"), FOUR, "leading zero"),
+    "size with a plus": (one(shape="[+4]"), FOUR, "expected a number"),
+    "size in hexadecimal": (one(shape="[0x4]"), FOUR, "expected a comma"),
+    "size beyond 63 bits": (one(shape="[9223372036854775808]"), FOUR, "does not fit 63 bits"),
+    "shape is a number": (one(shape="4"), FOUR, "expected a list"),
+    "shape overflows": (one(shape="[4294967296,4294967296]"), FOUR, "shape is too large"),
+    "shape overflows to 4": (one(shape="[4,4611686018427387905]"), FOUR, "shape is too large"),
+    "shape overflows before a zero": (
+        one(shape="[4294967296,4294967296,0]", offsets="[0,0]"),
+        b"",
+        "too large",
+    ),
+    "bits overflow": (one("F64", "[2305843009213693952]"), FOUR, "shape is too large"),
+    "65 dimensions": (one(shape=str([1] * 65), offsets="[0,1]"), b"\1", "more than 64 dimensions"),
+    "one offset": (one(offsets="[0]"), FOUR, "expected a comma"),
+    "three offsets": (one(offsets="[0,4,4]"), FOUR, "expected a comma"),
+    "offsets backwards": (one(offsets="[4,0]"), FOUR, "ends before it begins"),
+    "size and shape differ": (one(shape="[3]"), FOUR, "another size than shape"),
+    "past the end": (one(shape="[5]", offsets="[0,5]"), FOUR, "past the end of the file"),
+    "far past the end": (
+        one(shape="[9]", offsets="[9223372036854775798,9223372036854775807]"),
+        FOUR,
+        "past the end",
+    ),
+    "hole at the start": (one(shape="[3]", offsets="[1,4]"), FOUR, "hole in front of"),
+    "hole between": (two("[1]", "[0,1]", "[2]", "[2,4]"), FOUR, "hole in front of"),
+    "overlap": (two("[3]", "[0,3]", "[2]", "[2,4]"), FOUR, "overlaps"),
     "same bytes twice": (f'{{"a":{entry()},"b":{entry()}}}', FOUR, "overlaps"),
     "bytes behind the last": (ONE, FOUR + b"\0", "bytes after the last tensor"),
     "data without tensors": ("{}", b"\0", "bytes after the last tensor"),
@@ -110,7 +138,7 @@ HOSTILE = {
     "lone low surrogate": ('{"\\udc00":{}}', b"", "surrogate pair"),
     "high surrogate twice": ('{"\\ud800\\ud800":{}}', b"", "surrogate pair"),
     "a comment": ("{/* */}", b"", "expected a string"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -144,7 +172,7 @@ def test_files_too_short_for_their_header_are_refused(name, tmp_path):
     path.write_bytes(SHORT[name][0])
     with pytest.raises(FileFormatError, match=SHORT[name][1]):
         open_file(path)
-    with pytest.raises(Exception, match="header|Header"):
+    with pytest.raises(Exception, match=r"(?i)header"):
         safetensors.deserialize(SHORT[name][0])
 
 
@@ -162,18 +190,21 @@ def test_every_cut_of_a_file_is_refused(tmp_path):
 
 ACCEPTED = {
     "nothing": "{}",
-    "space around": f' \n\t\r{{ "a" : {{ "dtype" : "U8" , "shape" : [ 2 , 2 ] , "data_offsets" : [ 0 , 4 ] }} }} \n\t ',
+    "space around": ' \n\t\r{ "a" : { "dtype" : "U8" , "shape" : [ 4 , 1 ] ,\n"data_offsets" : [ 0 , 4 ] } } \n',
     "fields in another order": '{"a":{"data_offsets":[0,4],"shape":[4],"dtype":"U8"}}',
     "escaped field": '{"a":{"d\\u0074ype":"U8","shape":[4],"data_offsets":[0,4]}}',
     "escapes": f'{{"\\u00e9\\ud83d\\ude00\\n\\"\\\\\\/\\b\\f\\r\\t\\u0000\\u07ff\\uffff":{entry()}}}',
     "UTF-8": f'{{"é€😀\u07ff\uffff\U0010ffff":{entry()}}}',
     "empty name": f'{{"":{entry()}}}',
-    "no rank": f'{{"a":{entry("F32", "[]")}}}',
-    "64 dimensions": f'{{"a":{entry("F32", str([1] * 64))}}}',
-    "entries against the order of their data": f'{{"a":{entry(shape="[2]", offsets="[2,4]")},"b":{entry(shape="[2]", offsets="[0,2]")}}}',
-    "empty tensors anywhere": f'{{"z":{entry(shape="[0]", offsets="[4,4]")},"a":{entry()},"b":{entry(shape="[3,0]", offsets="[0,0]")}}}',
+    "no rank": one("F32", "[]"),
+    "64 dimensions": one("F32", str([1] * 64)),
+    "entries against the order of their data": two("[2]", "[2,4]", "[2]", "[0,2]"),
+    "empty tensors anywhere": (
+        f'{{"z":{entry(shape="[0]", offsets="[4,4]")},"a":{entry()},'
+        f'"b":{entry(shape="[3,0]", offsets="[0,0]")}}}'
+    ),
     "metadata": f'{{"__metadata__":{{"":"","k\\n":"\\ud83d\\ude00"}},"a":{entry()}}}',
-}  # fmt: skip
+}
 
 
 def as_dict(raw):
@@ -210,8 +241,29 @@ def test_headers_that_are_allowed_read_as_the_wheel_reads_them(name):
 
 
 # Pieces that a mutation splices in: what JSON parsers differ about.
-PIECES = [*"{}[]:,\"\\/0123456789-+.eE \n\t\0a\x7f", "null", "true", "NaN", "1e3", "\\u0061", "\\ud800", '"', "é"]
-PIECES += ['"dtype"', '"shape"', '"data_offsets"', '"__metadata__"', '"BOOL"', '"F8_E4M3"', "[0,0]", "[]", "{}", "\ufeff"]
+PIECES = [
+    *'{}[]:,"\\/0123456789-+.eE \n\t\0a\x7f',
+    "null",
+    "true",
+    "NaN",
+    "1e3",
+    "\\u0061",
+    "\\ud800",
+    '"',
+    "é",
+]
+PIECES += [
+    '"dtype"',
+    '"shape"',
+    '"data_offsets"',
+    '"__metadata__"',
+    '"BOOL"',
+    '"F8_E4M3"',
+    "[0,0]",
+    "[]",
+    "{}",
+    "\ufeff",
+]
 PIECES = [piece.encode() for piece in PIECES] + [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80"]
 
 BASES = [
@@ -221,9 +273,14 @@ BASES = [
 ]
 
 edits = st.lists(
-    st.tuples(st.floats(0, 1), st.sampled_from(["cut", "splice", "swap", "double"]), st.integers(0, 12), st.sampled_from(PIECES)),
+    st.tuples(
+        st.floats(0, 1),
+        st.sampled_from(["cut", "splice", "swap", "double"]),
+        st.integers(0, 12),
+        st.sampled_from(PIECES),
+    ),
     max_size=4,
-)  # fmt: skip
+)
 
 
 def mutate(raw, changes, keep_length):
@@ -275,7 +332,7 @@ def hashed(name):
 
 
 def test_names_that_hash_alike_are_told_apart_and_found():
-    # Three hundred names, a third of them in one slot of the table of 1024: the probes end, the names are sorted.
+    # A hundred and twenty of them in one slot of the table of 1024: the probes end, the names are sorted.
     every = [f"{i:08x}" for i in range(200_000)]
     alike = [name for name in every if hashed(name.encode()) & 1023 == 7][:120]
     assert len(alike) == 120

@@ -21,14 +21,14 @@ class Piece(NamedTuple):
 
     columns: dict[str, tuple[int, Array]]
     levels: list[_core.Level]
-    count: int
+    rows: int
 
 
 def as_piece(rows: Any, schema: Mapping[str, DType]) -> Piece:
     """A joint dict, a `_core.Joint`, a dict of full names to arrays, or of key names to nested lists.
 
     >>> piece = as_piece({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}, {})
-    >>> piece.columns, piece.count
+    >>> piece.columns, piece.rows
     ({'t': (1, array([5, 6, 7]))}, 2)
     """
     if isinstance(rows, _core.Joint):

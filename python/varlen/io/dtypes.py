@@ -36,8 +36,8 @@ _EXTRA = {
 }
 
 # The order of tensors in a file: widest first, so that each lies at a multiple of its width.
-_ORDER = ("U64", "I64", "F64", "C64", "F32", "U32", "I32", "BF16", "F16", "U16", "I16")
-_ORDER += ("F8_E5M2FNUZ", "F8_E4M3FNUZ", "F8_E8M0", "F8_E4M3", "F8_E5M2", "I8", "U8", "BOOL")
+_ORDER = ["U64", "I64", "F64", "C64", "F32", "U32", "I32", "BF16", "F16", "U16", "I16"]
+_ORDER += ["F8_E5M2FNUZ", "F8_E4M3FNUZ", "F8_E8M0", "F8_E4M3", "F8_E5M2", "I8", "U8", "BOOL"]
 RANK = {tag: rank for rank, tag in enumerate(_ORDER)}
 
 _TAGS = {np.dtype(code): tag for tag, code in _PLAIN.items()}
@@ -77,4 +77,5 @@ def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array as C-contiguous little-endian memory; itself where it is that already."""
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
-    return np.ascontiguousarray(array).reshape(array.shape)
+    flat: np.ndarray[Any, Any] = np.ascontiguousarray(array).reshape(array.shape)
+    return flat

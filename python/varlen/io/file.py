@@ -42,8 +42,19 @@ class File:
     >>> folder.cleanup()
     """
 
-    __slots__ = ("__weakref__", "_core", "_fields", "_joints", "_keys", "_levels", "_lock", "_schema")
-    __slots__ += ("identity", "mmap", "path")
+    __slots__ = (
+        "__weakref__",
+        "_core",
+        "_fields",
+        "_joints",
+        "_keys",
+        "_levels",
+        "_lock",
+        "_schema",
+        "identity",
+        "mmap",
+        "path",
+    )
 
     def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
         self.path = path

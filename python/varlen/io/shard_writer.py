@@ -156,4 +156,4 @@ def _whole(rows: Any, schema: Mapping[str, Any]) -> _core.Joint:
     piece = as_piece(rows, {name: np.dtype(dtype) for name, dtype in schema.items()})
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
-    return _core.Joint(names, [dim for dim, _ in piece.columns.values()], values, piece.levels, piece.count)
+    return _core.Joint(names, [dim for dim, _ in piece.columns.values()], values, piece.levels, piece.rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,7 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         Nothing is there.
     """
     if not isinstance(path, (str, os.PathLike)):
-        if isinstance(path, bytes) or not isinstance(path, Iterable):
+        if not isinstance(path, (list, tuple)):
             raise TypeError(f"path: expected a path or a list of paths, got {type(path).__name__}")
         parts = [find_shards(item) for item in path]
         if not parts:

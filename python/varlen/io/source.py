@@ -231,9 +231,9 @@ class Source:
             file.will_need(*wanted_ranges(file, local[mine], cut[0], cut[1]))
 
     def rows_of(self, ids: Any) -> Ints:
-        """The row that each id stands for; the index is built once, when it is first asked.
+        """The row that each id stands for; the index is built when it is first asked, and kept.
 
-        Raises KeyError for the first id that is missing, ValueError where one is there twice or there are none.
+        Raises KeyError for the first id that is missing, ValueError where one is there twice.
         """
         if self._ids is None:
             self._ids = self._index_ids()

@@ -85,10 +85,9 @@ class Spool:
 
     def _read(self, offset: int, size: int) -> Array:
         out = np.empty(size, np.uint8)
-        view = memoryview(out)
         done = 0
         while done < size:
-            got = os.preadv(self._fd, [view[done:]], offset + done)
+            got = os.preadv(self._fd, [out[done:]], offset + done)
             if not got:
                 raise OSError(5, "the temporary file ends early", self._target)
             done += got

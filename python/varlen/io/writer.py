@@ -218,7 +218,7 @@ class Writer:
                 column.kind = kind if kind.kind in "mM" else column.dtype
             column.rows += len(array)
             self._spool.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
-        self.rows += piece.count
+        self.rows += piece.rows
 
     def _assemble(self) -> None:
         columns = self._columns or {}
