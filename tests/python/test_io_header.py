@@ -190,7 +190,7 @@ def test_every_cut_of_a_file_is_refused(tmp_path):
 
 ACCEPTED = {
     "nothing": "{}",
-    "space around": ' \n\t\r{ "a" : { "dtype" : "U8" , "shape" : [ 4 , 1 ] ,\n"data_offsets" : [ 0 , 4 ] } } \n',
+    "space around": ' \n\t\r{ "a" : { "dtype" : "U8" , "shape" : [ 4 ] , "data_offsets" : [ 0 , 4 ] } } \n',
     "fields in another order": '{"a":{"data_offsets":[0,4],"shape":[4],"dtype":"U8"}}',
     "escaped field": '{"a":{"d\\u0074ype":"U8","shape":[4],"data_offsets":[0,4]}}',
     "escapes": f'{{"\\u00e9\\ud83d\\ude00\\n\\"\\\\\\/\\b\\f\\r\\t\\u0000\\u07ff\\uffff":{entry()}}}',

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["SUFFIX", "Buffer", "replacing", "resolve", "temporary", "write_all"]
+__all__ = ["SUFFIX", "replacing"]
 
 SUFFIX = ".varlen-tmp"
 
@@ -70,6 +70,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[int]:
 
     An error inside the block, or in any step after it up to the rename, leaves the old file as it was and no
     temporary file behind.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "notes.txt")
+    >>> with replacing(path) as fd:
+    ...     write_all(fd, [b"one ", b"two"])
+    >>> os.path.getsize(path), os.listdir(folder.name)
+    (7, ['notes.txt'])
+    >>> folder.cleanup()
     """
     target = resolve(path)
     fd, temp = temporary(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from varlen import _core
 from varlen.io.save import split_name
 
-__all__ = ["Piece", "as_piece", "cast_exactly", "wide"]
+__all__ = ["as_piece", "cast_exactly", "wide"]
 
 Array = np.ndarray[Any, Any]
 DType = np.dtype[Any]
@@ -40,10 +41,9 @@ def as_piece(rows: Any, schema: Mapping[str, DType]) -> Piece:
         raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}")
     if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
         return _from_entries(rows)
-    from varlen.joint import JointNestedRaggedTensorDict
-
+    joint = importlib.import_module("varlen.joint")  # wanted for nested lists alone
     asked = {name: dtype for name, dtype in schema.items() if name in rows}
-    return as_piece(JointNestedRaggedTensorDict(rows, schema=asked or None), schema)
+    return as_piece(joint.JointNestedRaggedTensorDict(rows, schema=asked or None), schema)
 
 
 def _from_entries(entries: Mapping[str, Any]) -> Piece:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RANK", "dtype_of", "little_endian", "tag_of"]
+__all__ = ["RANK", "dtype_of", "tag_of"]
 
 _PLAIN = {
     "U64": "<u8",

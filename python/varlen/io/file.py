@@ -15,7 +15,7 @@ from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.schema import Field, Schema, decode_metadata
 
-__all__ = ["File", "Identity", "open_file", "read_header"]
+__all__ = ["File", "open_file", "read_header"]
 
 Array = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.file import File
 
-__all__ = ["clip_windows", "read_rows", "wanted_ranges"]
+__all__ = ["clip_windows"]
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -15,7 +15,7 @@ from varlen.io import atomic
 from varlen.io.dtypes import RANK, dtype_of, little_endian, tag_of
 from varlen.io.schema import encode_metadata, store
 
-__all__ = ["Entry", "header_bytes", "save", "split_name"]
+__all__ = ["save", "split_name"]
 
 Array = np.ndarray[Any, Any]
 

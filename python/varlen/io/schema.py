@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen.io.errors import FileFormatError
 
-__all__ = ["VERSION", "Field", "Schema", "decode_metadata", "encode_metadata", "encode_strings", "store"]
+__all__ = ["VERSION", "Field", "decode_metadata", "encode_strings"]
 
 VERSION = 1
 

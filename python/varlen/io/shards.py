@@ -14,7 +14,7 @@ from varlen.io.dtypes import RANK, dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field, Schema
 
-__all__ = ["INDEX", "Index", "Shard", "find_shards", "read_index", "write_index"]
+__all__ = ["INDEX"]
 
 INDEX = "index.json"
 

@@ -123,6 +123,7 @@ class Source:
 
     @property
     def fields(self) -> Mapping[str, Field]:
+        """Each exposed key's dim, dtype, trailing dimensions and vocabulary."""
         return self._fields
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen.io import atomic
 
-__all__ = ["Spool"]
+__all__: list[str] = []
 
 Array = np.ndarray[Any, Any]
 
@@ -87,7 +87,7 @@ class Spool:
         out = np.empty(size, np.uint8)
         done = 0
         while done < size:
-            got = os.preadv(self._fd, [out[done:]], offset + done)
+            got = os.preadv(self._fd, [out[done:].data], offset + done)
             if not got:
                 raise OSError(5, "the temporary file ends early", self._target)
             done += got
