@@ -21,7 +21,7 @@ namespace detail {
 void run_chunks(std::int64_t chunks, int threads, void (*body)(void*, std::int64_t), void* context) noexcept;
 }
 
-/// How many chunks to cut `bytes` of work into: 1 below 1 MB, so that small calls stay on the caller.
+/// How many chunks to cut `bytes` of work into: 1 below 2 MB, so that small calls stay on the caller.
 [[nodiscard]] std::int64_t chunks_for(std::int64_t bytes) noexcept;
 
 /// Calls body(chunk) for every chunk in [0, chunks), on the caller and on helpers. Returns when all are
