@@ -30,6 +30,7 @@ inline const char* first_bad_utf8(const char* begin, const char* end) noexcept {
   while (at < end) {
     while (end - at >= 32 && ((load8(at) | load8(at + 8) | load8(at + 16) | load8(at + 24)) & kHighs) == 0)
       at += 32;
+    if (at == end) break;
     const auto* p = reinterpret_cast<const unsigned char*>(at);
     const auto* stop = reinterpret_cast<const unsigned char*>(end);
     const unsigned lead = *p;
