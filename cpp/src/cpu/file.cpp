@@ -18,7 +18,7 @@ Status io_error(std::int64_t where) noexcept {
 }
 
 // Below this a gap is cheaper to read than to step over.
-constexpr std::int64_t kGap = 16 * 1024;
+constexpr std::int64_t kGap = std::int64_t{16} << 10;
 
 }  // namespace
 
