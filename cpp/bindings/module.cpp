@@ -10,5 +10,6 @@ PYBIND11_MODULE(_core, m) {
   bind_file(m);  // needs Header
   bind_joint(m);
   bind_level(m);
+  bind_lists(m);
   bind_pool(m);
 }

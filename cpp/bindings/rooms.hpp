@@ -9,6 +9,7 @@ void bind_file(pybind11::module_& m);
 void bind_header(pybind11::module_& m);
 void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
+void bind_lists(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 
 }  // namespace varlen::bindings

@@ -1,0 +1,55 @@
+// The arrays of a list as pieces of memory: checked, promoted to one dtype, read field by field.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ndarray.hpp"
+#include "varlen/pieces.hpp"
+
+namespace varlen::bindings {
+
+/// Pieces of one dtype and one shape behind axis 0. The arrays are borrowed from the list (or kept here):
+/// while pieces are in use, either the GIL is held or `hold` was called.
+class Pieces {
+ public:
+  /// `offsets`, if given, gets count + 1 entries. Errors name the array: "arrays[3]: ...".
+  Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets = nullptr);
+
+  [[nodiscard]] Piece* data() noexcept { return pieces_; }
+  [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+  [[nodiscard]] std::int64_t total() const noexcept { return total_; }
+  [[nodiscard]] std::int64_t longest() const noexcept { return longest_; }
+  /// Bytes of a row.
+  [[nodiscard]] std::int64_t width() const noexcept { return width_; }
+  [[nodiscard]] std::int64_t itemsize() const noexcept;
+  [[nodiscard]] PyObject* descr() const noexcept { return descr_; }
+  [[nodiscard]] int nd() const noexcept { return nd_; }
+  /// Shape of one array; the first entry means nothing.
+  [[nodiscard]] const Py_intptr_t* shape() const noexcept { return shape_; }
+
+  /// Takes a reference to every array, so that the GIL can be released.
+  void hold(PyObject* const* items);
+
+ private:
+  bool collect(PyObject* const* items, std::int64_t* offsets);
+  void normalise(PyObject* const* items, const char* name);
+
+  static constexpr Py_ssize_t kInPlace = 128;
+  std::int64_t count_;
+  std::int64_t total_ = 0;
+  std::int64_t longest_ = 0;
+  std::int64_t width_ = 0;
+  int nd_ = 1;
+  PyObject* descr_ = nullptr;
+  py::object keep_descr_;
+  const Py_intptr_t* shape_ = nullptr;
+  std::vector<py::object> keep_;
+  std::vector<PyObject*> own_;
+  Piece in_place_[kInPlace];
+  std::unique_ptr<Piece[]> heap_;
+  Piece* pieces_;
+};
+
+}  // namespace varlen::bindings

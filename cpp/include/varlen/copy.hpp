@@ -1,0 +1,105 @@
+// Small copies and fills, inline: what a call to memcpy or memset would cost more than for short rows.
+// Fixed-size memcpy is one load and one store on every target; no intrinsics are needed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace varlen {
+
+namespace detail {
+
+template <std::size_t N>
+inline void move_fixed(std::byte* out, const std::byte* in) noexcept {
+  std::byte block[N];
+  std::memcpy(block, in, N);
+  std::memcpy(out, block, N);
+}
+
+/// N <= bytes <= 2 N: two moves that overlap in the middle.
+template <std::size_t N>
+inline void move_ends(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+  std::byte head[N];
+  std::byte tail[N];
+  std::memcpy(head, in, N);
+  std::memcpy(tail, in + bytes - N, N);
+  std::memcpy(out, head, N);
+  std::memcpy(out + bytes - N, tail, N);
+}
+
+}  // namespace detail
+
+/// Where memcpy and memset of the C library are as fast as inline code.
+inline constexpr std::int64_t kInlineBytes = 128;
+
+/// out[0, bytes) = in[0, bytes), reading and writing nothing else. No overlap.
+inline void copy_exact(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+  if (bytes >= 16) {
+    if (bytes > kInlineBytes) {
+      std::memcpy(out, in, static_cast<std::size_t>(bytes));
+      return;
+    }
+    if (bytes <= 32) return detail::move_ends<16>(out, in, bytes);
+    for (std::int64_t at = 0; at < bytes - 16; at += 16) detail::move_fixed<16>(out + at, in + at);
+    detail::move_fixed<16>(out + bytes - 16, in + bytes - 16);
+  } else if (bytes >= 8) {
+    detail::move_ends<8>(out, in, bytes);
+  } else if (bytes >= 4) {
+    detail::move_ends<4>(out, in, bytes);
+  } else if (bytes > 0) {
+    const std::byte first = in[0];
+    const std::byte middle = in[bytes / 2];
+    const std::byte last = in[bytes - 1];
+    out[0] = first;
+    out[bytes / 2] = middle;
+    out[bytes - 1] = last;
+  }
+}
+
+/// A fill value of `unit` bytes, spread over 16 where it divides them or all its bytes are the same.
+struct FillPattern {
+  alignas(16) std::byte block[16] = {};
+  const std::byte* value = nullptr;  ///< null is zero bytes
+  std::int64_t unit = 1;
+  bool blocks = true;   ///< block, stored again and again, is the pattern
+  bool uniform = true;  ///< all bytes are block[0]
+
+  FillPattern() = default;
+  FillPattern(const std::byte* value_, std::int64_t unit_) noexcept : value(value_), unit(unit_) {
+    if (value == nullptr || unit <= 0) {
+      value = nullptr;
+      return;
+    }
+    for (std::int64_t i = 1; i < unit; ++i) uniform = uniform && value[i] == value[0];
+    blocks = uniform || (unit <= 16 && 16 % unit == 0);
+    if (!blocks) return;
+    for (std::int64_t i = 0; i < 16; ++i) block[i] = value[uniform ? 0 : i % unit];
+  }
+};
+
+/// out[0, bytes) = the pattern from its start, bytes a multiple of its unit. Writes nothing else.
+inline void fill_exact(std::byte* out, std::int64_t bytes, const FillPattern& fill) noexcept {
+  if (bytes <= 0) return;
+  if (fill.uniform) {
+    std::memset(out, static_cast<int>(fill.block[0]), static_cast<std::size_t>(bytes));
+    return;
+  }
+  std::memcpy(out, fill.value, static_cast<std::size_t>(fill.unit));
+  for (std::int64_t done = fill.unit; done < bytes;) {
+    const std::int64_t step = done < bytes - done ? done : bytes - done;
+    std::memcpy(out + done, out, static_cast<std::size_t>(step));
+    done += step;
+  }
+}
+
+/// As fill_exact, but may write up to 15 bytes behind. Only for patterns with `blocks`.
+inline void fill_over(std::byte* out, std::int64_t bytes, const FillPattern& fill) noexcept {
+  if (bytes > kInlineBytes && fill.uniform) {
+    std::memset(out, static_cast<int>(fill.block[0]), static_cast<std::size_t>(bytes));
+    return;
+  }
+  for (std::int64_t at = 0; at < bytes; at += 16) std::memcpy(out + at, fill.block, 16);
+}
+
+}  // namespace varlen
