@@ -3,6 +3,7 @@
 
 #include "fastcall.hpp"
 #include "level.hpp"
+#include "lists_arrays.hpp"
 #include "lists_errors.hpp"
 #include "lists_fill.hpp"
 #include "raise.hpp"
@@ -123,6 +124,8 @@ PyMethodDef methods[] = {
 
 void bind_lists(py::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  add_array_lists(m);
+  add_list_views(m);
 }
 
 }  // namespace varlen::bindings

@@ -1,8 +1,10 @@
 #include "lists_pieces.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
+#include "arrays.hpp"
 #include "lists_shape.hpp"
 #include "raise.hpp"
 
@@ -49,7 +51,7 @@ std::string shape_text(const py::object& array) {
 }  // namespace
 
 Pieces::Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets)
-    : count_(count), shape_(kNoShape), pieces_(in_place_) {
+    : items_(items), count_(count), shape_(kNoShape), pieces_(in_place_) {
   if (count > kInPlace) {
     heap_ = std::make_unique_for_overwrite<Piece[]>(static_cast<std::size_t>(count));
     pieces_ = heap_.get();
@@ -134,10 +136,63 @@ void Pieces::normalise(PyObject* const* items, const char* name) {
   }
 }
 
-void Pieces::hold(PyObject* const* items) {
-  if (!own_.empty()) return;
+void Pieces::hold() {
+  if (!keep_.empty()) return;
   keep_.reserve(static_cast<std::size_t>(count_));
-  for (std::int64_t i = 0; i < count_; ++i) keep_.push_back(py::reinterpret_borrow<py::object>(items[i]));
+  for (std::int64_t i = 0; i < count_; ++i) keep_.push_back(py::reinterpret_borrow<py::object>(items_[i]));
+}
+
+void Pieces::rebase(const py::object& values) {
+  const auto* array = fields_of(values.ptr());
+  descr_ = array->descr;
+  width_ = itemsize();
+  for (int axis = 1; axis < nd_; ++axis) width_ *= shape_[axis];
+  const auto* data = reinterpret_cast<const std::byte*>(array->data);
+  for (std::int64_t i = 0; i < count_; ++i) {
+    pieces_[i].data = data;
+    data += pieces_[i].rows * width_;
+  }
+}
+
+py::array Pieces::flat(const std::int64_t* offsets, PyObject* out) {
+  Py_intptr_t shape[kMaxDepth];
+  std::copy(shape_, shape_ + nd_, shape);
+  shape[0] = total_;
+  py::array to = out == nullptr ? make_array(descr_, nd_, shape) : checked_out(out, descr_, nd_, shape, -1);
+  const std::int64_t bytes = total_ * width_;
+  std::optional<Unlocked> unlocked;
+  if (may_unlock(bytes, count_)) {
+    hold();
+    unlocked.emplace(bytes);
+  }
+  concat_pieces(pieces_, {offsets + 1, count_}, width_,
+                reinterpret_cast<std::byte*>(fields_of(to.ptr())->data));
+  return to;
+}
+
+py::array checked_out(PyObject* out, PyObject* descr, int nd, Py_intptr_t* shape, int wider) {
+  const Api& api = Api::get();
+  if (!is_array(out, api)) raise_type("out: expected an array, got " + type_name(out));
+  const auto* array = fields_of(out);
+  bool fits = array->nd == nd;
+  for (int axis = 0; fits && axis < nd; ++axis) {
+    const Py_intptr_t size = array->dimensions[axis];
+    fits = size == shape[axis] || (axis == wider && size > shape[axis]);
+  }
+  if (!fits) {
+    std::string text;
+    for (int axis = 0; axis < nd; ++axis) text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
+    raise_value("out: has shape " + shape_text(py::reinterpret_borrow<py::object>(out)) + ", but (" + text +
+                ") is needed");
+  }
+  if (!api.PyArray_EquivTypes_(array->descr, descr)) {
+    raise_type("out: has dtype " + std::string(py::str(py::handle(array->descr))) + ", but " +
+               std::string(py::str(py::handle(descr))) + " is needed");
+  }
+  constexpr int kNeeded = Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_WRITEABLE_;
+  if ((array->flags & kNeeded) != kNeeded) raise_value("out: must be writeable and C-contiguous");
+  if (wider >= 0) shape[wider] = array->dimensions[wider];
+  return py::reinterpret_borrow<py::array>(out);
 }
 
 }  // namespace varlen::bindings

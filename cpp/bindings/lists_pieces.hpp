@@ -29,14 +29,21 @@ class Pieces {
   /// Shape of one array; the first entry means nothing.
   [[nodiscard]] const Py_intptr_t* shape() const noexcept { return shape_; }
 
+  /// All rows end to end, in `out` where it is given. `offsets` are those that the pieces were made with.
+  [[nodiscard]] py::array flat(const std::int64_t* offsets, PyObject* out);
+
+  /// From now on the same rows in `values`, an array that the caller keeps.
+  void rebase(const py::object& values);
+
   /// Takes a reference to every array, so that the GIL can be released.
-  void hold(PyObject* const* items);
+  void hold();
 
  private:
   bool collect(PyObject* const* items, std::int64_t* offsets);
   void normalise(PyObject* const* items, const char* name);
 
   static constexpr Py_ssize_t kInPlace = 128;
+  PyObject* const* items_;
   std::int64_t count_;
   std::int64_t total_ = 0;
   std::int64_t longest_ = 0;
@@ -51,5 +58,15 @@ class Pieces {
   std::unique_ptr<Piece[]> heap_;
   Piece* pieces_;
 };
+
+/// `out` where it is writeable, C-contiguous, and of this dtype and shape; `shape[wider]` may be larger in
+/// it, and is then set to what it is (no axis if wider is below 0).
+py::array checked_out(PyObject* out, PyObject* descr, int nd, Py_intptr_t* shape, int wider);
+
+/// Long pieces are worth a reference each to let other threads run meanwhile; many short ones are copied
+/// quicker than counted.
+inline bool may_unlock(std::int64_t bytes, std::int64_t count) {
+  return bytes / 1024 >= count;
+}
 
 }  // namespace varlen::bindings

@@ -144,11 +144,7 @@ py::object from_array_rows(PyObject* root, const Shape& shape, const Request& re
   const std::vector<PyObject*>& rows = found.rows;
   std::vector<std::int64_t> offsets(rows.size() + 1);
   Pieces pieces(rows.data(), static_cast<Py_ssize_t>(rows.size()), request.name, offsets.data());
-  std::vector<Py_intptr_t> dims(pieces.shape(), pieces.shape() + pieces.nd());
-  dims[0] = pieces.total();
-  const py::array out = make_array(pieces.descr(), pieces.nd(), dims.data());
-  concat_pieces(pieces.data(), {offsets.data() + 1, pieces.count()}, pieces.width(),
-                reinterpret_cast<std::byte*>(fields_of(out.ptr())->data));
+  const py::array out = pieces.flat(offsets.data(), nullptr);
   return request.want.narrow ? narrowed(out, request) : py::object(out);
 }
 

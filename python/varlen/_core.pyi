@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import dtype, int64, uint8
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __version__: str
 
@@ -124,5 +124,30 @@ class MappedFile:
     def view(self, entry: int, dtype: dtype[Any]) -> NDArray[Any]: ...
     def will_need(self, begins: ArrayLike, ends: ArrayLike) -> None: ...
 
+def from_lists(
+    lists: Any,
+    depth: int = -1,
+    dtype: DTypeLike | None = None,
+    narrow: bool = False,
+    *,
+    name: str = "values",
+) -> tuple[NDArray[Any], list[Level]]: ...
+def list2dense(
+    arrays: Sequence[Any],
+    round_to: int = 1,
+    fill: Any = 0,
+    padding_side: str = "right",
+    max_len: int | None = None,
+    truncate: str = "right",
+    mask: bool = False,
+    out: NDArray[Any] | None = None,
+    dtype: DTypeLike | None = None,
+    max_bytes: int | None = None,
+) -> Any: ...
+def list2ragged(
+    arrays: Sequence[Any], dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], Level]: ...
 def num_threads() -> int: ...
+def ragged2list(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
 def set_num_threads(n: int) -> None: ...
+def to_lists(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
