@@ -258,9 +258,12 @@ class File:
     def _add_lengths_key(self, keys: dict[str, tuple[int, int]], dim: int, entry: int) -> None:
         rows = self.header.layout()[3][dim]
         shape = self.header.describe(entry)[2]
+        if rows < 0:
+            ends = self._view(self.header.layout()[1][dim - 1])
+            rows = int(ends[-1]) if len(ends) else 0
         if "lengths" in keys:
             raise FileFormatError(f"dim{dim}/lengths: the same name is there at another depth")
-        if rows >= 0 and shape[0] != rows:
+        if shape[0] != rows:
             raise FileFormatError(f"dim{dim}/lengths: has {shape[0]} rows, but dim {dim} has {rows}")
         keys["lengths"] = (dim, entry)
 

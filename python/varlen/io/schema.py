@@ -152,7 +152,7 @@ def encode_metadata(
 ) -> dict[str, str]:
     """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
     out = {"format": "varlen", "varlen.version": str(VERSION)}
-    about: dict[str, Any] = {"keys": {name: {"dtype": str(dtype)} for name, dtype in fields.items()}}
+    about: dict[str, Any] = {"keys": {name: {"dtype": str(dtype)} for name, dtype in sorted(fields.items())}}
     if row_ids is not None:
         about["row_ids"] = row_ids
     out["varlen.schema"] = json.dumps(about, ensure_ascii=False, separators=(",", ":"))

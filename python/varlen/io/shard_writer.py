@@ -33,8 +33,7 @@ class ShardWriter:
     rows_per_shard
         Rows of each shard but the last.
     options
-        As of `varlen.io.Writer`. With `widen=True` shards may differ in dtype, which `varlen.open` refuses:
-        name the dtypes in `schema` instead.
+        As of `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`.
 
     Examples
     --------
@@ -62,6 +61,7 @@ class ShardWriter:
         self._limit = rows_per_shard
         self._options = options
         self._writer: Writer | None = None
+        self._last: Writer | None = None
         self._done: list[Shard] = []
         self._fields: dict[str, Field] = {}
         self._open = True
@@ -138,13 +138,21 @@ class ShardWriter:
 
     def _next(self) -> Writer:
         name = f".part-{len(self._done):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
-        return Writer(os.path.join(self.path, name), **self._options)
+        writer = Writer(os.path.join(self.path, name), **self._options)
+        if self._last is not None:
+            writer.follow(self._last)
+        return writer
 
     def _finish(self) -> None:
         writer, self._writer = self._writer, None
         assert writer is not None
         fields = writer.fields
+        for key, before in self._fields.items():
+            conflict = before.conflict(fields[key])
+            if conflict:
+                raise ValueError(f"{key}: {conflict} in the shards before; name its dtype in schema=")
         writer.close()
+        self._last = writer
         self._done.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
         self._fields = fields
         words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}

@@ -28,11 +28,13 @@ _Prepared = tuple[int, Array, np.dtype[Any]]
 class _Column:
     """What the pieces so far have of one key."""
 
-    def __init__(self, dim: int, array: Array, kind: np.dtype[Any]) -> None:
+    def __init__(
+        self, dim: int, dtype: np.dtype[Any], trailing: tuple[int, ...], kind: np.dtype[Any]
+    ) -> None:
         self.dim = dim
-        self.dtype = array.dtype  # as stored
+        self.dtype = dtype  # as stored
         self.kind = kind  # as given: times keep their unit
-        self.trailing = tuple(array.shape[1:])
+        self.trailing = trailing
         self.rows = 0
         self.parts: list[np.dtype[Any]] = []  # part i, of one dtype, is the spool's column (name, i)
 
@@ -149,6 +151,14 @@ class Writer:
         self._open = False
         self._spool.close()
 
+    def follow(self, other: Writer) -> None:
+        """Expects the keys, dims, dtypes and trailing shapes that another writer has had."""
+        if other._columns is not None:
+            self._columns = {
+                n: _Column(c.dim, c.dtype, c.trailing, c.kind) for n, c in other._columns.items()
+            }
+            self._totals = [0] * len(other._totals)
+
     def __enter__(self) -> Writer:
         return self
 
@@ -205,7 +215,10 @@ class Writer:
 
     def _keep(self, columns: Mapping[str, _Prepared], piece: Piece) -> None:
         if self._columns is None:
-            self._columns = {name: _Column(dim, array, kind) for name, (dim, array, kind) in columns.items()}
+            self._columns = {
+                name: _Column(dim, array.dtype, tuple(array.shape[1:]), kind)
+                for name, (dim, array, kind) in columns.items()
+            }
             self._totals = [0] * len(piece.levels)
         for number, level in enumerate(piece.levels):
             self._spool.append(number, (level.bounds + self._totals[number]).view(np.uint8))

@@ -1,0 +1,324 @@
+"""Files written in pieces: the same as if written at once, or not at all."""
+
+import errno
+import itertools
+import os
+import signal
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_io_file import content, entries
+from test_io_save import Faulty
+from varlen import io
+from varlen.io import atomic, spool
+
+
+def names_in(folder):
+    return sorted(os.listdir(folder))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 12),
+    st.lists(st.integers(0, 12), max_size=4),
+    st.integers(0, 99),
+    st.sampled_from([0, 100, 10**6]),
+)
+def test_pieces_make_the_file_that_one_save_makes(tmp_path_factory, n, cuts, seed, budget):
+    folder = tmp_path_factory.mktemp("w")
+    io.save(folder / "a.nrt", entries(n, seed=seed), row_ids="id")
+    joint = io.open_file(folder / "a.nrt").joint()
+    edges = [0, *sorted(min(cut, n) for cut in cuts), n]
+    with io.Writer(folder / "b.nrt", row_ids="id") as writer:
+        writer._spool._budget = budget
+        for begin, end in itertools.pairwise(edges):
+            writer.append(joint.slice(begin, end))
+        assert writer.rows == n
+        assert names_in(folder) == ["a.nrt"]  # what waits has no name
+    assert (folder / "b.nrt").read_bytes() == (folder / "a.nrt").read_bytes()
+
+
+@pytest.mark.parametrize("copying", ["by the system", "by us", "half"])
+def test_columns_are_copied_however_the_system_can(tmp_path, monkeypatch, copying):
+    calls = []
+
+    def copy(source, out, count, offset):
+        calls.append(count)
+        if copying == "by us" or (copying == "half" and len(calls) > 1):
+            raise OSError(errno.EXDEV, "not across file systems")
+        return os.copy_file_range(source, out, max(1, count // 2), offset)
+
+    class System:
+        def __getattr__(self, name):
+            return copy if name == "copy_file_range" else getattr(os, name)
+
+    monkeypatch.setattr(spool, "os", System())
+    monkeypatch.setattr(spool, "_CHUNK", 64)
+    whole = entries(50)
+    with io.Writer(tmp_path / "a.nrt") as writer:
+        writer._spool._budget = 500
+        for _ in range(3):
+            writer.append(whole)
+    assert calls
+    joint = io.open_file(tmp_path / "a.nrt").joint()
+    joint.check()
+    for name in joint.names:
+        one = whole[f"dim{joint.dims[joint.names.index(name)]}/{name}"]
+        assert np.array_equal(joint.values(name), np.concatenate([one] * 3))
+
+
+def test_memory_stays_bounded(tmp_path):
+    writer = io.Writer(tmp_path / "a.nrt")
+    writer._spool._budget = 10_000
+    piece = {"dim1/bounds": np.array([500, 1000]), "dim1/x": np.arange(1000)}
+    for _ in range(100):
+        writer.append(piece)
+        assert sum(tail.nbytes for tails in writer._spool._tails.values() for tail in tails) <= 20_000
+    writer.close()
+    assert io.open_file(tmp_path / "a.nrt").count == 200
+
+
+def test_what_the_caller_changes_afterwards_is_not_written(tmp_path):
+    piece = {"dim1/bounds": np.array([1, 2]), "dim1/x": np.arange(2)}
+    with io.Writer(tmp_path / "a.nrt") as writer:
+        writer.append(piece)
+        piece["dim1/x"][:] = 99
+        piece["dim1/bounds"][:] = 99
+    assert io.open_file(tmp_path / "a.nrt").joint().values("x").tolist() == [0, 1]
+
+
+def flat(**keys):
+    return {f"dim0/{name}": np.asarray(values) for name, values in keys.items()}
+
+
+def test_dtypes_that_differ_are_refused_and_name_the_key(tmp_path):
+    with io.Writer(tmp_path / "a.nrt") as writer:
+        writer.append(flat(x=np.uint8([1]), t=np.array([0], "M8[s]")))
+        for piece, text in (
+            (
+                flat(x=np.uint16([1]), t=np.array([0], "M8[s]")),
+                "x: dtype uint16, but uint8 in the pieces before; give",
+            ),
+            (
+                flat(x=np.uint8([1]), t=np.array([0], "M8[ns]")),
+                r"t: dtype datetime64\[ns\], but datetime64\[s\]",
+            ),
+            (flat(x=np.uint8([1]), t=np.array([0])), "t: dtype int64"),
+            (flat(x=np.uint8([1])), r"keys \['t'\] are missing and \[\] are new"),
+            (flat(x=np.uint8([1]), t=np.array([0], "M8[s]"), y=[1]), r"\['y'\] are new"),
+            (
+                flat(x=np.uint8([[1]]), t=np.array([0], "M8[s]")),
+                r"x: dim 0, trailing shape \(1,\), but 0 and \(\)",
+            ),
+            ({"dim0/t": np.array([0], "M8[s]"), "dim1/bounds": [1], "dim1/x": np.uint8([1])}, "x: dim 1"),
+            ({**flat(x=np.uint8([1]), t=np.array([0], "M8[s]")), "dim1/bounds": [0]}, "1 levels, but 0"),
+            (flat(x=np.complex128([1]), t=np.array([0], "M8[s]")), "x: a file cannot hold dtype complex128"),
+            ({"dim1/x": [1]}, "no dim1/bounds"),
+            ({"dim0/x": [1], "dim0/t": [1, 2]}, "'t' has 2 rows, but dim 0 has 1"),
+            (7, "expected a joint dict or a dict, got int"),
+        ):
+            with pytest.raises((ValueError, TypeError), match=text):
+                writer.append(piece)
+        writer.append(flat(x=np.uint8([2]), t=np.array([5], "M8[s]")))
+    file = io.open_file(tmp_path / "a.nrt")
+    assert file.values("x").tolist() == [1, 2]
+    assert file.values("t").tolist() == np.array([0, 5], "M8[s]").tolist()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ("u1", "u2", "u2"),
+        ("u2", "u1", "u2"),
+        ("u1", "i1", "i2"),
+        ("i4", "f4", "f8"),
+        ("f4", "f2", "f4"),
+        ("u1", "f4", "f4"),
+    ],
+)
+def test_dtypes_widen_where_that_is_asked(tmp_path, first, second, kind):
+    with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
+        writer._spool._budget = 0
+        for dtype in (first, second, first):
+            writer.append(flat(x=np.arange(3).astype(dtype)))
+    values = io.open_file(tmp_path / "a.nrt").values("x")
+    assert values.dtype == np.dtype(kind)
+    assert values.tolist() == [0, 1, 2] * 3
+
+
+@pytest.mark.parametrize(("first", "second"), [("u8", "i8"), ("?", "u1"), ("u1", "M8[s]")])
+def test_dtypes_that_nothing_holds_are_refused(tmp_path, first, second):
+    with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
+        writer.append(flat(x=np.arange(2).astype(first)))
+        with pytest.raises(ValueError, match="x: "):
+            writer.append(flat(x=np.arange(2).astype(second)))
+
+
+def test_a_schema_pins_dtypes_and_checks_values(tmp_path):
+    schema = {"x": np.int16, "f": "float32", "b": ml_dtypes.bfloat16, "t": "M8[ms]"}
+    with io.Writer(tmp_path / "a.nrt", schema=schema) as writer:
+        writer.append(flat(x=np.uint8([1]), f=[0.1], b=[1.5], t=np.array([1], "M8[s]")))
+        writer.append(flat(x=np.int64([-300]), f=[np.nan], b=[np.inf], t=np.array(["NaT"], "M8[D]")))
+        for piece, text in (
+            (
+                flat(x=[40000], f=[0.0], b=[0.0], t=np.array([1], "M8[s]")),
+                "x: 40000 at row 0 does not fit int16",
+            ),
+            (flat(x=[0.5], f=[0.0], b=[0.0], t=np.array([1], "M8[s]")), "x: 0.5 at row 0 does not fit int16"),
+            (flat(x=[np.nan], f=[0.0], b=[0.0], t=np.array([1], "M8[s]")), "x: nan at row 0"),
+            (
+                flat(x=np.uint64([2**63]), f=[0.0], b=[0.0], t=np.array([1], "M8[s]")),
+                "x: 9223372036854775808",
+            ),
+            (
+                flat(x=[1], f=[1e300], b=[0.0], t=np.array([1], "M8[s]")),
+                r"f: 1e\+300 at row 0 does not fit float32",
+            ),
+            (flat(x=[1], f=[1.0], b=[0.0], t=[1]), r"t: dtype int64, but the schema says datetime64\[ms\]"),
+        ):
+            with pytest.raises(ValueError, match=text):
+                writer.append(piece)
+    file = io.open_file(tmp_path / "a.nrt")
+    assert {name: file.fields[name].dtype for name in schema} == {
+        name: np.dtype(d) for name, d in schema.items()
+    }
+    assert file.values("x").tolist() == [1, -300]
+    assert file.values("b").astype(float).tolist() == [1.5, np.inf]
+    assert np.isnat(file.values("t")).tolist() == [False, True]
+
+
+def test_words_keep_their_ids_from_piece_to_piece(tmp_path):
+    with io.Writer(tmp_path / "a.nrt", vocabularies={"w": ["pad"]}) as writer:
+        writer.append(flat(w=["b", "a"]))
+        with pytest.raises(ValueError, match="new in this piece"):
+            writer.append(flat(w=["never"], x=[1]))
+        writer.append(flat(w=["c", "b"]))
+    file = io.open_file(tmp_path / "a.nrt")
+    assert file.fields["w"].vocabulary == ("pad", "b", "a", "c")
+    assert file.values("w").tolist() == [1, 2, 3, 1]
+
+
+def test_a_writer_that_is_not_closed_leaves_nothing(tmp_path):
+    path = tmp_path / "a.nrt"
+    path.write_bytes(b"old")
+
+    def stopped():
+        with io.Writer(path) as writer:
+            writer.append(entries(3))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    writer = io.Writer(path)
+    writer.append(entries(3))
+    del writer
+    writer = io.Writer(path)
+    writer.discard()
+    writer.close()
+    with pytest.raises(ValueError, match="the writer is closed"):
+        writer.append(entries(3))
+    assert path.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["a.nrt"]
+
+
+def test_a_fault_at_any_call_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.nrt"
+    path.write_bytes(b"old")
+
+    def write():
+        with io.Writer(path) as writer:
+            writer._spool._budget = 200
+            writer.append(entries(9))
+            writer.append(entries(9))
+
+    for at in range(1, 200):
+        faulty = Faulty(at)
+        monkeypatch.setattr(atomic, "os", faulty)
+        try:
+            write()
+        except OSError as error:
+            failed = error.errno == errno.ENOSPC
+        else:
+            failed = False
+        monkeypatch.setattr(atomic, "os", os)
+        assert failed == (len(faulty.calls) >= at)
+        if not failed:
+            break
+        assert names_in(tmp_path) == ["a.nrt"]
+        if "replace" not in faulty.calls[:-1]:
+            assert path.read_bytes() == b"old"
+    assert at > 12
+    assert io.open_file(path).count == 18
+
+
+def test_a_kill_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.nrt"
+    path.write_bytes(b"old")
+    code = (
+        "import os, signal, sys, numpy as np\n"
+        "from varlen import io\n"
+        "writer = io.Writer(sys.argv[1])\n"
+        "writer._spool._budget = 0\n"
+        "writer.append({'dim0/x': np.arange(9)})\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, path]).returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["a.nrt"]
+
+
+def test_shards_fill_one_after_the_other(tmp_path):
+    io.save(tmp_path / "whole.nrt", entries(10), row_ids="id")
+    joint = io.open_file(tmp_path / "whole.nrt").joint()
+    with io.ShardWriter(tmp_path / "s", rows_per_shard=4, row_ids="id") as writer:
+        for begin in range(0, 10, 3):
+            writer.append(joint.slice(begin, begin + 3))
+        assert not [name for name in names_in(tmp_path / "s") if not name.startswith(".")]
+    source = io.open_source(tmp_path / "s")
+    assert source.counts.tolist() == [4, 4, 2]
+    assert [content(row) for row in source] == [content(joint.row(i)) for i in range(10)]
+    assert names_in(tmp_path / "s") == ["index.json", "part-00000.nrt", "part-00001.nrt", "part-00002.nrt"]
+    with pytest.raises(FileExistsError, match=r"holds index\.json already"):
+        io.ShardWriter(tmp_path / "s", rows_per_shard=4)
+
+
+def test_shards_share_a_vocabulary(tmp_path):
+    with io.ShardWriter(tmp_path / "s", rows_per_shard=2) as writer:
+        writer.append(flat(w=np.array(["b", "a", "c", "b", "d"], object)))
+    source = io.open_source(tmp_path / "s")
+    source.validate()
+    words = source.fields["w"].vocabulary
+    assert [words[i] for joint in source.joints for i in joint.values("w")] == ["b", "a", "c", "b", "d"]
+
+
+def test_shards_without_rows_are_a_data_set(tmp_path):
+    with io.ShardWriter(tmp_path / "s", rows_per_shard=2):
+        pass
+    assert len(io.open_source(tmp_path / "s")) == 0
+    with pytest.raises(ValueError, match="rows_per_shard: expected at least 1, got 0"):
+        io.ShardWriter(tmp_path / "t", rows_per_shard=0)
+
+
+def test_shards_that_fail_leave_nothing(tmp_path):
+    writer = io.ShardWriter(tmp_path / "s", rows_per_shard=1)
+    writer.append(flat(x=np.arange(3)))
+    with pytest.raises(ValueError, match="x: dtype float64"):
+        writer.append(flat(x=np.arange(3.0)))
+    assert names_in(tmp_path) == []
+    writer.close()
+    writer = io.ShardWriter(tmp_path / "s", rows_per_shard=2, widen=True)
+    writer.append(flat(x=np.arange(3, dtype=np.uint8)))
+    with pytest.raises(ValueError, match="x: dtype uint16 instead of uint8 in the shards before; name"):
+        writer.append(flat(x=np.arange(3, dtype=np.uint16)))
+    assert names_in(tmp_path) == []
+    (tmp_path / "s").mkdir()
+    writer = io.ShardWriter(tmp_path / "s", rows_per_shard=1)
+    writer.append(flat(x=np.arange(3)))
+    with pytest.raises(TypeError, match="expected a joint dict"), writer:
+        writer.append(7)
+    assert names_in(tmp_path / "s") == []
