@@ -18,9 +18,9 @@ def _lists_to_padded(case: Case, count: int, mean: int) -> sample.Rows:
 
     @case.contender("varlen")
     def _() -> Any:
-        import varlen.ops
+        from varlen import _core
 
-        return varlen.ops.pad, arrays
+        return _core.list2dense, arrays
 
     @case.contender("numpy, zeros and slices")
     def _() -> Any:
@@ -82,43 +82,25 @@ def _lists_to_ragged(case: Case, count: int, limit: float, best: float) -> None:
     case.reference = [source.values, source.lengths]
     case.per("an array", count, limit, best)
 
-    def parts(ragged: Any) -> list[np.ndarray]:
-        return [ragged.values, ragged.lengths]
-
-    @case.contender("varlen", show=parts)
+    @case.contender("varlen", show=lambda made: [made[0], made[1].lengths])
     def _() -> Any:
-        import varlen.ops
+        from varlen import _core
 
-        return varlen.ops.list2ragged, arrays
+        return _core.list2ragged, arrays
 
     @case.contender("np.concatenate and lengths")
     def _() -> Any:
         return lambda: (np.concatenate(arrays), np.fromiter(map(len, arrays), np.int64, len(arrays)))
 
-    @case.contender("numba", needs="numba")
+    @case.contender("numba", needs="numba", show=lambda made: [made[0], np.diff(made[1])])
     def _() -> Any:
-        import numba
-
         from . import by_hand
 
-        def copy_all(given: Any, total: int) -> np.ndarray:
-            out = np.empty(total, np.float32)
-            at = 0
-            for array in given:
-                out[at : at + len(array)] = array
-                at += len(array)
-            return out
-
-        copy = numba.njit(copy_all)
-        typed = numba.typed.List(
-            arrays
-        )  # made outside the timed call: numba cannot read a Python list for less
-
-        def by_kernel() -> Any:
+        def by_kernel() -> Any:  # numba cannot walk a Python list; NumPy copies, the kernel adds up
             lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
             offsets = np.empty(len(arrays) + 1, np.int64)
-            _, total = by_hand.offsets_of(lengths, offsets)
-            return copy(typed, total), lengths
+            by_hand.offsets_of(lengths, offsets)
+            return np.concatenate(arrays), offsets
 
         return by_kernel
 
@@ -157,10 +139,9 @@ def _(case: Case) -> None:
 
     @case.contender("varlen")
     def _() -> Any:
-        import varlen.ops
+        from varlen import _core
 
-        ragged = varlen.Ragged(values, lengths=source.lengths)
-        return varlen.ops.ragged2list, ragged
+        return _core.ragged2list, values, _core.Level.from_lengths(source.lengths)
 
     @case.contender("slices")
     def _() -> Any:
@@ -194,11 +175,11 @@ def _nested(case: Case, count: int, mean: int, limit: float, kind: type) -> None
     case.reference = [source.values, source.lengths]
     case.per("an element", len(source.values), limit, best=21 if mean < 10 else 12)
 
-    @case.contender("varlen", show=lambda ragged: [ragged.values, ragged.lengths])
+    @case.contender("varlen", show=lambda made: [made[0], made[1][0].lengths])
     def _() -> Any:
-        import varlen
+        from varlen import _core
 
-        return varlen.Ragged.from_list, nested
+        return _core.from_lists, nested
 
     def by_fromiter() -> Any:
         lengths = np.fromiter(map(len, nested), np.int64, len(nested))
