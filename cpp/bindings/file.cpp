@@ -18,11 +18,18 @@ namespace {
 // A file opened and checked; its data is mapped where that was asked for. The descriptor is closed at once.
 class MappedFile {
  public:
-  MappedFile(py::handle path, const std::optional<Identity>& expect, bool map, bool nested) {
+  // A known header is that of a file of the expected identity, and was checked when it was read.
+  MappedFile(py::handle path, const std::optional<Identity>& expect, bool map, bool nested,
+             std::shared_ptr<Header> known)
+      : header_(std::move(known)) {
     const Descriptor file(fs_path(path), expect);
-    header_ = read_header(file);
     id_ = file.id();
-    if (nested) check_ends(file);
+    if (header_ == nullptr) {
+      header_ = read_header(file);
+      if (nested) check_ends(file);
+    } else if (!expect || header_->data_start() + header_->data_size() != id_.size) {
+      raise_value("header: is not this file's");
+    }
     if (map) {
       const Status status = map_file(file.fd(), id_.size, data_);
       if (!status.ok()) raise_io(status, file.path());
@@ -131,8 +138,9 @@ class FileReader {
 
 void bind_file(py::module_& m) {
   py::class_<MappedFile>(m, "MappedFile", "A safetensors file, opened, checked and mapped.")
-      .def(py::init<py::handle, const std::optional<Identity>&, bool, bool>(), py::arg("path"),
-           py::arg("expect") = py::none(), py::arg("map") = true, py::arg("nested") = true)
+      .def(py::init<py::handle, const std::optional<Identity>&, bool, bool, std::shared_ptr<Header>>(),
+           py::arg("path"),
+           py::arg("expect") = py::none(), py::arg("map") = true, py::arg("nested") = true, py::arg("header") = py::none())
       .def_property_readonly("header", &MappedFile::header)
       .def_property_readonly("identity", &MappedFile::identity, "(size, mtime_ns, inode).")
       .def(

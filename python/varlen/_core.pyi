@@ -116,6 +116,7 @@ class MappedFile:
         expect: tuple[int, int, int] | None = None,
         map: bool = True,
         nested: bool = True,
+        header: Header | None = None,
     ) -> None: ...
     @property
     def header(self) -> Header: ...

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
 from varlen import _core
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
-from varlen.io.schema import Field, Schema, decode_metadata
+from varlen.io.facts import Facts, Identity, forget_lock, recall, remember
+from varlen.io.schema import Field, Schema
 
 __all__ = ["File", "open_file", "read_header"]
 
 Array = np.ndarray[Any, Any]
-
-# (size, mtime_ns, inode)
-Identity = tuple[int, int, int]
+_T = TypeVar("_T")
 
 
 class File:
@@ -45,60 +44,48 @@ class File:
     __slots__ = (
         "__weakref__",
         "_core",
-        "_fields",
         "_joints",
-        "_keys",
         "_levels",
-        "_lock",
-        "_schema",
+        "facts",
         "identity",
         "mmap",
         "path",
     )
 
-    def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
+    def __init__(self, path: str, mmap: bool, expect: Identity | None, facts: Facts | None = None) -> None:
         self.path = path
         self.mmap = mmap
-        self._core = _core.MappedFile(path, expect, mmap)
+        self._core = _core.MappedFile(path, expect, mmap, True, None if facts is None else facts.header)
         self.identity: Identity = self._core.identity
-        self._lock = threading.RLock()
-        self._schema: Schema | None = None
-        self._fields: Mapping[str, Field] | None = None
-        self._keys: dict[str, tuple[int, int]] = {}
+        self.facts = facts or self._named(lambda: Facts(self._core.header))
         self._levels: dict[int, _core.Level] = {}
         self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
 
     @property
     def header(self) -> _core.Header:
         """The checked table of tensors."""
-        return self._core.header
+        return self.facts.header
 
     @property
     def schema(self) -> Schema:
         """What the metadata says; empty for files of other libraries."""
-        if self._schema is None:
-            self._schema = self._named(lambda: decode_metadata(self.header.metadata))
-        return self._schema
+        return self._named(lambda: self.facts.schema)
 
     @property
     def depth(self) -> int:
         """Levels of nesting."""
-        depth: int = self.header.layout()[0]
-        return depth
+        return self.facts.depth
 
     @property
     def count(self) -> int:
         """Rows of the outermost dim."""
-        return max(int(self.header.layout()[3][0]), 0)
+        return self.facts.count
 
     @property
     def fields(self) -> Mapping[str, Field]:
         """Each key's dim, dtype, trailing dimensions and vocabulary."""
-        if self._fields is None:
-            with self._lock:
-                if self._fields is None:
-                    self._fields = self._named(self._read_fields)
-        return self._fields
+        known = self.facts.known_fields
+        return self._named(lambda: self.facts.fields(self._view)) if known is None else known
 
     @property
     def names(self) -> list[str]:
@@ -117,7 +104,7 @@ class File:
         """The place in the header of a key."""
         if name not in self.fields:
             raise KeyError(f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
-        return self._keys[name][1]
+        return self.facts.entry(name)
 
     def check(self) -> None:
         """Raises StaleFileError where the path no longer leads to the file that was opened."""
@@ -142,9 +129,9 @@ class File:
         names = None if keys is None else tuple(dict.fromkeys(keys))
         found = self._joints.get(names)
         if found is None:
-            with self._lock:
-                made = self._named(lambda: self._make_joint(names))
-                found = self._joints.setdefault(names, made) if self.mmap else made
+            found = self._named(lambda: self._make_joint(names))
+            if self.mmap:
+                found = self._joints.setdefault(names, found)
         return found
 
     def array(self, full: str) -> Array:
@@ -158,10 +145,8 @@ class File:
             entry = self.header.names.index(full)
         except ValueError:
             raise KeyError(f"{full!r} is not in {self.path}; there are {sorted(self.header.names)}") from None
-        for name, (dim, at) in self._keys.items() if self.fields else ():
-            if at == entry and dim >= 0:
-                return self.values(name)
-        return self._view(entry)
+        name = self.facts.key_of(entry) if self.fields else None
+        return self._view(entry) if name is None else self.values(name)
 
     def values(self, name: str) -> Array:
         """The flat values of a key, as its field says."""
@@ -171,7 +156,7 @@ class File:
 
     def level(self, number: int) -> Array | _core.Level:
         """The ends of a level (1 is the outermost); a Level where the file has lengths only."""
-        entry = self.header.layout()[1][number - 1]
+        entry = self.facts.bounds[number - 1]
         if entry >= 0:
             ends = self._view(entry)
             return ends if ends.dtype == np.int64 else ends.astype(np.int64)
@@ -181,8 +166,8 @@ class File:
         """A level of a file that holds its lengths alone, added up and kept."""
         found = self._levels.get(number)
         if found is None:
-            _, _, lengths, rows = self.header.layout()
-            counts = self._view(lengths[number - 1])
+            rows = self.facts.rows
+            counts = self._view(self.facts.lengths[number - 1])
             found = self._named(lambda: _core.Level.from_lengths(counts))
             if rows[number] not in (-1, found.total):
                 raise FileFormatError(
@@ -206,7 +191,7 @@ class File:
     def __repr__(self) -> str:
         return f"File({self.path!r}, {self.count} rows, {len(self.fields)} keys, depth {self.depth})"
 
-    def _named(self, make: Any) -> Any:
+    def _named(self, make: Callable[[], _T]) -> _T:
         # The file's name in front of what is wrong with it.
         try:
             return make()
@@ -240,51 +225,6 @@ class File:
         values = [self.values(name) for name in chosen]
         return _core.Joint(chosen, dims, values, [self.level(d) for d in range(1, depth + 1)], self.count)
 
-    def _read_fields(self) -> dict[str, Field]:
-        header, schema = self.header, self.schema
-        keys = {name: (dim, entry) for name, dim, entry in header.columns()}
-        if not self._is_first_generation():
-            for dim, entry in enumerate(header.layout()[2], start=1):
-                if entry >= 0 and header.layout()[1][dim - 1] >= 0:
-                    self._add_lengths_key(keys, dim, entry)
-        out = {}
-        for name, (dim, entry) in keys.items():
-            _, tag, shape, _, _ = header.describe(entry)
-            dtype = schema.dtype(name, dtype_of(tag))
-            out[name] = Field(dim, dtype, tag, tuple(shape[1:]), schema.vocabulary(name))
-        self._keys = keys
-        return out
-
-    def _add_lengths_key(self, keys: dict[str, tuple[int, int]], dim: int, entry: int) -> None:
-        rows = self.header.layout()[3][dim]
-        shape = self.header.describe(entry)[2]
-        if rows < 0:
-            ends = self._view(self.header.layout()[1][dim - 1])
-            rows = int(ends[-1]) if len(ends) else 0
-        if "lengths" in keys:
-            raise FileFormatError(f"dim{dim}/lengths: the same name is there at another depth")
-        if shape[0] != rows:
-            raise FileFormatError(f"dim{dim}/lengths: has {shape[0]} rows, but dim {dim} has {rows}")
-        keys["lengths"] = (dim, entry)
-
-    def _is_first_generation(self) -> bool:
-        """True where every level has, beside its bounds, the lengths of the first generation.
-
-        A later file may hold a key that somebody called "lengths": not the differences of the bounds.
-        """
-        _, bounds, lengths, _ = self.header.layout()
-        if self.schema.version is not None or not any(entry >= 0 for entry in lengths):
-            return False
-        if any(entry < 0 for entry in lengths):
-            return False
-        for b, n in zip(bounds, lengths, strict=True):
-            if b >= 0:
-                ends, counts = self._view(b), self._view(n)
-                zero = ends.dtype.type(0)
-                if ends.shape != counts.shape or not np.array_equal(np.diff(ends, prepend=zero), counts):
-                    return False
-        return True
-
 
 _handles: weakref.WeakValueDictionary[tuple[str, bool], File] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
@@ -293,6 +233,7 @@ _lock = threading.Lock()
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()  # another thread may have held it
+    forget_lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -334,15 +275,22 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     full = os.fspath(path)
     if not full.startswith("/"):
         full = os.path.abspath(full)
-    key = (full, mmap)
-    handle = _handles.get(key)
-    if handle is not None and handle.identity == _identity(os.stat(full)):
+    identity = _identity(os.stat(full))
+    handle = _handles.get((full, mmap))
+    if handle is not None and handle.identity == identity:
         return handle
-    return _open(key, None)
+    facts = recall(identity)
+    if facts is not None:
+        try:
+            return _share(File(full, mmap, identity, facts))
+        except StaleFileError:
+            pass  # replaced this very moment: the new file is as good
+    return _share(File(full, mmap, None))
 
 
-def _open(key: tuple[str, bool], expect: Identity | None) -> File:
-    handle = File(*key, expect)
+def _share(handle: File) -> File:
+    key = (handle.path, handle.mmap)
+    remember(handle.identity, handle.facts)
     with _lock:
         other = _handles.get(key)
         if other is not None and other.identity == handle.identity:
@@ -355,7 +303,7 @@ def _reopen(path: str, mmap: bool, identity: Identity) -> File:
     handle = _handles.get((path, mmap))
     if handle is not None and handle.identity == identity:
         return handle
-    return _open((path, mmap), identity)
+    return _share(File(path, mmap, identity, recall(identity)))
 
 
 def read_header(path: str | os.PathLike[str]) -> _core.Header:

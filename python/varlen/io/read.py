@@ -97,7 +97,7 @@ def _descend(
     inside = np.ones(len(lengths), bool)
     inside[tail[:-1] - 1] = False
     lengths = lengths[inside]
-    limit = file.header.layout()[3][number]
+    limit = file.facts.rows[number]
     bad = np.flatnonzero(lengths < 0)
     if len(bad) or (len(ends) and (ends[head].min() < 0 or (limit >= 0 and ends[tail - 1].max() > limit))):
         where = np.repeat(first - np.cumsum(sizes) + sizes, sizes)[bad[:1]] + bad[:1]
@@ -116,7 +116,7 @@ def _descend(
 
 def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: Ints) -> Ints:
     """For each range of sequences the end before it, then its ends; ranges end to end."""
-    entry = file.header.layout()[1][number - 1]
+    entry = file.facts.bounds[number - 1]
     lead = first > 0
     if entry >= 0:
         begin, width = _place(file, entry)

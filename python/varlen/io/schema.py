@@ -114,21 +114,29 @@ def _load(text: str, what: str) -> Any:
         raise FileFormatError(f"{what}: not JSON: {error}") from None
 
 
-def decode_metadata(metadata: Mapping[str, str]) -> Schema:
-    """The schema that a file's metadata holds; what it does not know it leaves alone.
-
-    >>> decode_metadata({"varlen.version": "1", "varlen.schema": '{"row_ids": "id"}'}).row_ids
-    'id'
-    """
+def check_version(metadata: Mapping[str, str]) -> int | None:
+    """The version of varlen's own metadata, None where there is none; a newer one than ours is refused."""
     text = metadata.get("varlen.version")
     if text is None:
-        return Schema()
+        return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise FileFormatError(f"metadata varlen.version: {text!r} is not a version")
     if int(text) > VERSION:
         raise FileFormatError(
             f"written as version {text}; this varlen reads up to {VERSION}, take a newer one"
         )
+    return int(text)
+
+
+def decode_metadata(metadata: Mapping[str, str]) -> Schema:
+    """The schema that a file's metadata holds; what it does not know it leaves alone.
+
+    >>> decode_metadata({"varlen.version": "1", "varlen.schema": '{"row_ids": "id"}'}).row_ids
+    'id'
+    """
+    version = check_version(metadata)
+    if version is None:
+        return Schema()
     schema = _load(metadata.get("varlen.schema", "{}"), "metadata varlen.schema")
     keys = schema.get("keys", {}) if isinstance(schema, dict) else None
     row_ids = schema.get("row_ids") if isinstance(schema, dict) else None
@@ -141,7 +149,7 @@ def decode_metadata(metadata: Mapping[str, str]) -> Schema:
         dtypes[name] = about.get("dtype", "")
     prefix = "varlen.vocabulary."
     words = {key[len(prefix) :]: value for key, value in metadata.items() if key.startswith(prefix)}
-    return Schema(int(text), dtypes, row_ids, words)
+    return Schema(version, dtypes, row_ids, words)
 
 
 def encode_metadata(

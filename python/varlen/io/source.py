@@ -10,10 +10,11 @@ import numpy as np
 
 from varlen import _core
 from varlen.io.errors import FileFormatError
-from varlen.io.file import File, Identity, open_file
+from varlen.io.facts import Identity
+from varlen.io.file import File, open_file
 from varlen.io.read import read_rows, wanted_ranges
 from varlen.io.schema import Field
-from varlen.io.shards import Index, Shard, find_shards
+from varlen.io.shards import INDEX, Index, Shard, find_shards
 
 __all__ = ["Source", "open_source"]
 
@@ -54,9 +55,17 @@ def open_source(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = 
     (4, array([11, 12]))
     >>> folder.cleanup()
     """
-    index = find_shards(path)
     wanted = None if keys is None else tuple(dict.fromkeys([keys] if isinstance(keys, str) else keys))
-    return Source(index, mmap, wanted)
+    if isinstance(path, (str, os.PathLike)) and not os.fspath(path).endswith(INDEX):
+        try:
+            return Source(_one(file := open_file(path, mmap=mmap)), mmap, wanted, file=file)
+        except (FileNotFoundError, IsADirectoryError):
+            pass  # a folder, a pattern, or nothing
+    return Source(find_shards(path), mmap, wanted)
+
+
+def _one(file: File) -> Index:
+    return Index((Shard(file.path),))
 
 
 class Source:
@@ -64,17 +73,6 @@ class Source:
 
     Shards are opened when their rows are first asked for where an index tells how many they have. Any number
     of threads may read one source. Pickles as paths and identities.
-
-    Attributes
-    ----------
-    counts
-        int64, the rows of each shard.
-    offsets
-        int64, the row at which each shard begins, and the number of rows.
-    fields
-        Each key's dim, dtype, trailing dimensions and vocabulary.
-    row_ids
-        The name of the key whose values identify rows, or None.
 
     Examples
     --------
@@ -95,26 +93,69 @@ class Source:
         mmap: bool,
         keys: tuple[str, ...] | None,
         identities: Sequence[Identity | None] | None = None,
+        file: File | None = None,
     ) -> None:
         self.mmap = mmap
         self._index = index
         self._keys = keys
         self._files: list[File | None] = [None] * len(index.shards)
-        self._known: list[Identity | None] = list(identities or [None] * len(index.shards))
+        self._known = identities
         self._ids: tuple[Ints, Ints] | None = None
         self._first = 0
+        self._fields: dict[str, Field] | None = None
+        self._row_ids: str | None = None
+        self._rows: tuple[Ints, Ints] | None = None
+        if file is not None:
+            self._files[0] = file
+            self._length = file.count
+            if keys is not None:
+                self._adopt(0)
+            return
         first = next((i for i, shard in enumerate(index.shards) if shard.rows != 0), 0)
-        self._fields: dict[str, Field] = {}
-        self.row_ids: str | None = None
         if index.shards:
             self._adopt(first)
-        rows = [self.file(i).count if s.rows is None else s.rows for i, s in enumerate(index.shards)]
-        self.counts: Ints = np.array(rows, np.int64)
-        self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
-        self.counts.flags.writeable = self.offsets.flags.writeable = False
+        self._length = int(self.offsets[-1])
+
+    @property
+    def counts(self) -> Ints:
+        """int64, the rows of each shard."""
+        return self._spread()[0]
+
+    @property
+    def offsets(self) -> Ints:
+        """int64, the row at which each shard begins, and the number of rows."""
+        return self._spread()[1]
+
+    @property
+    def row_ids(self) -> str | None:
+        """The name of the key whose values identify rows, or None."""
+        self._told()
+        return self._row_ids
+
+    def _spread(self) -> tuple[Ints, Ints]:
+        if self._rows is None:
+            shards = self._index.shards
+            rows = [
+                self.file(i).count if shard.rows is None else shard.rows for i, shard in enumerate(shards)
+            ]
+            counts: Ints = np.array(rows, np.int64)
+            offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+            counts.flags.writeable = offsets.flags.writeable = False
+            self._rows = counts, offsets
+        return self._rows
+
+    def _told(self) -> dict[str, Field]:
+        # One file is looked into when something of it is asked for, many when they are opened.
+        if self._fields is None:
+            if self._index.shards:
+                self._adopt(self._first)
+            else:
+                self._fields = {}
+        assert self._fields is not None
+        return self._fields
 
     def __len__(self) -> int:
-        return int(self.offsets[-1])
+        return self._length
 
     @property
     def paths(self) -> list[str]:
@@ -124,19 +165,19 @@ class Source:
     @property
     def fields(self) -> Mapping[str, Field]:
         """Each exposed key's dim, dtype, trailing dimensions and vocabulary."""
-        return self._fields
+        return self._told()
 
     @property
     def names(self) -> list[str]:
         """The keys that are exposed."""
-        return list(self._fields)
+        return list(self._told())
 
     @property
     def depth(self) -> int:
         """Levels of nesting of the deepest key exposed."""
         if self._keys is None and self._index.shards:
             return self.file(self._first).depth
-        return max((field.dim for field in self._fields.values()), default=0)
+        return max((field.dim for field in self._told().values()), default=0)
 
     @property
     def joints(self) -> list[_core.Joint]:
@@ -255,12 +296,13 @@ class Source:
                 yield joint.row(row)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        known = [k if f is None else f.identity for f, k in zip(self._files, self._known, strict=True)]
+        before = self._known or [None] * len(self._files)
+        known = [k if f is None else f.identity for f, k in zip(self._files, before, strict=True)]
         return Source, (self._index, self.mmap, self._keys, known)
 
     def __repr__(self) -> str:
         where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"
-        return f"Source({where}, {len(self)} rows, {len(self._fields)} keys, depth {self.depth})"
+        return f"Source({where}, {len(self)} rows, {len(self._told())} keys, depth {self.depth})"
 
     def _window(self, given: Any, count: int) -> Ints:
         window = np.asarray(given)
@@ -277,7 +319,7 @@ class Source:
         return self.joint(shard).take(rows)
 
     def _open(self, shard: int) -> File:
-        path, known = self._index.shards[shard].path, self._known[shard]
+        path, known = self._index.shards[shard].path, self._known[shard] if self._known else None
         file = open_file(path, mmap=self.mmap)
         if known is not None and known != file.identity:
             file = File(path, self.mmap, known)  # says in which way it is another
@@ -286,7 +328,7 @@ class Source:
     def _adopt(self, shard: int) -> None:
         """Takes keys and ids from this shard: all others must agree with it."""
         self._first = shard
-        file = self._open(shard)
+        file = self._files[shard] or self._open(shard)
         while not file.names and self._index.shards[shard].rows is None and shard + 1 < len(self._files):
             shard += 1  # a shard without keys and rows says nothing
             file = self._open(shard)
@@ -296,7 +338,7 @@ class Source:
         if missing:
             raise KeyError(f"keys: {missing} not in {file.path}; available: {sorted(file.fields)}")
         self._fields = {name: file.fields[name] for name in names}
-        self.row_ids = file.row_ids
+        self._row_ids = file.row_ids
         self._check_shard(shard, file)
         self._files[shard] = file
 
@@ -314,15 +356,15 @@ class Source:
         for name, field in self._index.fields.items():
             if name in file.fields:
                 self._refuse(file, name, field.conflict(file.fields[name], words=False), "the index says")
-        for name, field in self._fields.items():
+        for name, field in self._told().items():
             if name not in file.fields:
                 raise FileFormatError(f"{file.path}: has no key {name!r}, as {other} have")
             self._refuse(file, name, field.conflict(file.fields[name]), f"{other} have")
             words = file.fields[name].vocabulary
             if words is not None and len(words) > len(field.vocabulary or ()):
-                self._fields[name] = file.fields[name]
-        if self._keys is None and len(file.fields) > len(self._fields):
-            more = sorted(set(file.fields) - set(self._fields))
+                self._told()[name] = file.fields[name]
+        if self._keys is None and len(file.fields) > len(self._told()):
+            more = sorted(set(file.fields) - set(self._told()))
             raise FileFormatError(f"{file.path}: has keys {more} that {other} have not")
         if file.row_ids != self.row_ids:
             raise FileFormatError(f"{file.path}: row ids are {file.row_ids!r}, {other} have {self.row_ids!r}")
