@@ -16,22 +16,26 @@ std::int64_t* ints(py::array& array) {
 }
 
 template <class T>
-Status scan(const py::array& lengths, std::int64_t* offsets) {
-  return offsets_from_lengths(static_cast<const T*>(lengths.data()), lengths.size(), offsets);
+Status scan(const py::array& lengths, std::int64_t* offsets, LevelStats& stats) {
+  return offsets_from_lengths(static_cast<const T*>(lengths.data()), lengths.size(), offsets, &stats);
 }
 
 // Native lengths of any integer type are summed as they are; anything else becomes int64 first.
-Status scan_any(const py::array& lengths, std::int64_t* offsets) {
+Status scan_any(const py::array& lengths, std::int64_t* offsets, LevelStats& stats) {
   const bool is_signed = lengths.dtype().kind() == 'i';
   switch (lengths.itemsize()) {
     case 1:
-      return is_signed ? scan<std::int8_t>(lengths, offsets) : scan<std::uint8_t>(lengths, offsets);
+      return is_signed ? scan<std::int8_t>(lengths, offsets, stats)
+                       : scan<std::uint8_t>(lengths, offsets, stats);
     case 2:
-      return is_signed ? scan<std::int16_t>(lengths, offsets) : scan<std::uint16_t>(lengths, offsets);
+      return is_signed ? scan<std::int16_t>(lengths, offsets, stats)
+                       : scan<std::uint16_t>(lengths, offsets, stats);
     case 4:
-      return is_signed ? scan<std::int32_t>(lengths, offsets) : scan<std::uint32_t>(lengths, offsets);
+      return is_signed ? scan<std::int32_t>(lengths, offsets, stats)
+                       : scan<std::uint32_t>(lengths, offsets, stats);
     default:
-      return is_signed ? scan<std::int64_t>(lengths, offsets) : scan<std::uint64_t>(lengths, offsets);
+      return is_signed ? scan<std::int64_t>(lengths, offsets, stats)
+                       : scan<std::uint64_t>(lengths, offsets, stats);
   }
 }
 
@@ -60,16 +64,22 @@ Level::Level(py::array offsets) : offsets_(std::move(offsets)) {
   view_ = {static_cast<const std::int64_t*>(offsets_.data()) + 1, offsets_.size() - 1};
 }
 
-std::shared_ptr<Level> Level::trusted(py::array offsets) {
-  return std::make_shared<Level>(frozen(std::move(offsets)));
+std::shared_ptr<Level> Level::trusted(py::array offsets, std::optional<LevelStats> stats) {
+  auto level = std::make_shared<Level>(frozen(std::move(offsets)));
+  if (stats) {
+    level->stats_ = *stats;
+    level->known_ = true;
+  }
+  return level;
 }
 
 std::shared_ptr<Level> Level::from_lengths(py::handle lengths, const char* argument) {
   const py::array given =
       is_plain_ints(lengths) ? py::reinterpret_borrow<py::array>(lengths) : as_ints(lengths, argument).keep;
   py::array offsets = empty_ints(given.size() + 1);
-  raise_if(scan_any(given, ints(offsets)), argument);
-  return trusted(std::move(offsets));
+  LevelStats stats;
+  raise_if(scan_any(given, ints(offsets), stats), argument);
+  return trusted(std::move(offsets), stats);
 }
 
 std::shared_ptr<Level> Level::from_offsets(py::handle offsets, const char* argument) {

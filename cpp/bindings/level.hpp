@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "varlen/offsets.hpp"
 #include "varlen/views.hpp"
@@ -25,8 +26,8 @@ class Level {
   static std::shared_ptr<Level> from_bounds(py::handle bounds, const char* argument = "bounds");
   static std::shared_ptr<Level> from_row_ids(py::handle row_ids, std::int64_t count,
                                              const char* argument = "row_ids");
-  /// n + 1 offsets that the core itself made: not checked again.
-  static std::shared_ptr<Level> trusted(py::array offsets);
+  /// n + 1 offsets that the core itself made, and what it learnt of them: not checked again.
+  static std::shared_ptr<Level> trusted(py::array offsets, std::optional<LevelStats> stats = {});
 
   [[nodiscard]] Offsets view() const noexcept { return view_; }
   [[nodiscard]] std::int64_t count() const noexcept { return view_.count; }

@@ -6,8 +6,10 @@ PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
-  bind_header(m);
+  bind_concat(m);
   bind_file(m);  // needs Header
+  bind_gather(m);
+  bind_header(m);
   bind_joint(m);
   bind_level(m);
   bind_lists(m);

@@ -5,7 +5,9 @@
 
 namespace varlen::bindings {
 
+void bind_concat(pybind11::module_& m);
 void bind_file(pybind11::module_& m);
+void bind_gather(pybind11::module_& m);
 void bind_header(pybind11::module_& m);
 void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);

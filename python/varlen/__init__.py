@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
+from varlen.types import Ragged, concatenate
 
 if TYPE_CHECKING:
     from varlen import cuda
 
 __all__ = [
     "Level",
+    "Ragged",
     "__version__",
+    "concatenate",
     "cuda",
     "num_threads",
     "set_num_threads",
@@ -19,7 +22,7 @@ __all__ = [
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
-_MODULES = ("cuda",)
+_MODULES = ("cuda", "types")
 _HOMES: dict[str, str] = {}
 
 _threads.settle()

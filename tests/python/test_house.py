@@ -17,9 +17,10 @@ from varlen import _core
 # The nouns, and the rooms that each is in. What is not listed is a tool of its room.
 ROOMS = {
     "checked": "include",
-    "concat": "include cpu",
+    "concat": "include cpu bindings tests",
+    "copy": "include",
     "file": "include cpu bindings",
-    "gather": "include cpu",
+    "gather": "include cpu bindings tests",
     "header": "include cpu bindings",
     "joint": "include cpu bindings",
     "layout": "include cpu",

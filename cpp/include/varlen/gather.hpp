@@ -1,4 +1,5 @@
-// Picking sequences: any order, any number of times. Outputs do not overlap inputs.
+// Picking sequences, and parts of them: any order, any number of times. Outputs do not overlap inputs.
+// A choice is n ranges of rows and ends[k] = how many rows ranges [0, k] hold; empty ranges are legal.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,47 @@ namespace varlen {
 /// Fails with index_out_of_range at the first bad position.
 Status gather_index(const std::int64_t* index, std::int64_t n, std::int64_t count, Range* ranges) noexcept;
 
+/// How many bytes of a mask are not 0.
+std::int64_t gather_count(const std::uint8_t* mask, std::int64_t n) noexcept;
+
+/// The places of a mask that are not 0, ascending. index holds one entry more than there are.
+void gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t* index) noexcept;
+
+/// A Python slice as PySlice_Unpack gives it; step is not 0.
+struct Slice {
+  std::int64_t start = 0;
+  std::int64_t stop = 0;
+  std::int64_t step = 1;
+
+  /// What it picks of `length` items: `size` of them from `first`, step apart.
+  struct Pick {
+    std::int64_t first = 0;
+    std::int64_t size = 0;
+  };
+  [[nodiscard]] Pick of(std::int64_t length) const noexcept;
+};
+
+/// index[k] = pick.first + k * step, for k in [0, pick.size).
+void gather_steps(Slice::Pick pick, std::int64_t step, std::int64_t* index) noexcept;
+
+/// Sequence index[k] of a checked level: its rows, and ends. One pass, offsets prefetched; threaded.
+/// Fails with index_out_of_range or overflow at the first bad position.
+Status gather_sequences(Offsets level, const std::int64_t* index, std::int64_t n, Range* ranges,
+                        std::int64_t* ends) noexcept;
+
+/// What `window` gives of each of the n sequences `ranges` of a level: its rows, and ends. In place is fine.
+/// Where window.step is not 1, a range begins at the first row picked and is as long as the pick.
+void gather_windows(const Range* ranges, std::int64_t n, Slice window, Range* out,
+                    std::int64_t* ends) noexcept;
+
+/// The rows of windows of any step, one by one: index holds ends[n - 1].
+void gather_strided(const Range* ranges, const std::int64_t* ends, std::int64_t n, std::int64_t step,
+                    std::int64_t* index) noexcept;
+
+/// index[k] = row `at` of sequence ranges[k], negatives counted from its end.
+/// Fails with index_out_of_range: where = k, value = the sequence's length.
+Status gather_column(const Range* ranges, std::int64_t n, std::int64_t at, std::int64_t* index) noexcept;
+
 /// ranges of one dim to the ranges of the dim below it, and ends[k] = how many rows ranges [0, k] give below.
 /// `limit` is how many rows the lower dim has. Fails with decreasing, beyond_total (where = row) or overflow.
 Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::int64_t limit, Range* below,
@@ -24,7 +66,7 @@ Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::i
 Status gather_ends(Offsets level, const Range* ranges, const Range* below, const std::int64_t* ends,
                    std::int64_t n, std::int64_t* out) noexcept;
 
-/// The rows of every range, one range after another. ends[k] = rows in ranges [0, k]. Threaded by bytes.
+/// The rows of every range, one range after another. Threaded by bytes.
 void gather_rows(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
                  std::byte* out) noexcept;
 

@@ -16,9 +16,10 @@ struct LevelStats {
 };
 
 /// offsets[0] = 0, offsets[i + 1] = offsets[i] + lengths[i]. T is any integer type; offsets holds n + 1.
-/// Fails with negative_length or overflow at the first bad row. One pass.
+/// Fails with negative_length or overflow at the first bad row. One pass, which `stats` comes out of too.
 template <class T>
-Status offsets_from_lengths(const T* lengths, std::int64_t n, std::int64_t* offsets) noexcept;
+Status offsets_from_lengths(const T* lengths, std::int64_t n, std::int64_t* offsets,
+                            LevelStats* stats = nullptr) noexcept;
 
 /// offsets from the sorted row id of each of total rows, for n sequences. offsets holds n + 1.
 /// Fails with row_ids_unsorted or row_ids_range at the first bad position.

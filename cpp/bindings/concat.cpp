@@ -1,0 +1,84 @@
+// Arrays, and levels, one after another.
+#include "varlen/concat.hpp"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "level.hpp"
+#include "raise.hpp"
+#include "rooms.hpp"
+#include "varlen/checked.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Refuses rows that are not like those of the first array.
+void check_like(const py::array& first, const py::array& other, std::size_t at) {
+  bool same = other.ndim() == first.ndim();
+  for (py::ssize_t axis = 1; same && axis < first.ndim(); ++axis)
+    same = other.shape(axis) == first.shape(axis);
+  if (!same)
+    raise_value("arrays: rows of array " + std::to_string(at) + " have another shape than the first's");
+  if (!other.dtype().is(first.dtype()) && !other.dtype().equal(first.dtype())) {
+    raise_value("arrays: array " + std::to_string(at) + " has dtype " +
+                py::str(other.dtype()).cast<std::string>() + ", the first has " +
+                py::str(first.dtype()).cast<std::string>());
+  }
+}
+
+py::array concat_arrays(const py::sequence& arrays) {
+  const std::size_t n = arrays.size();
+  if (n == 0) raise_value("arrays: there is nothing to concatenate");
+  std::vector<py::array> parts;
+  std::vector<Block> blocks;
+  parts.reserve(n);
+  blocks.reserve(n);
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    parts.push_back(as_rows(arrays[i], "arrays"));
+    if (i > 0) check_like(parts[0], parts[i], i);
+    const Rows rows = rows_of(parts[i]);
+    blocks.push_back({rows.data, rows.count * rows.width});
+    if (!checked_add(count, rows.count, count)) raise_overflow("arrays: the rows do not fit 63 bits");
+    bytes += blocks.back().bytes;
+  }
+  py::array out = rows_like(parts[0], count);
+  auto* to = static_cast<std::byte*>(out.mutable_data());
+  {
+    const Unlocked unlocked(bytes);
+    concat(blocks.data(), static_cast<std::int64_t>(n), to);
+  }
+  return out;
+}
+
+std::shared_ptr<Level> concat_levels(const std::vector<std::shared_ptr<Level>>& levels) {
+  if (levels.empty()) raise_value("levels: there is nothing to concatenate");
+  std::vector<Offsets> views;
+  views.reserve(levels.size());
+  std::int64_t count = 0;
+  for (const auto& level : levels) {
+    views.push_back(level->view());
+    count += level->count();
+  }
+  py::array offsets = empty_ints(count + 1);
+  auto* ends = static_cast<std::int64_t*>(offsets.mutable_data());
+  *ends++ = 0;
+  raise_if(concat_ends(views.data(), static_cast<std::int64_t>(views.size()), ends), "levels");
+  return Level::trusted(std::move(offsets));
+}
+
+}  // namespace
+
+void bind_concat(py::module_& m) {
+  m.def("concat", &concat_arrays, py::arg("arrays"), "Arrays of equal dtype and rows, one after another.");
+  m.def("concat_levels", &concat_levels, py::arg("levels"), "Levels one after another, as one.");
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,36 @@
+// Loops that ask for memory before they need it.
+#pragma once
+
+#include <cstdint>
+
+namespace varlen {
+
+// Far enough ahead for a line to arrive from memory, near enough that it is still in the first cache.
+inline constexpr std::int64_t kOffsetsAhead = 32;
+inline constexpr std::int64_t kRowsAhead = 16;
+
+/// Asks for the line `past` bytes after item i of items of `width` bytes. It need not lie inside anything: a
+/// prefetch cannot fault.
+inline void prefetch(const void* base, std::int64_t i, std::int64_t width, std::uintptr_t past = 0) noexcept {
+#if defined(__GNUC__)
+  const std::uintptr_t bytes = static_cast<std::uintptr_t>(i) * static_cast<std::uintptr_t>(width);
+  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(base) + bytes + past;
+  __builtin_prefetch(reinterpret_cast<const void*>(at));  // NOLINT(performance-no-int-to-ptr)
+#else
+  (void)base, (void)i, (void)width, (void)past;
+#endif
+}
+
+/// body(k) for every k in [begin, end), and ahead(k + distance) before it while that is in range.
+template <class Ahead, class Body>
+void with_lookahead(std::int64_t begin, std::int64_t end, std::int64_t distance, Ahead ahead,
+                    Body body) noexcept {
+  std::int64_t k = begin;
+  for (; k < end - distance; ++k) {
+    ahead(k + distance);
+    body(k);
+  }
+  for (; k < end; ++k) body(k);
+}
+
+}  // namespace varlen

@@ -1,0 +1,1 @@
+"""How containers look: in a terminal, and in a notebook."""

@@ -1,0 +1,1 @@
+"""Other libraries, one module each, loaded only for those who bring them."""

@@ -1,0 +1,99 @@
+"""What each kernel means, in plain Python on nested lists, at most ten lines each: what tests hold to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+Rows = Sequence[Any]
+
+
+def offsets(lengths: Sequence[int]) -> list[int]:
+    """N lengths to n + 1 offsets.
+
+    Examples
+    --------
+    >>> offsets([3, 0, 2])
+    [0, 3, 3, 5]
+    """
+    out = [0]
+    for length in lengths:
+        out.append(out[-1] + length)
+    return out
+
+
+def row_ids(lengths: Sequence[int]) -> list[int]:
+    """The sequence of each row.
+
+    Examples
+    --------
+    >>> row_ids([3, 0, 2])
+    [0, 0, 0, 2, 2]
+    """
+    return [i for i, length in enumerate(lengths) for _ in range(length)]
+
+
+def positions(lengths: Sequence[int]) -> list[int]:
+    """The place of each row inside its sequence.
+
+    Examples
+    --------
+    >>> positions([3, 0, 2])
+    [0, 1, 2, 0, 1]
+    """
+    return [j for length in lengths for j in range(length)]
+
+
+def nest(rows: Rows, levels: Sequence[Sequence[int]]) -> list[Any]:
+    """Rows laid end to end and the lengths of each level, outermost first, to nested lists.
+
+    Examples
+    --------
+    >>> nest([7, 8, 9], [[1, 2], [2, 0, 1]])
+    [[[7, 8]], [[], [9]]]
+    """
+    nested = list(rows)
+    for lengths in reversed(levels):
+        ends = offsets(lengths)
+        nested = [nested[a:b] for a, b in pairwise(ends)]
+    return nested
+
+
+def gather(nested: Rows, index: Any) -> list[Any]:
+    """Sequences by a slice, by integers, or by bools.
+
+    Examples
+    --------
+    >>> gather([[1], [], [2, 3]], [-1, 0]), gather([[1], [], [2, 3]], [True, False, True])
+    ([[2, 3], [1]], [[1], [2, 3]])
+    """
+    if isinstance(index, slice):
+        return list(nested[index])
+    if len(index) and all(isinstance(i, bool) for i in index):
+        return [row for row, keep in zip(nested, index, strict=True) if keep]
+    return [nested[i] for i in index]
+
+
+def window(nested: Rows, window: slice) -> list[Any]:
+    """A slice of every sequence.
+
+    Examples
+    --------
+    >>> window([[1, 2], [], [3, 4, 5]], slice(-2, None))
+    [[1, 2], [], [4, 5]]
+    """
+    return [row[window] for row in nested]
+
+
+def concat(parts: Sequence[Rows], axis: int = 0) -> list[Any]:
+    """One after another, or sequence by sequence.
+
+    Examples
+    --------
+    >>> concat([[[1], []], [[2], [3]]], axis=1)
+    [[1, 2], [3]]
+    """
+    if axis == 0:
+        return [row for part in parts for row in part]
+    return [[x for row in rows for x in row] for rows in zip(*parts, strict=True)]

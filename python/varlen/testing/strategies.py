@@ -1,0 +1,196 @@
+"""Hypothesis strategies for ragged data: the shapes that break code, drawn often.
+
+They draw no sequences, only empty ones, one giant; width zero; strided, Fortran-ordered, read-only and
+big-endian memory; NaN, infinities and the extremes of integers. Needs hypothesis, of the extra `test`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from hypothesis.strategies import DrawFn, SearchStrategy
+from numpy.typing import NDArray
+
+from varlen import Ragged
+from varlen.testing import oracle
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from typing import Concatenate
+
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P")
+
+    def composite(draw: Callable[Concatenate[DrawFn, P], T]) -> Callable[P, SearchStrategy[T]]:
+        """`hypothesis.strategies.composite`, with its types."""
+
+else:
+    composite = st.composite
+
+DTYPES = ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64"]
+DTYPES += ["complex128", "datetime64[ns]", "S3", ">i4", ">f8"]
+
+
+def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]:
+    """Lengths of sequences; none, only zeros and one giant among the draws.
+
+    Examples
+    --------
+    >>> lengths(max_rows=2).map(len).validate()
+    """
+    some = st.lists(st.integers(0, max_length), max_size=max_rows)
+    zeros = st.integers(0, max_rows).map(lambda n: [0] * n)
+    giant = st.tuples(st.integers(0, 2), st.integers(0, 2)).map(
+        lambda at: [0] * at[0] + [8 * max_length] + [0] * at[1]
+    )
+    return st.one_of(some, some, zeros, giant)
+
+
+def dtypes() -> SearchStrategy[np.dtype[Any]]:
+    """Dtypes of fixed width, of every width and byte order.
+
+    Examples
+    --------
+    >>> dtypes().validate()
+    """
+    return st.sampled_from(DTYPES).map(np.dtype)
+
+
+@composite
+def rows(
+    draw: DrawFn,
+    count: int,
+    dtype: np.dtype[Any] | str | None = None,
+    trailing: tuple[int, ...] | None = None,
+) -> NDArray[Any]:
+    """`count` rows: any dtype, trailing dimensions (0 among them) and memory layout, unless they are given.
+
+    Examples
+    --------
+    >>> rows(3, "int32", ()).validate()
+    """
+    kind = np.dtype(draw(dtypes()) if dtype is None else dtype)
+    rest = draw(st.sampled_from([(), (), (), (1,), (3,), (2, 2), (0,)])) if trailing is None else trailing
+    array = draw(hnp.arrays(kind, (count, *rest), fill=st.nothing() if count < 20 else None))
+    found: NDArray[Any] = draw(layouts(array))
+    return found
+
+
+def layouts(array: NDArray[Any]) -> SearchStrategy[NDArray[Any]]:
+    """The same values in memory that is contiguous, Fortran-ordered, strided, reversed or read-only.
+
+    Examples
+    --------
+    >>> layouts(np.arange(3)).validate()
+    """
+
+    def strided(step: int) -> NDArray[Any]:
+        wide = np.zeros((abs(step) * len(array), *array.shape[1:]), array.dtype)[::step]
+        wide[...] = array
+        return wide
+
+    def read_only() -> NDArray[Any]:
+        copy: NDArray[Any] = array.copy()
+        copy.flags.writeable = False
+        return copy
+
+    makers: list[Callable[[], NDArray[Any]]] = [array.copy, array.copy, read_only]
+    makers.append(lambda: np.asfortranarray(array))
+    if len(array):
+        makers += [lambda: strided(2), lambda: strided(-1)]
+    return st.sampled_from(makers).map(lambda make: make())
+
+
+@composite
+def levels(draw: DrawFn, depth: int = 1, max_rows: int = 6, max_length: int = 5) -> list[list[int]]:
+    """Lengths of `depth` levels that fit each other, outermost first.
+
+    Examples
+    --------
+    >>> levels(2).validate()
+    """
+    made = [draw(lengths(max_rows, max_length))]
+    for _ in range(1, depth):
+        n = sum(made[-1])
+        made.append(draw(st.lists(st.integers(0, max_length), min_size=n, max_size=n)))
+    return made
+
+
+@composite
+def raggeds(
+    draw: DrawFn,
+    depth: int | None = None,
+    dtype: np.dtype[Any] | str | None = None,
+    trailing: tuple[int, ...] | None = None,
+) -> Ragged:
+    """A Ragged of 1 to 3 levels, unless the depth is given.
+
+    Examples
+    --------
+    >>> raggeds(depth=1, dtype="int64").validate()
+    """
+    nesting = draw(levels(draw(st.integers(1, 3)) if depth is None else depth, max_rows=5, max_length=4))
+    values = draw(rows(sum(nesting[-1]), dtype, trailing))
+    return Ragged(values, lengths=[np.array(x, np.int64) for x in nesting])
+
+
+@composite
+def nested_lists(draw: DrawFn, depth: int = 1, leaves: SearchStrategy[Any] | None = None) -> list[Any]:
+    """Nested lists of `depth` ragged levels under the outer one, with numbers as leaves.
+
+    Examples
+    --------
+    >>> nested_lists(2).validate()
+    """
+    nesting = draw(levels(depth))
+    n = sum(nesting[-1])
+    values = draw(st.lists(st.integers(-100, 100) if leaves is None else leaves, min_size=n, max_size=n))
+    return oracle.nest(values, nesting)
+
+
+def slices(size: int) -> SearchStrategy[slice]:
+    """Slices that reach beyond both ends, with steps of both signs.
+
+    Examples
+    --------
+    >>> slices(3).validate()
+    """
+    at = st.none() | st.integers(-size - 2, size + 2)
+    step = st.sampled_from([None, 1, 1, 2, 3, -1, -2])
+    return st.builds(slice, at, at, step)
+
+
+def index_for(size: int) -> SearchStrategy[Any]:
+    """What may stand in `r[...]` for `size` sequences and gives several: slices, integers with duplicates and
+    negatives as lists or arrays of any integer dtype, masks as lists or arrays.
+
+    Examples
+    --------
+    >>> index_for(3).validate()
+    """
+    mask = st.lists(st.booleans(), min_size=size, max_size=size)
+    choices: list[SearchStrategy[Any]] = [slices(size), mask.map(np.array).map(lambda m: m.astype(bool))]
+    if size:
+        choices.append(mask)
+        whole = st.lists(st.integers(-size, size - 1), max_size=size + 2)
+        kinds = st.sampled_from(["int8", "int32", "int64", ">i4"])
+        choices += [whole, st.builds(lambda x, kind: np.array(x, kind), whole, kinds)]
+    return st.one_of(choices)
+
+
+def as_index(index: Any) -> slice | Sequence[Any]:
+    """An index of `index_for` as the oracle takes it.
+
+    Examples
+    --------
+    >>> as_index(np.array([True, False]))
+    [True, False]
+    """
+    plain: slice | Sequence[Any] = index.tolist() if isinstance(index, np.ndarray) else index
+    return plain

@@ -1,0 +1,165 @@
+"""Ufuncs, equality and rectangles: what works on the values of containers that nest alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.types.levels import Levels, difference, same
+from varlen.types.values import is_tensor, like
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from varlen.types.ragged import Ragged
+    from varlen.types.values import Values
+
+
+def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`ufunc(*inputs, **kwargs)` where one of inputs or outputs is a Ragged: on values, levels shared.
+
+    Another Ragged must nest alike. Scalars go to every value. An array's first axis is the sequences: (n,) or
+    (n, 1) gives each sequence a number, (n, 1, ..., *trailing) a row.
+
+    Raises
+    ------
+    ValueError
+        Containers that nest differently, naming the first sequence; arrays that do not fit.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([1, 2, 3], [2, 1])
+    >>> (r + np.array([10, 20])).to_list(), (r * r > 3).to_list()
+    ([[11, 12], [23]], [[False, True], [True]])
+    """
+    if method != "__call__" or ufunc.signature is not None:
+        return NotImplemented
+    outs = kwargs.pop("out", None) or ()
+    model = next(x for x in (*inputs, *outs) if _is_ragged(x))
+    for x in inputs:
+        if not _is_ragged(x) and not is_tensor(x) and getattr(x, "__array_ufunc__", True) is None:
+            return NotImplemented
+    given = [_operand(x, model) for x in inputs]
+    if "where" in kwargs:
+        kwargs["where"] = _operand(kwargs["where"], model)
+    if outs:
+        kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
+    if any(is_tensor(x) for x in given):
+        from varlen.interop.torch import call
+
+        result = call(ufunc, given, kwargs)
+    else:
+        result = ufunc(*given, **kwargs)
+    if result is NotImplemented or result is None:
+        return result
+    if not isinstance(result, tuple):
+        return outs[0] if outs and outs[0] is not None else model._make(result, model.levels)
+    kept = outs or (None,) * len(result)
+    return tuple(
+        model._make(part, model.levels) if out is None else out
+        for part, out in zip(result, kept, strict=True)
+    )
+
+
+def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
+    """Whether values have one shape and equal entries.
+
+    Examples
+    --------
+    >>> nan = np.array([np.nan])
+    >>> equal_values(nan, nan, False), equal_values(nan, nan, True)
+    (False, True)
+    """
+    if tuple(a.shape) != tuple(b.shape):
+        return False
+    if is_tensor(a) != is_tensor(b):
+        a, b = (like(x, b) if isinstance(x, np.ndarray) and is_tensor(b) else x for x in (a, b))
+        b = like(b, a) if isinstance(b, np.ndarray) else b
+    with np.errstate(invalid="ignore"):
+        equal: Any = a == b
+        if equal_nan and not (isinstance(a, np.ndarray) and a.dtype.kind in "SUV"):
+            equal = equal | ((a != a) & (b != b))
+    return bool(equal if isinstance(equal, bool) else equal.all())
+
+
+def as_rectangle(r: Ragged, dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
+    """What `np.asarray(r)` gives: an ordinary array, if all sequences of each level are equally long.
+
+    Raises
+    ------
+    ValueError
+        Naming the first sequence of another length.
+
+    Examples
+    --------
+    >>> np.asarray(vl.Ragged([3, 1, 4, 1], [2, 2]))
+    array([[3, 1],
+           [4, 1]])
+    """
+    for d, level in enumerate(r.levels):
+        if level.longest != level.shortest:
+            i = int((level.lengths != level.lengths[0]).argmax())
+            where = f" of level {d}" if len(r.levels) > 1 else ""
+            raise ValueError(
+                f"a Ragged is no rectangle: sequence {i}{where} has length {level.lengths[i]}, "
+                f"sequence 0 has {level.lengths[0]}; use to_dense() to pad, or .values"
+            )
+    values = r.values.numpy() if is_tensor(r.values) else r.values
+    shape = (len(r), *(level.longest for level in r.levels), *values.shape[1:])
+    return np.array(values.reshape(shape), dtype=dtype, copy=copy)
+
+
+def _is_ragged(x: Any) -> bool:
+    return hasattr(x, "levels") and hasattr(x, "_make")
+
+
+def _operand(x: Any, model: Ragged) -> Any:
+    if _is_ragged(x):
+        if not same(x.levels, model.levels):
+            raise ValueError(f"the containers nest differently: {difference(model.levels, x.levels)}")
+        return x.values
+    if not is_tensor(x):
+        if np.isscalar(x) or x is None:
+            return x
+        x = np.asarray(x)
+    return x if x.ndim == 0 else _per_sequence(x, model)
+
+
+def _per_sequence(x: Any, model: Ragged) -> Any:
+    """An array whose first axis is the sequences, as rows for the values."""
+    n, ragged = len(model), len(model.levels)
+    trailing = tuple(x.shape[1 + ragged :])
+    room = model.values.ndim - 1
+    if x.shape[0] not in (n, 1) or any(s != 1 for s in x.shape[1 : 1 + ragged]) or len(trailing) > room:
+        ones = ", 1" * ragged
+        raise ValueError(
+            f"an array of shape {tuple(x.shape)} does not go with {n} sequences: "
+            f"expected ({n},), ({n}{ones}) or ({n}{ones}, ...) with the trailing dimensions of the values"
+        )
+    rows = x.reshape((x.shape[0], *trailing, *(1,) * (room - len(trailing))))
+    return rows if x.shape[0] == 1 != n else rows[like(outer_ids(model.levels), rows)]
+
+
+def outer_ids(levels: Levels) -> NDArray[np.int64]:
+    """The outermost sequence that each value is in, (total,).
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> outer_ids(r.levels)
+    array([0, 0, 0, 1])
+    """
+    ids = levels[0].row_ids
+    for level in levels[1:]:
+        ids = ids[level.row_ids]
+    return ids
+
+
+def _target(out: Any, model: Ragged) -> Any:
+    """Where results go: the values of a container that nests alike."""
+    if not _is_ragged(out):
+        raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
+    if not same(out.levels, model.levels):
+        raise ValueError(f"out: nests differently: {difference(model.levels, out.levels)}")
+    return out.values

@@ -1,0 +1,131 @@
+"""Several containers to one, and one to several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.types.ragged import Ragged
+from varlen.types.values import host, is_tensor
+
+
+def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
+    """One after another: their sequences (axis 0), or the rows inside each sequence (axis 1).
+
+    Parameters
+    ----------
+    raggeds
+        At least one Ragged; all with as many levels and with rows of one shape. Dtypes that differ are
+        promoted as NumPy's are.
+    axis
+        0: n sequences and m sequences make n + m. 1: sequence i is all their sequences i, end to end; they
+        have as many sequences.
+
+    Raises
+    ------
+    TypeError
+        Something that is no Ragged.
+    ValueError
+        Nothing to concatenate; levels, rows or numbers of sequences that do not fit: which part is named.
+
+    Examples
+    --------
+    >>> a, b = vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([1, 5], [0, 2])
+    >>> vl.concatenate([a, b]).to_list(), vl.concatenate([a, b], axis=1).to_list()
+    ([[3, 1], [4], [], [1, 5]], [[3, 1], [4, 1, 5]])
+    """
+    parts = _parts(raggeds)
+    if axis in (0, -parts[0].ndim):
+        return _one_after_another(parts)
+    if axis not in (1, 1 - parts[0].ndim):
+        raise ValueError(f"axis: expected 0 or 1, got {axis}")
+    n, k = len(parts[0]), len(parts)
+    for p, part in enumerate(parts):
+        if len(part) != n:
+            raise ValueError(f"raggeds: part {p} has {len(part)} sequences, the first has {n}")
+    woven: Ragged = _one_after_another(parts)[np.arange(k * n).reshape(k, n).T.ravel()]
+    level = Level.from_offsets(woven.offsets[::k])
+    return woven._make(woven.values, (level, *woven.levels[1:]))
+
+
+def stack(raggeds: Iterable[Ragged]) -> Ragged:
+    """One after another under a new outermost level: each part becomes one sequence of it.
+
+    Examples
+    --------
+    >>> vl.types.stack([vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([1], [1])]).to_list()
+    [[[3, 1], [4]], [[1]]]
+    """
+    parts = _parts(raggeds)
+    inner = _one_after_another(parts)
+    return inner._make(inner.values, (Level([len(part) for part in parts]), *inner.levels))
+
+
+def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
+    """Consecutive pieces that share values: `sizes` sequences in each, or sizes[k] in piece k.
+
+    Parameters
+    ----------
+    sizes
+        A number, where the last piece may be shorter, or numbers that add up to len(ragged).
+
+    Raises
+    ------
+    ValueError
+        Sizes below 0 (below 1 for a number), or that add up to something else.
+
+    Examples
+    --------
+    >>> [len(piece) for piece in vl.types.split(vl.Ragged([3, 1, 4], [1, 1, 1]), 2)]
+    [2, 1]
+    """
+    n = len(ragged)
+    if isinstance(sizes, (int, np.integer)):
+        if sizes < 1:
+            raise ValueError(f"sizes: expected at least 1, got {sizes}")
+        cuts = [*range(0, n, int(sizes)), n] if n else [0]
+    else:
+        level = Level(sizes)
+        if level.total != n:
+            raise ValueError(f"sizes: they add up to {level.total}, but there are {n} sequences")
+        cuts = level.offsets.tolist()
+    return [ragged[a:b] for a, b in pairwise(cuts)]
+
+
+def _parts(raggeds: Iterable[Ragged]) -> list[Ragged]:
+    if isinstance(raggeds, Ragged):
+        raise TypeError("raggeds: expected a list of Ragged, got one Ragged")
+    parts = list(raggeds)
+    if not parts:
+        raise ValueError("raggeds: there is nothing to concatenate")
+    for p, part in enumerate(parts):
+        if not isinstance(part, Ragged):
+            raise TypeError(f"raggeds: part {p} is no Ragged but {type(part).__name__}")
+        if len(part.levels) != len(parts[0].levels):
+            raise ValueError(
+                f"raggeds: part {p} has {len(part.levels)} levels, the first has {len(parts[0].levels)}"
+            )
+        if part.values.shape[1:] != parts[0].values.shape[1:]:
+            raise ValueError(
+                f"raggeds: part {p} has rows of shape {tuple(part.values.shape[1:])}, "
+                f"the first has {tuple(parts[0].values.shape[1:])}"
+            )
+    return parts
+
+
+def _one_after_another(parts: list[Ragged]) -> Ragged:
+    levels = tuple(_core.concat_levels(list(each)) for each in zip(*(r.levels for r in parts), strict=True))
+    values: list[Any] = [part.values for part in parts]
+    if any(is_tensor(x) for x in values):
+        from varlen.interop.torch import concat
+
+        return parts[0]._make(concat(values), levels)
+    if any(x.dtype is not values[0].dtype for x in values):
+        dtype = np.result_type(*{x.dtype for x in values})
+        values = [x.astype(dtype, copy=False) for x in values]
+    return parts[0]._make(_core.concat([host(x) for x in values]), levels)

@@ -1,0 +1,153 @@
+"""The ways into a Ragged: nested lists, padded blocks, and what other systems call their offsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Level
+from varlen.types import dense
+from varlen.types.values import as_ints
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+    from typing_extensions import Self
+
+
+class Doors:
+    """Constructors of `varlen.Ragged`, which inherits them.
+
+    Examples
+    --------
+    >>> vl.Ragged.from_offsets([7, 8, 9], [0, 2, 3]).to_list()
+    [[7, 8], [9]]
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, values: Any, lengths: Any = None, *, offsets: Any = None, levels: Any = None
+        ) -> None: ...
+
+    @classmethod
+    def from_list(cls, data: Any, dtype: DTypeLike | None = None) -> Self:
+        """From nested lists or tuples of numbers, or lists of arrays or tensors, at any depth.
+
+        Parameters
+        ----------
+        data
+            As many levels as lists are nested below the outermost; an array inside a list is a sequence of
+            its rows, along its first axis.
+        dtype
+            Of the values; by default what NumPy would give them.
+
+        Raises
+        ------
+        TypeError
+            None, strings or other objects among the numbers.
+        ValueError
+            Nesting of different depth; a number that dtype cannot hold.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [], [[4]]]).shape
+        (3, None, None)
+        """
+        values, levels = dense.from_list(data, dtype)
+        return cls(values, levels=levels)
+
+    @classmethod
+    def from_dense(
+        cls,
+        block: Any,
+        lengths: Any = None,
+        *,
+        mask: Any = None,
+        padding_side: str = "right",
+        out: Any = None,
+    ) -> Self:
+        """From a padded block and either its lengths or its mask. `to_dense` turned round.
+
+        Parameters
+        ----------
+        block
+            (n, width, ...): sequence i lies in block[i], at its left where the padding is at the right.
+        lengths
+            (n,), none beyond width; or a `Level`; or a list of either, for a block of more ragged axes.
+        mask
+            (n, width) of bools, True where data is present, without gaps.
+        padding_side
+            "right" or "left": where the padding is.
+        out
+            (total, ...): becomes the values.
+
+        Raises
+        ------
+        ValueError
+            A length beyond the width, a mask with gaps or with its padding at the other side; names the row.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
+        [[1, 2], [3]]
+        """
+        values, levels = dense.from_dense(block, lengths, mask, padding_side, out)
+        return cls(values, levels=levels)
+
+    @classmethod
+    def from_row_ids(cls, values: Any, row_ids: ArrayLike, count: int | None = None) -> Self:
+        """From the sequence number of each row, (total,), sorted; `count` sequences, by default the last + 1.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_row_ids([7, 8, 9], [0, 2, 2], count=4).lengths
+        array([1, 0, 2, 0])
+        """
+        if count is not None and count < 0:
+            raise ValueError(f"count: expected at least 0, got {count}")
+        return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), -1 if count is None else count),))
+
+    @classmethod
+    def from_offsets(cls, values: Any, offsets: ArrayLike) -> Self:
+        """From (n + 1,) offsets: 0 first, never decreasing.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_offsets([7, 8, 9], [0, 2, 3]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls(values, offsets=offsets)
+
+    @classmethod
+    def from_row_splits(cls, values: Any, row_splits: ArrayLike) -> Self:
+        """`from_offsets`, as TensorFlow calls them.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_row_splits([7, 8, 9], [0, 2, 3]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls(values, offsets=row_splits)
+
+    @classmethod
+    def from_cu_seqlens(cls, values: Any, cu_seqlens: ArrayLike) -> Self:
+        """`from_offsets`, as attention kernels call them.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_cu_seqlens([7, 8, 9], np.array([0, 2, 3], np.int32)).to_list()
+        [[7, 8], [9]]
+        """
+        return cls(values, offsets=cu_seqlens)
+
+    @classmethod
+    def from_bounds(cls, values: Any, bounds: ArrayLike) -> Self:
+        """From (n,) ends without the leading 0, as the joint dict's files hold them.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_bounds([7, 8, 9], [2, 3]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls(values, levels=(Level.from_bounds(as_ints(bounds)),))

@@ -1,0 +1,159 @@
+"""Indexing: NumPy's rules on the first axis, ints and slices on ragged ones, anything on the axes below."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from varlen import _core
+from varlen.types.values import as_values, is_tensor, through
+
+if TYPE_CHECKING:
+    from varlen.types.ragged import Ragged
+
+
+def get(r: Ragged, key: Any) -> Any:
+    """`r[key]`.
+
+    A slice of step 1 shares values, any other choice of sequences copies them.
+
+    Examples
+    --------
+    >>> r = vl.Ragged(np.arange(6), [3, 1, 2])
+    >>> get(r, -1), get(r, [2, 0]).to_list(), get(r, (slice(None), slice(None, None, -1))).to_list()
+    (array([4, 5]), [[4, 5], [0, 1, 2]], [[2, 1, 0], [3], [5, 4]])
+    >>> get(r, 3)
+    Traceback (most recent call last):
+    IndexError: index 3 is out of range for 3 sequences
+    """
+    if isinstance(key, tuple):
+        return _many(r, key)
+    if key is Ellipsis:
+        return r[:]
+    i = _int(key)
+    return row(r, i) if i is not None else _pick(r, key)
+
+
+def row(r: Ragged, i: int) -> Any:
+    """Sequence i, sharing memory.
+
+    Examples
+    --------
+    >>> row(vl.Ragged([3, 1, 4], [2, 1]), 0)
+    array([3, 1])
+    """
+    levels = r.levels
+    values, below = through(r.values, lambda rows: _core.gather_row(rows, levels, i))
+    return r._make(values, below) if below else values
+
+
+def _pick(r: Ragged, key: Any) -> Ragged:
+    """The sequences of a slice, a mask or integers."""
+    index = key if isinstance(key, slice) else _array(key)
+    levels = r.levels
+    return r._make(*through(r.values, lambda rows: _core.gather(rows, levels, index)))
+
+
+def _many(r: Ragged, key: tuple[Any, ...]) -> Any:
+    keys = _spread(key, r.ndim)
+    i = _int(keys[0])
+    if i is not None:
+        found = row(r, i)
+        return found[keys[1:]] if len(keys) > 1 else found
+    picked = r if _is_all(keys[0]) else _pick(r, keys[0])
+    return picked[:] if picked is r and len(keys) == 1 else _inner(picked, keys[1:])
+
+
+def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
+    """Axis 1 and those below it, for every sequence of r."""
+    if all(_is_all(key) for key in keys):
+        return r
+    first, below = keys[0], keys[1:]
+    all_rows = (slice(None), *below)
+    levels = r.levels
+    at = _int(first)
+    if at is not None:
+        values, rest = through(r.values, lambda rows: _core.gather_column(rows, levels, at))
+        content = r._make(values, rest) if rest else values
+        return content[all_rows] if below else content
+    if not isinstance(first, slice):
+        raise IndexError(f"a ragged axis takes an int or a slice, got {type(first).__name__}")
+    if not _is_all(first):
+        r = r._make(*through(r.values, lambda rows: _core.gather_window(rows, levels, first)))
+    if all(_is_all(key) for key in below):
+        return r
+    # What is below axis 1 is a container, or an array, of its own, whose first axis is axis 1's rows.
+    outer, inner = r.levels[0], r.levels[1:]
+    content = r._make(r.values, inner) if inner else r.values
+    content = content[all_rows]
+    if len(content) != outer.total:
+        raise IndexError("the indices below the ragged axis do not keep its rows in place")
+    if inner and hasattr(content, "levels"):
+        return r._make(content.values, (outer, *content.levels))
+    return r._make(as_values(content), (outer,))
+
+
+def _spread(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
+    """The key with its Ellipsis written out; never empty."""
+    dots = [k for k, item in enumerate(key) if item is Ellipsis]
+    if any(item is None for item in key):
+        raise IndexError("new axes (None) cannot be put between ragged ones")
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if len(key) - len(dots) > ndim:
+        raise IndexError(f"too many indices: there are {ndim} axes, but {len(key) - len(dots)} were indexed")
+    if dots:
+        fill = (slice(None),) * (ndim - len(key) + 1)
+        key = (*key[: dots[0]], *fill, *key[dots[0] + 1 :])
+    return key or (slice(None),)
+
+
+def _is_all(key: Any) -> bool:
+    return isinstance(key, slice) and key.start in (None, 0) and key.stop is None and key.step in (None, 1)
+
+
+def _int(key: Any) -> int | None:
+    """The integer that a key is, None for slices and arrays."""
+    if type(key) is int:
+        return key
+    if isinstance(key, (bool, np.bool_)):
+        _raise(key)
+    if isinstance(key, (slice, list, range)):
+        return None
+    if isinstance(key, np.ndarray) or is_tensor(key):
+        return operator.index(key.item()) if key.ndim == 0 and _kind(key) in "iu" else None
+    try:
+        return operator.index(key)
+    except TypeError:
+        return None
+
+
+def _array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """A list, array or tensor of integers or bools as an array of one dimension."""
+    if isinstance(key, (str, bytes, dict, set)) or key is None:
+        _raise(key)
+    given = key.detach().cpu().numpy() if is_tensor(key) else key
+    try:
+        index = np.asarray(given)
+    except ValueError:
+        _raise(key)
+    if index.size == 0 and not hasattr(key, "dtype"):
+        index = index.astype(np.int64)
+    if index.dtype.kind not in "iub" or index.ndim == 0:
+        _raise(key, f" of {index.dtype}" if index.ndim else "")
+    if index.ndim != 1:
+        raise IndexError(f"index: expected one dimension, got shape {index.shape}")
+    return index
+
+
+def _kind(array: Any) -> str:
+    return str(array.dtype.kind) if isinstance(array, np.ndarray) else str(array.cpu().numpy().dtype.kind)
+
+
+def _raise(key: Any, of: str = "") -> NoReturn:
+    raise IndexError(
+        "sequences are picked by ints, slices, ..., and lists or arrays of integers or bools, "
+        f"not by {type(key).__name__}{of}"
+    )

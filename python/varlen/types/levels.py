@@ -1,0 +1,118 @@
+"""Levels from what people give: lengths, offsets, or Level objects, for one level or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from varlen._core import Level
+from varlen.types.values import as_ints
+
+Levels = tuple[Level, ...]
+
+
+def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: Any = None) -> Levels:
+    """Levels over `count` rows, from exactly one of lengths, offsets and levels, outermost first.
+
+    Raises
+    ------
+    TypeError
+        None or more than one of them, or a dtype that is no integer.
+    ValueError
+        A negative length, decreasing offsets, or levels that do not fit each other or the rows.
+
+    Examples
+    --------
+    >>> levels_from(3, lengths=[2, 1])
+    (Level(2 sequences, 3 rows, lengths 1 to 2),)
+    """
+    given = {"lengths": lengths, "offsets": offsets, "levels": levels}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 1:
+        raise TypeError(
+            f"give exactly one of lengths, offsets and levels, got {' and '.join(names) or 'none'}"
+        )
+    name = names[0]
+    make = Level.from_lengths if name == "lengths" else Level.from_offsets
+    made = tuple(each_level(given[name], make, name))
+    if not made:
+        raise ValueError(f"{name}: a Ragged needs at least one level")
+    check(count, made, name)
+    return made
+
+
+def check(count: int, levels: Levels, argument: str = "levels") -> None:
+    """Refuse levels that do not fit each other or the rows.
+
+    Examples
+    --------
+    >>> check(4, (Level([2, 1]),))
+    Traceback (most recent call last):
+    ValueError: levels: the lengths add up to 3, but there are 4 values
+    """
+    for d in range(len(levels) - 1):
+        if levels[d].total != len(levels[d + 1]):
+            raise ValueError(
+                f"{argument}: the lengths of level {d} add up to {levels[d].total}, "
+                f"but level {d + 1} has {len(levels[d + 1])} sequences"
+            )
+    if levels[-1].total != count:
+        raise ValueError(
+            f"{argument}: the lengths add up to {levels[-1].total}, but there are {count} values"
+        )
+
+
+def same(a: Levels, b: Levels) -> bool:
+    """Whether two containers nest alike: by identity where they share levels, else by comparison.
+
+    Examples
+    --------
+    >>> same((Level([1]),), (Level([1]),))
+    True
+    """
+    return len(a) == len(b) and all(x is y or x == y for x, y in zip(a, b, strict=True))
+
+
+def difference(a: Levels, b: Levels) -> str:
+    """Where two nestings part, in words; what an error says.
+
+    Examples
+    --------
+    >>> difference((Level([1, 2]),), (Level([1, 3]),))
+    'sequence 1 of level 0 has length 2 in one and 3 in the other'
+    """
+    if len(a) != len(b):
+        return f"one has {len(a)} levels, the other {len(b)}"
+    for d, (x, y) in enumerate(zip(a, b, strict=True)):
+        if len(x) != len(y):
+            return f"level {d} has {len(x)} sequences in one and {len(y)} in the other"
+        if x != y:
+            i = int((x.lengths != y.lengths).argmax())
+            return (
+                f"sequence {i} of level {d} has length {x.lengths[i]} in one and {y.lengths[i]} in the other"
+            )
+    return "they do not differ"
+
+
+def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Sequence[Level]:
+    """One Level for each array of lengths (or offsets) that is given; not yet held against each other.
+
+    Examples
+    --------
+    >>> each_level([[2], [1, 3]], Level.from_lengths, "lengths")
+    [Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 4 rows, lengths 1 to 3)]
+    """
+    if isinstance(given, Level):
+        return [given]
+    nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
+    if name == "levels" and not nested and not isinstance(given, (list, tuple)):
+        raise TypeError("levels: expected a tuple of levels, outermost first; for one array use offsets=")
+    if not nested and name != "levels":
+        return [make(as_ints(given))]
+    made = []
+    for d, item in enumerate(given):
+        try:
+            made.append(item if isinstance(item, Level) else make(as_ints(item)))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise type(error)(f"{name}[{d}]: {error}") from None
+    return made

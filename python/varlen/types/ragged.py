@@ -1,0 +1,343 @@
+"""Ragged: rows laid end to end, and one or more levels that cut them into sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from varlen.types import arithmetic, dense, indexing
+from varlen.types.doors import Doors
+from varlen.types.levels import Levels, check, levels_from, same
+from varlen.types.values import as_values, like, packed, unpacked
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from varlen.types.values import Values
+
+    Ints = NDArray[np.int64]
+
+
+class Ragged(Doors, NDArrayOperatorsMixin):
+    """Sequences of different lengths, nested as deep as wanted.
+
+    Parameters
+    ----------
+    values
+        Rows laid end to end, (total, ...), of any dtype of fixed width: an array, a torch tensor, or what
+        `np.asarray` reads. Shared, not copied, where its memory is contiguous.
+    lengths
+        How many rows each sequence has, (n,), any integer dtype. For more levels a list of such, outermost
+        first.
+    offsets
+        In place of lengths: (n + 1,), starts at 0, never decreases. For more levels a list of such.
+    levels
+        In place of lengths: `Level` objects, outermost first, which are shared.
+
+    Raises
+    ------
+    TypeError
+        Not exactly one of lengths, offsets and levels; arrays of Python objects; lengths of another kind
+        than integers.
+    ValueError
+        Negative lengths, decreasing offsets, levels that do not fit each other or the values.
+
+    Notes
+    -----
+    The structure is immutable; values may be written in place, as those of any NumPy view. Torch in gives
+    torch out. Operators and ufuncs work on the values of containers that nest alike.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4, 1, 5], lengths=[3, 0, 2])
+    >>> r
+    Ragged(3 sequences, 5 values, lengths 0 to 3, int64)
+    [[3, 1, 4], [], [1, 5]]
+    >>> r[-1], r[:2].lengths, r[r.lengths > 0].to_list()
+    (array([1, 5]), array([3, 0]), [[3, 1, 4], [1, 5]])
+    >>> (r * 10)[:, :2].to_list()
+    [[30, 10], [], [10, 50]]
+    """
+
+    __slots__ = ("__weakref__", "_levels", "_values")
+
+    _levels: Levels
+    _values: Values
+
+    def __init__(self, values: Any, lengths: Any = None, *, offsets: Any = None, levels: Any = None) -> None:
+        self._values = as_values(values)
+        self._levels = levels_from(len(self._values), lengths, offsets, levels)
+
+    @classmethod
+    def _make(cls, values: Values, levels: Levels) -> Ragged:
+        """Of parts that are known to fit."""
+        made = object.__new__(cls)
+        made._values = values
+        made._levels = levels
+        return made
+
+    @property
+    def values(self) -> Any:
+        """The rows laid end to end, (total, ...), shared with the container."""
+        return self._values
+
+    @property
+    def levels(self) -> Levels:
+        """The levels, outermost first; share them to make containers that are known to nest alike."""
+        return self._levels
+
+    @property
+    def offsets(self) -> Ints:
+        """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
+        return self._levels[0].offsets
+
+    @property
+    def lengths(self) -> Ints:
+        """Of the outermost level: int64 (n,), read-only. Deeper ones: `levels[d].lengths`."""
+        return self._levels[0].lengths
+
+    @property
+    def row_ids(self) -> Ints:
+        """Of the outermost level: the sequence that each of its rows is in, int64, read-only."""
+        return self._levels[0].row_ids
+
+    @property
+    def positions(self) -> Ints:
+        """Of the outermost level: the place of each of its rows inside its sequence, int64, read-only."""
+        return self._levels[0].positions
+
+    @property
+    def longest(self) -> int:
+        """The longest sequence of the outermost level; 0 where there is none."""
+        return self._levels[0].longest
+
+    @property
+    def total(self) -> int:
+        """How many values there are, in all sequences together."""
+        return self._levels[-1].total
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """(n, None, ..., *trailing dimensions of the values): None for each ragged axis."""
+        return (len(self._levels[0]), *(None for _ in self._levels), *self._values.shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """Axes, ragged ones included."""
+        return self._values.ndim + len(self._levels)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values, NumPy's or torch's."""
+        return self._values.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the values are: "cpu", or what a tensor says."""
+        return "cpu" if isinstance(self._values, np.ndarray) else str(self._values.device)
+
+    @property
+    def size(self) -> int:
+        """Numbers in all, trailing dimensions included."""
+        return int(np.prod(self._values.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of values and offsets together."""
+        return int(self._values.nbytes) + sum(level.offsets.nbytes for level in self._levels)
+
+    def cu_seqlens(self) -> Any:
+        """Offsets of the outermost level as int32, a tensor where the values are one: what attention takes.
+
+        Raises
+        ------
+        OverflowError
+            More rows than int32 can count.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens()
+        array([0, 2, 3], dtype=int32)
+        """
+        if self._levels[0].total > np.iinfo(np.int32).max:
+            raise OverflowError(f"cu_seqlens: {self._levels[0].total} rows do not fit int32")
+        return like(self.offsets.astype(np.int32), self._values)
+
+    def __len__(self) -> int:
+        return len(self._levels[0])
+
+    def __getitem__(self, key: Any) -> Any:
+        return indexing.get(self, key)
+
+    def row(self, i: int) -> Any:
+        """Sequence i, negatives counted from the end: an array of its rows, or a Ragged of a level fewer.
+
+        Shares memory. `r[i]` is the same.
+
+        Raises
+        ------
+        IndexError
+            Out of range.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).row(0)
+        array([3, 1])
+        """
+        return indexing.row(self, i)
+
+    def __iter__(self) -> Iterator[Any]:
+        return dense.iterate(self)
+
+    def __contains__(self, item: object) -> bool:
+        return bool((self._values == item).any())
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of a Ragged is ambiguous; use len(), equals() or .values.any()")
+
+    def split(self, sizes: int | Sequence[int] | Ints) -> list[Ragged]:
+        """Consecutive pieces that share values: `sizes` sequences in each, or sizes[k] in piece k.
+
+        Examples
+        --------
+        >>> [piece.to_list() for piece in vl.Ragged([3, 1, 4], [2, 0, 1]).split([2, 1])]
+        [[[3, 1], []], [[4]]]
+        """
+        from varlen.types.combine import split
+
+        return split(self, sizes)
+
+    def to_list(self) -> list[Any]:
+        """Nested lists of Python numbers.
+
+        Examples
+        --------
+        >>> vl.Ragged([[1, 2], [3, 4]], [0, 2]).to_list()
+        [[], [[1, 2], [3, 4]]]
+        """
+        return dense.to_list(self)
+
+    def to_dense(
+        self,
+        padding_side: str = "right",
+        fill: Any = None,
+        mask: bool = False,
+        max_len: int | Sequence[int | None] | None = None,
+        truncate: str = "right",
+        out: Any = None,
+        dtype: Any = None,
+        pad_to_multiple: int = 1,
+        max_bytes: int | None = None,
+    ) -> Any:
+        """A rectangle of the sequences, filled where they are shorter.
+
+        Parameters
+        ----------
+        padding_side, truncate
+            "right" or "left": where the fill goes, and which end a sequence longer than max_len loses.
+        fill
+            What goes where no data is: a number, or one row of the values' trailing shape.
+        mask
+            Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
+        max_len
+            At most so many slots a sequence; one number for each level, or one for the outermost.
+        out
+            An array of the right shape to write into; it is what is returned.
+        dtype
+            Cast to it while writing.
+        pad_to_multiple
+            Widths are rounded up to a multiple of this.
+        max_bytes
+            Refuse a larger block.
+
+        Returns
+        -------
+        (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
+        >>> r.to_dense(padding_side="left", fill=-1)
+        array([[ 3,  1,  4],
+               [-1, -1, -1],
+               [-1,  1,  5]])
+        """
+        return dense.to_dense(
+            self, padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple, max_bytes
+        )
+
+    def astype(self, dtype: Any) -> Ragged:
+        """The same levels over values of another dtype, always copied.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1], [2]).astype(np.float32).dtype
+        dtype('float32')
+        """
+        values = self._values
+        cast = values.astype(dtype) if isinstance(values, np.ndarray) else values.to(dtype, copy=True)
+        return self._make(cast, self._levels)
+
+    def copy(self) -> Ragged:
+        """Values of its own; levels, which cannot change, are shared.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1], [2])
+        >>> r.copy().equals(r)
+        True
+        """
+        values = self._values
+        return self._make(values.copy() if isinstance(values, np.ndarray) else values.clone(), self._levels)
+
+    def __copy__(self) -> Ragged:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ragged:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), packed(self._values), self._levels)
+
+    def equals(self, other: object, equal_nan: bool = False) -> bool:
+        """Whether `other` is a Ragged that nests alike and holds equal values; dtypes may differ.
+
+        Parameters
+        ----------
+        equal_nan
+            NaN is equal to NaN (and NaT to NaT).
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1], [2])
+        >>> r.equals(vl.Ragged([3.0, 1.0], [2])), r.equals(vl.Ragged([3, 1], [1, 1]))
+        (True, False)
+        """
+        if not isinstance(other, Ragged) or not same(self._levels, other._levels):
+            return False
+        return arithmetic.equal_values(self._values, other._values, equal_nan)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return arithmetic.apply(ufunc, method, inputs, kwargs)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return arithmetic.as_rectangle(self, dtype, copy)
+
+    def __repr__(self) -> str:
+        from varlen.display.text import ragged
+
+        return ragged(self)
+
+    def _repr_html_(self) -> str:
+        from varlen.display.html import ragged
+
+        return ragged(self)
+
+
+def _restore(kind: type[Ragged], values: Values, levels: Levels) -> Ragged:
+    values = unpacked(values)
+    check(len(values), levels)
+    return kind._make(values, levels)

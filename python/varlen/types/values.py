@@ -1,0 +1,179 @@
+"""Values as people bring them: NumPy arrays, torch tensors, or what NumPy can read.
+
+A container keeps values as they came. Where the core moves them it sees their bytes through a NumPy view, and
+what it gives becomes the caller's kind again. torch is looked for among the loaded modules, never imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
+    from numpy.typing import NDArray
+
+    Values: TypeAlias = NDArray[Any] | torch.Tensor
+
+T = TypeVar("T")
+
+
+def is_tensor(x: object) -> bool:
+    """Whether `x` is a torch tensor.
+
+    Examples
+    --------
+    >>> is_tensor(np.zeros(2))
+    False
+    """
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def as_values(x: Any, argument: str = "values") -> Values:
+    """Rows that the core can move: `x` itself where its memory is contiguous, a copy where it is not.
+
+    Parameters
+    ----------
+    x
+        An array (total, ...) of any dtype of fixed width, a torch tensor, or what `np.asarray` reads.
+    argument
+        What an error calls it.
+
+    Raises
+    ------
+    TypeError
+        Arrays of Python objects, masked arrays, sparse tensors.
+    ValueError
+        A scalar: rows need at least one dimension.
+
+    Examples
+    --------
+    >>> x = np.arange(3)
+    >>> as_values(x) is x
+    True
+    """
+    if is_tensor(x):
+        from varlen.interop.torch import as_rows
+
+        return as_rows(x, argument)
+    if not isinstance(x, np.ndarray):
+        try:
+            x = np.asarray(x)
+        except ValueError as error:
+            raise ValueError(
+                f"{argument}: not a rectangle of values ({error}); for nested lists use Ragged.from_list"
+            ) from None
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
+    if x.dtype.hasobject:
+        raise TypeError(f"{argument}: arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
+    if x.ndim == 0:
+        raise ValueError(f"{argument}: expected at least one dimension, got the scalar {x}")
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+
+
+def host(values: Values) -> NDArray[Any]:
+    """The memory of values as NumPy sees it, shared; bit patterns where NumPy has no name for the dtype.
+
+    Examples
+    --------
+    >>> host(np.arange(2))
+    array([0, 1])
+    """
+    if isinstance(values, np.ndarray):
+        return values
+    from varlen.interop.torch import as_numpy
+
+    return as_numpy(values)
+
+
+def through(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]) -> tuple[Values, T]:
+    """What `call`, which only moves rows, makes of values of any kind; the rows come first in its result.
+
+    Examples
+    --------
+    >>> through(np.arange(3), lambda rows: (rows[::-1], "reversed"))
+    (array([2, 1, 0]), 'reversed')
+    """
+    if isinstance(values, np.ndarray):
+        return call(values)
+    from varlen.interop.torch import through as through_torch
+
+    return through_torch(values, call)
+
+
+def as_ints(x: Any) -> Any:
+    """Lengths or offsets for the core: tensors come to the host, everything else is left as it is.
+
+    Examples
+    --------
+    >>> as_ints([1, 2])
+    [1, 2]
+    """
+    return x.detach().cpu().numpy() if is_tensor(x) else x
+
+
+def like(array: NDArray[Any], values: Values) -> Values:
+    """An array as a tensor on the device of `values` where those are a tensor.
+
+    Examples
+    --------
+    >>> like(np.arange(2), np.zeros(3))
+    array([0, 1])
+    """
+    if isinstance(values, np.ndarray):
+        return array
+    from varlen.interop.torch import tensor_of
+
+    return tensor_of(array).to(values.device)
+
+
+def like_bits(array: NDArray[Any], values: Values) -> Values:
+    """What the core made of the memory of `values`, as values of their kind and dtype.
+
+    Examples
+    --------
+    >>> like_bits(np.arange(2), np.zeros(3))
+    array([0, 1])
+    """
+    if isinstance(values, np.ndarray):
+        return array
+    from varlen.interop.torch import tensor_of
+
+    return tensor_of(array, values.dtype)
+
+
+def packed(values: Values) -> Any:
+    """What a pickle holds of values: arrays as they are, tensors as their memory and the name of their dtype.
+
+    Examples
+    --------
+    >>> packed(np.arange(2))
+    array([0, 1])
+    """
+    if isinstance(values, np.ndarray):
+        return values
+    from varlen.interop.torch import packed as packed_torch
+
+    return packed_torch(values)
+
+
+def unpacked(state: Any) -> Values:
+    """Values from what `packed` gave.
+
+    Examples
+    --------
+    >>> unpacked(packed(np.arange(2)))
+    array([0, 1])
+    """
+    if isinstance(state, np.ndarray):
+        return state
+    from varlen.interop.torch import unpacked as unpacked_torch
+
+    return unpacked_torch(state)

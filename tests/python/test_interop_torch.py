@@ -1,0 +1,150 @@
+"""torch as values: shared memory, every dtype, gradients, and no import of torch for those without."""
+
+import pickle
+import sys
+
+import house
+import numpy as np
+import pytest
+import varlen as vl
+
+torch = pytest.importorskip("torch")
+
+DTYPES = ["bool", "uint8", "int16", "int64", "float16", "bfloat16", "float32", "complex64", "float8_e4m3fn"]
+
+
+def ragged(dtype="float32", trailing=(), lengths=(3, 0, 2)):
+    n = sum(lengths) * int(np.prod(trailing, dtype=int))
+    values = torch.arange(n, dtype=torch.float32).reshape(sum(lengths), *trailing)
+    return vl.Ragged(values.to(getattr(torch, dtype)), list(lengths))
+
+
+def same(a, b):
+    """Equal bytes: for dtypes that torch cannot compare too."""
+    assert a.dtype == b.dtype
+    bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[a.element_size()]
+    return torch.equal(a.contiguous().view(bits), b.contiguous().view(bits))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("trailing", [(), (3,)])
+def test_tensors_of_every_dtype_are_moved_and_stay_tensors(dtype, trailing):
+    r = ragged(dtype, trailing)
+    picked = r[[2, 0, 2]]
+    assert isinstance(picked.values, torch.Tensor)
+    assert same(picked.values, r.values[[3, 4, 0, 1, 2, 3, 4]])
+    assert same(r[:, -2:].values, r.values[[1, 2, 3, 4]])
+    assert same(r[::-1].values, r.values[[3, 4, 0, 1, 2]])
+    assert same(vl.concatenate([r, r]).values, torch.cat([r.values, r.values]))
+    assert str(r.dtype) == f"torch.{dtype}"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tensors_are_pickled_by_their_own_rows(dtype):
+    wide = ragged(dtype, lengths=(3, 1000, 2))
+    r = wide[::2]
+    part = wide[:1]
+    for protocol in (2, 3, 4, 5):
+        back = pickle.loads(pickle.dumps(r, protocol))
+        assert same(back.values, r.values)
+        assert back.levels == r.levels
+    assert len(pickle.dumps(part)) < 800
+
+
+def test_tensors_are_shared_not_copied():
+    values = torch.arange(5.0)
+    r = vl.Ragged(values, [3, 0, 2])
+    assert r.values is values
+    for part in (r[1:].values, r[:, :].values, r.row(2)):
+        part[-2] = 99
+        assert values.tolist() == [0, 1, 2, 99, 4]
+        values[3] = 3
+    assert r.row(0).dtype == torch.float32
+
+
+def test_structure_may_be_tensors_too():
+    r = vl.Ragged(np.arange(5), torch.tensor([3, 0, 2]))
+    assert r.equals(vl.Ragged(np.arange(5), [3, 0, 2]))
+    assert vl.Ragged.from_offsets(torch.arange(5), torch.tensor([0, 3, 5])).lengths.tolist() == [3, 2]
+    assert r[torch.tensor([2, 0])].to_list() == [[3, 4], [0, 1, 2]]
+    assert r[torch.tensor([True, False, True])].to_list() == [[0, 1, 2], [3, 4]]
+    assert r[torch.tensor(1)].tolist() == []
+
+
+def test_cu_seqlens_are_a_tensor_beside_tensors():
+    assert ragged().cu_seqlens().dtype == torch.int32
+    assert ragged().cu_seqlens().tolist() == [0, 3, 3, 5]
+
+
+@pytest.mark.parametrize(
+    "pick",
+    [
+        lambda r: r[[2, 0, 2]],
+        lambda r: r[1:],
+        lambda r: r[:, 1:],
+        lambda r: r[np.array([True, False, True])][::-1],
+        lambda r: vl.concatenate([r, r], axis=1),
+        lambda r: r * 2 + torch.tensor([1.0, 2.0, 3.0]),
+        lambda r: np.exp(r),
+    ],
+)
+def test_gradients_flow_through_what_moves_rows(pick):
+    weights = torch.arange(5.0)
+    values = torch.ones(5, requires_grad=True)
+    out = pick(vl.Ragged(values * 1, [3, 0, 2])).values
+    (out * torch.arange(1.0, len(out) + 1)).sum().backward()
+    plain = pick(vl.Ragged(np.arange(5), [3, 0, 2])) if len(out) else None
+    assert values.grad.shape == weights.shape
+    assert values.grad.abs().sum() > 0
+    assert plain is not None
+
+
+def test_gradient_of_gather_counts_how_often_a_row_was_picked():
+    values = torch.ones(5, requires_grad=True)
+    vl.Ragged(values, [3, 0, 2])[[2, 0, 0]].values.sum().backward()
+    assert values.grad.tolist() == [2, 2, 2, 1, 1]
+
+
+def test_arithmetic_is_that_of_torch():
+    r = ragged("bfloat16")
+    assert (r + 1).dtype == torch.bfloat16
+    assert (2.5 - r).values.tolist() == [2.5, 1.5, 0.5, -0.5, -1.5]
+    assert (r > 1).to_list() == [[False, False, True], [], [True, True]]
+    assert (r**2).values.tolist() == [0, 1, 4, 9, 16]
+    assert (r + np.array([1, 2, 3])).values.tolist() == [1, 2, 3, 6, 7]
+    assert np.add(r, 1, out=(r,)) is r
+    assert r.values.tolist() == [1, 2, 3, 4, 5]
+    assert r.equals(r.copy())
+    assert r.astype(torch.int64).to_list() == [[1, 2, 3], [], [4, 5]]
+    with pytest.raises(TypeError, match="torch has no cbrt"):
+        np.cbrt(r)
+
+
+def test_text_and_pages_name_torch_and_the_device():
+    assert "bfloat16, torch, cpu" in repr(ragged("bfloat16"))
+    assert "torch.bfloat16" in ragged("bfloat16")._repr_html_()
+    assert repr(ragged()).endswith("[[0, 1, 2], [], [3, 4]]")
+
+
+def test_memory_that_does_not_lie_end_to_end_is_copied():
+    r = vl.Ragged(torch.arange(6).reshape(2, 3).T, [1, 2])
+    assert r.to_list() == [[[0, 3]], [[1, 4], [2, 5]]]
+    assert r[[1]].to_list() == [[[1, 4], [2, 5]]]
+    assert vl.Ragged(torch.arange(6)[::2], [3]).to_list() == [[0, 2, 4]]
+
+
+def test_tensors_without_rows_are_refused():
+    with pytest.raises(ValueError, match="values: expected at least one dimension"):
+        vl.Ragged(torch.tensor(1), [1])
+    with pytest.raises(TypeError, match="values: expected a dense tensor"):
+        vl.Ragged(torch.eye(2).to_sparse(), [2])
+    with pytest.raises(ValueError, match="add up to 2, but there are 3"):
+        vl.Ragged(torch.zeros(3), [2])
+
+
+def test_torch_is_not_imported_for_those_who_bring_none():
+    code = "import sys, numpy as np, varlen as vl\nr = vl.Ragged(np.arange(3), [2, 1])\n"
+    code += "repr(r[[1, 0]] + 1), r._repr_html_(), r[:, :1].to_list(), vl.concatenate([r, r]), r.to_dense()\n"
+    code += "print('torch' in sys.modules)"
+    assert house.in_python(code)[0] == "False"
+    assert "torch" in sys.modules
