@@ -139,8 +139,8 @@ class FileReader {
 void bind_file(py::module_& m) {
   py::class_<MappedFile>(m, "MappedFile", "A safetensors file, opened, checked and mapped.")
       .def(py::init<py::handle, const std::optional<Identity>&, bool, bool, std::shared_ptr<Header>>(),
-           py::arg("path"),
-           py::arg("expect") = py::none(), py::arg("map") = true, py::arg("nested") = true, py::arg("header") = py::none())
+           py::arg("path"), py::arg("expect") = py::none(), py::arg("map") = true, py::arg("nested") = true,
+           py::arg("header") = py::none())
       .def_property_readonly("header", &MappedFile::header)
       .def_property_readonly("identity", &MappedFile::identity, "(size, mtime_ns, inode).")
       .def(

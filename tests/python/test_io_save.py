@@ -117,6 +117,7 @@ def test_strings_become_ids_and_a_vocabulary(tmp_path, kind):
     file = io.open_file(path)
     field = file.fields["word"]
     assert [field.vocabulary[i] for i in file.values("word")] == words.tolist()
+    assert field.dtype == np.uint8
     io.save(path, rows(word=np.array([1, 1, 0])), vocabularies={"word": ["x", "y"]})
     assert io.open_file(path).fields["word"].vocabulary == ("x", "y")
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_io_file import content, entries
 from test_io_save import Faulty
-from varlen import io
+from varlen import _core, io
 from varlen.io import atomic, spool
 
 
@@ -151,6 +151,23 @@ def test_dtypes_widen_where_that_is_asked(tmp_path, first, second, kind):
     assert values.tolist() == [0, 1, 2] * 3
 
 
+NARROW = [([0, 255], "u1"), ([0, 256], "u2"), ([-1, 127], "i1"), ([-1, 128], "i2"), ([-40000, 1], "i4")]
+NARROW += [([0, 2**40], "u8"), ([-1, 2**40], "i8")]
+
+
+@pytest.mark.parametrize(("values", "kind"), NARROW)
+def test_integers_narrow_where_that_is_asked(tmp_path, values, kind):
+    with io.Writer(tmp_path / "a.nrt", narrow=True, schema={"kept": "i8"}) as writer:
+        for value in values:
+            writer.append(flat(x=[value], kept=[value], f=[0.5]))
+    file = io.open_file(tmp_path / "a.nrt")
+    assert file.values("x").dtype == np.dtype(kind)
+    assert file.values("x").tolist() == file.values("kept").tolist() == values
+    assert file.values("f").dtype == np.float64
+    with pytest.raises(ValueError, match="narrow: shards share"):
+        io.ShardWriter(tmp_path / "s", rows_per_shard=1, narrow=True)
+
+
 @pytest.mark.parametrize(("first", "second"), [("u8", "i8"), ("?", "u1"), ("u1", "M8[s]")])
 def test_dtypes_that_nothing_holds_are_refused(tmp_path, first, second):
     with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
@@ -201,6 +218,25 @@ def test_words_keep_their_ids_from_piece_to_piece(tmp_path):
     file = io.open_file(tmp_path / "a.nrt")
     assert file.fields["w"].vocabulary == ("pad", "b", "a", "c")
     assert file.values("w").tolist() == [1, 2, 3, 1]
+    assert file.values("w").dtype == np.uint8
+
+
+def test_pieces_bring_their_own_words(tmp_path):
+    def piece(ids, words):
+        meta = {"vocabularies": {"w": words}}
+        return _core.Joint(["w"], [0], [np.array(ids, np.uint8)], [], len(ids), meta)
+
+    pieces = [piece([0, 1], ["a", "b"]), piece([1, 0, 1], ["b", "c"])]
+    with io.Writer(tmp_path / "a.nrt") as writer, io.ShardWriter(tmp_path / "s", rows_per_shard=2) as shards:
+        for one in pieces:
+            writer.append(one)
+            shards.append(one)
+        with pytest.raises(ValueError, match="w: ids 0 to 2, for 1 strings"):
+            writer.append(piece([0, 2], ["a"]))
+    for source in (io.open_source(tmp_path / "a.nrt"), io.open_source(tmp_path / "s")):
+        source.validate()
+        words = source.fields["w"].vocabulary
+        assert [words[i] for joint in source.joints for i in joint.values("w")] == ["a", "b", "c", "b", "c"]
 
 
 def test_a_writer_that_is_not_closed_leaves_nothing(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,18 +11,19 @@ import numpy as np
 from varlen import _core
 from varlen.io.save import split_name
 
-__all__ = ["as_piece", "cast_exactly", "wide"]
+__all__ = ["as_piece", "cast_exactly", "smallest", "wide"]
 
 Array = np.ndarray[Any, Any]
 DType = np.dtype[Any]
 
 
 class Piece(NamedTuple):
-    """Rows as flat arrays: key names to dim and values, the levels from the top down, and how many rows."""
+    """Rows as flat arrays: keys to dim and values, levels from the top down, the words that ids stand for."""
 
     columns: dict[str, tuple[int, Array]]
     levels: list[_core.Level]
     rows: int
+    words: Mapping[str, Sequence[str]] = {}
 
 
 def as_piece(rows: Any, schema: Mapping[str, DType]) -> Piece:
@@ -32,18 +33,21 @@ def as_piece(rows: Any, schema: Mapping[str, DType]) -> Piece:
     >>> piece.columns, piece.rows
     ({'t': (1, array([5, 6, 7]))}, 2)
     """
+    if callable(view := getattr(rows, "_view", None)) and isinstance(joint := view(), _core.Joint):
+        rows = joint  # what a joint dict of ours holds
     if isinstance(rows, _core.Joint):
         columns = {n: (d, rows.values(n)) for n, d in zip(rows.names, rows.dims, strict=True) if d >= 0}
-        return Piece(columns, [rows.level(d) for d in range(1, rows.depth + 1)], len(rows))
+        words = (getattr(rows, "meta", None) or {}).get("vocabularies", {})
+        return Piece(columns, [rows.level(d) for d in range(1, rows.depth + 1)], len(rows), words)
     if not isinstance(rows, Mapping) and isinstance(tensors := getattr(rows, "tensors", None), Mapping):
         return _from_entries(tensors)
     if not isinstance(rows, Mapping):
         raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}")
     if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
         return _from_entries(rows)
-    joint = importlib.import_module("varlen.joint")  # wanted for nested lists alone
+    home = importlib.import_module("varlen.joint")  # wanted for nested lists alone
     asked = {name: dtype for name, dtype in schema.items() if name in rows}
-    return as_piece(joint.JointNestedRaggedTensorDict(rows, schema=asked or None), schema)
+    return as_piece(home.JointNestedRaggedTensorDict(rows, schema=asked or None, narrow=False), schema)
 
 
 def _from_entries(entries: Mapping[str, Any]) -> Piece:
@@ -99,6 +103,20 @@ def cast_exactly(name: str, array: Array, dtype: DType) -> Array:
         where = np.argwhere(bad)[0]
         raise ValueError(f"{name}: {array[tuple(where)]} at row {where[0]} does not fit {dtype}")
     return cast
+
+
+def smallest(least: int, most: int) -> DType:
+    """The smallest integer dtype for values from `least` (at most 0) to `most`; unsigned where it can be.
+
+    >>> smallest(0, 300), smallest(-1, 128)
+    (dtype('uint16'), dtype('int16'))
+    """
+    for kind in "ui" if least >= 0 else "i":
+        for width in (1, 2, 4, 8):
+            info = np.iinfo(f"{kind}{width}")
+            if info.min <= least and most <= info.max:
+                return info.dtype
+    raise OverflowError(f"no integer dtype holds {least} to {most}")
 
 
 def wide(name: str, a: DType, b: DType) -> DType:

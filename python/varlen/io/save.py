@@ -82,6 +82,8 @@ def save(
         if bare in words:
             raise ValueError(f"entries: two keys are called {bare!r} and hold strings")
         stored[name] = little_endian(store(bare, array, words))
+        if bare in words:
+            stored[name] = stored[name].astype(np.min_scalar_type(max(len(words[bare]) - 1, 0)))
     lists = {**{key: list(w) for key, w in words.items()}, **(vocabularies or {})}
     _check(stored, lists, row_ids, words)
     fields = {split_name(name)[1]: a.dtype for name, a in given.items() if a.dtype.kind in "mM"}

@@ -50,6 +50,10 @@ class ShardWriter:
     def __init__(self, folder: str | os.PathLike[str], rows_per_shard: int, **options: Any) -> None:
         if rows_per_shard < 1:
             raise ValueError(f"rows_per_shard: expected at least 1, got {rows_per_shard}")
+        if options.get("narrow"):
+            raise ValueError(
+                "narrow: shards share their dtypes, which are known too late; name them in schema"
+            )
         self.path = os.path.abspath(os.fspath(folder))
         self.rows = 0
         self._made = not os.path.isdir(self.path)
@@ -59,7 +63,7 @@ class ShardWriter:
         if there:
             raise FileExistsError(17, f"the folder holds {there[0]} already", self.path)
         self._limit = rows_per_shard
-        self._options = options
+        self._options = {"ids": np.int32, **options}  # as wide in the first shard as in the last
         self._writer: Writer | None = None
         self._last: Writer | None = None
         self._done: list[Shard] = []
@@ -164,4 +168,6 @@ def _whole(rows: Any, schema: Mapping[str, Any]) -> _core.Joint:
     piece = as_piece(rows, {name: np.dtype(dtype) for name, dtype in schema.items()})
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
-    return _core.Joint(names, [dim for dim, _ in piece.columns.values()], values, piece.levels, piece.rows)
+    dims = [dim for dim, _ in piece.columns.values()]
+    meta = {"vocabularies": piece.words} if piece.words else None
+    return _core.Joint(names, dims, values, piece.levels, piece.rows, meta)

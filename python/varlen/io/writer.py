@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.io import atomic
-from varlen.io.convert import Piece, as_piece, cast_exactly, wide
+from varlen.io.convert import Piece, as_piece, cast_exactly, smallest, wide
 from varlen.io.dtypes import RANK, little_endian, tag_of
 from varlen.io.save import Entry, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
@@ -37,6 +37,7 @@ class _Column:
         self.trailing = trailing
         self.rows = 0
         self.parts: list[np.dtype[Any]] = []  # part i, of one dtype, is the spool's column (name, i)
+        self.least = self.most = 0
 
 
 class Writer:
@@ -54,12 +55,17 @@ class Writer:
         named keep the dtype of their first piece.
     widen
         True: a key whose pieces differ gets the dtype that holds them all, instead of an error.
+    narrow
+        True: integers are written in the smallest dtype that holds all of them, unsigned where none is
+        negative; keys in `schema` are left alone.
     row_ids
         The name of the `dim0` key whose values identify rows.
     vocabularies
         Key names to their strings; arrays of strings make or extend them.
     metadata
         Further strings for the header.
+    ids
+        The dtype of the ids of strings; by default the smallest that holds them all.
 
     Examples
     --------
@@ -80,16 +86,21 @@ class Writer:
         *,
         schema: Mapping[str, DTypeLike] | None = None,
         widen: bool = False,
+        narrow: bool = False,
         row_ids: str | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         metadata: Mapping[str, str] | None = None,
+        ids: DTypeLike | None = None,
     ) -> None:
         self.path = atomic.resolve(path)
         self.rows = 0
         self._schema = {name: np.dtype(dtype) for name, dtype in (schema or {}).items()}
         self._widen = widen
+        self._narrow = narrow
         self._row_ids = row_ids
         self._metadata = dict(metadata or {})
+        self._ids = None if ids is None else np.dtype(ids)
+        self._spelled: set[str] = set()  # keys whose ids were made here
         self._words = {
             n: {word: i for i, word in enumerate(words)} for n, words in (vocabularies or {}).items()
         }
@@ -127,7 +138,9 @@ class Writer:
         words = {name: dict(known) for name, known in self._words.items()}
         columns = {}
         for name, (dim, given) in piece.columns.items():
-            columns[name] = self._prepare(name, dim, given, words)
+            columns[name] = self._prepare(
+                name, dim, self._spell(name, given, piece.words, words), given.dtype
+            )
         self._check_keys(columns, len(piece.levels))
         # Nothing was changed up to here; from here on a failure ends the writer.
         try:
@@ -174,15 +187,36 @@ class Writer:
         if getattr(self, "_open", False):
             self.discard()
 
-    def _prepare(self, name: str, dim: int, given: Array, words: dict[str, dict[str, int]]) -> _Prepared:
-        stored = store(name, given, words)
+    def _spell(
+        self,
+        name: str,
+        given: Array,
+        theirs: Mapping[str, Sequence[str]],
+        words: dict[str, dict[str, int]],
+    ) -> Array:
+        """Strings, and ids of the piece's own words, as ids of the writer's; other values as they are."""
+        if given.dtype.kind in "mM" or (given.dtype.kind not in "UTO" and name not in theirs):
+            return given
+        if name in theirs:
+            known = words.setdefault(name, {})
+            table = np.array([known.setdefault(word, len(known)) for word in theirs[name]], np.int64)
+            if given.size and not 0 <= int(given.min()) <= int(given.max()) < len(table):
+                raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {len(table)} strings")
+            stored = table[given]
+        else:
+            stored = store(name, given, words)
+        self._spelled.add(name)
+        return stored if self._ids is None else stored.astype(self._ids)
+
+    def _prepare(self, name: str, dim: int, given: Array, said: np.dtype[Any]) -> _Prepared:
+        stored = store(name, given, {})
         kind = given.dtype if given.dtype.kind in "mM" else stored.dtype.newbyteorder("=")
         asked = self._schema.get(name)
-        if asked is not None and asked != kind:
+        if asked is not None and asked != kind and asked.kind not in "UTO":
             if (asked.kind in "mM") != (given.dtype.kind in "mM"):
-                raise ValueError(f"{name}: dtype {given.dtype}, but the schema says {asked}")
+                raise ValueError(f"{name}: dtype {said}, but the schema says {asked}")
             cast = cast_exactly(name, given if asked.kind in "mM" else stored, asked)
-            stored, kind = store(name, cast, words), asked
+            stored, kind = store(name, cast, {}), asked
         tag_of(stored.dtype, name)
         column = (self._columns or {}).get(name)
         if column is not None:
@@ -230,11 +264,20 @@ class Writer:
                 column.dtype = wide(name, column.dtype, array.dtype)
                 column.kind = kind if kind.kind in "mM" else column.dtype
             column.rows += len(array)
+            if self._narrow and array.size and array.dtype.kind in "iu":
+                column.least = min(column.least, int(array.min()))
+                column.most = max(column.most, int(array.max()))
             self._spool.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
         self.rows += piece.rows
 
     def _assemble(self) -> None:
         columns = self._columns or {}
+        for name in columns.keys() - self._schema.keys():  # wide until it was known what they hold
+            column = columns[name]
+            if name in self._spelled and self._ids is None:
+                column.dtype = column.kind = smallest(0, len(self._words[name]) - 1)
+            elif self._narrow and name not in self._spelled and column.kind.kind in "iu":
+                column.dtype = column.kind = smallest(column.least, column.most)
         sizes = [self.rows, *self._totals]
         entries: list[tuple[Entry, str | int]] = [
             ((f"dim{number + 1}/bounds", "I64", (sizes[number],)), number)
