@@ -115,6 +115,8 @@ class Joint {
   [[nodiscard]] Joint select(const std::vector<std::string>& names) const;
   /// The same columns under other names, as many as there are.
   [[nodiscard]] Joint rename(const std::vector<std::string>& names) const;
+  /// The same columns with another `meta`.
+  [[nodiscard]] Joint with_meta(py::object meta) const;
   /// One more column at `dim`, or another one of that name.
   [[nodiscard]] Joint with_column(const std::string& name, int dim, py::handle values, py::object meta) const;
   [[nodiscard]] Joint unsqueeze() const;

@@ -216,6 +216,7 @@ void bind_joint(py::module_& m) {
       .def("rename", &Joint::rename, arg("names"))
       .def("with_column", &Joint::with_column, arg("name"), arg("dim"), arg("values"),
            arg("meta") = py::none())
+      .def("with_meta", &Joint::with_meta, arg("meta"))
       .def("squeeze", &Joint::squeeze)
       .def("unsqueeze", &Joint::unsqueeze)
       .def("flatten", &Joint::flatten, arg("spread") = "first")

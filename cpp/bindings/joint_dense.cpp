@@ -27,6 +27,10 @@ std::string text_of(const Shape& shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
+std::string dtype_name(const py::dtype& dtype) {
+  return py::str(dtype).cast<std::string>();
+}
+
 /// One entry of the result: planned first, so that what is refused is refused before anything is written.
 struct Entry {
   std::string name;
@@ -134,8 +138,8 @@ class Plan {
     auto array = py::reinterpret_borrow<py::array>(given);
     const Shape has(array.shape(), array.shape() + array.ndim());
     if (has != shape || !array.dtype().equal(dtype)) {
-      raise_value("out: '" + name + "' needs " + type_name(dtype) + text_of(shape) + ", got " +
-                  type_name(array.dtype()) + text_of(has));
+      raise_value("out: '" + name + "' needs " + dtype_name(dtype) + text_of(shape) + ", got " +
+                  dtype_name(array.dtype()) + text_of(has));
     }
     if (!array.writeable() || (array.flags() & py::array::c_style) == 0) {
       raise_value("out: '" + name + "' needs to be writable and C-contiguous");

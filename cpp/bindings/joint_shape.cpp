@@ -54,6 +54,12 @@ Joint Joint::rename(const std::vector<std::string>& names) const {
   return {std::move(root), shift_, ranges_};
 }
 
+Joint Joint::with_meta(py::object meta) const {
+  auto root = std::make_shared<Root>(*root_);
+  root->meta = std::move(meta);
+  return {std::move(root), shift_, ranges_};
+}
+
 Joint Joint::with_column(const std::string& name, int dim, py::handle values, py::object meta) const {
   if (dim < 0 || dim > depth()) {
     raise_value(name + ": dim " + std::to_string(dim) + " is not one of the " + std::to_string(depth() + 1));

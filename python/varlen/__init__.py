@@ -9,8 +9,10 @@ from varlen.types import Ragged, concatenate
 
 if TYPE_CHECKING:
     from varlen import cuda
+    from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = [
+    "JointNestedRaggedTensorDict",
     "Level",
     "Ragged",
     "__version__",
@@ -23,7 +25,7 @@ __all__ = [
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
 _MODULES = ("cuda", "types")
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {"JointNestedRaggedTensorDict": "varlen.joint"}
 
 _threads.settle()
 

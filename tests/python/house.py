@@ -88,7 +88,8 @@ def public():
             own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == name]
         for key in own:
             value = getattr(module, key)
-            if not key.startswith("_") and (inspect.isclass(value) or callable(value)):
+            ours = getattr(value, "__module__", name).split(".")[0] == "varlen"
+            if ours and not key.startswith("_") and (inspect.isclass(value) or callable(value)):
                 found.setdefault(id(value), (f"{name}.{key}", value))
     return sorted(found.values(), key=lambda pair: pair[0])
 

@@ -1,0 +1,203 @@
+"""Many joint dicts to one, and the changes of shape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from varlen import _core
+from varlen.joint.state import JointState
+
+__all__: list[str] = []
+
+Self = TypeVar("Self", bound="Combine")
+
+
+class Combine(JointState):
+    """Shapes of a joint dict: `concatenate`, `vstack`, `unsqueeze`, `squeeze`, `flatten`."""
+
+    @classmethod
+    def concatenate(cls: type[Self], tensors: Iterable[Self]) -> Self:
+        """One after another along dim 0.
+
+        Parameters
+        ----------
+        tensors
+            With the same keys at the same dims and of the same dtypes. One alone is given back as it is.
+
+        Raises
+        ------
+        ValueError
+            There are none, or one differs from the first: in its keys, its dims, its dtypes, or its
+            vocabularies.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict as J
+        >>> J.concatenate([J({"T": [[1, 2], [3]]}), J({"T": [[4, 5]]})]).to_list()
+        {'T': [[1, 2], [3], [4, 5]]}
+        """
+        parts = list(tensors)
+        if len(parts) == 1:
+            return parts[0]
+        return _join(cls, parts, stack=False)
+
+    @classmethod
+    def vstack(cls: type[Self], tensor_dicts: Iterable[Self]) -> Self:
+        """Each becomes one row of a new dim 0: the way back from `J[i]`.
+
+        Values of keys that an integer index left behind come back as rows of dim 0, where all parts have
+        them.
+
+        Raises
+        ------
+        ValueError
+            As `concatenate` does.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"S": [8, 9], "T": [[1, 2], [3]]})
+        >>> JointNestedRaggedTensorDict.vstack([J[1], J[0]]).to_list()
+        {'S': [9, 8], 'T': [[3], [1, 2]]}
+        """
+        parts = list(tensor_dicts)
+        if len(parts) == 1:
+            return cls._wrap(parts[0]._view().unsqueeze(), parts[0]._given)
+        return _join(cls, parts, stack=True)
+
+    def unsqueeze(self: Self, dim: int) -> Self:
+        """A new outermost dim of length 1; values are shared.
+
+        Raises
+        ------
+        ValueError
+            `dim` is not 0.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"T": [1, 2]}).unsqueeze(0).to_list()
+        {'T': [[1, 2]]}
+        """
+        if dim != 0:
+            raise ValueError(f"Only supports dim = 0 for now; got {dim}")
+        return self._wrap(self._view().unsqueeze(), self._given)
+
+    def squeeze(self: Self, dim: int) -> Self:
+        """Without the outermost dim, which has length 1; values are shared.
+
+        Raises
+        ------
+        ValueError
+            `dim` is not 0, or its length is not 1.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"T": [[1, 2]]}).squeeze(0).to_list()
+        {'T': [1, 2]}
+        """
+        if dim != 0:
+            raise ValueError(f"Only supports dim = 0 for now; got {dim}")
+        return self._wrap(self._view().squeeze())
+
+    def flatten(self: Self, dim: int = -1, *, spread: str = "first") -> Self:
+        """The two deepest dims made one.
+
+        Keys at the deepest dim keep their values. A key one dim above it has one value for each of the
+        sequences that are merged: it goes into the first place of its sequence. A sequence without places has
+        no place for the value, and it is left out; where that is so for all of them, a warning says so.
+
+        Parameters
+        ----------
+        dim
+            -1, or the deepest dim's number.
+        spread
+            What stands in the other places: 0 with "first", NaN (NaT; 0 in integers) with "nan"; "repeat"
+            puts the value into all of them.
+
+        Raises
+        ------
+        ValueError
+            `dim` is another one, there is one dim only, or `spread` is none of the three.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"ts": [1, 2, 3], "id": [[1, 2, 3], [3, 4], [1, 2]]})
+        >>> J.flatten().to_list()
+        {'ts': [1, 0, 0, 2, 0, 3, 0], 'id': [1, 2, 3, 3, 4, 1, 2]}
+        >>> J.flatten(spread="repeat").to_list()["ts"]
+        [1, 1, 1, 2, 2, 3, 3]
+        """
+        deepest = self.max_n_dims - 1
+        if (dim + deepest + 1 if dim < 0 else dim) != deepest:
+            raise ValueError(f"Only supports dim = -1 or {deepest} for now; got {dim}")
+        if deepest < 1:
+            raise ValueError(f"flatten: needs at least two dims, there are {self.max_n_dims}")
+        view = self._view()
+        outer = [name for d, name in zip(view.dims, view.names, strict=True) if d == deepest - 1]
+        if outer and view.rows(deepest) == 0 and view.rows(deepest - 1) > 0:
+            warnings.warn(
+                "flatten(): all inner ragged rows are empty, so the flattened length is 0. Values at "
+                f"outer-dim key(s) {sorted(outer)} will be dropped because there are no positions to "
+                "broadcast them into.",
+                stacklevel=2,
+            )
+        return self._wrap(view.flatten(spread), self._given)
+
+
+def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
+    if not parts:
+        raise ValueError("Can't concatenate an empty list!")
+    join = _core.Joint.stack if stack else _core.Joint.concat
+    try:
+        joint = join([part._view() for part in parts])
+    except ValueError:
+        parts = _explain([part.unsqueeze(0) for part in parts] if stack else parts)
+        joint = _core.Joint.concat([part._view() for part in parts])
+    out = cls._wrap(joint, parts[0]._given)
+    order = tuple(parts[0]._live) if parts[0]._live is not None else parts[0]._order
+    if order is not None and not stack and not cls._own_init:
+        out._order = order
+    return out
+
+
+def _explain(parts: list[Self]) -> list[Self]:
+    """What is wrong, in the words that people know; dtypes made one where only they differ."""
+    first = parts[0]
+    keys, dims, schema = first.keys(), first.max_n_dims, first.schema
+    for part in parts[1:]:
+        if part.keys() != keys:
+            raise ValueError(f"Keys inconsistent! {part.keys()} != {keys}")
+        if part.max_n_dims != dims:
+            raise ValueError(f"Max dims inconsistent! {part.max_n_dims} != {dims}")
+        if _dtypes(part) != _dtypes(first) and part.schema != schema:
+            raise ValueError(f"Schema inconsistent! {part.schema} != {schema}")
+        for d in range(dims):
+            here, there = part.keys_at_dim(d), first.keys_at_dim(d)
+            if here != there:
+                raise ValueError(f"Keys inconsistent @ dim {d}! {here} != {there}")
+    return _promote(parts)
+
+
+def _dtypes(part: JointState) -> dict[str, np.dtype[Any]]:
+    view = part._view()
+    return {name: view.values(name).dtype for name in view.names}
+
+
+def _promote(parts: list[Self]) -> list[Self]:
+    every = [_dtypes(part) for part in parts]
+    out = []
+    for part, own in zip(parts, every, strict=True):
+        view = part._view()
+        for dim, name in zip(view.dims, view.names, strict=True):
+            common = np.result_type(*(of[name] for of in every))
+            if own[name] != common and dim >= 0:
+                view = view.with_column(name, dim, view.values(name).astype(common), view.meta)
+        out.append(part._wrap(view, part._given))
+    return out

@@ -1,0 +1,99 @@
+"""What both generations of nested_ragged_tensors have beside the class: constants, and forms of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = [
+    "NESTED_NUM_LIST_T",
+    "NP_FLOAT_TYPES",
+    "NP_INT_TYPES",
+    "NP_UINT_TYPES",
+    "NUM_LIST_T",
+    "NUM_T",
+    "is_ndim_list",
+]
+
+NP_FLOAT_TYPES = (np.float16, np.float32, np.float64)
+NP_INT_TYPES = (np.int8, np.int16, np.int32, np.int64)
+NP_UINT_TYPES = (np.uint8, np.uint16, np.uint32, np.uint64)
+
+NUM_T: TypeAlias = "int | float | bool | np.integer[Any] | np.floating[Any]"
+NUM_LIST_T: TypeAlias = "list[NUM_T]"
+NESTED_NUM_LIST_T: TypeAlias = "list[NESTED_NUM_LIST_T] | NUM_LIST_T"
+
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+
+
+def is_ndim_list(L: Any, dim: int = 1) -> bool:
+    """True for lists nested `dim` deep around numbers, and for an array of `dim` dimensions.
+
+    Parameters
+    ----------
+    L
+        Anything. Lists may end in arrays; tuples are no lists here; an empty list has any depth.
+    dim
+        Depth, at least 1.
+
+    Raises
+    ------
+    ValueError
+        `dim` is not positive.
+
+    Examples
+    --------
+    >>> from varlen.joint import is_ndim_list
+    >>> is_ndim_list([[1, 2], [4]], dim=2), is_ndim_list([[1, 2], [4]]), is_ndim_list([])
+    (True, False, True)
+    """
+    if dim <= 0:
+        raise ValueError(f"dim must be positive, but got {dim}")
+    if isinstance(L, np.ndarray):
+        return bool(L.ndim == dim)
+    if not isinstance(L, list):
+        return False
+    if dim == 1:
+        return all(isinstance(item, _NUMBERS) for item in L)
+    return all(is_ndim_list(item, dim - 1) for item in L)
+
+
+def _is_dtype_like(value: Any) -> bool:
+    return isinstance(value, (type, np.dtype, str))
+
+
+def first_generation(
+    processed: Any, tensors_fp: Any, schema: Any, pre_raggedified: bool
+) -> tuple[Any, Any, Any, bool]:
+    """Sorts out the positions of `(tensors, schema, pre_raggedified)` where those of today cannot be meant.
+
+    A dict of dtypes is no dict of tensors, and a bool no path. An empty dict stays what it is today.
+    """
+    if isinstance(processed, dict) and processed and all(map(_is_dtype_like, processed.values())):
+        if schema is not None:
+            raise TypeError("schema: given twice, by position, as the first generation had it, and by name")
+        processed, schema = None, processed
+    if isinstance(tensors_fp, bool):
+        tensors_fp, pre_raggedified = None, tensors_fp or pre_raggedified
+    return processed, tensors_fp, schema, pre_raggedified
+
+
+def flat_tensors(tensors: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
+    """Tensors in the first generation's form, values as one array a row beside lengths, as flat arrays."""
+    out: dict[str, np.ndarray[Any, Any]] = {}
+    for full, value in tensors.items():
+        dim, _, name = full.partition("/")
+        if dim != "dim0" and name == "lengths":
+            continue  # what the bounds say
+        if isinstance(value, np.ndarray):
+            out[full] = value
+        else:
+            rows = [np.asarray(row) for row in value]
+            out[full] = np.concatenate(rows) if rows else np.zeros(0)
+    for full in [full for full in tensors if full.endswith("/lengths") and not full.startswith("dim0/")]:
+        bounds = full.removesuffix("lengths") + "bounds"
+        if bounds not in out:
+            out[bounds] = np.cumsum(np.asarray(tensors[full], dtype=np.int64))
+    return out

@@ -1,0 +1,165 @@
+"""Rectangles out of a joint dict, and how they are printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.joint.state import JointState
+
+__all__ = ["pprint_dense"]
+
+Array = np.ndarray[Any, Any]
+
+_MASK = re.compile(r"dim(\d+)/mask")
+
+
+def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
+    """Print what `to_dense` gave, key by key, without blank lines.
+
+    Keys come in groups of one number of dimensions, the mask first, the others sorted; a line of `.` stands
+    between them and where NumPy would print a blank line, `---` between groups.
+
+    Examples
+    --------
+    >>> from varlen import JointNestedRaggedTensorDict
+    >>> from varlen.joint import pprint_dense
+    >>> pprint_dense(JointNestedRaggedTensorDict({"S": [8, 9], "T": [[1, 2], [3]]}).to_dense())
+    S
+    [8 9]
+    .
+    ---
+    .
+    dim1/mask
+    [[ True  True]
+     [ True False]]
+    .
+    T
+    [[1 2]
+     [3 0]]
+    """
+    groups: dict[int, list[str]] = {}
+    masks = {name: int(found[1]) for name in dense_dict if (found := _MASK.match(name))}
+    for name, dim in masks.items():
+        groups[dim] = [name]
+    for name in sorted(dense_dict.keys() - masks.keys()):
+        groups.setdefault(dense_dict[name].ndim - 1, []).append(name)
+    blocks = [
+        "\n.\n".join(name + "\n" + str(dense_dict[name]).replace("\n\n", "\n.\n") for name in groups[dim])
+        for dim in sorted(groups)
+    ]
+    print("\n.\n---\n.\n".join(blocks))
+
+
+class Densify(JointState):
+    """`to_dense` of a joint dict."""
+
+    def to_dense(
+        self,
+        padding_side: str = "right",
+        *,
+        fill: Any = None,
+        out: Mapping[str, Array] | None = None,
+        masks: bool = True,
+        max_len: int | Sequence[int | None] | None = None,
+        truncate: str = "right",
+        empty_keys: bool = False,
+        max_bytes: int | None = None,
+    ) -> dict[str, Array]:
+        """All keys as rectangles, padded at every level, with a mask for each dim that has a key.
+
+        Parameters
+        ----------
+        padding_side
+            "right" or "left": where the padding goes, at every level.
+        fill
+            What to pad with instead of 0: a scalar for all keys, or a dict from keys to scalars.
+        out
+            Arrays to write into, by the names of the result; each of the right shape and dtype, C-contiguous.
+        masks
+            False leaves the masks out.
+        max_len
+            Cuts longer sequences: an int for the first level, or one a level, None for no limit.
+        truncate
+            "right" or "left": which end a sequence loses that `max_len` cuts.
+        empty_keys
+            A key whose sequences are all empty is left out, its mask is not; True keeps it, with width 0.
+        max_bytes
+            Refuse to make a result larger than this.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Keys of dim 0, then for each dim d from 1 `dim{d}/mask`, bool, True where data is, and the keys,
+            shape (rows, longest of level 1, ..., longest of level d, *trailing), in their own dtypes. New
+            arrays, all of them writable.
+
+        Raises
+        ------
+        ValueError
+            A side is neither "left" nor "right", an array in `out` does not fit, the result would be larger
+            than `max_bytes`, or a level of a file is damaged.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"T": [[1, 2, 3], [4]]})
+        >>> J.to_dense(padding_side="left", fill=9)["T"]
+        array([[1, 2, 3],
+               [9, 9, 4]], dtype=uint8)
+        """
+        for argument, side in (("padding_side", padding_side), ("truncate", truncate)):
+            if not isinstance(side, str):
+                raise ValueError(f"{argument} must be 'left' or 'right'; got '{side}'")
+        view = self._view()
+        if out is not None:
+            _check_out(view, out)
+        return view.dense(
+            padding_side,
+            truncate,
+            None if fill is None else _fill_rows(view, fill),
+            None if out is None else dict(out),
+            _max_sizes(max_len, max(view.depth, 0)),
+            masks,
+            empty_keys,
+            -1 if max_bytes is None else max_bytes,
+        )
+
+
+def _max_sizes(max_len: int | Sequence[int | None] | None, depth: int) -> list[int]:
+    if max_len is None:
+        return []
+    sizes = [max_len] if isinstance(max_len, (int, np.integer)) else list(max_len)
+    if len(sizes) > depth:
+        raise ValueError(f"max_len: got {len(sizes)} lengths for {depth} levels")
+    if any(size is not None and size < 0 for size in sizes):
+        raise ValueError(f"max_len: got {max_len}, lengths are at least 0")
+    return [-1 if size is None else int(size) for size in sizes]
+
+
+def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
+    names = view.names
+    wanted = dict(fill) if isinstance(fill, Mapping) else dict.fromkeys(names, fill)
+    rows = {}
+    for name, value in wanted.items():
+        if name not in names:
+            raise KeyError(f"fill: there is no key {name!r}")
+        values = view.values(name)
+        row = np.empty((1, *values.shape[1:]), values.dtype)
+        try:
+            row[...] = value
+        except (OverflowError, ValueError, TypeError) as error:
+            raise type(error)(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}") from None
+        rows[name] = row
+    return rows
+
+
+def _check_out(view: _core.Joint, out: Mapping[str, Array]) -> None:
+    known = {f"dim{dim}/mask" for dim in range(1, view.depth + 1)} | set(view.names)
+    for name in out:
+        if name not in known:
+            raise KeyError(f"out: there is no {name!r} in the result")

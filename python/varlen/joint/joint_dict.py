@@ -1,0 +1,219 @@
+"""JointNestedRaggedTensorDict: many ragged keys that share their nesting from the top down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from varlen import _core
+from varlen.joint import build, compat, file
+from varlen.joint.combine import Combine
+from varlen.joint.dense import Densify
+from varlen.joint.keyed import Keyed
+
+__all__ = ["JointNestedRaggedTensorDict"]
+
+Self = TypeVar("Self", bound="JointNestedRaggedTensorDict")
+
+Array = np.ndarray[Any, Any]
+
+
+class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
+    """Named ragged values that share their nesting: patients > visits > codes, say.
+
+    A key of dim d has its values under levels 1 to d, and keys share the levels that they both lie under. All
+    keys have the same number of rows at dim 0.
+
+    Parameters
+    ----------
+    raw_tensors
+        A dict from keys to nested lists of numbers; the innermost lists may be arrays. A list of numbers has
+        dim 0.
+    processed_tensors
+        A dict of flat arrays as `.tensors` has them, taken as it is and not copied.
+    tensors_fp
+        A file that `save` wrote; opened when something is asked of the object.
+    schema
+        From keys to dtypes; keys that it lacks have theirs inferred. `str` stores the strings of a key as
+        ids, with their vocabulary.
+    keys
+        With `tensors_fp`: only these keys, and the levels that they need.
+    tensors, pre_raggedified
+        The first generation's names: `tensors` is `raw_tensors`, or with `pre_raggedified=True` flat tensors,
+        or one array a row.
+    narrow
+        True infers the smallest integer type that holds the values, unsigned where none is negative, and
+        float32 for floats. False keeps the dtypes of arrays, and takes int64 and float64 for Python's
+        numbers.
+    trailing_dims
+        From keys to the number of fixed dims behind the ragged ones: their innermost lists are arrays of
+        them.
+    vocabularies
+        From keys of strings to the words that ids stand for, in order; any other word is refused.
+    row_ids
+        The key of dim 0 whose values identify the rows, for `rows_of`; kept in files.
+
+    Raises
+    ------
+    ValueError
+        No source or two, an empty list, values that are no nested lists of numbers, keys that do not share
+        their nesting, a reserved name (`bounds`, `mask`), values that no dtype holds.
+    KeyError
+        `keys` names one that the file has not.
+    FileNotFoundError
+        There is no file at `tensors_fp`.
+
+    Examples
+    --------
+    >>> from varlen import JointNestedRaggedTensorDict
+    >>> J = JointNestedRaggedTensorDict({
+    ...     "id": [7, 8, 9],
+    ...     "time": [[0.5, 1.5], [], [2.0]],
+    ...     "code": [[[1, 2], [3]], [], [[4]]],
+    ... }, row_ids="id")
+    >>> len(J), J.max_n_dims, sorted(J.keys())
+    (3, 3, ['code', 'id', 'time'])
+    >>> J[0].to_dense()["code"]
+    array([[1, 2],
+           [3, 0]], dtype=uint8)
+    >>> J[0, -1:].to_list()
+    {'id': 7, 'time': [1.5], 'code': [[3]]}
+    >>> J[J.rows_of([9, 7])].to_list()["time"]
+    [[2.0], [0.5, 1.5]]
+    """
+
+    def __init__(
+        self,
+        raw_tensors: Mapping[str, Any] | None = None,
+        processed_tensors: dict[str, Array] | None = None,
+        tensors_fp: str | os.PathLike[str] | None = None,
+        schema: Mapping[str, Any] | None = None,
+        keys: Iterable[str] | None = None,
+        *,
+        tensors: Mapping[str, Any] | None = None,
+        pre_raggedified: bool = False,
+        narrow: bool = True,
+        trailing_dims: Mapping[str, int] | None = None,
+        vocabularies: Mapping[str, Sequence[str]] | None = None,
+        row_ids: str | None = None,
+    ) -> None:
+        processed_tensors, tensors_fp, schema, pre_raggedified = compat.first_generation(
+            processed_tensors, tensors_fp, schema, pre_raggedified
+        )
+        if tensors is not None and raw_tensors is None:
+            raw_tensors = tensors
+            tensors = None
+        if pre_raggedified and raw_tensors is not None and processed_tensors is None:
+            processed_tensors = compat.flat_tensors(raw_tensors)
+            raw_tensors = None
+        given = {
+            "raw_tensors": raw_tensors,
+            "processed_tensors": processed_tensors,
+            "tensors_fp": tensors_fp,
+        }
+        if sum(value is not None for value in given.values()) + (tensors is not None) != 1:
+            raise ValueError(
+                "Exactly one of `raw_tensors`, `processed_tensors`, `tensors_fp` must be non-null! Got "
+                + " ".join(f"{name}={value}" for name, value in given.items())
+            )
+        if keys is not None and tensors_fp is None:
+            raise ValueError("`keys` may only be specified alongside `tensors_fp`.")
+        if raw_tensors is not None:
+            options = build.Options(schema, narrow, trailing_dims, vocabularies, row_ids)
+            self._joint, self._given = build.from_raw(raw_tensors, options)
+            return
+        if schema is not None:
+            self._given = dict(schema)
+        if processed_tensors is not None:
+            self._live = processed_tensors
+            self._about = build.about(vocabularies, row_ids)
+            return
+        assert tensors_fp is not None
+        path = tensors_fp if isinstance(tensors_fp, Path) else Path(tensors_fp)
+        if not path.is_file():
+            raise FileNotFoundError(f"Tensors filepath must exist, got {path}")
+        self._tensors_fp = path
+        if keys is not None:
+            self._subset_keys = file.resolve_keys(path, keys)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._own_init = cls.__init__ is not JointNestedRaggedTensorDict.__init__
+
+    def _open(self) -> _core.Joint:
+        assert self._tensors_fp is not None
+        joint, self._order = file.open_joint(self._tensors_fp, self._subset_keys)
+        return joint
+
+    @classmethod
+    def _infer_dtype(cls, vals: Sequence[Any]) -> Any:
+        return build.infer_dtype(vals)
+
+    def save(self, fp: str | os.PathLike[str]) -> None:
+        """Write a file that upstream and safetensors can read; whole or not at all.
+
+        Parameters
+        ----------
+        fp
+            Where to; what is there is replaced once the new file is safe.
+
+        Raises
+        ------
+        ValueError
+            The object is a file that nothing was taken out of yet, or its levels do not fit its values.
+        TypeError
+            A dtype that the format does not have.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "visits.nrt"
+        ...     JointNestedRaggedTensorDict({"a": [[1, 2], [3]]}).save(path)
+        ...     JointNestedRaggedTensorDict(tensors_fp=path)[0].to_list()
+        {'a': [1, 2]}
+        """
+        if self._is_lazy:
+            raise ValueError(f"Already saved to {self._tensors_fp}!")
+        self._view().check()
+        file.save(fp, self._arrays(), self._meta)
+
+    @classmethod
+    def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:
+        """All of a file, read into memory at once.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     JointNestedRaggedTensorDict({"a": [[1, 2], [3]]}).save(Path(folder) / "visits.nrt")
+        ...     J = JointNestedRaggedTensorDict.load(Path(folder) / "visits.nrt")
+        >>> J.to_list()
+        {'a': [[1, 2], [3]]}
+        """
+        return cls.load_slice(fp, slice(None))
+
+    @classmethod
+    def load_slice(cls: type[Self], fp: str | os.PathLike[str], idx: Any) -> Self:
+        """The rows of an index, read into memory: an int, a slice, an array, or a tuple as `J[...]` takes it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     JointNestedRaggedTensorDict({"a": [[1, 2], [3]]}).save(Path(folder) / "visits.nrt")
+        ...     J = JointNestedRaggedTensorDict.load_slice(Path(folder) / "visits.nrt", 1)
+        >>> J.to_list()
+        {'a': [3]}
+        """
+        return file.load(cls, Path(fp), idx)

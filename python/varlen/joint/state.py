@@ -1,0 +1,352 @@
+"""What a joint dict holds: a view of the core, a live dict of arrays, or a file that is not open yet."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from varlen import _core
+
+__all__: list[str] = []
+
+Array = np.ndarray[Any, Any]
+Self = TypeVar("Self", bound="JointState")
+
+_new = object.__new__
+_INT64 = np.dtype(np.int64)
+
+
+def _split(full: str) -> tuple[int, str]:
+    """The dim and the bare name in `dimK/name`; the name may hold slashes."""
+    front, slash, name = full.partition("/")
+    digits = front[3:]
+    if not slash or front[:3] != "dim" or not digits.removeprefix("-").isdecimal():
+        raise ValueError(f"{full!r} is not the name of a tensor: expected 'dimK/name'")
+    return int(digits), name
+
+
+def _is_bounds(dim: int, name: str) -> bool:
+    return name == "bounds" and dim > 0
+
+
+class JointState:
+    """The state behind `JointNestedRaggedTensorDict`, and what is asked of it directly.
+
+    One of three holds: `_joint` is a view of the core; or `_live` is the dict that `.tensors` gave out, which
+    is the truth from then on; or neither, and `_tensors_fp` is a file to be opened when something is asked.
+    """
+
+    _joint: _core.Joint | None = None
+    _live: dict[str, Array] | None = None
+    _given: dict[str, Any] | None = None  # the schema, where one was given, inferred or assigned
+    _built: tuple[tuple[str, ...], tuple[Array, ...], _core.Joint] | None = None  # of _live, reused
+    _order: tuple[str, ...] | None = None  # of the tensors, where it is not the keys' own
+    _about: Any = None  # the view's meta, kept for when the view is gone
+    _tensors_fp: Path | None = None
+    _subset_keys: list[str] | None = None
+    _own_init: bool = False  # a subclass has an __init__ of its own
+
+    @classmethod
+    def _wrap(cls: type[Self], joint: _core.Joint, schema: dict[str, Any] | None = None) -> Self:
+        """An object of this class around a view, as `cls(processed_tensors=...)` would be."""
+        if cls._own_init:
+            out = _new(cls)
+            out._joint = joint
+            about = joint.meta
+            out = cls(processed_tensors=out.tensors, schema=schema)  # type: ignore[call-arg]
+            out._about = about
+            return out
+        out = _new(cls)
+        out._joint = joint
+        if schema is not None:
+            out._given = dict(schema)
+        return out
+
+    def _view(self) -> _core.Joint:
+        """The core's view of what is held, built anew where the live dict has changed."""
+        if self._joint is not None:
+            return self._joint
+        live = self._live
+        if live is None:
+            self._joint = self._open()
+            return self._joint
+        built = self._built
+        if built is not None and tuple(live) == built[0] and all(map(operator.is_, live.values(), built[1])):
+            return built[2]
+        view, steady = _build(live, self._about)
+        # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
+        self._built = (tuple(live), tuple(live.values()), view) if steady else None
+        return view
+
+    def _open(self) -> _core.Joint:
+        raise NotImplementedError
+
+    @property
+    def _is_lazy(self) -> bool:
+        return self._tensors_fp is not None and self._live is None
+
+    @property
+    def _meta(self) -> dict[str, Any]:
+        """Vocabularies and the like: {"vocabularies": {...}, "row_ids": name}; shared, not to be changed."""
+        about = self._view().meta if self._live is None else self._about
+        return about if about is not None else {}
+
+    def _names(self) -> list[tuple[int, str]]:
+        """(dim, name) of every key, in their order; left behind ones too, bounds not."""
+        if self._live is not None:
+            return [pair for pair in map(_split, self._live) if not _is_bounds(*pair)]
+        view = self._view()
+        return list(zip(view.dims, view.names, strict=True))
+
+    def _arrays(self, *, writable: bool = False) -> dict[str, Array]:
+        """Every tensor under its full name; what is shared with a file or another object as it is."""
+        if self._live is not None:
+            return self._live
+        view = self._view()
+        out: dict[str, Array] = {}
+        level = 0
+        for dim, name in zip(view.dims, view.names, strict=True):
+            while level < dim:
+                level += 1
+                out[f"dim{level}/bounds"] = view.bounds(level)
+            values = view.values(name)
+            if writable and (not values.flags.writeable or type(values) is not np.ndarray):
+                values = np.array(values)
+            out[f"dim{dim}/{name}"] = values
+        while level < view.depth:
+            level += 1
+            out[f"dim{level}/bounds"] = view.bounds(level)
+        order = self._order
+        if order is not None and len(order) == len(out) and all(name in out for name in order):
+            return {name: out[name] for name in order}
+        return out
+
+    @property
+    def tensors(self) -> dict[str, Array]:
+        """The flat arrays as a dict that may be edited: `dim{d}/{name}`, and `dim{d}/bounds` for each level.
+
+        From the first touch on the dict is what the object holds: arrays may be assigned, added and popped,
+        and every operation sees it. Keys that an integer index left behind are there as `dim-1/{name}`.
+        Arrays are plain and writable; those of a file are copies, made at the first touch.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Values in their own dtypes, bounds int64: the ends of each sequence, without a leading 0.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"a": [[1, 2], [3]]}).tensors
+        {'dim1/bounds': array([2, 3]), 'dim1/a': array([1, 2, 3], dtype=uint8)}
+        """
+        if self._live is None:
+            arrays = self._arrays(writable=True)
+            self._about = self._view().meta
+            self._live = arrays
+            self._joint = None
+        return self._live
+
+    @property
+    def _tensors(self) -> dict[str, Array] | None:
+        return None if self._is_lazy else self.tensors
+
+    @_tensors.setter
+    def _tensors(self, tensors: dict[str, Array]) -> None:
+        if self._live is None and (self._joint is not None or self._tensors_fp is not None):
+            self._about = self._view().meta
+        self._live = tensors
+        self._joint = None
+
+    @property
+    def _tensor_keys(self) -> set[str]:
+        depth = self._depth
+        bounds = {f"dim{d}/bounds" for d in range(1, depth + 1)} if self._live is None else set(self._live)
+        return bounds | {f"dim{dim}/{name}" for dim, name in self._names()}
+
+    @contextmanager
+    def _tensor_at_key(self, key: str) -> Iterator[Array]:
+        if self._subset_keys is not None and key not in self._subset_keys:
+            raise KeyError(f"Key {key!r} is not part of the loaded subset {sorted(self._subset_keys)}.")
+        yield self._arrays()[key]
+
+    @property
+    def _depth(self) -> int:
+        """Levels; -1 where every dim was indexed away or there is no key."""
+        if self._live is not None:
+            return max((_split(full)[0] for full in self._live), default=-1)
+        view = self._view()
+        return view.depth if view.names or view.depth > 0 else -1
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The dtype of each key, under its bare name.
+
+        What was given to the constructor or inferred by it, in the form it had; NumPy dtypes for what came
+        from a file or out of an index.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"a": [[1, 2], [3]]})
+        >>> J.schema, J[:1].schema
+        ({'a': <class 'numpy.uint8'>}, {'a': dtype('uint8')})
+        """
+        if self._given:
+            return self._given
+        if self._live is not None:
+            of = {full: array.dtype for full, array in self._live.items() if not _is_bounds(*_split(full))}
+        else:
+            view = self._view()
+            of = {
+                f"dim{dim}/{name}": view.values(name).dtype
+                for dim, name in zip(view.dims, view.names, strict=True)
+            }
+        return {_split(full)[1]: of[full] for full in sorted(of)}
+
+    @property
+    def _schema(self) -> dict[str, Any]:
+        return self.schema
+
+    @_schema.setter
+    def _schema(self, schema: dict[str, Any] | None) -> None:
+        self._given = None if schema is None else dict(schema)
+
+    @property
+    def max_n_dims(self) -> int:
+        """Dimensions of the deepest key or level; 0 where nothing is left to index.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"a": [1, 2], "b": [[[1]], [[2], [3]]]})
+        >>> J.max_n_dims, J.min_n_dims
+        (3, 1)
+        """
+        return self._depth + 1
+
+    @property
+    def min_n_dims(self) -> int:
+        """Dimensions of the shallowest key; 0 where one was left behind by an index, or there is none."""
+        dims = [dim for dim, _ in self._names()]
+        if self._depth > 0:
+            dims.append(1)  # its bounds
+        return min(dims, default=-1) + 1
+
+    def keys(self) -> set[str]:
+        """The names of the keys, those that an index left behind too.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> sorted(JointNestedRaggedTensorDict({"b": [1, 2], "a": [[1], [2]]}).keys())
+        ['a', 'b']
+        """
+        return {name for _, name in self._names() if name != "mask"}
+
+    def keys_at_dim(self, dim: int) -> set[str]:
+        """The names of the keys that lie under `dim` levels.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"b": [1, 2], "a": [[1], [2]]}).keys_at_dim(1)
+        {'a'}
+        """
+        return {name for d, name in self._names() if d == dim and name != "mask"}
+
+    def _get_dim(self, key: str) -> int:
+        for dim, name in self._names():
+            if name == key:
+                return dim
+        keys = "', '".join(sorted(self.keys()))
+        raise KeyError(f"Key '{key}' not found in '{keys}'")
+
+    @staticmethod
+    def _is_meta_key(k: str) -> bool:
+        return k.endswith(("/bounds", "/mask"))
+
+    @staticmethod
+    def _get_dim_from_key_str(full_key_str: str) -> int:
+        return _split(full_key_str)[0]
+
+    def equals(self, other: object, equal_nan: bool = False) -> bool:
+        """True where both hold the same keys at the same dims, with equal lengths and equal values.
+
+        Parameters
+        ----------
+        other
+            Anything; what is no joint dict is not equal.
+        equal_nan
+            True lets NaN equal NaN. Dtypes are not compared: 1 equals 1.0.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"a": [[float("nan")], [1.0]]})
+        >>> J.equals(J), J.equals(J, equal_nan=True)
+        (False, True)
+        """
+        if not isinstance(other, JointState):
+            return False
+        mine, theirs = self._arrays(), other._arrays()
+        if mine.keys() != theirs.keys():
+            return False
+        words = self._meta.get("vocabularies", {}), other._meta.get("vocabularies", {})
+        return words[0] == words[1] and all(
+            np.array_equal(array, theirs[full], equal_nan=equal_nan and array.dtype.kind in "fcmM")
+            for full, array in mine.items()
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other, equal_nan=False)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self._view())
+
+    def __repr__(self) -> str:
+        if self._is_lazy:
+            return f"JointNestedRaggedTensorDict(tensors_fp={self._tensors_fp!s}, schema={self.schema})"
+        return f"JointNestedRaggedTensorDict(processed_tensors={self._arrays()}, schema={self.schema})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state.pop("_built", None)
+        if self._is_lazy:
+            state.pop("_joint", None)  # the path says it all
+        return state
+
+
+def _build(live: dict[str, Array], about: Any) -> tuple[_core.Joint, bool]:
+    """The view of a dict of arrays; False beside it where arrays had to be copied."""
+    names: list[str] = []
+    dims: list[int] = []
+    values: list[Array] = []
+    bounds: dict[int, Array] = {}
+    steady = True
+    for full, array in live.items():
+        dim, name = _split(full)
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{full}: expected an array, got {type(array).__name__}")
+        steady = steady and array.flags.c_contiguous
+        if _is_bounds(dim, name):
+            bounds[dim] = array
+            steady = steady and array.dtype == _INT64 and array.dtype.isnative
+        elif name in names:
+            raise ValueError(f"{full}: there is a key {name!r} at another dim")
+        else:
+            names.append(name)
+            dims.append(dim)
+            values.append(array)
+    depth = max((*dims, *bounds), default=0)
+    for d in range(1, depth + 1):
+        if d not in bounds:
+            raise ValueError(f"dim{d}/bounds is missing, a key at dim {depth} needs it")
+    return _core.Joint(names, dims, values, [bounds[d] for d in range(1, depth + 1)], -1, about), steady

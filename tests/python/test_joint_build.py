@@ -1,0 +1,303 @@
+"""What the constructor of a joint dict takes, infers and refuses."""
+
+import re
+
+import numpy as np
+import pytest
+from varlen.joint import JointNestedRaggedTensorDict as Joint
+from varlen.joint import is_ndim_list, pprint_dense
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1, 2, 256], np.uint16),
+        ([1, 66000], np.uint32),
+        ([4 * 10**10], np.uint64),
+        ([-66000, 66000], np.int32),
+        ([128, -128], np.int16),
+        ([True, False], np.bool_),
+        ([True, 5], np.uint8),
+        ([True, 0.5], np.float32),
+        ([1, 2, 3.2], np.float32),
+        ([float("nan")], np.float32),
+        ([3.14, 4 * 10**19], np.float32),
+        ([2**63], np.uint64),
+        ([np.int64(3), np.float64(2)], np.float32),
+    ],
+    ids=str,
+)
+def test_smallest_dtype_that_holds_the_values(values, dtype):
+    assert Joint({"a": values}).schema == {"a": dtype}
+    assert Joint({"a": [values]}).tensors["dim1/a"].dtype == dtype
+    assert Joint._infer_dtype(values) == dtype
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([1e39], "Cannot store range [1e+39, 1e+39] as np.float32 (the only supported float dtype)."),
+        ([float("inf")], "Cannot store range [inf, inf] as np.float32 (the only supported float dtype)."),
+        ([1e39, float("nan")], "Cannot store range [1e+39, 1e+39] as np.float32"),
+        ([3.14, 10**400], "Cannot store range [3.14, 1000"),
+        ([4 * 10**19, -4 * 10**19], "No valid type available for -4" + "0" * 19 + " - 4" + "0" * 19 + "!"),
+        ([2**63, -1], "No valid type available for -1 - 9223372036854775808!"),
+    ],
+    ids=["large", "inf", "nan", "huge", "wide", "signs"],
+)
+def test_values_that_no_dtype_holds_are_refused(values, text):
+    for raw in (values, [values]):
+        with pytest.raises(ValueError, match="^" + re.escape(text)):
+            Joint({"a": raw})
+
+
+def test_array_rows_lose_their_dtype_unless_it_is_to_be_kept():
+    rows = [np.array([1, 2]), np.array([3.5, 4, 5])[::2], np.array([], np.float32)]
+    assert Joint({"a": rows}).schema == {"a": np.float32}
+    assert Joint({"a": rows[:1]}).schema == {"a": np.uint8}
+    assert Joint({"a": rows[:1]}, narrow=False).schema == {"a": np.int64}
+    assert Joint({"a": [np.array([1, 2], np.int16)], "b": [1]}, narrow=False).schema == {
+        "a": np.int16,
+        "b": np.int64,
+    }
+    assert Joint({"a": [[0.5]], "b": [np.array([1], np.float16)]}, narrow=False).schema == {
+        "a": np.float64,
+        "b": np.float16,
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[["a"]], [[1], 2], [[None]], [[[1], 2]], [[1], "x"], [[{}]], [[[1]], [2]]],
+    ids=str,
+)
+def test_what_is_no_nested_list_of_numbers_is_refused(value):
+    with pytest.raises(ValueError, match=r"^Failed to parse K as a nested list of numbers!$"):
+        Joint({"K": value})
+
+
+@pytest.mark.parametrize("value", [["a"], [1, None], [None]], ids=str)
+def test_what_is_no_list_of_numbers_is_refused(value):
+    with pytest.raises(ValueError, match=r"^Vals must all be ints, floats, or bools$"):
+        Joint({"K": value})
+    with pytest.raises(ValueError, match="K"):
+        Joint({"K": [1, [2]]})
+
+
+def test_tuples_nest_as_lists_do():
+    assert Joint({"a": ([1, 2], (3,))}).to_list() == {"a": [[1, 2], [3]]}
+    assert Joint({"a": [([1, 2], [3]), ([],)]}).to_list() == {"a": [[[1, 2], [3]], [[]]]}
+
+
+def test_further_axes_of_arrays_are_fixed():
+    block = np.array([[1, 2], [3, 4]])
+    assert Joint({"a": block}).tensors["dim0/a"].tolist() == block.tolist()
+    J = Joint({"a": [block, block[:1]]})
+    assert (J.max_n_dims, J.tensors["dim1/a"].shape, J.tensors["dim1/a"].dtype) == (2, (3, 2), np.uint8)
+
+
+def test_schema_casts_and_checks():
+    assert Joint(
+        {"a": [1], "b": [[2]], "c": [0.5]}, schema={"a": int, "b": float, "c": "float16"}
+    ).schema == {
+        "a": int,
+        "b": float,
+        "c": "float16",
+    }
+    assert Joint({"b": [[2]]}, schema={"b": float}).tensors["dim1/b"].dtype == np.float64
+    assert Joint({"b": [[2]]}, schema={"b": int, "c": int}).schema == {"b": int, "c": int}
+    np.testing.assert_array_equal(
+        Joint({"a": [None, 2.0]}, schema={"a": np.float32}).tensors["dim0/a"], np.float32([np.nan, 2])
+    )
+    for bad in ([[300]], [300]):
+        with pytest.raises(OverflowError, match="300"):
+            Joint({"a": bad}, schema={"a": np.uint8})
+    with pytest.raises(ValueError, match="nan"):
+        Joint({"a": [[float("nan")]]}, schema={"a": int})
+
+
+def test_exactly_one_source():
+    text = "Exactly one of `raw_tensors`, `processed_tensors`, `tensors_fp` must be non-null! Got "
+    with pytest.raises(ValueError, match=re.escape(text)) as caught:
+        Joint()
+    assert str(caught.value) == text + "raw_tensors=None processed_tensors=None tensors_fp=None"
+    with pytest.raises(ValueError, match=re.escape(text)) as caught:
+        Joint(tensors_fp="foo", raw_tensors={"a": [1, 2, 3]})
+    assert str(caught.value) == text + "raw_tensors={'a': [1, 2, 3]} processed_tensors=None tensors_fp=foo"
+    with pytest.raises(ValueError, match="Exactly one"):
+        Joint({"a": [1]}, {"dim0/a": np.array([1])})
+    with pytest.raises(ValueError, match=r"`keys` may only be specified alongside `tensors_fp`\."):
+        Joint({"a": [1]}, keys={"a"})
+
+
+@pytest.mark.parametrize(
+    ("raw", "names"),
+    [
+        ({"bounds": [1]}, ["bounds"]),
+        ({"mask": [1]}, ["mask"]),
+        ({"mask": [1], "T": [1], "bounds": [1]}, ["bounds", "mask"]),
+    ],
+)
+def test_reserved_names_are_refused(raw, names):
+    text = (
+        f"Reserved meta-names {names} cannot be used as user tensor names; "
+        "they collide with internal ragged-structure tensors."
+    )
+    with pytest.raises(ValueError, match="^" + re.escape(text) + "$"):
+        Joint(raw)
+    assert Joint({"lengths": [[1], [2]]}).keys() == {"lengths"}
+
+
+def test_first_generation_forms():
+    raw = {"T": [[1, 2], [3]]}
+    want = Joint(raw, schema={"T": int})
+    for J in (
+        Joint(raw, {"T": int}),
+        Joint(raw, {"T": int}, False),
+        Joint(tensors=raw, schema={"T": int}, pre_raggedified=False),
+    ):
+        assert want == J
+        assert J.schema == {"T": int}
+    flat = {
+        "dim1/lengths": np.array([2, 1]),
+        "dim1/bounds": np.array([2, 3]),
+        "dim1/T": [np.array([1, 2]), np.array([3])],
+        "dim0/S": np.array([8, 9]),
+    }
+    for J in (Joint(flat, {"T": int}, True), Joint(flat, pre_raggedified=True)):
+        assert J.to_list() == {"T": [[1, 2], [3]], "S": [8, 9]}
+    del flat["dim1/bounds"]
+    assert Joint(flat, None, True).to_list()["T"] == [[1, 2], [3]]
+    with pytest.raises(TypeError, match="schema: given twice"):
+        Joint(raw, {"T": int}, schema={"T": int})
+
+
+def test_processed_tensors_are_taken_as_they_are():
+    tensors = {"dim1/T": np.array([1, 2, 3]), "dim1/bounds": np.array([2, 3])}
+    J = Joint(processed_tensors=tensors)
+    assert J.tensors is tensors
+    assert J.schema == {"T": np.dtype(np.int64)}
+    assert J[1].to_list() == {"T": [3]}
+
+
+@pytest.mark.parametrize(
+    ("tensors", "text"),
+    [
+        ({"dim1/T": np.array([1])}, "dim1/bounds is missing, a key at dim 1 needs it"),
+        ({"dim1/bounds": np.array([2]), "dim1/T": np.array([1])}, "T: has 1 rows, but dim 1 has 2"),
+        ({"T": np.array([1])}, "'T' is not the name of a tensor: expected 'dimK/name'"),
+        ({"dim1/bounds": np.array([2, 1, 3]), "dim1/T": np.arange(3)}, "dim1/bounds: "),
+        ({"dim1/bounds": np.array([1]), "dim1/T": np.arange(1), "dim0/T": np.arange(1)}, "dim0/T: there is"),
+    ],
+)
+def test_processed_tensors_that_do_not_fit_are_refused_when_used(tensors, text):
+    J = Joint(processed_tensors=tensors)
+    with pytest.raises(ValueError, match="^" + re.escape(text)):
+        J.to_dense()
+
+
+def test_tensors_are_live():
+    J = Joint({"S": [8, 9], "T": [[1, 2], [3]], "id": [[[1], [2]], [[3]]]})
+    tensors = J.tensors
+    tensors["dim1/T"] = tensors["dim1/T"] * 10
+    assert J[0].to_list()["T"] == [10, 20]
+    tensors["dim1/T"][2] = 7
+    assert J.to_dense()["T"].tolist() == [[10, 20], [7, 0]]
+    tensors["dim0/flag"] = np.array([True, False])
+    assert J.keys() == {"S", "T", "id", "flag"}
+    assert J[1].to_list()["flag"] is False
+    for name in ("dim2/id", "dim2/bounds"):
+        tensors.pop(name)
+    assert (J.max_n_dims, J.keys()) == (2, {"S", "T", "flag"})
+    tensors["dim1/bounds"][0] = 1  # in place: the next read sees it
+    assert J.to_list()["T"] == [[10], [20, 7]]
+    J._tensors = {"dim0/x": np.array([4])}
+    assert J.to_list() == {"x": [4]}
+
+
+def test_tensors_are_plain_and_writable():
+    class Odd(np.ndarray):
+        pass
+
+    J = Joint({"T": [[1, 2], [3]], "S": [8, 9]})
+    for part in (J, J[0], J[1:], J[[1]], J.flatten(), Joint.vstack([J[0], J[1]])):
+        assert all(type(a) is np.ndarray and a.flags.writeable for a in part.tensors.values())
+    odd = Joint(processed_tensors={"dim0/x": np.arange(2).view(Odd)})
+    assert type(odd.to_dense()["x"]) is np.ndarray
+
+
+def test_slices_and_unsqueeze_share_memory():
+    J = Joint({"T": [[1, 2], [3]]})
+    values = J.tensors["dim1/T"]
+    assert np.shares_memory(J[1:].tensors["dim1/T"], values)
+    assert np.shares_memory(J.unsqueeze(0).tensors["dim2/T"], values)
+    assert np.shares_memory(J[0].tensors["dim0/T"], values)
+
+
+def test_small_doors_of_upstream():
+    J = Joint({"S": [8, 9], "T": [[1, 2], [3]]})
+    assert (J._get_dim("T"), J._get_dim("S")) == (1, 0)
+    with pytest.raises(KeyError, match="Key 'x' not found in 'S', 'T'"):
+        J._get_dim("x")
+    with J._tensor_at_key("dim1/T") as values:
+        assert values.tolist() == [1, 2, 3]
+    assert J._tensor_keys == {"dim0/S", "dim1/T", "dim1/bounds"}
+    assert J._tensors is J.tensors
+    assert Joint.__module__ == "varlen.joint"
+
+
+class Sub(Joint):
+    """A subclass that adds nothing."""
+
+
+class Counted(Joint):
+    """A subclass whose constructor does something of its own."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.made = True
+
+
+@pytest.mark.parametrize("cls", [Sub, Counted])
+def test_subclasses_stay_what_they_are(cls):
+    J = cls({"S": [8, 9], "T": [[1, 2], [3]]})
+    parts = [J[0], J[1:], J[[1]], J[0, 1:], J.flatten(), J.unsqueeze(0), J.unsqueeze(0).squeeze(0)]
+    parts += [cls.vstack([J[0], J[1]]), cls.concatenate([J, J]), J.select("T"), J.drop("S"), J.rename(S="x")]
+    for part in parts:
+        assert type(part) is cls
+        assert getattr(part, "made", cls is Sub)
+    assert type(Joint.concatenate([J, J])) is Joint
+
+
+@pytest.mark.parametrize(
+    ("value", "dim", "answer"),
+    [
+        ([1, 2], 1, True),
+        ([[1], [2]], 2, True),
+        ([[1], [2]], 1, False),
+        ([[[1]], [[np.int8(1)]]], 3, True),
+        ([[[1, 2], [4]], [np.array([1])]], 3, True),
+        (np.zeros((2, 2)), 2, True),
+        ((1, 2), 1, False),
+        ([1, None], 1, False),
+        ([], 5, True),
+        ([True, np.bool_(True), 0.5], 1, True),
+    ],
+)
+def test_ndim_lists(value, dim, answer):
+    assert is_ndim_list(value, dim) is answer
+
+
+def test_ndim_list_needs_a_dim():
+    with pytest.raises(ValueError, match="dim must be positive, but got 0"):
+        is_ndim_list([1], 0)
+
+
+def test_print_of_nothing(capsys):
+    pprint_dense({})
+    assert capsys.readouterr().out == "\n"
+
+
+def test_print_groups_by_dims(capsys):
+    pprint_dense({"b": np.zeros((1, 1, 1), int), "dim1/mask": np.ones((1, 1), bool), "a": np.array([[3]])})
+    assert capsys.readouterr().out == "dim1/mask\n[[ True]]\n.\na\n[[3]]\n.\n---\n.\nb\n[[[0]]]\n"
