@@ -8,7 +8,7 @@ from varlen._core import Level, __version__, num_threads, set_num_threads
 from varlen.types import Ragged, concatenate
 
 if TYPE_CHECKING:
-    from varlen import cuda
+    from varlen import cuda, io
     from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = [
@@ -18,13 +18,14 @@ __all__ = [
     "__version__",
     "concatenate",
     "cuda",
+    "io",
     "num_threads",
     "set_num_threads",
 ]
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
-_MODULES = ("cuda", "types")
+_MODULES = ("cuda", "io", "types")
 _HOMES: dict[str, str] = {"JointNestedRaggedTensorDict": "varlen.joint"}
 
 _threads.settle()

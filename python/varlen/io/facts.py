@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,20 @@ Array = np.ndarray[Any, Any]
 Identity = tuple[int, int, int]
 
 
+class Place(NamedTuple):
+    """Where the values of a key lie, and what they are."""
+
+    entry: int
+    dim: int
+    stored: np.dtype[Any]
+    dtype: np.dtype[Any]
+    straight: bool  # at a multiple of what the dtype wants
+
+
 class Facts:
     """Keys, dims, dtypes and levels. Immutable; `view` gives a tensor by its place in the header."""
 
-    __slots__ = ("_fields", "_keys", "_schema", "bounds", "count", "depth", "header", "lengths", "rows")
+    __slots__ = ("_fields", "_places", "_schema", "bounds", "count", "depth", "header", "lengths", "rows")
 
     def __init__(self, header: _core.Header) -> None:
         check_version(header.metadata)
@@ -34,7 +44,7 @@ class Facts:
         self.count = max(self.rows[0], 0)
         self._schema: Schema | None = None
         self._fields: Mapping[str, Field] | None = None
-        self._keys: dict[str, tuple[int, int]] = {}
+        self._places: dict[str, Place] = {}
 
     @property
     def schema(self) -> Schema:
@@ -51,23 +61,25 @@ class Facts:
     def fields(self, view: Callable[[int], Array]) -> Mapping[str, Field]:
         """Each key's dim, dtype, trailing dimensions and vocabulary."""
         if self._fields is None:
-            keys = self._read_keys(view)
-            schema, fields = self.schema, {}
-            for name, (dim, entry) in keys.items():
-                _, tag, shape, _, _ = self.header.describe(entry)
-                dtype = schema.dtype(name, dtype_of(tag)) if schema.dtypes else dtype_of(tag)
+            schema, fields, places = self.schema, {}, {}
+            for name, (dim, entry) in self._read_keys(view).items():
+                _, tag, shape, begin, _ = self.header.describe(entry)
+                stored = dtype_of(tag)
+                dtype = schema.dtype(name, stored) if schema.dtypes else stored
                 fields[name] = Field(dim, dtype, tag, shape[1:], schema.vocabulary(name))
-            self._keys = keys
+                straight = (self.header.data_start + begin) % stored.alignment == 0
+                places[name] = Place(entry, dim, stored, dtype, straight)
+            self._places = places
             self._fields = fields
         return self._fields
 
-    def entry(self, name: str) -> int:
-        """The place in the header of a key; `fields` comes first."""
-        return self._keys[name][1]
+    def place(self, name: str) -> Place:
+        """Where a key lies; `fields` comes first."""
+        return self._places[name]
 
     def key_of(self, entry: int) -> str | None:
         """The key that lies at a place in the header; None for levels and keys left behind."""
-        return next((name for name, (dim, at) in self._keys.items() if at == entry and dim >= 0), None)
+        return next((name for name, p in self._places.items() if p.entry == entry and p.dim >= 0), None)
 
     def _read_keys(self, view: Callable[[int], Array]) -> dict[str, tuple[int, int]]:
         keys = {name: (dim, entry) for name, dim, entry in self.header.columns()}

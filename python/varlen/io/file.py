@@ -104,7 +104,7 @@ class File:
         """The place in the header of a key."""
         if name not in self.fields:
             raise KeyError(f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
-        return self.facts.entry(name)
+        return self.facts.place(name).entry
 
     def check(self) -> None:
         """Raises StaleFileError where the path no longer leads to the file that was opened."""
@@ -150,9 +150,13 @@ class File:
 
     def values(self, name: str) -> Array:
         """The flat values of a key, as its field says."""
-        array = self._view(self.entry(name))
-        dtype = self.fields[name].dtype
-        return array if array.dtype == dtype else array.view(dtype)
+        self.entry(name)  # refuses a key that is not there
+        return self._values(name)
+
+    def _values(self, name: str) -> Array:
+        entry, _, stored, dtype, straight = self.facts.place(name)
+        array = self._core.view(entry, stored) if straight and self.mmap else self._view(entry)
+        return array if dtype is stored else array.view(dtype)
 
     def level(self, number: int) -> Array | _core.Level:
         """The ends of a level (1 is the outermost); a Level where the file has lengths only."""
@@ -222,7 +226,7 @@ class File:
         chosen = [n for n in (fields if names is None else names) if fields[n].dim >= 0]
         dims = [fields[name].dim for name in chosen]
         depth = self.depth if names is None else max(dims, default=0)
-        values = [self.values(name) for name in chosen]
+        values = [self._values(name) for name in chosen]
         return _core.Joint(chosen, dims, values, [self.level(d) for d in range(1, depth + 1)], self.count)
 
 
