@@ -270,6 +270,18 @@ def test_sources_pickle_and_notice_other_files(folder, mmap):
         pickle.loads(pickled).validate()
 
 
+def test_a_mapped_shard_that_was_cut_is_not_touched(folder):
+    source = io.open_source(folder)
+    source.guard()
+    os.truncate(folder / "part-2.nrt", 100)
+    with pytest.raises(StaleFileError, match=r"part-2\.nrt: was changed in place"):
+        source.read_many([0, 6])
+    with pytest.raises(StaleFileError, match=r"part-2\.nrt: was changed in place"):
+        source.guard()
+    source.guard([0, 1])
+    assert len(source.read_many([0, 1])) == 2
+
+
 @pytest.mark.parametrize("rows", [[], [0], [6, 0, 0, 3]])
 def test_prefetch_takes_any_rows(folder, rows):
     for keys in (None, ["t"]):

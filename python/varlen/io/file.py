@@ -119,6 +119,19 @@ class File:
                 "open it again"
             )
 
+    def guard(self) -> None:
+        """Raises StaleFileError where the mapped bytes may be gone: the file was changed in place.
+
+        One look at the path, for use before large reads: to touch what was cut off a mapped file ends the
+        process. A file that was replaced or unlinked is still there for those who have mapped it.
+        """
+        try:
+            now = _identity(os.stat(self.path))
+        except OSError:
+            return
+        if now[2] == self.identity[2] and now != self.identity:
+            self.check()
+
     def validate(self) -> None:
         """Reads every bound once and refuses levels that do not fit; opening looks at the last ones alone."""
         joint = self.joint()

@@ -12,6 +12,7 @@ from varlen import _core
 from varlen.io.errors import FileFormatError
 from varlen.io.facts import Identity
 from varlen.io.file import File, open_file
+from varlen.io.ids import RowIds
 from varlen.io.read import read_rows, wanted_ranges
 from varlen.io.schema import Field
 from varlen.io.shards import INDEX, Index, Shard, find_shards
@@ -100,7 +101,7 @@ class Source:
         self._keys = keys
         self._files: list[File | None] = [None] * len(index.shards)
         self._known = identities
-        self._ids: tuple[Ints, Ints] | None = None
+        self._ids: RowIds | None = None
         self._first = 0
         self._fields: dict[str, Field] | None = None
         self._row_ids: str | None = None
@@ -206,6 +207,13 @@ class Source:
             if file is not None:
                 file.check()
 
+    def guard(self, shards: Iterable[int] | None = None) -> None:
+        """Raises StaleFileError where a mapped file was changed in place: for use before large reads."""
+        for shard in range(len(self._files)) if shards is None else shards:
+            file = self._files[shard]
+            if file is not None and self.mmap:
+                file.guard()
+
     def validate(self) -> None:
         """Opens every shard and reads every bound once; FileFormatError says what does not fit."""
         for shard in range(len(self.counts)):
@@ -278,16 +286,12 @@ class Source:
         Raises KeyError for the first id that is missing, ValueError where one is there twice.
         """
         if self._ids is None:
-            self._ids = self._index_ids()
-        sorted_ids, order = self._ids
-        wanted = np.asarray(ids)
-        at = np.searchsorted(sorted_ids, wanted)
-        at_safe = np.minimum(at, max(len(sorted_ids) - 1, 0))
-        found = sorted_ids[at_safe] == wanted if len(sorted_ids) else np.zeros(wanted.shape, bool)
-        missing = np.flatnonzero(~np.atleast_1d(found))
-        if len(missing):
-            raise KeyError(f"ids: {wanted.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id")
-        return order[at_safe]
+            name = self.row_ids
+            if name is None:
+                raise ValueError("ids: these files hold no row ids; save them with row_ids=")
+            parts = [self.file(s).values(name) for s in range(len(self.counts)) if self.counts[s]]
+            self._ids = RowIds(np.concatenate(parts) if parts else np.empty(0, np.int64))
+        return self._ids.rows_of(ids)
 
     def __iter__(self) -> Iterator[_core.Joint]:
         for shard in range(len(self.counts)):
@@ -316,6 +320,7 @@ class Source:
         file = self.file(shard)
         if not self.mmap or starts is not None or ends is not None:
             return read_rows(file, rows, starts, ends, self._keys)
+        file.guard()
         return self.joint(shard).take(rows)
 
     def _open(self, shard: int) -> File:
@@ -372,17 +377,3 @@ class Source:
     def _refuse(self, file: File, name: str, conflict: str | None, who: str) -> None:
         if conflict:
             raise FileFormatError(f"{file.path}: key {name!r} does not fit what {who}: it has {conflict}")
-
-    def _index_ids(self) -> tuple[Ints, Ints]:
-        if self.row_ids is None:
-            raise ValueError("ids: these files hold no row ids; save them with row_ids=")
-        name = self.row_ids
-        parts = [self.file(s).values(name) for s in range(len(self.counts)) if self.counts[s]]
-        every = np.concatenate(parts) if parts else np.empty(0, np.int64)
-        order = np.argsort(every, kind="stable")
-        ids = every[order]
-        twice = np.flatnonzero(ids[1:] == ids[:-1])
-        if len(twice):
-            rows = sorted((int(order[twice[0]]), int(order[twice[0] + 1])))
-            raise ValueError(f"ids: rows {rows[0]} and {rows[1]} both have the id {ids[twice[0]]}")
-        return ids, order

@@ -1,0 +1,39 @@
+"""Ids of rows, looked up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["RowIds"]
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class RowIds:
+    """The ids of all rows, sorted once. ValueError where two rows have the same one.
+
+    >>> RowIds(np.array([70, 30, 50])).rows_of([50, 70])
+    array([2, 0])
+    """
+
+    def __init__(self, ids: np.ndarray[Any, Any]) -> None:
+        self._order: Ints = np.argsort(ids, kind="stable")
+        self._ids = ids[self._order]
+        twice = np.flatnonzero(self._ids[1:] == self._ids[:-1])
+        if len(twice):
+            first, second = sorted(self._order[twice[0] : twice[0] + 2].tolist())
+            raise ValueError(f"ids: rows {first} and {second} both have the id {self._ids[twice[0]]}")
+
+    def rows_of(self, ids: Any) -> Ints:
+        """The row of each id; KeyError for the first that no row has."""
+        wanted = np.asarray(ids)
+        if wanted.size == 0:
+            return np.zeros(wanted.shape, np.int64)
+        at = np.minimum(np.searchsorted(self._ids, wanted), max(len(self._ids) - 1, 0))
+        found = self._ids[at] == wanted if len(self._ids) else np.zeros(wanted.shape, bool)
+        missing = np.flatnonzero(~np.atleast_1d(found))
+        if len(missing):
+            raise KeyError(f"ids: {wanted.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id")
+        return self._order[at]
