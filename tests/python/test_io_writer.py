@@ -10,6 +10,7 @@ import sys
 import ml_dtypes
 import numpy as np
 import pytest
+import varlen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_io_file import content, entries
@@ -237,6 +238,19 @@ def test_pieces_bring_their_own_words(tmp_path):
         source.validate()
         words = source.fields["w"].vocabulary
         assert [words[i] for joint in source.joints for i in joint.values("w")] == ["a", "b", "c", "b", "c"]
+
+
+def test_nested_lists_and_joint_dicts_are_pieces_too(tmp_path):
+    rows = [{"id": [7, 8], "t": [[1.5, 2], [3]], "w": [[["a", "b"], ["c"]], [[]]]}]
+    rows.append({"id": [9], "t": [[4]], "w": [[["d", "a"]]]})
+    with io.Writer(tmp_path / "a.nrt", schema={"w": str, "t": "f4"}, narrow=True, row_ids="id") as writer:
+        writer.append(rows[0])
+        writer.append(varlen.JointNestedRaggedTensorDict(rows[1], schema={"w": str}, narrow=False))
+    joint = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "a.nrt")
+    assert joint.vocabularies["w"] == ("a", "b", "c", "d")
+    assert joint.to_list() == {key: rows[0][key] + rows[1][key] for key in rows[0]}
+    fields = io.open_file(tmp_path / "a.nrt").fields
+    assert [fields[name].dtype.name for name in ("id", "t", "w")] == ["uint8", "float32", "uint8"]
 
 
 def test_a_writer_that_is_not_closed_leaves_nothing(tmp_path):

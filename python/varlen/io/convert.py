@@ -46,7 +46,7 @@ def as_piece(rows: Any, schema: Mapping[str, DType]) -> Piece:
     if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
         return _from_entries(rows)
     home = importlib.import_module("varlen.joint")  # wanted for nested lists alone
-    asked = {name: dtype for name, dtype in schema.items() if name in rows}
+    asked = {n: str if dtype.kind in "UT" else dtype for n, dtype in schema.items() if n in rows}
     return as_piece(home.JointNestedRaggedTensorDict(rows, schema=asked or None, narrow=False), schema)
 
 

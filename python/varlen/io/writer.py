@@ -95,6 +95,7 @@ class Writer:
         self.path = atomic.resolve(path)
         self.rows = 0
         self._schema = {name: np.dtype(dtype) for name, dtype in (schema or {}).items()}
+        self._pinned = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
         self._widen = widen
         self._narrow = narrow
         self._row_ids = row_ids
@@ -211,8 +212,8 @@ class Writer:
     def _prepare(self, name: str, dim: int, given: Array, said: np.dtype[Any]) -> _Prepared:
         stored = store(name, given, {})
         kind = given.dtype if given.dtype.kind in "mM" else stored.dtype.newbyteorder("=")
-        asked = self._schema.get(name)
-        if asked is not None and asked != kind and asked.kind not in "UTO":
+        asked = self._pinned.get(name)
+        if asked is not None and asked != kind:
             if (asked.kind in "mM") != (given.dtype.kind in "mM"):
                 raise ValueError(f"{name}: dtype {said}, but the schema says {asked}")
             cast = cast_exactly(name, given if asked.kind in "mM" else stored, asked)
@@ -272,7 +273,7 @@ class Writer:
 
     def _assemble(self) -> None:
         columns = self._columns or {}
-        for name in columns.keys() - self._schema.keys():  # wide until it was known what they hold
+        for name in columns.keys() - self._pinned.keys():  # wide until it was known what they hold
             column = columns[name]
             if name in self._spelled and self._ids is None:
                 column.dtype = column.kind = smallest(0, len(self._words[name]) - 1)
