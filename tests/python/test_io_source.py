@@ -133,6 +133,20 @@ def test_rows_are_found_by_their_ids(folder, mmap):
         io.open_source(folder / "plain.nrt", mmap=mmap).rows_of([1])
 
 
+@BOTH
+def test_rows_are_found_by_ids_that_are_words(tmp_path, mmap):
+    io.save(
+        tmp_path / "a.nrt",
+        {"dim0/who": np.array(["bob", "ann", "éva"]), "dim0/x": np.arange(3)},
+        row_ids="who",
+    )
+    source = io.open_source(tmp_path, mmap=mmap)
+    assert source.rows_of(["éva", "bob"]).tolist() == [2, 0]
+    assert source.rows_of("ann") == 1
+    with pytest.raises(KeyError, match="zoe at position 1 is no row's id"):
+        source.rows_of(["ann", "zoe"])
+
+
 @pytest.mark.parametrize(
     ("rows", "error", "text"),
     [

@@ -1,4 +1,27 @@
-"""Files of joint rows: strict reading, atomic saving, writing in pieces, folders of shards."""
+"""Files of joint rows: strict reading, atomic saving, writing in pieces, folders of shards.
+
+A `.nrt` file is a safetensors file whose tensors are called `dimK/name`, flat values under K levels, and
+`dimK/bounds`, the int64 ends of level K. What varlen knows beyond that is in the metadata, which others
+ignore:
+
+| key | holds |
+| --- | --- |
+| `varlen.version` | 1; a file of a newer version is refused |
+| `varlen.schema` | JSON: `keys`, each with its `dtype`; `row_ids`, the name of a `dim0` key |
+| `varlen.vocabulary.NAME` | JSON: the strings that integers of key NAME stand for; at most 48 MiB |
+
+Files of both generations of nested_ragged_tensors are read: where there are bounds, `dimK/lengths` that
+repeat them are ignored; where there are none, they are added up. A header is read as the format allows it,
+up to 100 MB, and no byte of it is believed: what is refused is a `FileFormatError` that says what, where
+and in which file. Bounds are checked where they are read, all of them by `validate`.
+
+A file is mapped once in a process and shared by all who open it. Maps outlive a file that is replaced or
+deleted; a file that somebody cuts short in place ends the process that touches what is gone, as with every
+map: `check` and `guard` look first. On network file systems open with `mmap=False`.
+
+A data set is a folder of such files and an `index.json`: `format` "varlen-index", `version` 1, `rows`,
+`keys`, and `shards`, each with its `path` in the folder, `rows` and `size`.
+"""
 
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.file import File, open_file, read_header

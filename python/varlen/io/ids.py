@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class RowIds:
-    """The ids of all rows, sorted once. ValueError where two rows have the same one.
+    """The ids of all rows, sorted once, and the words that they stand for. No two rows have the same one.
 
     >>> RowIds(np.array([70, 30, 50])).rows_of([50, 70])
     array([2, 0])
     """
 
-    def __init__(self, ids: np.ndarray[Any, Any]) -> None:
+    def __init__(self, ids: np.ndarray[Any, Any], vocabulary: Sequence[str] | None = None) -> None:
+        self._words = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
         self._order: Ints = np.argsort(ids, kind="stable")
         self._ids = ids[self._order]
         twice = np.flatnonzero(self._ids[1:] == self._ids[:-1])
@@ -31,9 +33,13 @@ class RowIds:
         wanted = np.asarray(ids)
         if wanted.size == 0:
             return np.zeros(wanted.shape, np.int64)
+        asked = wanted
+        if self._words is not None and wanted.dtype.kind in "UTO":
+            wanted = np.array([self._words.get(word, -1) for word in wanted.reshape(-1).tolist()], np.int64)
+            wanted = wanted.reshape(asked.shape)
         at = np.minimum(np.searchsorted(self._ids, wanted), max(len(self._ids) - 1, 0))
         found = self._ids[at] == wanted if len(self._ids) else np.zeros(wanted.shape, bool)
         missing = np.flatnonzero(~np.atleast_1d(found))
         if len(missing):
-            raise KeyError(f"ids: {wanted.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id")
+            raise KeyError(f"ids: {asked.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id")
         return self._order[at]

@@ -290,7 +290,9 @@ class Source:
             if name is None:
                 raise ValueError("ids: these files hold no row ids; save them with row_ids=")
             parts = [self.file(s).values(name) for s in range(len(self.counts)) if self.counts[s]]
-            self._ids = RowIds(np.concatenate(parts) if parts else np.empty(0, np.int64))
+            every = np.concatenate(parts) if parts else np.empty(0, np.int64)
+            field = self._told().get(name) or self.file(self._first).fields[name]
+            self._ids = RowIds(every, field.vocabulary)
         return self._ids.rows_of(ids)
 
     def __iter__(self) -> Iterator[_core.Joint]:
