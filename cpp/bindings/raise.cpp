@@ -52,6 +52,8 @@ void raise_if(Status status, const char* argument) {
       raise_value(name + ": row " + row + " is longer than the width, " + value);
     case Code::not_prefix_mask:
       raise_value(name + ": row " + row + " of the mask has a gap");
+    case Code::not_representable:
+      raise_value(name + ": element " + row + " does not fit the dtype that was asked for");
     case Code::bad_header:
     case Code::bad_layout:
     case Code::io_error:

@@ -102,4 +102,41 @@ inline void fill_over(std::byte* out, std::int64_t bytes, const FillPattern& fil
   for (std::int64_t at = 0; at < bytes; at += 16) std::memcpy(out + at, fill.block, 16);
 }
 
+// Whole vectors, which may run over the end by up to kOver bytes: that costs less than to be exact, where the
+// room is the caller's own and is written again, or read, afterwards.
+
+/// Sixteen bytes in a register; compilers map it to what the machine has.
+using Vec = std::uint8_t __attribute__((vector_size(16)));
+
+inline Vec load(const std::byte* at) noexcept {
+  Vec v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
+
+inline void store(std::byte* at, Vec v) noexcept {
+  std::memcpy(at, &v, sizeof v);
+}
+
+/// What copy_over and fill_over with a vector may touch past the end.
+inline constexpr std::int64_t kOver = 32;
+
+/// Copies bytes >= 0; reads and writes fewer than kOver bytes more.
+inline void copy_over(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+  for (std::int64_t at = 0; at < bytes; at += 32) {
+    const Vec a = load(in + at);
+    const Vec b = load(in + at + 16);
+    store(out + at, a);
+    store(out + at + 16, b);
+  }
+}
+
+/// Writes v again and again over bytes >= 0; writes fewer than kOver bytes more.
+inline void fill_over(std::byte* out, std::int64_t bytes, Vec v) noexcept {
+  for (std::int64_t at = 0; at < bytes; at += 32) {
+    store(out + at, v);
+    store(out + at + 16, v);
+  }
+}
+
 }  // namespace varlen

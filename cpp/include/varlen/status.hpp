@@ -19,6 +19,7 @@ enum class Code : std::uint8_t {
   row_ids_range,       ///< where = position, value = the row id
   too_long,            ///< a row does not fit the width that was given: where = row, value = its length
   not_prefix_mask,     ///< a mask row has a hole: where = row
+  not_representable,   ///< an element does not fit another dtype: where = element
   bad_header,          ///< a file header is refused: where = its byte, value = a HeaderFault
   bad_layout,          ///< a file's tensors do not nest: where = the entry, value = a LayoutFault
   io_error,            ///< the system refused: where = byte of the file or -1, value = errno

@@ -1,0 +1,117 @@
+#include "pad_small.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "varlen/copy.hpp"
+
+namespace varlen {
+namespace {
+
+// kSmallRow bytes of ones and as many zeros: read from the middle, it is ones up to any place in a row.
+constexpr auto kUpTo = [] {
+  std::array<std::byte, 2 * kSmallRow> bytes{};
+  for (std::size_t i = 0; i < kSmallRow; ++i) bytes[i] = std::byte{0xFF};
+  return bytes;
+}();
+
+/// One row, exactly: no byte is read or written that is not its own.
+template <bool Left, bool Mask>
+void one_row(const SmallRows& job, std::int64_t i, std::byte* out) noexcept {
+  const std::int64_t start = job.level.start(i);
+  const std::int64_t have = job.level.end(i) - start;
+  const std::int64_t keep = std::min(have, job.slots);
+  const std::int64_t bytes = keep * job.width;
+  const std::int64_t gap = (job.slots - keep) * job.width;
+  std::byte* data = Left ? out + gap : out;
+  std::byte* rest = Left ? out : out + bytes;
+  if constexpr (Mask) {
+    std::memset(rest, 0, static_cast<std::size_t>(gap));
+    std::memset(data, 1, static_cast<std::size_t>(bytes));
+  } else {
+    std::memcpy(rest, job.fill, static_cast<std::size_t>(gap));
+    if (bytes == 0) return;
+    const std::int64_t first = start - job.first + (job.cut_left ? have - keep : 0);
+    std::memcpy(data, job.data + first * job.width, static_cast<std::size_t>(bytes));
+  }
+}
+
+/// The rows of [begin, end) around which everything may be read and written whole.
+template <bool Left, bool Mask>
+Range whole_rows(const SmallRows& job, std::int64_t touched, const std::byte* out,
+                 const std::byte* limit) noexcept {
+  const std::int64_t row_bytes = job.slots * job.width;
+  const std::int64_t fit = limit - out < touched ? 0 : (limit - out - touched) / row_bytes + 1;
+  Range rows{job.rows.begin, std::min(job.rows.end, job.rows.begin + fit)};
+  if constexpr (!Mask) {
+    const auto at = [&](std::int64_t row) { return (row - job.first) * job.width; };
+    const std::int64_t ahead = job.end - job.data;
+    const std::int64_t behind = job.data - job.begin;
+    while (rows.end > rows.begin && at(job.level.end(rows.end - 1)) + touched > ahead) --rows.end;
+    while (Left && rows.begin < rows.end && at(job.level.start(rows.begin)) + behind < row_bytes)
+      ++rows.begin;
+  }
+  return rows;
+}
+
+template <int Vectors, bool Left, bool Mask>
+void rows_of(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
+  const std::int64_t width = job.width;
+  const std::int64_t row_bytes = job.slots * width;
+  const std::int64_t cut = job.cut_left ? -1 : 0;
+  const Range whole = whole_rows<Left, Mask>(job, Vectors * 16, out, limit);
+  const std::int64_t* const ends = job.level.ends;
+  std::int64_t i = job.rows.begin;
+  for (; i < whole.begin; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);
+  std::int64_t start = i < whole.end ? job.level.start(i) : 0;
+  const std::byte* in = Mask ? nullptr : job.data + (start - job.first) * width;
+  Vec fill[Vectors];
+  for (int v = 0; v < Vectors; ++v) fill[v] = Mask ? Vec{} : load(job.fill + 16 * v);
+  for (; i < whole.end; ++i, out += row_bytes) {
+    const std::int64_t have = (ends[i] - start) * width;
+    const std::int64_t bytes = std::min(have, row_bytes);
+    start = ends[i];
+    const std::byte* from = in;
+    if constexpr (!Mask) {
+      from += ((have - bytes) & cut) + (Left ? bytes - row_bytes : 0);
+      in += have;
+    }
+    const std::byte* up_to = kUpTo.data() + kSmallRow - (Left ? row_bytes - bytes : bytes);
+    for (int v = 0; v < Vectors; ++v) {
+      const Vec here = load(up_to + 16 * v);
+      Vec mixed;
+      if constexpr (Mask) {
+        mixed = (Left ? ~here : here) & 1;
+      } else {
+        const Vec data = load(from + 16 * v);
+        mixed = Left ? ((fill[v] & here) | (data & ~here)) : ((data & here) | (fill[v] & ~here));
+      }
+      store(out + 16 * v, mixed);
+    }
+  }
+  for (; i < job.rows.end; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);
+}
+
+using Kernel = void (*)(const SmallRows&, std::byte*, const std::byte*) noexcept;
+
+template <bool Left, bool Mask, std::size_t... Is>
+constexpr std::array<Kernel, sizeof...(Is)> kernels(std::index_sequence<Is...> /*vectors*/) {
+  return {&rows_of<static_cast<int>(Is) + 1, Left, Mask>...};
+}
+
+constexpr auto kCount = std::make_index_sequence<kSmallRow / 16>{};
+constexpr std::array<std::array<Kernel, kSmallRow / 16>, 4> kTable{
+    kernels<false, false>(kCount), kernels<false, true>(kCount), kernels<true, false>(kCount),
+    kernels<true, true>(kCount)};
+
+}  // namespace
+
+void pad_small(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
+  const std::int64_t row_bytes = job.slots * job.width;
+  if (row_bytes == 0) return;
+  const std::size_t kind = (job.left ? 2U : 0U) + (job.mask ? 1U : 0U);
+  kTable[kind][static_cast<std::size_t>((row_bytes - 1) / 16)](job, out, limit);
+}
+
+}  // namespace varlen

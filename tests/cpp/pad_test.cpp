@@ -1,0 +1,106 @@
+#include "varlen/pad.hpp"
+
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "check.hpp"
+#include "pad_draw.hpp"
+#include "varlen/pool.hpp"
+
+namespace {
+
+using namespace varlen;
+using namespace varlen::test;
+
+void check_levels(std::int64_t n, int depth, std::int64_t longest) {
+  const std::int64_t width = kWidths[z(draw(0, std::ssize(kWidths) - 1))];
+  const Nest nest = draw_nest(n, depth, longest, width);
+  const Draw d = draw_padding(depth, longest, width);
+  const Range rows{n > 0 ? draw(0, n - 1) : 0, n};
+  Bytes want;
+  Bytes want_mask;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const Segment one{nest.levels.data() + 1, nest.values, {nest.levels[0].start(i), nest.levels[0].end(i)}};
+    plain(&one, 1, 0, depth, d.sizes, d.how, d.fill, want, want_mask);
+  }
+  Place out(slots_of(d.sizes, rows.size()) * width);
+  Place mask(slots_of(d.sizes, rows.size()));
+  pad(nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, out.data());
+  pad_mask(nest.levels.data(), depth, rows, d.sizes.data(), d.how, mask.data());
+  CHECK(out.taken() == want);
+  CHECK(mask.taken() == want_mask);
+}
+
+}  // namespace
+
+TEST(pad, equals_slot_by_slot) {
+  set_num_threads(1);
+  for (int turn = 0; turn < 3000; ++turn) {
+    const int depth = static_cast<int>(draw(1, 3));
+    check_levels(draw(0, depth == 1 ? 40 : 6), depth, draw_longest(depth));
+  }
+}
+
+TEST(pad, threads_change_nothing) {
+  set_num_threads(3);
+  for (int turn = 0; turn < 12; ++turn) {
+    check_levels(draw(1, 3), 1, 300'000);
+    check_levels(60'000, 1, 20);
+    check_levels(2, 2, 700);
+  }
+  set_num_threads(1);
+}
+
+TEST(pad, segments_equal_slot_by_slot) {
+  for (int turn = 0; turn < 1500; ++turn) {
+    const int depth = static_cast<int>(draw(1, 3));
+    const std::int64_t width = kWidths[z(draw(0, std::ssize(kWidths) - 1))];
+    const std::int64_t longest = draw_longest(depth);
+    const std::int64_t per_row = draw(1, 3);
+    const std::int64_t n = draw(0, 6);
+    std::vector<Nest> nests;
+    nests.reserve(4);
+    for (int k = 0; k < 4; ++k) nests.push_back(draw_nest(8, depth, longest, width));
+    std::vector<Segment> segments;
+    for (std::int64_t s = 0; s < n * per_row; ++s) {
+      const Nest& nest = nests[z(draw(0, 3))];
+      const std::int64_t i = draw(0, 7);
+      segments.push_back(
+          {nest.levels.data() + 1, nest.values, {nest.levels[0].start(i), nest.levels[0].end(i)}});
+    }
+    const Draw d = draw_padding(depth, longest, width);
+    Bytes want;
+    Bytes want_mask;
+    for (std::int64_t i = 0; i < n; ++i) {
+      plain(segments.data() + i * per_row, per_row, 0, depth, d.sizes, d.how, d.fill, want, want_mask);
+    }
+    Place out(slots_of(d.sizes, n) * width);
+    Place mask(slots_of(d.sizes, n));
+    pad_segments(segments.data(), per_row, n, depth, d.sizes.data(), d.how, out.data());
+    pad_segments_mask(segments.data(), per_row, n, depth, d.sizes.data(), d.how, mask.data());
+    CHECK(out.taken() == want);
+    CHECK(mask.taken() == want_mask);
+  }
+}
+
+TEST(pad, converts_on_the_way) {
+  for (int turn = 0; turn < 1500; ++turn) {
+    const int depth = static_cast<int>(draw(1, 2));
+    const std::int64_t many = draw(1, 3);
+    const std::int64_t n = draw(0, 40 / depth);
+    const std::int64_t longest = depth == 1 ? draw(0, 30) * draw(1, 40) : 10;
+    Nest nest = draw_nest(n, depth, longest, many * 2);
+    Bytes wide(nest.data.size() * 2);
+    const Convert convert = cast_of(Type::i16, Type::i32);
+    cast(convert, nest.data.data(), std::ssize(nest.data) / 2, wide.data());
+    Draw d = draw_padding(depth, longest, many * 4);
+    Place want(slots_of(d.sizes, n) * many * 4);
+    Place out(slots_of(d.sizes, n) * many * 4);
+    pad(nest.levels.data(), depth, {0, n}, {wide.data(), nest.values.count, many * 4}, d.sizes.data(), d.how,
+        want.data());
+    d.how.convert = convert;
+    pad(nest.levels.data(), depth, {0, n}, nest.values, d.sizes.data(), d.how, out.data());
+    CHECK(out.taken() == want.taken());
+  }
+}
