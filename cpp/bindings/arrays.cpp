@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "outputs.hpp"
 #include "raise.hpp"
+#include "varlen/checked.hpp"
 
 namespace varlen::bindings {
 
 namespace {
+
+bool holds_objects(const py::dtype& dtype) {
+  return (dtype.flags() & 1U) != 0;  // NPY_ITEM_HASOBJECT
+}
 
 bool is_int64(const py::array& array) {
   return array.dtype().kind() == 'i' && array.itemsize() == 8 && array.dtype().byteorder() == '=';
@@ -49,7 +55,7 @@ py::array as_rows(py::handle object, const char* argument) {
   auto array = py::reinterpret_borrow<py::array>(object);
   if (array.ndim() == 0)
     raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
-  if (array.dtype().kind() == 'O' || array.dtype().attr("hasobject").cast<bool>()) {
+  if (holds_objects(array.dtype())) {
     raise_type(std::string(argument) + ": arrays of Python objects cannot be moved as bytes");
   }
   if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")("C").cast<py::array>();
@@ -67,7 +73,11 @@ Rows rows_of(const py::array& array) {
 }
 
 py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) {
-  return py::array(dtype, shape);
+  std::int64_t bytes = dtype.itemsize();
+  bool fits = true;
+  for (const py::ssize_t size : shape) fits = fits && checked_mul(bytes, size, bytes);
+  if (!fits || bytes < kLarge || holds_objects(dtype)) return py::array(dtype, shape);
+  return large_empty(dtype, shape, bytes);
 }
 
 py::array rows_like(const py::array& like, std::int64_t count) {

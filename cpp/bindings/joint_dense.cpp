@@ -67,8 +67,9 @@ class Plan {
   }
 
   py::dict run() {
-    const Padding how{side_of(options_.padding_side, "padding_side"), side_of(options_.truncate, "truncate"),
-                      nullptr};
+    Padding how{side_of(options_.padding_side, "padding_side"), side_of(options_.truncate, "truncate"),
+                nullptr};
+    how.stores = stores_for(used_);
     py::dict out;
     for (Entry& entry : entries_) {
       write(entry, how);

@@ -6,6 +6,7 @@ PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
+  bind_cast(m);
   bind_concat(m);
   bind_file(m);  // needs Header
   bind_gather(m);
@@ -13,5 +14,7 @@ PYBIND11_MODULE(_core, m) {
   bind_joint(m);
   bind_level(m);
   bind_lists(m);
+  bind_outputs(m);
+  bind_pad(m);
   bind_pool(m);
 }

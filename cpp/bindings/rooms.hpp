@@ -5,6 +5,7 @@
 
 namespace varlen::bindings {
 
+void bind_cast(pybind11::module_& m);
 void bind_concat(pybind11::module_& m);
 void bind_file(pybind11::module_& m);
 void bind_gather(pybind11::module_& m);
@@ -12,6 +13,8 @@ void bind_header(pybind11::module_& m);
 void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
 void bind_lists(pybind11::module_& m);
+void bind_outputs(pybind11::module_& m);
+void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 
 }  // namespace varlen::bindings

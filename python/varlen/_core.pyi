@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from numpy import dtype, int64, uint8
+from numpy import bool_, dtype, int64, uint8
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __version__: str
@@ -126,6 +126,7 @@ class MappedFile:
     def view(self, entry: int, dtype: dtype[Any]) -> NDArray[Any]: ...
     def will_need(self, begins: ArrayLike, ends: ArrayLike) -> None: ...
 
+def cast(values: NDArray[Any], dtype: DTypeLike, nan: Any = None) -> NDArray[Any]: ...
 def concat(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]: ...
 def concat_levels(levels: Sequence[Level]) -> Level: ...
 def from_lists(
@@ -163,7 +164,32 @@ def list2dense(
 def list2ragged(
     arrays: Sequence[Any], dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Level]: ...
+def mask_to_level(mask: NDArray[bool_], padding_side: str = "right") -> Level: ...
 def num_threads() -> int: ...
+def pad(
+    values: NDArray[Any],
+    levels: Level | Sequence[Level],
+    padding_side: str = "right",
+    truncate: str = "right",
+    sizes: int | Sequence[int | None] | None = None,
+    max_sizes: int | Sequence[int | None] | None = None,
+    multiple_of: int | Sequence[int | None] | None = None,
+    fill: Any = None,
+    mask: bool | NDArray[bool_] = False,
+    out: NDArray[Any] | None = None,
+    dtype: DTypeLike | None = None,
+    nan: Any = None,
+    nan_mask: bool | NDArray[bool_] = False,
+    max_bytes: int | None = None,
+    past_caches: bool | None = None,
+) -> Any: ...
 def ragged2list(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
+def release_memory() -> int: ...
 def set_num_threads(n: int) -> None: ...
 def to_lists(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
+def unpad(
+    dense: NDArray[Any],
+    levels: Level | Sequence[Level],
+    padding_side: str = "right",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...

@@ -16,6 +16,7 @@ from varlen import _core
 
 # The nouns, and the rooms that each is in. What is not listed is a tool of its room.
 ROOMS = {
+    "cast": "include cpu bindings tests",
     "checked": "include",
     "concat": "include cpu bindings tests",
     "copy": "include",
@@ -27,7 +28,7 @@ ROOMS = {
     "level": "bindings",
     "lists": "bindings",
     "offsets": "include cpu cpp-tests fuzz",
-    "pad": "include cpu",
+    "pad": "include cpu bindings tests cpp-tests",
     "pool": "include cpu bindings tests cpp-tests",
     "status": "include",
     "views": "include",

@@ -97,3 +97,22 @@ def concat(parts: Sequence[Rows], axis: int = 0) -> list[Any]:
     if axis == 0:
         return [row for part in parts for row in part]
     return [[x for row in rows for x in row] for rows in zip(*parts, strict=True)]
+
+
+def pad(
+    nested: Rows, sizes: Sequence[int], fill: Any, side: str = "right", truncate: str = "right"
+) -> list[Any]:
+    """Every sequence to sizes[0] slots, those inside it to sizes[1], and so on.
+
+    Examples
+    --------
+    >>> pad([[1, 2, 3], [4]], [2], 0), pad([[[1]], []], [1, 2], 0, "left")
+    ([[1, 2], [4, 0]], [[[0, 1]], [[0, 0]]])
+    """
+    out: list[Any] = []
+    for row in nested:
+        kept = row[max(0, len(row) - sizes[0]) :] if truncate == "left" else row[: sizes[0]]
+        gap: list[Any] = [[] if sizes[1:] else fill] * (sizes[0] - len(kept))
+        full = [*gap, *kept] if side == "left" else [*kept, *gap]
+        out.append(pad(full, sizes[1:], fill, side, truncate) if sizes[1:] else full)
+    return out

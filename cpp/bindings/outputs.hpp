@@ -1,0 +1,43 @@
+// Outputs: how large one may be, one that was given, and fresh memory for large ones.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+using Extents = std::vector<py::ssize_t>;
+
+/// "(2, 3)", as Python writes it.
+std::string text_of(const Extents& shape);
+
+/// Half of the memory that this machine has: what one call may make where nothing else is said.
+std::int64_t default_max_bytes();
+
+/// Bytes of an output `name`; `used` counts those of the call. Refuses, before anything is made, what does
+/// not fit 63 bits (OverflowError) or takes `used` over max_bytes (ValueError; below 0: no limit).
+std::int64_t padded_bytes(const std::string& name, const py::dtype& dtype, const Extents& shape,
+                          std::int64_t max_bytes, std::int64_t& used);
+
+/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, not in
+/// `source`.
+py::array checked_out(const std::string& name, py::handle given, const py::dtype& dtype, const Extents& shape,
+                      const py::array* source = nullptr);
+
+/// From here on fresh outputs come from recycled memory.
+inline constexpr std::int64_t kLarge = std::int64_t{4} << 20;
+
+/// Uninitialised, C-contiguous, aligned to a cache line. The memory of large arrays that died lately is used
+/// again, because a first touch costs several times the writing; some of it is kept for that.
+py::array large_empty(const py::dtype& dtype, const Extents& shape, std::int64_t bytes);
+
+/// Gives back to the system what large_empty keeps; how many bytes that was.
+std::int64_t release_memory();
+
+}  // namespace varlen::bindings

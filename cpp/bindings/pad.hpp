@@ -1,0 +1,35 @@
+// What the functions of padding share: their levels, and what their arguments mean.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "level.hpp"
+#include "varlen/pad.hpp"
+#include "varlen/views.hpp"
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// Levels that hold together: each ends where the next one has its sequences, the last at `rows`.
+struct Levels {
+  std::vector<std::shared_ptr<Level>> keep;
+  std::vector<Offsets> views;
+
+  [[nodiscard]] int depth() const { return static_cast<int>(views.size()); }
+};
+
+/// One Level or a sequence of them, for `rows` rows of values (below 0: any number).
+Levels levels_of(py::handle given, std::int64_t rows);
+
+/// Right where nothing was given.
+Side side_or_right(PyObject* text, const char* argument);
+
+/// unpad and mask_to_level.
+void add_unpad(py::module_& m);
+
+}  // namespace varlen::bindings
