@@ -70,7 +70,7 @@ class RaggedBuffers:
         rows, events, codes = (max(size[i] for size in self.sizes) for i in range(3))
         lengths = dict(zip(RAGGED, (rows, events, events, codes, codes), strict=True))
         self.flat = {key: case.buffer(n, np.int64) for key, n in lengths.items()}
-        self.source = np.zeros(sum(sum((r, 2 * e, 2 * c)) for r, e, c in self.sizes), np.int64)
+        self.source = np.ones(sum(sum((r, 2 * e, 2 * c)) for r, e, c in self.sizes), np.int64)
 
     def shaped(self, size: tuple[int, int, int]) -> dict[str, np.ndarray]:
         """The start of each buffer, as long as a batch needs."""

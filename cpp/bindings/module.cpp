@@ -6,15 +6,17 @@ PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
+  bind_batch(m);
   bind_cast(m);
   bind_concat(m);
+  bind_header(m);
   bind_file(m);  // needs Header
   bind_gather(m);
-  bind_header(m);
   bind_joint(m);
   bind_level(m);
   bind_lists(m);
   bind_outputs(m);
   bind_pad(m);
   bind_pool(m);
+  bind_span(m);
 }

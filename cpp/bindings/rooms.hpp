@@ -5,6 +5,7 @@
 
 namespace varlen::bindings {
 
+void bind_batch(pybind11::module_& m);
 void bind_cast(pybind11::module_& m);
 void bind_concat(pybind11::module_& m);
 void bind_file(pybind11::module_& m);
@@ -16,5 +17,6 @@ void bind_lists(pybind11::module_& m);
 void bind_outputs(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
+void bind_span(pybind11::module_& m);
 
 }  // namespace varlen::bindings

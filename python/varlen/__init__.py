@@ -8,25 +8,34 @@ from varlen._core import Level, __version__, num_threads, set_num_threads
 from varlen.types import Ragged, concatenate
 
 if TYPE_CHECKING:
-    from varlen import cuda, io
+    from varlen import cuda, data, io, ops
+    from varlen.data import Dataset, open
     from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = [
+    "Dataset",
     "JointNestedRaggedTensorDict",
     "Level",
     "Ragged",
     "__version__",
     "concatenate",
     "cuda",
+    "data",
     "io",
     "num_threads",
+    "open",
+    "ops",
     "set_num_threads",
 ]
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
-_MODULES = ("cuda", "io", "types")
-_HOMES: dict[str, str] = {"JointNestedRaggedTensorDict": "varlen.joint"}
+_MODULES = ("cuda", "data", "io", "joint", "ops", "types")
+_HOMES: dict[str, str] = {
+    "Dataset": "varlen.data",
+    "JointNestedRaggedTensorDict": "varlen.joint",
+    "open": "varlen.data",
+}
 
 _threads.settle()
 

@@ -1,10 +1,38 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy import bool_, dtype, int64, uint8
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __version__: str
+
+class Batcher:
+    def __init__(
+        self,
+        shards: list[Joint],
+        labels: Sequence[str],
+        prefix: Joint | None,
+        suffix: Joint | None,
+        names: Sequence[str],
+        dims: Sequence[int],
+        fills: list[NDArray[Any]],
+        nans: list[NDArray[Any] | None],
+        options: dict[str, Any],
+    ) -> None: ...
+    def __call__(
+        self,
+        rows: ArrayLike,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        seed: int = 0,
+        epoch: int = 0,
+        counters: ArrayLike | None = None,
+        prefix_rows: ArrayLike | None = None,
+        suffix_rows: ArrayLike | None = None,
+        out: dict[str, NDArray[Any]] | None = None,
+        grow: Callable[[str, dtype[Any], int], NDArray[Any]] | None = None,
+    ) -> dict[str, Any]: ...
+    def lengths(self, rows: ArrayLike | None = None) -> NDArray[int64]: ...
 
 class FileReader:
     def __init__(self, path: str, expect: tuple[int, int, int] | None, data_start: int) -> None: ...
@@ -186,7 +214,13 @@ def pad(
 def ragged2list(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
 def release_memory() -> int: ...
 def set_num_threads(n: int) -> None: ...
+def step_windows(
+    lengths: ArrayLike, max_len: int, stride: int
+) -> tuple[NDArray[int64], NDArray[int64], NDArray[int64]]: ...
 def to_lists(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
+def token_budget(
+    lengths: ArrayLike, max_tokens: int, max_count: int, padded: bool
+) -> NDArray[int64]: ...
 def unpad(
     dense: NDArray[Any],
     levels: Level | Sequence[Level],

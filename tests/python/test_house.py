@@ -16,6 +16,7 @@ from varlen import _core
 
 # The nouns, and the rooms that each is in. What is not listed is a tool of its room.
 ROOMS = {
+    "batch": "include cpu bindings",
     "cast": "include cpu bindings tests",
     "checked": "include",
     "concat": "include cpu bindings tests",
@@ -30,6 +31,7 @@ ROOMS = {
     "offsets": "include cpu cpp-tests fuzz",
     "pad": "include cpu bindings tests cpp-tests",
     "pool": "include cpu bindings tests cpp-tests",
+    "span": "include cpu bindings",
     "status": "include",
     "views": "include",
 }

@@ -1,0 +1,204 @@
+// What each output of a batch is filled with: the jobs, which run with the GIL released.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "arrays.hpp"
+#include "batch.hpp"
+#include "batch_out.hpp"
+#include "raise.hpp"
+#include "varlen/offsets.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Memory for what is put together before it is padded: kept by each thread, given back when it grew large.
+std::byte* scratch(std::int64_t bytes) {
+  constexpr std::int64_t kKept = std::int64_t{64} << 20;
+  thread_local std::unique_ptr<std::byte[]> memory;
+  thread_local std::int64_t have = 0;
+  if (bytes > have || have > kKept) {
+    memory.reset();
+    have = 0;
+    memory.reset(new std::byte[static_cast<std::size_t>(bytes)]);
+    have = bytes;
+  }
+  return memory.get();
+}
+
+std::int64_t* ints(std::byte* at) {
+  return reinterpret_cast<std::int64_t*>(at);
+}
+
+}  // namespace
+
+std::vector<Segment> BatchOutputs::segments(const std::vector<Feed>* feeds) const {
+  std::vector<Segment> all(w_.of.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto s = static_cast<std::size_t>(w_.of[i]);
+    all[i].levels = b_.sources_[s].nest.levels + 1;
+    if (feeds != nullptr) all[i].values = (*feeds)[s].rows;
+    all[i].rows = w_.ranges[1][i];
+  }
+  return all;
+}
+
+void BatchOutputs::end_to_end(const std::vector<Feed>& feeds, const BatchKey& key, std::int64_t width,
+                              const std::byte* between, std::byte* into) const {
+  const auto axis = static_cast<std::size_t>(key.axes);
+  const std::int64_t* ends = w_.run_ends[axis].data();
+  if (is_spread(key)) {
+    batch_spread(feeds.data(), runs_, w_.ranges[1].data(), w_.up_view.data(), ends, b_.options_.spread,
+                 between, width, into);
+  } else {
+    batch_rows(feeds.data(), runs_, w_.ranges[axis].data(), ends, width, into);
+  }
+}
+
+void BatchOutputs::pad_rows(const std::byte* rows, int axes, std::int64_t width, const std::byte* pattern,
+                            std::byte* to) {
+  std::vector<Offsets> levels{{w_.row_ends.data(), w_.n}};
+  for (int axis = 2; axis <= axes; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    auto& ends = w_.levels[a];
+    if (ends.empty()) {
+      ends.resize(static_cast<std::size_t>(w_.total(axis - 1)));
+      batch_level(runs_, axis - 1, w_.ranges[a - 1].data(), w_.ranges[a].data(), ends.data());
+    }
+    levels.push_back({ends.data(), static_cast<std::int64_t>(ends.size())});
+  }
+  pad(levels.data(), axes, {0, w_.n}, {rows, w_.total(axes), width}, w_.sizes.data(), how(pattern), to);
+}
+
+void BatchOutputs::values(const BatchKey& key) {
+  std::byte* to = make(key.text, key.fill.dtype(), shape_of(key.axes, key.fill));
+  if (key.axes == 0) {
+    jobs_.emplace_back([this, &key, to] { outer(key.feeds, key.width, to); });
+  } else if (b_.options_.ragged) {
+    jobs_.emplace_back([this, &key, to] { end_to_end(key.feeds, key, key.width, key.between, to); });
+  } else if (is_spread(key) || !key.alike || key.feeds[key.one].convert.run != nullptr) {
+    jobs_.emplace_back([this, &key, to] {
+      std::byte* rows = scratch(w_.total(key.axes) * key.width);
+      end_to_end(key.feeds, key, key.width, key.between, rows);
+      pad_rows(rows, key.axes, key.width, key.pattern, to);
+    });
+  } else {
+    jobs_.emplace_back([this, &key, to] {
+      const auto all = segments(&key.feeds);
+      pad_segments(all.data(), w_.per_row, w_.n, key.axes, w_.sizes.data(), how(key.pattern), to);
+    });
+  }
+  if (!key.nan.is_none()) not_nan(key);
+}
+
+void BatchOutputs::not_nan(const BatchKey& key) {
+  const std::int64_t width = key.width / key.fill.itemsize();
+  std::byte* to = make(py::str(key.name + "/mask"), py::dtype::of<bool>(), shape_of(key.axes, key.fill));
+  jobs_.emplace_back([this, &key, width, to] {
+    const bool direct = key.axes == 0 || b_.options_.ragged;
+    const std::int64_t count = (key.axes == 0 ? w_.n : w_.total(key.axes)) * width;
+    std::byte* rows = direct ? to : scratch(count);
+    if (key.axes == 0) {
+      outer(key.nan_feeds, width, rows);
+    } else {
+      const std::vector<std::byte> ones(static_cast<std::size_t>(width), std::byte{1});
+      const std::byte* between = b_.options_.spread_nan ? ones.data() : nullptr;
+      end_to_end(key.nan_feeds, key, width, between, rows);
+    }
+    for (std::int64_t i = 0; i < count; ++i) rows[i] ^= std::byte{1};
+    if (!direct) pad_rows(rows, key.axes, width, nullptr, to);
+  });
+}
+
+void BatchOutputs::outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const {
+  const auto n = static_cast<std::size_t>(w_.n);
+  const auto per_row = static_cast<std::size_t>(w_.per_row);
+  const std::size_t window = b_.prefix_ >= 0 ? 1 : 0;
+  std::vector<std::int32_t> of(n);
+  std::vector<Range> records(n);
+  std::vector<std::int64_t> ends(n);
+  std::iota(ends.begin(), ends.end(), 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    of[i] = w_.of[i * per_row + window];
+    records[i] = w_.records[i * per_row + window];
+  }
+  batch_rows(feeds.data(), {b_.sources_.data(), of.data(), w_.n}, records.data(), ends.data(), width, to);
+}
+
+void BatchOutputs::mask(int axes) {
+  const py::array none;
+  std::byte* to =
+      make(py::str("dim" + std::to_string(axes) + "/mask"), py::dtype::of<bool>(), shape_of(axes, none));
+  jobs_.emplace_back([this, axes, to] {
+    const auto all = segments(nullptr);
+    pad_segments_mask(all.data(), w_.per_row, w_.n, axes, w_.sizes.data(), how(nullptr), to);
+  });
+}
+
+void BatchOutputs::levels(int axes) {
+  const std::string dim = "dim" + std::to_string(axes);
+  const std::int64_t sequences = axes == 1 ? w_.n : w_.total(axes - 1);
+  const py::dtype int64 = py::dtype::of<std::int64_t>();
+  std::int64_t* to = ints(make(py::str(dim + "/offsets"), int64, {sequences + 1}));
+  to[0] = 0;
+  if (axes == 1) {
+    jobs_.emplace_back([this, to] { std::copy(w_.row_ends.begin(), w_.row_ends.end(), to + 1); });
+  } else {
+    jobs_.emplace_back([this, axes, to] {
+      const auto a = static_cast<std::size_t>(axes);
+      batch_level(runs_, axes - 1, w_.ranges[a - 1].data(), w_.ranges[a].data(), to + 1);
+    });
+  }
+  if (axes > 1) return;
+  if (b_.options_.cu_seqlens) {
+    if (w_.total(1) > INT32_MAX) {
+      raise_overflow(dim + "/cu_seqlens: " + std::to_string(w_.total(1)) +
+                     " rows do not fit int32; take fewer rows, or cu_seqlens=False");
+    }
+    auto* cu = reinterpret_cast<std::int32_t*>(
+        make(py::str(dim + "/cu_seqlens"), py::dtype::of<std::int32_t>(), {sequences + 1}));
+    jobs_.emplace_back([to, cu, sequences] {
+      for (std::int64_t i = 0; i <= sequences; ++i) cu[i] = static_cast<std::int32_t>(to[i]);
+    });
+  }
+  result_[py::str(dim + "/max_length")] = w_.sizes[0];
+  if (b_.options_.positions) {
+    std::int64_t* positions = ints(make(py::str(dim + "/positions"), int64, {w_.total(1)}));
+    jobs_.emplace_back([this, positions] { positions_of({w_.row_ends.data(), w_.n}, positions); });
+  }
+}
+
+void BatchOutputs::extras() {
+  const BatchOptions& o = b_.options_;
+  const py::dtype int64 = py::dtype::of<std::int64_t>();
+  if (o.lengths) {
+    std::int64_t* to = ints(make(py::str("dim1/lengths"), int64, {w_.n}));
+    jobs_.emplace_back([this, to] { lengths_of({w_.row_ends.data(), w_.n}, to); });
+  }
+  if (o.parts) {
+    const py::dtype byte = py::dtype::of<std::uint8_t>();
+    std::byte* to = make(py::str("dim1/part"), byte, shape_of(1, py::array()));
+    jobs_.emplace_back([this, to] {
+      std::byte* rows = b_.options_.ragged ? to : scratch(w_.total(1));
+      std::int64_t at = 0;
+      for (std::size_t i = 0; i < w_.of.size(); ++i) {
+        const int part = w_.of[i] == b_.prefix_ ? 1 : w_.of[i] == b_.suffix_ ? 3 : 2;
+        std::memset(rows + at, part, static_cast<std::size_t>(w_.run_ends[1][i] - at));
+        at = w_.run_ends[1][i];
+      }
+      if (!b_.options_.ragged) pad_rows(rows, 1, 1, nullptr, to);
+    });
+  }
+  if (o.windows) {
+    std::int64_t* begin = ints(make(py::str("window/start"), int64, {w_.n}));
+    std::int64_t* end = ints(make(py::str("window/end"), int64, {w_.n}));
+    for (std::size_t k = 0; k < static_cast<std::size_t>(w_.n); ++k) {
+      begin[k] = w_.windows[k].begin;
+      end[k] = w_.windows[k].end;
+    }
+  }
+}
+
+}  // namespace varlen::bindings

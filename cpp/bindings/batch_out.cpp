@@ -1,0 +1,136 @@
+// The outputs of a batch: made or taken from `out` first, all of them, then filled with the GIL released.
+#include "batch_out.hpp"
+
+#include <algorithm>
+
+#include "arrays.hpp"
+#include "batch.hpp"
+#include "raise.hpp"
+#include "varlen/checked.hpp"
+
+namespace varlen::bindings {
+
+BatchOutputs::BatchOutputs(const Batcher& batcher, BatchWork& work, py::handle out, py::handle grow)
+    : b_(batcher),
+      w_(work),
+      runs_{b_.sources_.data(), w_.of.data(), static_cast<std::int64_t>(w_.of.size())} {
+  has_out_ = !out.is_none();
+  if (has_out_) out_ = out.cast<py::dict>();
+  if (!grow.is_none()) grow_ = py::reinterpret_borrow<py::object>(grow);
+  w_.levels.resize(static_cast<std::size_t>(b_.axes_) + 1);
+}
+
+std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype,
+                              const std::vector<py::ssize_t>& shape) {
+  std::int64_t count = 1;
+  std::int64_t bytes = 0;
+  bool fits = true;
+  std::string text;
+  for (const py::ssize_t size : shape) {
+    fits = fits && checked_mul(count, size, count);
+    text += (text.empty() ? "(" : ", ") + std::to_string(size);
+  }
+  fits = fits && checked_mul(count, dtype.itemsize(), bytes) && checked_add(used_, bytes, used_);
+  const std::string label = py::str(name);
+  if (!fits) raise_overflow(label + ": the shape " + text + ") does not fit 63 bits");
+  const std::int64_t limit = b_.options_.max_bytes;
+  if (limit >= 0 && used_ > limit) {
+    raise_value(label + ": the shape " + text + ") of " + std::to_string(dtype.itemsize()) +
+                " bytes an entry takes the batch to " + std::to_string(used_) + " bytes, over max_bytes=" +
+                std::to_string(limit) + "; give max_len, take fewer rows, or layout='ragged'");
+  }
+  py::array array;
+  if (has_out_ && out_.contains(name)) {
+    const py::object given = out_[name];
+    array = buffer(label, given, dtype, shape, count);
+    ++taken_;
+  } else if (grow_) {
+    array = buffer(label, grow_(name, dtype, count), dtype, shape, count);
+  } else {
+    array = empty(dtype, shape);
+  }
+  result_[name] = array;
+  return static_cast<std::byte*>(array.mutable_data());
+}
+
+py::array BatchOutputs::buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
+                               const std::vector<py::ssize_t>& shape, std::int64_t count) {
+  if (!py::isinstance<py::array>(given)) {
+    raise_type("out['" + name + "']: expected an array, got " + type_name(given));
+  }
+  auto array = py::reinterpret_borrow<py::array>(given);
+  if (!array.dtype().equal(dtype)) {
+    raise_type("out['" + name + "']: has dtype " + py::str(array.dtype()).cast<std::string>() +
+               ", the batch gives " + py::str(dtype).cast<std::string>());
+  }
+  if ((array.flags() & py::array::c_style) == 0 || !array.writeable()) {
+    raise_value("out['" + name + "']: must be C-contiguous and writeable");
+  }
+  if (array.size() < count) {
+    raise_value("out['" + name + "']: has room for " + std::to_string(array.size()) +
+                " entries, the batch needs " + std::to_string(count));
+  }
+  const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
+                    std::equal(shape.begin(), shape.end(), array.shape());
+  return same ? array : py::array(dtype, shape, array.mutable_data(), array);
+}
+
+std::vector<py::ssize_t> BatchOutputs::shape_of(int axes, const py::array& row) const {
+  std::vector<py::ssize_t> shape;
+  if (axes > 0 && b_.options_.ragged) {
+    shape.push_back(w_.total(axes));
+  } else {
+    shape.push_back(w_.n);
+    shape.insert(shape.end(), w_.sizes.begin(), w_.sizes.begin() + axes);
+  }
+  if (row.ndim() > 0) shape.insert(shape.end(), row.shape() + 1, row.shape() + row.ndim());
+  return shape;
+}
+
+void BatchOutputs::settle_sizes() {
+  const BatchOptions& o = b_.options_;
+  for (std::size_t a = 0; a < w_.sizes.size(); ++a) {
+    std::int64_t& size = w_.sizes[a];
+    if (a > 0 && a - 1 < o.inner_max.size() && o.inner_max[a - 1] >= 0)
+      size = std::min(size, o.inner_max[a - 1]);
+    if (a < o.multiple.size() && o.multiple[a] > 1 && size % o.multiple[a] != 0) {
+      size += o.multiple[a] - size % o.multiple[a];
+    }
+    if (a < o.pad_to.size() && o.pad_to[a] >= 0) {
+      if (size > o.pad_to[a]) {
+        raise_value("pad_to: the longest sequence of axis " + std::to_string(a + 1) + " takes " +
+                    std::to_string(size) + " slots, over " + std::to_string(o.pad_to[a]) +
+                    "; give max_len to cut it");
+      }
+      size = o.pad_to[a];
+    }
+  }
+}
+
+py::dict BatchOutputs::run() {
+  settle_sizes();
+  for (int axes = 0; axes <= b_.axes_; ++axes) {
+    bool any = false;
+    for (const BatchKey& key : b_.keys_) any = any || key.axes == axes;
+    if (axes > 0 && b_.options_.ragged) levels(axes);
+    if (axes > 0 && any && !b_.options_.ragged && b_.options_.masks) mask(axes);
+    for (std::size_t k = 0; k < b_.keys_.size(); ++k) {
+      if (b_.keys_[k].axes == axes) values(b_.keys_[k]);
+    }
+  }
+  if (b_.axes_ > 0) extras();
+  if (has_out_ && taken_ < static_cast<std::int64_t>(out_.size())) {
+    for (const auto& [name, buffer] : out_) {
+      if (!result_.contains(name)) {
+        raise_value("out: the batch has no '" + py::str(name).cast<std::string>() + "'");
+      }
+    }
+  }
+  {
+    const Unlocked unlocked(used_ + (b_.trusted_ ? 0 : kMapped));
+    for (const auto& job : jobs_) job();
+  }
+  return result_;
+}
+
+}  // namespace varlen::bindings

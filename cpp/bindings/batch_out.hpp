@@ -1,0 +1,63 @@
+// The outputs of one call of a Batcher.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "batch.hpp"
+#include "varlen/pad.hpp"
+
+namespace varlen::bindings {
+
+/// Work on mapped memory may wait for a disk: counted as this many bytes where the GIL is concerned.
+inline constexpr std::int64_t kMapped = std::int64_t{1} << 20;
+
+class BatchOutputs {
+ public:
+  /// `out` is None or a dict of buffers by name; `grow` None or what gives one: grow(name, dtype, count).
+  BatchOutputs(const Batcher& batcher, BatchWork& work, py::handle out, py::handle grow);
+
+  py::dict run();
+
+ private:
+  std::byte* make(const py::object& name, const py::dtype& dtype, const std::vector<py::ssize_t>& shape);
+  static py::array buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
+                          const std::vector<py::ssize_t>& shape, std::int64_t count);
+  [[nodiscard]] std::vector<py::ssize_t> shape_of(int axes, const py::array& row) const;
+  [[nodiscard]] std::vector<Segment> segments(const std::vector<Feed>* feeds) const;
+  [[nodiscard]] Padding how(const std::byte* pattern) const {
+    return {b_.options_.side, b_.options_.cut, pattern};
+  }
+
+  void settle_sizes();
+  void values(const BatchKey& key);
+  void not_nan(const BatchKey& key);
+  void mask(int axes);
+  void levels(int axes);
+  void extras();
+
+  [[nodiscard]] bool is_spread(const BatchKey& key) const {
+    return b_.options_.flatten && key.dim > 0 && key.dim < b_.depth_;
+  }
+  /// One value a row of the batch.
+  void outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const;
+  /// All runs of a key, `width` bytes a row; `between` is what spreading leaves.
+  void end_to_end(const std::vector<Feed>& feeds, const BatchKey& key, std::int64_t width,
+                  const std::byte* between, std::byte* into) const;
+  /// Rows that lie end to end to a rectangle.
+  void pad_rows(const std::byte* rows, int axes, std::int64_t width, const std::byte* pattern, std::byte* to);
+
+  const Batcher& b_;
+  BatchWork& w_;
+  Runs runs_;
+  py::dict out_;
+  bool has_out_ = false;
+  py::object grow_;
+  py::dict result_;
+  std::int64_t used_ = 0;
+  std::int64_t taken_ = 0;
+  std::vector<std::function<void()>> jobs_;
+};
+
+}  // namespace varlen::bindings

@@ -1,0 +1,360 @@
+"""Nested rows from files, shards or memory as one sequence, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import is_
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from varlen import _core
+from varlen.data.collator import Collator
+from varlen.data.epoch import Epoch
+from varlen.data.memory import Ints, MemorySource
+from varlen.data.options import BatchKeywords, BatchOptions, Side, Window
+from varlen.data.plan import Batch, Plan, Seed
+from varlen.data.rows import Rows
+from varlen.data.unmapped import run_unmapped
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Dataset"]
+
+# Files of more shards are not opened together: a batch opens those that its rows are in.
+_OPEN_TOGETHER = 256
+
+
+class Dataset(Rows):
+    """Nested rows that may lie in many places, as one sequence: a map-style dataset, and batches in one call.
+
+    `varlen.open` gives one over files. This constructor takes what is in memory too. Nothing is copied, and
+    of mapped files nothing is read before it is asked for.
+
+    Parameters
+    ----------
+    source
+        A JointNestedRaggedTensorDict, or a sequence of those, whose rows come one after another. They have
+        the same keys at the same dims; where integer dtypes differ, batches have the one that holds all.
+
+    Examples
+    --------
+    >>> import varlen as vl
+    >>> J = vl.JointNestedRaggedTensorDict({"time": [[0.5, 2.0], [5.5]], "code": [[[7, 8], [9]], [[1]]]})
+    >>> ds = vl.data.Dataset(J)
+    >>> len(ds), ds.lengths
+    (2, array([2, 1]))
+    >>> ds.batch([1, 0])["time"]
+    array([[5.5, 0. ],
+           [0.5, 2. ]], dtype=float32)
+    """
+
+    def __init__(self, source: Any) -> None:
+        super().__init__(source)
+        self._plans: dict[int, tuple[BatchOptions, Plan]] = {}
+        self._recent: tuple[tuple[Any, ...], BatchOptions] | None = None
+        self._collate: Collator | None = None
+
+    # Batches
+
+    def batch(
+        self,
+        rows: Any,
+        *,
+        keys: Sequence[str] | None = None,
+        start: Any = None,
+        end: Any = None,
+        max_len: int | Sequence[int | None] | None = None,
+        window: Window | None = None,
+        seed: Seed = None,
+        epoch: int = 0,
+        flatten: bool = False,
+        spread: Literal["first", "repeat", "nan"] = "first",
+        padding_side: Side = "right",
+        truncate: Side = "right",
+        fill: Any = None,
+        dtype: Any = None,
+        nan: Any = None,
+        pad_to: int | Sequence[int | None] | None = None,
+        pad_to_multiple: int | Sequence[int | None] | None = None,
+        prefix: Any = None,
+        suffix: Any = None,
+        masks: bool = True,
+        layout: Literal["padded", "ragged"] = "padded",
+        lengths: bool = False,
+        positions: bool = False,
+        parts: bool = False,
+        windows: bool = False,
+        cu_seqlens: bool = True,
+        max_bytes: int | None = None,
+        out: Any = None,
+        framework: Literal["numpy", "torch"] = "numpy",
+    ) -> Batch:
+        """Rows, or windows of them, as one padded or ragged batch, in one call from the file to the arrays.
+
+        What it gives is what `JointNestedRaggedTensorDict.vstack([ds[i, a:b] for ...]).to_dense()` gives, and
+        keys of dim 0, one value a row.
+
+        Parameters
+        ----------
+        rows
+            Row numbers, any integers, negatives from the end; a mask or a slice.
+        keys
+            Some keys only. Levels below the deepest of them are not looked at.
+        start, end
+            int arrays, one entry a row: only events `[start, end)`, as slices count and clip them.
+        max_len
+            At most so many events, prefix and suffix among them. With a sequence, its first entry is that and
+            the others cut the inner axes of a padded batch, at the `truncate` side.
+        window
+            Which events those are where there are more: "from_start", "to_end", "random" (every place as
+            likely) or "balanced_random" (every event as likely: the window may hang over either end, and is
+            then shorter). None cuts at the `truncate` side.
+        seed, epoch
+            For random windows. An int: the window of a row depends on seed, epoch and row number alone,
+            whatever else is in the batch. A numpy.random.Generator, or None for new randomness: one draw a
+            batch.
+        flatten
+            One axis instead of many: events become the rows of the deepest dim, and start, end and max_len
+            count those. A key of a dim above is spread over the rows under each of its values.
+        spread
+            "first": to the first of them, zero elsewhere; "nan": the same with NaN for floats; "repeat": to
+            all.
+        padding_side, truncate
+            "right" or "left", on every axis.
+        fill
+            What padding holds: a value for all keys, or a mapping from some keys to theirs. Zero by default.
+        dtype
+            Of the outputs: one for all keys, or a mapping. Values that do not fit are a ValueError.
+        nan
+            A number that takes the place of NaN, in all float keys or by a mapping. Gives `key/mask` too:
+            True where a number was, False for NaN and padding.
+        pad_to, pad_to_multiple
+            Slots of the first ragged axis, or of each: exactly so many (ValueError where a row needs more),
+            or the next multiple.
+        prefix, suffix
+            What is joined before and after each window on the first ragged axis: a mapping of keys to lists
+            or a JointNestedRaggedTensorDict. One level less than the batch: the same for every row. As many
+            levels: one record for each row. Keys that it lacks are filled. Where it takes more than max_len,
+            the suffix is kept before the prefix.
+        masks
+            Give `dimK/mask`, bool, True where data is.
+        layout
+            "ragged": values end to end; `dimK/offsets` int64, and of the first axis `dim1/cu_seqlens` int32
+            and `dim1/max_length`. Nothing is padded.
+        lengths, positions, parts, windows
+            Give also `dim1/lengths` (int64, events of each row of the batch), `dim1/positions` (ragged only,
+            int64, place of each event), `dim1/part` (uint8: 1 prefix, 2 window, 3 suffix, 0 padding),
+            `window/start` and `window/end` (int64, inside the row).
+        cu_seqlens
+            False leaves them out, for more than 2**31 - 1 events.
+        max_bytes
+            A batch that takes more is a ValueError, before it is made.
+        out
+            A mapping from names to arrays that are written instead of new ones: of the right dtype,
+            C-contiguous, of the right shape or with room for as many entries; the batch then holds a view of
+            their front. Or a `Buffers`, which grow as needed.
+        framework
+            "torch" gives tensors that share the arrays' memory.
+
+        Returns
+        -------
+        dict
+            By name, outer dims first: masks or offsets of a dim before its keys. A padded key of dim d has
+            the shape `(len(rows), slots 1, ..., slots d, ...)`.
+
+        Raises
+        ------
+        IndexError
+            A row out of range.
+        KeyError
+            A key that there is not.
+        ValueError, TypeError
+            An option that does not fit, a batch over `max_bytes`, a damaged file: with its name and place.
+        OverflowError
+            More events than cu_seqlens hold.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"time": [[0.5, 2.0], [5.5]], "code": [[[7, 8], [9]], [[1]]]})
+        >>> ds = vl.data.Dataset(J)
+        >>> how = {"padding_side": "left", "fill": {"code": -1}, "dtype": {"code": "int64"}}
+        >>> batch = ds.batch([0, 1], flatten=True, **how)
+        >>> batch["code"]
+        array([[ 7,  8,  9],
+               [-1, -1,  1]])
+        >>> batch["time"]
+        array([[0.5, 0. , 2. ],
+               [0. , 0. , 5.5]], dtype=float32)
+        >>> ds.batch([0, 1], layout="ragged", keys=["time"])["dim1/offsets"]
+        array([0, 2, 3])
+        """
+        given = (
+            keys, max_len, window, flatten, spread, padding_side, truncate, fill, dtype, nan, pad_to,
+            pad_to_multiple, prefix, suffix, masks, layout, lengths, positions, parts, windows, cu_seqlens,
+            max_bytes, framework,
+        )  # fmt: skip
+        recent = self._recent
+        if recent is None or not (all(map(is_, recent[0], given)) or _same(recent[0], given)):
+            recent = self._recent = (given, BatchOptions(*given))
+        return self._run(recent[1], rows, start, end, seed, epoch, out)
+
+    def _run(
+        self,
+        options: BatchOptions,
+        rows: Any,
+        start: Any = None,
+        end: Any = None,
+        seed: Seed = None,
+        epoch: int = 0,
+        out: Any = None,
+        whole_edges: bool = False,
+    ) -> Batch:
+        # whole_edges: a prefix of as many records as the dataset has one for each row of it, not of the
+        # batch. What are integers already is left to the core to check.
+        plain = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
+        picked = rows if plain else self.row_numbers(rows)
+        whole = (picked, len(self)) if whole_edges else None
+        source = self._source
+        if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
+            return self._plan(options).run(picked, start, end, seed, epoch, out, None, whole)
+        numbers = self.row_numbers(picked)
+        if not source.mmap:
+            return run_unmapped(self, options, numbers, start, end, seed, epoch, out, whole)
+        shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
+        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
+        places = numbers - source.offsets[shards][at] + begins[at]
+        return self._plan_of(options, shards).run(places, start, end, seed, epoch, out, numbers, whole)
+
+    def _plan(self, options: BatchOptions) -> Plan:
+        found = self._plans.get(id(options))
+        if found is None or found[0] is not options:
+            found = (options, self._plan_of(options, range(len(self._source.counts))))
+            while len(self._plans) > 7:
+                self._plans.pop(next(iter(self._plans)), None)
+            self._plans[id(options)] = found
+        return found[1]
+
+    def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> Plan:
+        source, some = self._source, [int(shard) for shard in shards]
+        joints, paths = [source.joint(shard) for shard in some], source.paths
+        return Plan(joints, [paths[shard] for shard in some], source.fields, options)
+
+    def windows(
+        self, max_len: int, stride: int | None = None, *, flatten: bool = False
+    ) -> tuple[Ints, Ints, Ints]:
+        """All windows of at most `max_len` events through every row, `stride` apart: (rows, starts, ends),
+        int64.
+
+        The last window of a row reaches its end; empty rows have none. With `flatten`, events are rows of the
+        deepest dim. stride is max_len where it is not given: windows that do not overlap.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> rows, starts, ends = ds.windows(2)
+        >>> rows, starts, ends
+        (array([0, 0, 2]), array([0, 2, 0]), array([2, 3, 1]))
+        >>> ds.batch(rows, start=starts, end=ends)["x"]
+        array([[1, 2],
+               [3, 0],
+               [4, 0]], dtype=uint8)
+        """
+        lengths = self.lengths_at(None if flatten else 1)
+        return _core.step_windows(lengths, max_len, max_len if stride is None else stride)
+
+    def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator:
+        """A function for DataLoader's `collate_fn` that makes batches with these options; it can be pickled.
+
+        It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> ds.collator(max_len=2)([0, 2])["x"]
+        array([[1, 2],
+               [4, 0]], dtype=uint8)
+        """
+        return Collator(self, BatchOptions(**options), seed)
+
+    @property
+    def collate(self) -> Collator:
+        """`collator()` with no options: padded batches of whole rows."""
+        if self._collate is None:
+            self._collate = Collator(self, BatchOptions(), None)
+        return self._collate
+
+    def epoch(
+        self,
+        batch_size: int | None = None,
+        *,
+        batches: Iterable[Any] | None = None,
+        shuffle: bool = False,
+        seed: Seed = None,
+        epoch: int = 0,
+        drop_last: bool = False,
+        prefetch: int = 0,
+        progress: bool = False,
+        **options: Unpack[BatchKeywords],
+    ) -> Epoch:
+        """Iterates batches of the whole dataset once.
+
+        Parameters
+        ----------
+        batch_size
+            Rows a batch; the last may have fewer, unless `drop_last`.
+        batches
+            Instead: batches of row numbers, such as a sampler gives.
+        shuffle, seed, epoch
+            Another order for each seed and epoch; they are those of random windows too.
+        prefetch
+            Make so many batches ahead, in a thread, into buffers that are used again: a batch is good until
+            the next one is taken.
+        progress
+            Show a bar.
+        options
+            Of `batch`.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> [batch["x"].shape for batch in ds.epoch(2)]
+        [(2, 3), (1, 1)]
+        """
+        return Epoch(
+            self,
+            BatchOptions(**options),
+            batch_size=batch_size,
+            batches=batches,
+            shuffle=shuffle,
+            seed=seed,
+            epoch=epoch,
+            drop_last=drop_last,
+            prefetch=prefetch,
+            progress=progress,
+        )
+
+    def close(self) -> None:
+        """Lets go of the files. Batches and views that were made stay good; there are no rows any more."""
+        self.__init__(MemorySource([]))  # type: ignore[misc]
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._source,)
+
+
+def _same(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    try:
+        return all(a is b or (type(a) is type(b) and bool(a == b)) for a, b in zip(one, two, strict=True))
+    except ValueError:  # arrays among the fills
+        return False

@@ -1,0 +1,97 @@
+"""One pass over a dataset in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.data.buffers import Buffers
+from varlen.data.options import BatchOptions
+from varlen.data.plan import Batch, Seed
+from varlen.data.prefetch import Prefetcher
+
+if TYPE_CHECKING:
+    from varlen.data.dataset import Dataset
+
+__all__ = ["Epoch"]
+
+Rows = Any
+
+
+class Epoch:
+    """What `Dataset.epoch` gives: iterate it for batches; its length is how many. It can be iterated again.
+
+    With the same seed every pass is the same; without one each differs.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        options: BatchOptions,
+        *,
+        batch_size: int | None,
+        batches: Iterable[Rows] | None,
+        shuffle: bool,
+        seed: Seed,
+        epoch: int,
+        drop_last: bool,
+        prefetch: int,
+        progress: bool,
+    ) -> None:
+        if (batch_size is None) == (batches is None):
+            raise ValueError("batch_size: give batch_size or batches, one of them")
+        if batch_size is not None and batch_size < 1:
+            raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+        if batches is not None and (shuffle or drop_last):
+            raise ValueError("batches: their order is what it is; shuffle and drop_last go with batch_size")
+        if prefetch < 0:
+            raise ValueError(f"prefetch: expected at least 0, got {prefetch}")
+        self._dataset, self._options = dataset, options
+        self._batch_size, self._batches = batch_size, batches
+        self._shuffle, self._seed, self._epoch = shuffle, seed, epoch
+        self._drop_last, self._prefetch, self._progress = drop_last, prefetch, progress
+
+    def __len__(self) -> int:
+        if self._batches is not None:
+            return len(self._batches)  # type: ignore[arg-type]
+        size, n = self._batch_size or 1, len(self._dataset)
+        return n // size if self._drop_last else -(-n // size)
+
+    def __iter__(self) -> Iterator[Batch]:
+        made = self._made(self._rows())
+        if not self._progress:
+            return made
+        from tqdm.auto import tqdm
+
+        total = len(self) if self._batches is None or hasattr(self._batches, "__len__") else None
+        return iter(tqdm(made, total=total, unit=" batches"))
+
+    def _rows(self) -> Iterable[Rows]:
+        if self._batches is not None:
+            return self._batches
+        n, size = len(self._dataset), self._batch_size or 1
+        order = np.arange(n)
+        if self._shuffle:
+            order = self._generator().permutation(n)
+        stop = n // size * size if self._drop_last else n
+        return [order[at : at + size] for at in range(0, stop, size)]
+
+    def _generator(self) -> np.random.Generator:
+        if isinstance(self._seed, np.random.Generator):
+            return self._seed
+        return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch])
+
+    def _made(self, rows: Iterable[Rows]) -> Iterator[Batch]:
+        dataset, options, seed = self._dataset, self._options, self._seed
+
+        def make(batch: Any, out: Buffers | None = None) -> Batch:
+            return dataset._run(options, batch, seed=seed, epoch=self._epoch, out=out, whole_edges=True)
+
+        if self._prefetch == 0:
+            for batch in rows:
+                yield make(batch)
+            return
+        with Prefetcher(make, rows, depth=self._prefetch) as ahead:
+            yield from ahead

@@ -1,0 +1,185 @@
+"""From options to the core's batcher, and from rows to a batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.data.edges import edge_joint
+from varlen.data.memory import ColumnLike
+from varlen.data.options import BatchOptions, choose, for_key, one_row
+
+__all__ = ["Batch", "Plan", "Seed", "reserved_names"]
+
+Array = np.ndarray[Any, Any]
+Batch = dict[str, Any]
+Seed = int | np.random.Generator | None
+
+
+class Plan:
+    """The options of a batch worked out for a list of joints: what is left is one call of the core a batch.
+
+    lift: every joint is one record, as for samples that are to be put together.
+    """
+
+    def __init__(
+        self,
+        joints: Sequence[_core.Joint],
+        labels: Sequence[str],
+        columns: Mapping[str, ColumnLike],
+        options: BatchOptions,
+        *,
+        lift: bool = False,
+    ) -> None:
+        self.options = options
+        chosen = choose(columns, options.keys)
+        wanted = for_key("dtype", options.dtype, chosen, columns)
+        fills = for_key("fill", options.fill, chosen, columns)
+        dtypes = {key: _native(wanted.get(key, column.dtype)) for key, column in chosen.items()}
+        rows = {
+            key: one_row("fill", key, column.trailing, dtypes[key], fills.get(key))
+            for key, column in chosen.items()
+        }
+        nans = _nans(options.nan, chosen, columns, dtypes)
+        _refuse_reserved(chosen, nans)
+        edges = [
+            None if given is None else edge_joint(which, given, chosen, rows, options.flatten)
+            for which, given in (("prefix", options.prefix), ("suffix", options.suffix))
+        ]
+        prefix, suffix = edges
+        self.edge_counts = [None if edge is None else len(edge) for edge in edges]
+        self.batcher = _core.Batcher(
+            list(joints),
+            list(labels),
+            prefix,
+            suffix,
+            list(chosen),
+            [column.dim for column in chosen.values()],
+            list(rows.values()),
+            [nans.get(key) for key in chosen],
+            {**options.core_options(), "lift": lift},
+        )
+
+    def edge_rows(self, rows: Any, count: int) -> tuple[Any, Any]:
+        """The records of prefix and suffix for rows of a dataset of `count` rows; None for one that all
+        share.
+        """
+        before, after = ((rows if n is not None and n > 1 else None) for n in self.edge_counts)
+        for name, n in zip(("prefix", "suffix"), self.edge_counts, strict=True):
+            if n is not None and n not in (1, count):
+                raise ValueError(f"{name}: has {n} records; one for all, or one for each of {count} rows")
+        return before, after
+
+    def run(
+        self,
+        rows: Any,
+        start: Any = None,
+        end: Any = None,
+        seed: Seed = None,
+        epoch: int = 0,
+        out: Mapping[str, Any] | None = None,
+        counters: Any = None,
+        whole: tuple[Any, int] | None = None,
+    ) -> Batch:
+        """The batch of these rows.
+
+        counters: what random windows know the rows by, where it is not `rows`. whole: the rows in the dataset
+        and how many it has, where a prefix of as many records has one for each row of it, not of the batch.
+        """
+        prefix_rows, suffix_rows = (None, None) if whole is None else self.edge_rows(*whole)
+        options = self.options
+        number = 0
+        if options.is_random:
+            number, places = draw_seed(seed, rows)
+            counters = counters if places is None else places
+        if out is not None and options.framework == "torch":
+            out = {
+                name: buffer if isinstance(buffer, np.ndarray) else buffer.numpy()
+                for name, buffer in out.items()
+            }
+        grow = getattr(out, "grow", None)
+        made: Batch = self.batcher(
+            rows,
+            start,
+            end,
+            number,
+            epoch,
+            counters,
+            prefix_rows,
+            suffix_rows,
+            dict(out) if out is not None and grow is None else None,
+            grow,
+        )
+        return to_torch(made) if options.framework == "torch" else made
+
+
+def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
+    """64 bits, and what names each window's sequence: its row for a given number, else its place in the
+    batch.
+    """
+    if isinstance(seed, (int, np.integer)):
+        return int(seed) & 0xFFFF_FFFF_FFFF_FFFF, None
+    if seed is None:
+        number = int.from_bytes(os.urandom(8), "little")
+    elif isinstance(seed, np.random.Generator):
+        number = int(seed.integers(0, 2**63))
+    else:
+        raise TypeError(f"seed: expected an int, a numpy.random.Generator or None; got {type(seed).__name__}")
+    return number, np.arange(len(rows))
+
+
+def to_torch(batch: Batch) -> Batch:
+    """The arrays as tensors that share their memory."""
+    import torch
+
+    return {
+        name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+        for name, value in batch.items()
+    }
+
+
+def reserved_names(depth: int) -> list[str]:
+    """Names that a batch may hold beside its keys."""
+    per_axis = ("mask", "offsets", "cu_seqlens", "max_length", "positions", "lengths", "part")
+    return [
+        "window/start",
+        "window/end",
+        *(f"dim{d}/{name}" for d in range(1, depth + 1) for name in per_axis),
+    ]
+
+
+def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None:
+    taken = {f"{name}/mask": name for name in nans}
+    for name in chosen:
+        if name in taken:
+            raise ValueError(f"keys: {name!r} is the name of the mask that nan= gives {taken[name]!r}")
+        if "/" in name and name in reserved_names(64):
+            raise ValueError(f"keys: {name!r} is a name that batches give to something else")
+
+
+def _native(dtype: Any) -> np.dtype[Any]:
+    native: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
+    return native
+
+
+def _nans(
+    given: Any,
+    chosen: Mapping[str, ColumnLike],
+    columns: Mapping[str, ColumnLike],
+    dtypes: Mapping[str, np.dtype[Any]],
+) -> dict[str, Array]:
+    """What NaN becomes, one entry in the dtype of the output, for the keys where it does not stay."""
+    wanted = for_key("nan", given, chosen, columns)
+    out = {}
+    for key, column in chosen.items():
+        if wanted.get(key) is None:
+            continue
+        if column.dtype.kind == "f" or column.dtype.name == "bfloat16":
+            out[key] = one_row("nan", key, (), dtypes[key], wanted[key])
+        elif isinstance(given, Mapping):
+            raise ValueError(f"nan: {key!r} is {column.dtype}, which has no NaN")
+    return out

@@ -1,0 +1,183 @@
+"""Batches made ahead by threads, into buffers that are used again."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+from varlen.data.buffers import Buffers
+
+__all__ = ["Prefetcher"]
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+class _Ring(Generic[Item, Made]):
+    """What the threads and the consumer share. Threads hold this alone, so that the prefetcher can be
+    dropped.
+    """
+
+    def __init__(self, make: Callable[[Item, Buffers], Made], items: Iterable[Item], slots: int) -> None:
+        self.make = make
+        self.items = iter(items)
+        self.changed = threading.Condition()
+        self.free = [Buffers() for _ in range(slots)]
+        self.taking = threading.Lock()  # items come one at a time, in their order
+        self.taken = 0
+        self.last: int | None = None  # how many items there are, once that is known
+        self.ready: dict[int, tuple[Buffers | None, Made | BaseException]] = {}
+        self.stopped = False
+        self.process = os.getpid()
+        self.threads: list[threading.Thread] = []
+
+    def start(self, threads: int) -> None:
+        for i in range(threads):
+            thread = threading.Thread(target=self.work, name=f"varlen-prefetch-{i}", daemon=True)
+            self.threads.append(thread)
+            thread.start()
+
+    def work(self) -> None:
+        while True:
+            buffers = self._buffers()
+            if buffers is None:
+                return
+            with self.taking:
+                number = self.taken
+                if self.last is not None:
+                    return
+                try:
+                    item = next(self.items)
+                except StopIteration:
+                    self._end(number)
+                    return
+                except BaseException as error:
+                    self._put(number, buffers, error)
+                    self._end(number + 1)
+                    return
+                self.taken += 1
+            try:
+                self._put(number, buffers, self.make(item, buffers))
+            except BaseException as error:
+                self._put(number, buffers, error)
+
+    def _buffers(self) -> Buffers | None:
+        with self.changed:
+            while not self.free and not self.stopped and self.last is None:
+                self.changed.wait()
+            return self.free.pop() if self.free and not self.stopped and self.last is None else None
+
+    def _put(self, number: int, buffers: Buffers, made: Made | BaseException) -> None:
+        with self.changed:
+            self.ready[number] = (buffers, made)
+            self.changed.notify_all()
+
+    def _end(self, count: int) -> None:
+        with self.changed:
+            self.last = count
+            self.changed.notify_all()
+
+    def take(self, number: int) -> tuple[Buffers | None, Made | BaseException] | None:
+        with self.changed:
+            while number not in self.ready and not self.stopped and (self.last is None or number < self.last):
+                self.changed.wait()
+            return self.ready.pop(number, None)
+
+    def give_back(self, buffers: Buffers) -> None:
+        with self.changed:
+            self.free.append(buffers)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        if os.getpid() != self.process:
+            return  # a fork has no such threads, and the lock may be held for ever
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
+        for thread in self.threads:
+            if thread is not threading.current_thread():
+                thread.join()
+        self.ready.clear()
+        self.free.clear()
+
+
+class Prefetcher(Iterator[Made], Generic[Item, Made]):
+    """Makes batches ahead of the loop that takes them, in their order.
+
+    There are depth + 1 sets of buffers: one that the consumer reads, the others ready or being filled. **A
+    batch is good until the next one is taken**: its buffers are then filled anew. Copy what is to be kept.
+
+    The core lets go of the GIL while it fills, so that threads of this process do what worker processes do,
+    and nothing is sent between processes. An error in `make` or in `items` is raised where its batch would
+    have come. Leaving the `with` block, dropping the prefetcher or ending the interpreter stops the threads.
+
+    Parameters
+    ----------
+    make
+        Called as make(item, buffers) in a thread; passes `buffers` on as `out=`.
+    items
+        What batches are made of, such as lists of row numbers. Read ahead, by the threads.
+    depth
+        Batches ahead, at least 1.
+    threads
+        How many of them at once, at most depth.
+
+    Examples
+    --------
+    >>> import varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> with Prefetcher(lambda rows, out: ds.batch(rows, out=out), [[0, 1], [2]]) as batches:
+    ...     [batch["x"].shape for batch in batches]
+    [(2, 3), (1, 1)]
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Item, Buffers], Made],
+        items: Iterable[Item],
+        *,
+        depth: int = 2,
+        threads: int = 1,
+    ) -> None:
+        if depth < 1:
+            raise ValueError(f"depth: expected at least 1, got {depth}")
+        if not 1 <= threads <= depth:
+            raise ValueError(f"threads: expected 1 to depth={depth}, got {threads}")
+        self._ring: _Ring[Item, Made] = _Ring(make, items, depth + 1)
+        self._held: Buffers | None = None
+        self._number = 0
+        self._finish = weakref.finalize(self, _Ring.stop, self._ring)
+        self._ring.start(threads)
+
+    def __iter__(self) -> Prefetcher[Item, Made]:
+        return self
+
+    def __next__(self) -> Made:
+        if os.getpid() != self._ring.process:
+            raise RuntimeError("a prefetcher's threads stay behind in a fork; make one in the child")
+        if self._held is not None:
+            self._ring.give_back(self._held)
+            self._held = None
+        found = self._ring.take(self._number)
+        if found is None:
+            self.close()
+            raise StopIteration
+        self._number += 1
+        self._held, made = found
+        if isinstance(made, BaseException):
+            self.close()
+            raise made
+        return made
+
+    def close(self) -> None:
+        """Stops the threads and waits for them. The batch that was taken last stays good."""
+        self._finish()
+
+    def __enter__(self) -> Prefetcher[Item, Made]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,37 @@
+"""The rows of one batch, not read yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from varlen.data.rows import Rows
+
+__all__ = ["Records"]
+
+
+class Records(Sequence[Any]):
+    """Rows of a dataset by number. A sequence of the rows themselves; `collate` makes them in one call
+    instead.
+    """
+
+    __slots__ = ("dataset", "rows")
+
+    def __init__(self, dataset: Rows, rows: Any) -> None:
+        self.dataset = dataset
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        picked = self.rows[index]
+        return Records(self.dataset, picked) if isinstance(index, slice) else self.dataset[int(picked)]
+
+    def __iter__(self) -> Iterator[Any]:
+        for row in self.rows:
+            yield self.dataset[int(row)]
+
+    def __repr__(self) -> str:
+        return f"Records({list(self.rows)!r})"

@@ -1,0 +1,221 @@
+"""The rows of a dataset: how many, of which keys, how long, and each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from varlen import _core
+from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
+from varlen.data.records import Records
+
+if TYPE_CHECKING:
+    from varlen.joint import JointNestedRaggedTensorDict
+
+__all__ = ["Rows"]
+
+
+class Rows:
+    """What `Dataset` knows about its rows; the batches are its own."""
+
+    def __init__(self, source: Any) -> None:
+        if not hasattr(source, "read_many"):
+            parts = list(source) if isinstance(source, (list, tuple)) else [source]
+            ids = {getattr(part, "row_ids", None) for part in parts}
+            joints = [joint_of(part, "source") for part in parts]
+            source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
+        self._source = cast(Source, source)
+        self._count = int(self._source.offsets[-1])
+        self._lengths: dict[int, Ints] = {}
+        single = len(self._source.counts) == 1 and self._source.mmap
+        self._only = self._source.joint(0) if single else None
+
+    @property
+    def source(self) -> Source:
+        """Where the rows come from."""
+        return self._source
+
+    def __len__(self) -> int:
+        return self._count
+
+    def keys(self) -> list[str]:
+        """The keys of every row."""
+        return list(self._source.fields)
+
+    @property
+    def fields(self) -> Mapping[str, ColumnLike]:
+        """Each key's dim, dtype and trailing dimensions; of files their vocabulary too."""
+        return self._source.fields
+
+    @property
+    def schema(self) -> dict[str, np.dtype[Any]]:
+        """The dtype of each key."""
+        return {name: field.dtype for name, field in self._source.fields.items()}
+
+    @property
+    def depth(self) -> int:
+        """Ragged levels of the deepest key."""
+        return max((field.dim for field in self._source.fields.values()), default=0)
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, in the order of their rows; empty strings for what is in memory."""
+        return self._source.paths
+
+    @property
+    def lengths(self) -> Ints:
+        """int64, the events of each row: its length on the first ragged axis. Values are not read.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], []]})).lengths
+        array([3, 0])
+        """
+        return self.lengths_at(1)
+
+    def lengths_at(self, dim: int | None = None) -> Ints:
+        """int64, how many rows of a dim each row of the dataset has; the deepest dim where none is given.
+
+        Read-only and kept. Raises ValueError for a dim that there is not.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[[1, 2], [3]], []]})).lengths_at(2)
+        array([3, 0])
+        """
+        wanted = self.depth if dim is None else dim
+        if not 1 <= wanted <= self.depth:
+            raise ValueError(f"dim: expected 1 to {self.depth}, got {wanted}")
+        if wanted not in self._lengths:
+            shards = [s for s, count in enumerate(self._source.counts) if count]
+            parts = [_lengths_of(self._source, s, wanted) for s in shards]
+            made = np.concatenate(parts) if parts else np.empty(0, np.int64)
+            made.flags.writeable = False
+            self._lengths[wanted] = made
+        return self._lengths[wanted]
+
+    def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
+        """Row(s) as a JointNestedRaggedTensorDict: an int, a slice, a tuple as there, integers or a mask.
+
+        Views of one mapped file or of memory, where the index is an int, a tuple or a slice of step 1; else
+        copies. Raises IndexError out of range.
+        """
+        if self._only is not None:
+            view = self._only.get(index)
+            if view is not None:
+                return _wrap(view)
+        return _wrap(self._pick(index))
+
+    def __getitems__(self, indices: Sequence[int] | Ints) -> Records:
+        """The rows of a batch, for `collate` to make in one call; a sequence of the rows to anything else."""
+        return Records(self, indices)
+
+    def __iter__(self) -> Iterator[JointNestedRaggedTensorDict]:
+        for i in range(len(self)):
+            yield self[i]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._source.fields
+
+    def _pick(self, index: Any) -> _core.Joint:
+        if isinstance(index, tuple):
+            if not index or not _is_int(index[0]):
+                raise TypeError(f"index: {index!r} is not integers and one final slice")
+            row, rest = self._row(int(index[0])), index[1:]
+            view = row.get(rest) if rest else row
+            if view is None:
+                raise TypeError(f"index: {index!r} is not integers and one final slice")
+            return view
+        if _is_int(index):
+            return self._row(int(index))
+        if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only is not None:
+            return self._only.slice(*index.indices(len(self))[:2])
+        return self._source.read_many(self.row_numbers(index))
+
+    def _row(self, index: int) -> _core.Joint:
+        n = len(self)
+        if not -n <= index < n:
+            raise IndexError(f"Index {index} is out of range at dim 0 (length {n}).")
+        row = index + n if index < 0 else index
+        if not self._source.mmap:
+            return self._source.read_many(np.array([row])).row(0)
+        shard = int(self._source.offsets[1:].searchsorted(row, side="right"))
+        return self._source.joint(shard).row(row - int(self._source.offsets[shard]))
+
+    def row_numbers(self, rows: Any) -> Ints:
+        """Row numbers as int64, from integers of any kind, a mask or a slice; negatives count from the end.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1], [], [4]]})).row_numbers([-1, 0])
+        array([2, 0])
+        """
+        n = len(self)
+        if isinstance(rows, slice):
+            return np.arange(*rows.indices(n))
+        array = np.asarray(rows)
+        if array.ndim != 1:
+            raise TypeError(f"rows: expected one dimension, got {array.ndim}")
+        if array.size == 0:
+            return np.empty(0, np.int64)
+        if array.dtype == bool:
+            if len(array) != n:
+                raise IndexError(f"rows: a mask of {len(array)} for {n} rows")
+            return np.flatnonzero(array)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"rows: expected integers, got dtype {array.dtype}")
+        wrong = (array < -n) | (array >= n)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise IndexError(f"rows: index {array[at]} at position {at} is out of range for {n} rows")
+        array = array.astype(np.int64, copy=False)
+        return np.where(array < 0, array + n, array)
+
+    def rows_of(self, ids: Any) -> Ints:
+        """int64, the row of each id, where the rows were given ids when they were written (`row_ids=`).
+
+        Raises KeyError for the first id that no row has, ValueError where there are no ids.
+        """
+        return self._source.rows_of(ids)
+
+    def __repr__(self) -> str:
+        shards = len(self._source.counts)
+        where = f" in {shards} shards" if shards > 1 else ""
+        keys = ", ".join(f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items())
+        return f"{type(self).__name__}({len(self)} rows{where}, {keys})"
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _wrap(joint: _core.Joint) -> JointNestedRaggedTensorDict:
+    from varlen.joint import JointNestedRaggedTensorDict
+
+    return JointNestedRaggedTensorDict._wrap(joint)
+
+
+def _ends(source: Source, shard: int, dim: int) -> Ints:
+    """The ends of a level of a shard, without reading its values."""
+    if source.mmap:
+        return source.joint(shard).bounds(dim)
+    level = source.file(shard).level(dim)  # type: ignore[attr-defined]
+    return level.bounds if isinstance(level, _core.Level) else level
+
+
+def _lengths_of(source: Source, shard: int, dim: int) -> Ints:
+    ends = _ends(source, shard, 1)
+    for d in range(2, dim + 1):
+        ends = np.concatenate([np.zeros(1, np.int64), _ends(source, shard, d)])[ends]
+    lengths = np.diff(ends, prepend=0)
+    if len(lengths) and lengths.min() < 0:
+        row = int(np.argmin(lengths))
+        raise ValueError(
+            f"{source.paths[shard]}: dim{dim}/bounds: row {row} ends before the row in front of it"
+        )
+    return lengths

@@ -1,0 +1,297 @@
+"""Batch samplers: which rows go together, from their lengths alone. They iterate lists of row numbers, and
+fit torch's `DataLoader(batch_sampler=...)`, `Dataset.epoch(batches=...)` and a plain loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varlen import _core
+
+__all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class BatchSampler:
+    """What the samplers share: a seed and an epoch, replicas, and how many batches there are.
+
+    A batch list is worked out for each epoch, for all replicas alike, from the seed and the epoch. Replica
+    `rank` of `num_replicas` takes every num_replicas-th batch, beginning with its own. So that each has as
+    many, batches are taken again from the front of the list where the number does not divide, or left out
+    with `drop_last`.
+
+    Not to be made itself; see `LengthBuckets` and `TokenBudget`.
+    """
+
+    def __init__(
+        self,
+        lengths: ArrayLike,
+        *,
+        shuffle: bool,
+        seed: int,
+        drop_last: bool,
+        num_replicas: int,
+        rank: int,
+    ) -> None:
+        self.lengths = _as_lengths(lengths)
+        if num_replicas < 1:
+            raise ValueError(f"num_replicas: expected at least 1, got {num_replicas}")
+        if not 0 <= rank < num_replicas:
+            raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise ValueError(f"seed: expected an int of at least 0, got {seed!r}")
+        self.shuffle, self.seed, self.drop_last = shuffle, int(seed), drop_last
+        self.num_replicas, self.rank = num_replicas, rank
+        self.epoch = 0
+        self._made: tuple[int, list[Ints]] | None = None
+
+    def set_epoch(self, epoch: int) -> None:
+        """The epoch that the next iteration is of: another order, the same on every replica."""
+        if epoch < 0:
+            raise ValueError(f"epoch: expected at least 0, got {epoch}")
+        self.epoch = int(epoch)
+
+    def __len__(self) -> int:
+        """Batches of this replica in this epoch."""
+        return len(self._batches())
+
+    def __iter__(self) -> Iterator[list[int]]:
+        for batch in self._batches():
+            yield batch.tolist()
+
+    def padding_share(self) -> float:
+        """The share of padded slots of this epoch's batches that hold no data.
+
+        >>> LengthBuckets([1, 3, 2, 2], 2, shuffle=False).padding_share()
+        0.125
+        """
+        slots = values = 0
+        for batch in self._batches():
+            lengths = self.lengths[batch]
+            slots += int(lengths.max(initial=0)) * len(batch)
+            values += int(lengths.sum())
+        return 1 - values / slots if slots else 0.0
+
+    def _batches(self) -> list[Ints]:
+        if self._made is None or self._made[0] != self.epoch:
+            rng = np.random.default_rng([self.seed, self.epoch])
+            self._made = self.epoch, self._share(self._all(rng))
+        return self._made[1]
+
+    def _all(self, rng: np.random.Generator) -> list[Ints]:
+        raise NotImplementedError
+
+    def _share(self, batches: list[Ints]) -> list[Ints]:
+        n = self.num_replicas
+        if self.drop_last:
+            batches = batches[: len(batches) // n * n]
+        elif batches:
+            wanted = -(-len(batches) // n) * n
+            batches = [batches[i % len(batches)] for i in range(wanted)]
+        return batches[self.rank :: n]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None}
+
+
+class LengthBuckets(BatchSampler):
+    """Batches of a fixed number of rows whose lengths are alike, so that little is padded.
+
+    Parameters
+    ----------
+    lengths
+        int, the length of every row: `Dataset.lengths`, or any other measure.
+    batch_size
+        Rows a batch.
+    bucket_size
+        Rows of a bucket: shuffled rows are cut into buckets, each is sorted by length and cut into batches.
+        Larger means less padding and less chance. 100 batches by default; without `shuffle` all rows.
+    buckets
+        Instead: the lengths that divide one bucket from the next, increasing. Row i is in bucket
+        `np.searchsorted(buckets, lengths[i])`: bucket 0 holds lengths up to buckets[0]. Rows of one bucket
+        come in random order; every bucket has a last batch of its own.
+    shuffle
+        Another order of rows and batches for each seed and epoch.
+    seed
+        int, at least 0.
+    drop_last
+        Leave out batches with fewer than batch_size rows, and those that do not divide among replicas.
+    num_replicas, rank
+        See `BatchSampler`: every replica gets as many batches.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Lengths that are negative or no integers, sizes below 1, buckets that do not increase.
+
+    Examples
+    --------
+    >>> list(LengthBuckets([5, 1, 4, 2], 2, shuffle=False))
+    [[1, 3], [2, 0]]
+    >>> sampler = LengthBuckets(np.arange(10), 3, seed=1)
+    >>> sampler.set_epoch(2)
+    >>> sorted(row for batch in sampler for row in batch) == list(range(10))
+    True
+    """
+
+    def __init__(
+        self,
+        lengths: ArrayLike,
+        batch_size: int,
+        *,
+        bucket_size: int | None = None,
+        buckets: Sequence[int] | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+        num_replicas: int = 1,
+        rank: int = 0,
+    ) -> None:
+        super().__init__(
+            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
+        )
+        self.batch_size = _at_least_one("batch_size", batch_size)
+        if bucket_size is not None and buckets is not None:
+            raise ValueError("buckets: give bucket_size or buckets, not both")
+        self.bucket_size = None if bucket_size is None else _at_least_one("bucket_size", bucket_size)
+        self.buckets = None if buckets is None else np.asarray(buckets)
+        if self.buckets is not None and (self.buckets.ndim != 1 or bool((np.diff(self.buckets) <= 0).any())):
+            raise ValueError("buckets: expected increasing lengths")
+
+    def _all(self, rng: np.random.Generator) -> list[Ints]:
+        n = len(self.lengths)
+        order = rng.permutation(n) if self.shuffle else np.arange(n)
+        if self.buckets is not None:
+            bucket = np.searchsorted(self.buckets, self.lengths[order])
+            key = np.argsort(bucket, kind="stable")
+            order, bucket = order[key], bucket[key]
+            edges = np.flatnonzero(np.diff(bucket)) + 1
+        else:
+            size = self.bucket_size or (100 * self.batch_size if self.shuffle else max(n, 1))
+            edges = np.arange(size, n, size)
+            bucket = np.arange(n) // size
+            order = order[np.lexsort((self.lengths[order], bucket))]
+        batches = []
+        for part in np.split(order, edges):
+            cuts = np.arange(self.batch_size, len(part), self.batch_size)
+            batches += [batch for batch in np.split(part, cuts) if len(batch)]
+        if self.drop_last:
+            batches = [batch for batch in batches if len(batch) == self.batch_size]
+        if self.shuffle:
+            batches = [batches[i] for i in rng.permutation(len(batches))]
+        return batches
+
+
+class TokenBudget(BatchSampler):
+    """Batches of as many rows as a number of tokens allows: short rows many, long rows few.
+
+    Parameters
+    ----------
+    lengths
+        int, the tokens of every row.
+    max_tokens
+        Tokens of a batch at most.
+    padded
+        Count what the batch takes when it is padded, its longest row times its rows; False for ragged
+        batches, where the sum counts.
+    max_len
+        Rows count as at most so long: what `Dataset.batch(max_len=...)` cuts them to.
+    max_batch
+        Rows a batch at most.
+    too_long
+        A row over the budget by itself: "raise" a ValueError, "alone" in a batch of its own, or "skip" it.
+    bucket_size
+        Rows that are sorted by length together, as in `LengthBuckets`, so that little is padded. All rows
+        without `shuffle`, 100 times the rows of a mean batch otherwise; 1 keeps their order.
+    shuffle, seed, drop_last, num_replicas, rank
+        As in `LengthBuckets`; drop_last leaves out the batches that do not divide among replicas, and none
+        for being small.
+
+    Examples
+    --------
+    >>> list(TokenBudget([2, 9, 3, 4], 10, shuffle=False))
+    [[0, 2], [3], [1]]
+    >>> list(TokenBudget([2, 9, 3, 4], 10, shuffle=False, padded=False))
+    [[0, 2, 3], [1]]
+    >>> TokenBudget([2, 90], 10)
+    Traceback (most recent call last):
+    ValueError: lengths: row 1 has 90 tokens, over max_tokens=10; give max_len, or too_long='alone' or 'skip'
+    """
+
+    def __init__(
+        self,
+        lengths: ArrayLike,
+        max_tokens: int,
+        *,
+        padded: bool = True,
+        max_len: int | None = None,
+        max_batch: int | None = None,
+        too_long: Literal["raise", "alone", "skip"] = "raise",
+        bucket_size: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+        num_replicas: int = 1,
+        rank: int = 0,
+    ) -> None:
+        super().__init__(
+            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
+        )
+        self.max_tokens = _at_least_one("max_tokens", max_tokens)
+        self.max_batch = None if max_batch is None else _at_least_one("max_batch", max_batch)
+        self.bucket_size = None if bucket_size is None else _at_least_one("bucket_size", bucket_size)
+        self.padded = padded
+        if too_long not in ("raise", "alone", "skip"):
+            raise ValueError(f"too_long: expected 'raise', 'alone' or 'skip', got {too_long!r}")
+        if max_len is not None:
+            self.lengths = np.minimum(self.lengths, _at_least_one("max_len", max_len))
+        over = self.lengths > self.max_tokens
+        if too_long == "raise" and over.any():
+            row = int(np.argmax(over))
+            raise ValueError(
+                f"lengths: row {row} has {self.lengths[row]} tokens, over max_tokens={max_tokens}; "
+                "give max_len, or too_long='alone' or 'skip'"
+            )
+        self._rows: Ints = np.flatnonzero(~over) if too_long == "skip" else np.arange(len(self.lengths))
+
+    def _all(self, rng: np.random.Generator) -> list[Ints]:
+        rows = rng.permutation(self._rows) if self.shuffle else self._rows
+        n = len(rows)
+        size = self.bucket_size
+        if size is None:
+            mean = max(float(self.lengths[rows].mean()), 1.0) if n else 1.0
+            size = max(int(100 * self.max_tokens / mean), 1) if self.shuffle else max(n, 1)
+        order = rows[np.lexsort((self.lengths[rows], np.arange(n) // size))]
+        most = self.max_batch or max(n, 1)
+        ends = _core.token_budget(self.lengths[order], self.max_tokens, most, self.padded)
+        batches = [batch for batch in np.split(order, ends[:-1]) if len(batch)]
+        if self.shuffle:
+            batches = [batches[i] for i in rng.permutation(len(batches))]
+        return batches
+
+
+def _as_lengths(lengths: ArrayLike) -> Ints:
+    array = np.asarray(lengths)
+    if array.ndim != 1:
+        raise ValueError(f"lengths: expected one dimension, got {array.ndim}")
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"lengths: expected integers, got dtype {array.dtype}")
+    if array.min() < 0:
+        row = int(np.argmin(array))
+        raise ValueError(f"lengths: row {row} has a negative length, {array[row]}")
+    return array.astype(np.int64, copy=False)
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name}: expected at least 1, got {value}")
+    return int(value)

@@ -1,0 +1,76 @@
+"""Batches of files that are not mapped: the windows first, from the lengths alone, then only their bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.data.memory import Ints
+from varlen.data.options import BatchOptions
+from varlen.data.plan import Batch, Plan, Seed, draw_seed
+
+if TYPE_CHECKING:
+    from varlen.data.rows import Rows
+
+__all__ = ["run_unmapped"]
+
+
+def run_unmapped(
+    dataset: Rows,
+    options: BatchOptions,
+    rows: Ints,
+    start: Any,
+    end: Any,
+    seed: Seed,
+    epoch: int,
+    out: Any,
+    whole: tuple[Any, int] | None,
+) -> Batch:
+    """The batch of rows, of which only the windows are read.
+
+    Flattened windows count what lies deeper, and a prefix leaves each row its own room: there
+    the rows are read whole.
+    """
+    source = dataset.source
+    places = np.arange(len(rows))
+    if options.flatten or dataset.depth < 1 or options.has_edges:
+        plan = Plan([source.read_many(rows)], [""], source.fields, options)
+        return plan.run(places, start, end, seed, epoch, out, rows, whole)
+    starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
+    plan = Plan([source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None))
+    made = plan.run(places, out=out)
+    if options.windows:
+        made["window/start"][:] = _like(made["window/start"], starts)
+        made["window/end"][:] = _like(made["window/end"], ends)
+    return made
+
+
+def _windows(
+    lengths: Ints, options: BatchOptions, rows: Ints, start: Any, end: Any, seed: Seed, epoch: int
+) -> tuple[Ints, Ints]:
+    """Where each window begins and ends: a batch of a key whose rows have no bytes."""
+    level = _core.Level.from_lengths(lengths)
+    joint = _core.Joint(["_"], [1], [np.empty((level.total, 0), np.uint8)], [level])
+    asked = {
+        **options.core_options(),
+        "windows": True,
+        "ragged": True,
+        "cu_seqlens": False,
+        "positions": False,
+    }
+    number, counters = draw_seed(seed, rows) if options.is_random else (0, None)
+    batcher = _core.Batcher(
+        [joint], [""], None, None, ["_"], [1], [np.zeros((1, 0), np.uint8)], [None], asked
+    )
+    made = batcher(np.arange(len(rows)), start, end, number, epoch, rows if counters is None else counters)
+    return made["window/start"], made["window/end"]
+
+
+def _like(array: Any, values: Ints) -> Any:
+    if isinstance(array, np.ndarray):
+        return values
+    import torch
+
+    return torch.from_numpy(values)

@@ -1,0 +1,154 @@
+"""Nested rows of a few keys, drawn at random, and what a batch of them is: by plain loops over lists."""
+
+import numpy as np
+from hypothesis import strategies as st
+from varlen import _core
+
+
+class Table:
+    """Records of `depth` levels with keys at every dim: y (0), a and w (1), b (2), c (3), x (deepest)."""
+
+    def __init__(self, skeleton, depth, seed=0):
+        rng = np.random.default_rng(seed)
+        self.depth, self.offsets, rows = depth, [], skeleton
+        self.counts = [len(rows)]
+        for level in range(depth):
+            lengths = list(rows) if level == depth - 1 else [len(row) for row in rows]
+            self.offsets.append(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).tolist())
+            self.counts.append(self.offsets[-1][-1])
+            rows = [] if level == depth - 1 else [inner for row in rows for inner in row]
+        dtypes = [np.int64, np.uint8, np.int32, np.uint16]
+        self.values, self.dims = {}, {}
+        for dim, name in enumerate("yabc"[: depth + 1]):
+            self.values[name] = rng.integers(1, 100, self.counts[dim]).astype(dtypes[dim])
+            self.dims[name] = dim
+        x = rng.random(self.counts[depth], np.float32)
+        self.values["x"], self.dims["x"] = np.where(x < 0.3, np.float32(np.nan), x), depth
+        self.values["w"], self.dims["w"] = rng.random((self.counts[1], 2)), 1
+
+    def joint(self, trusted=True):
+        levels = [np.array(o[1:], np.int64) for o in self.offsets]
+        if trusted:
+            levels = [_core.Level.from_bounds(ends) for ends in levels]
+        names = list(self.values)
+        arrays = [self.values[name] for name in names]
+        return _core.Joint(names, [self.dims[n] for n in names], arrays, levels, self.counts[0])
+
+    def under(self, dim, row, deeper):
+        """Rows of dim `deeper` under one row of `dim`."""
+        low, high = row, row + 1
+        for level in range(dim, deeper):
+            low, high = self.offsets[level][low], self.offsets[level][high]
+        return range(low, high)
+
+    def nested(self, name, dim, row):
+        """The value of a key in a row of `dim`, nested as lists down to its dim."""
+        if dim == self.dims[name]:
+            return self.values[name][row]
+        return [self.nested(name, dim + 1, i) for i in self.under(dim, row, dim + 1)]
+
+    def record(self, name, row, flatten=False, spread="first"):
+        """A key of a record as a list over its events, or over its deepest rows."""
+        dim = self.dims[name]
+        if not flatten or dim in (0, self.depth):
+            events = self.under(0, row, self.depth if flatten else 1)
+            return [self.nested(name, self.depth if flatten else 1, i) for i in events]
+        values = self.values[name]
+        hole = np.full(values.shape[1:], np.nan if spread == "nan" and values.dtype.kind == "f" else 0)
+        out = []
+        for i in self.under(0, row, dim):
+            under = len(self.under(dim, i, self.depth))
+            out += [values[i] if spread == "repeat" or k == 0 else hole for k in range(under)]
+        return out
+
+
+def longest(lists, axis):
+    """The length of the longest list that lies `axis` levels below."""
+    if axis == 0:
+        return max(map(len, lists), default=0)
+    return max((longest(inner, axis - 1) for inner in lists), default=0)
+
+
+def padded(nested, sizes, side, cut, fill):
+    """A nested list as a list of the same depth in which every list has its size."""
+    if not sizes:
+        return nested
+    size = sizes[0]
+    kept = nested[len(nested) - size :] if cut == "left" and len(nested) > size else nested[:size]
+    kept = [padded(inner, sizes[1:], side, cut, fill) for inner in kept]
+    hole = [padded_hole(sizes[1:], fill)] * (size - len(kept))
+    return hole + kept if side == "left" else kept + hole
+
+
+def padded_hole(sizes, fill):
+    return [padded_hole(sizes[1:], fill)] * sizes[0] if sizes else fill
+
+
+def ones(nested, axes):
+    return True if axes == 0 else [ones(inner, axes - 1) for inner in nested]
+
+
+def flat(nested, axes):
+    return nested if axes == 1 else [leaf for inner in nested for leaf in flat(inner, axes - 1)]
+
+
+@st.composite
+def tables(draw, least_rows=0):
+    depth = draw(st.integers(1, 3))
+    record = st.integers(0, 4)
+    for _ in range(depth - 1):
+        record = st.lists(record, max_size=4)
+    rows = draw(st.lists(record, min_size=least_rows, max_size=5))
+    return Table(rows, depth, draw(st.integers(0, 9)))
+
+
+def expected(table, rows, options=None):
+    """The batch by loops: `options` as Dataset.batch takes them, prefix and suffix as lists by key."""
+    o = {"start": None, "end": None, "flatten": False, "spread": "first", "padding_side": "right"}
+    o |= {"truncate": "right", "fill": {}, "max_len": None, "prefix": {}, "suffix": {}, "layout": "padded"}
+    o |= options or {}
+    axes = 1 if o["flatten"] else table.depth
+    dims = {name: min(dim, axes) for name, dim in table.dims.items()}
+    lists = {}
+    for name, dim in dims.items():
+        if dim == 0:
+            continue
+        lists[name] = []
+        for k, row in enumerate(rows):
+            seq = table.record(name, row, o["flatten"], o["spread"])
+            seq = seq[slice(o["start"] and o["start"][k], o["end"] and o["end"][k])]
+            before, after = o["prefix"].get(name, []), o["suffix"].get(name, [])
+            if o["max_len"] is not None:
+                room = max(0, o["max_len"] - len(before) - len(after))
+                seq = seq[max(0, len(seq) - room) :] if o["truncate"] == "left" else seq[:room]
+            lists[name].append([*before, *seq, *after])
+    out = {}
+    for axis in range(axes + 1):
+        keys = [name for name, dim in dims.items() if dim == axis]
+        if axis and o["layout"] == "padded" and keys:
+            like = lists[keys[0]]
+            sizes = [longest(like, a) for a in range(axis)]
+            shape = (len(rows), *sizes)
+            mask = [padded(ones(r, axis), sizes, o["padding_side"], "right", False) for r in like]
+            out[f"dim{axis}/mask"] = np.array(mask, bool).reshape(shape)
+        for name in keys:
+            values = table.values[name]
+            trailing = values.shape[1:]
+            if axis == 0:
+                out[name] = values[list(rows)]
+            elif o["layout"] == "ragged":
+                leaves = flat(lists[name], axis + 1)
+                out[name] = np.array(leaves, values.dtype).reshape(-1, *trailing)
+            else:
+                fill = np.full(trailing, o["fill"].get(name, 0), values.dtype)
+                made = [padded(r, sizes, o["padding_side"], "right", fill) for r in lists[name]]
+                out[name] = np.array(made, values.dtype).reshape(*shape, *trailing)
+    return out
+
+
+def assert_same(made, wanted):
+    """Every array that is wanted is there: the same dtype, shape and bytes (NaN is NaN)."""
+    for name, array in wanted.items():
+        assert name in made, f"{name} is missing in {list(made)}"
+        assert made[name].dtype == array.dtype, name
+        np.testing.assert_array_equal(made[name], array, err_msg=name, strict=True)

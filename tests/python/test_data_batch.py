@@ -1,0 +1,259 @@
+"""Batches: one call gives what loops over lists give, whatever the options and wherever the rows lie."""
+
+import numpy as np
+import pytest
+from batches import Table, assert_same, expected, tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from varlen import _core
+from varlen.data import Buffers, Dataset
+
+SIDES = st.sampled_from(["left", "right"])
+
+
+def rows_of(table, draw, most=6):
+    n = table.counts[0]
+    return draw(st.lists(st.integers(0, n - 1), max_size=most)) if n else []
+
+
+def dataset(table, draw):
+    """The same rows in one part, in several, trusted or not."""
+    joint = table.joint(draw(st.booleans()))
+    cut = draw(st.integers(0, table.counts[0]))
+    parts = draw(st.sampled_from([[joint], [joint.slice(0, cut), joint.slice(cut, table.counts[0])]]))
+    return Dataset(parts)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_batch_is_what_loops_give(data):
+    draw = data.draw
+    table = draw(tables())
+    rows = rows_of(table, draw)
+    windows = st.lists(st.integers(-5, 6), min_size=len(rows), max_size=len(rows))
+    options = {
+        "start": draw(st.none() | windows),
+        "end": draw(st.none() | windows),
+        "flatten": draw(st.booleans()),
+        "spread": draw(st.sampled_from(["first", "repeat", "nan"])),
+        "padding_side": draw(SIDES),
+        "truncate": draw(SIDES),
+        "max_len": draw(st.none() | st.integers(0, 5)),
+        "layout": draw(st.sampled_from(["padded", "ragged"])),
+        "fill": draw(st.sampled_from([{}, {"a": 7, "x": np.nan, "w": -1.5}])),
+    }
+    made = dataset(table, draw).batch(np.array(rows, np.int64), **options)
+    assert_same(made, expected(table, rows, options))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_batch_joins_prefix_and_suffix(data):
+    draw = data.draw
+    table = draw(tables(least_rows=1))
+    rows = rows_of(table, draw)
+    flatten = draw(st.booleans())
+    axes = 1 if flatten else table.depth
+    names = [name for name, dim in table.dims.items() if dim > 0 and (flatten or dim == 1)]
+    edges = {}
+    for which in ("prefix", "suffix"):
+        count = draw(st.integers(0, 3))
+        lists = {name: [np.ones(table.values[name].shape[1:]) * 3] * count for name in names}
+        edges[which] = lists if draw(st.booleans()) else {}
+    given_edges = {
+        which: {name: np.array(v).reshape(-1, *table.values[name].shape[1:]) for name, v in lists.items()}
+        or None
+        for which, lists in edges.items()
+    }
+    for which, lists in edges.items():  # keys that a prefix lacks: filled at its own depth, empty below
+        if lists:
+            count = len(next(iter(lists.values())))
+            edges[which] = {n: lists.get(n, [[]] * count) for n, d in table.dims.items() if d > 0}
+    options = {
+        "flatten": flatten,
+        "padding_side": draw(SIDES),
+        "max_len": draw(st.none() | st.integers(6, 9)),
+    }
+    made = Dataset(table.joint()).batch(rows, **options, **given_edges, parts=True)
+    wanted = expected(table, rows, options | edges)
+    assert_same(made, wanted)
+    if axes:
+        np.testing.assert_array_equal(made["dim1/part"] > 0, made["dim1/mask"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_batch_casts_and_replaces_nan(data):
+    draw = data.draw
+    table = draw(tables())
+    rows = rows_of(table, draw)
+    options = {"flatten": draw(st.booleans()), "padding_side": draw(SIDES)}
+    options["layout"] = draw(st.sampled_from(["padded", "ragged"]))
+    options["spread"] = draw(st.sampled_from(["first", "nan"]))
+    dtype = {"a": np.int64, "x": np.float64, "y": np.float32}
+    made = dataset(table, draw).batch(rows, **options, dtype=dtype, nan=-1, fill={"x": 5})
+    wanted = expected(table, rows, options | {"fill": {"x": 5}})
+    for name, to in dtype.items():
+        wanted[name] = wanted[name].astype(to)
+    for name in ("x", "w"):
+        axes = 1 if options["flatten"] else table.dims[name]
+        present = ~np.isnan(wanted[name])
+        wanted[name] = np.where(present, wanted[name], -1)
+        if options["layout"] == "padded":
+            mask = made[f"dim{axes}/mask"]
+            present &= mask.reshape(mask.shape + (1,) * (present.ndim - mask.ndim))
+        wanted[f"{name}/mask"] = present
+    assert_same(made, wanted)
+
+
+def test_batch_gives_offsets_of_every_level():
+    table = Table([[2, 0], [], [1]], 2)
+    made = Dataset(table.joint()).batch([2, 0, 1, 0], layout="ragged", positions=True)
+    assert made["dim1/offsets"].tolist() == [0, 1, 3, 3, 5]
+    assert made["dim2/offsets"].tolist() == [0, 1, 3, 3, 5, 5]
+    assert made["dim1/cu_seqlens"].dtype == np.int32
+    assert made["dim1/cu_seqlens"].tolist() == made["dim1/offsets"].tolist()
+    assert made["dim1/max_length"] == 2
+    assert made["dim1/positions"].tolist() == [0, 0, 1, 0, 1]
+
+
+def test_batch_sizes_are_as_asked():
+    table = Table([[2, 0, 3], [], [1]], 2)
+    ds = Dataset(table.joint())
+    assert ds.batch([0, 1], pad_to_multiple=4)["b"].shape == (2, 4, 3)
+    assert ds.batch([0, 1], pad_to_multiple=[4, 2])["b"].shape == (2, 4, 4)
+    assert ds.batch([0, 1], pad_to=[5, None])["b"].shape == (2, 5, 3)
+    assert ds.batch([0, 1], max_len=[2, 1])["b"].shape == (2, 2, 1)
+    kept = ds.batch([0], max_len=[None, 1], truncate="left")["b"]
+    assert kept[0, 2, 0] == table.values["b"][4]
+    assert ds.batch([], keys=["b"])["b"].shape == (0, 0, 0)
+    assert ds.batch([1], keys=["b"])["b"].shape == (1, 0, 0)
+    with pytest.raises(ValueError, match="pad_to: the longest sequence of axis 1 takes 3 slots, over 2"):
+        ds.batch([0], pad_to=2)
+
+
+def test_batch_reuses_buffers():
+    table = Table([[2, 0, 3], [], [1]], 2)
+    ds = Dataset(table.joint())
+    wanted = ds.batch([0, 2])
+    flat = {name: np.empty(array.size + 7, array.dtype) for name, array in wanted.items()}
+    made = ds.batch([0, 2], out=flat)
+    assert_same(made, wanted)
+    assert all(np.shares_memory(made[name], flat[name]) for name in made)
+    exact = {name: np.empty_like(array) for name, array in wanted.items()}
+    assert ds.batch([0, 2], out=exact)["b"] is exact["b"]
+    buffers = Buffers()
+    ds.batch([2], out=buffers)
+    assert_same(ds.batch([0, 2], out=buffers), wanted)
+    first = dict(buffers)
+    assert_same(ds.batch([0, 2], out=buffers), wanted)
+    assert all(buffers[name] is array for name, array in first.items())
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "text"),
+    [
+        ({"a": np.empty(9, np.int8)}, TypeError, r"out\['a'\]: has dtype int8, the batch gives uint8"),
+        ({"a": np.empty(1, np.uint8)}, ValueError, r"out\['a'\]: has room for 1 entries, the batch needs 6"),
+        ({"a": np.empty(99, np.uint8)[::2]}, ValueError, "C-contiguous"),
+        ({"a": [0] * 6}, TypeError, r"out\['a'\]: expected an array, got list"),
+        ({"q": np.empty(9)}, ValueError, "out: the batch has no 'q'"),
+    ],
+)
+def test_batch_refuses_buffers_that_do_not_fit(out, error, text):
+    ds = Dataset(Table([[2, 0, 3], [], [1]], 2).joint())
+    with pytest.raises(error, match=text):
+        ds.batch([0, 2], out=out)
+    frozen = np.zeros(9, np.uint8)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="writeable"):
+        ds.batch([0, 2], out={"a": frozen})
+    assert not frozen.any()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"keys": ["q"]}, KeyError, "keys: 'q' is not one of"),
+        ({"keys": "a"}, TypeError, "keys: expected a list"),
+        ({"padding_side": "up"}, ValueError, "padding_side: expected one of 'left', 'right'; got 'up'"),
+        ({"window": "random"}, ValueError, "window: 'random' needs max_len"),
+        ({"window": "middle", "max_len": 2}, ValueError, "window: expected one of"),
+        ({"max_len": -1}, ValueError, "max_len: expected at least 0, got -1"),
+        ({"max_len": 1.5}, TypeError, "max_len: expected an int"),
+        ({"max_len": [2, 1], "layout": "ragged"}, ValueError, "max_len: a ragged batch cuts its first axis"),
+        ({"pad_to": 4, "layout": "ragged"}, ValueError, "pad_to: a ragged batch has no padding"),
+        ({"fill": {"q": 1}}, KeyError, "fill: 'q' is not one of"),
+        ({"fill": {"a": -1}}, ValueError, "fill: -1 is no value of uint8, the dtype of 'a'|fill: -1 for 'a'"),
+        ({"fill": {"a": 1.5}}, ValueError, "fill: 1.5 is no value of uint8"),
+        ({"nan": {"a": 0}}, ValueError, "nan: 'a' is uint8, which has no NaN"),
+        (
+            {"dtype": {"x": "int32"}},
+            ValueError,
+            "'x' row 0 holds a value that the dtype of the batch does not",
+        ),
+        ({"start": [0]}, ValueError, "start: has 1 entries for 2 rows"),
+        ({"end": [0.5, 1.0]}, TypeError, "end: expected integers"),
+        (
+            {"max_bytes": 200},
+            ValueError,
+            r"b: the shape \(2, 3, 3\) of 4 bytes an entry takes the batch to \d+",
+        ),
+        ({"prefix": {"q": [1]}}, KeyError, "prefix: 'q' is not a key of the batch"),
+        ({"prefix": {"b": [1]}}, ValueError, "prefix: its keys lie at dims"),
+        ({"prefix": {"a": [300]}}, ValueError, "prefix: 'a' row 0 holds a value"),
+        ({"prefix": 5}, TypeError, "prefix: expected a JointNestedRaggedTensorDict, got int"),
+        ({"seed": "x", "max_len": 1, "window": "random"}, TypeError, "seed: expected an int"),
+    ],
+)
+def test_batch_refuses_options_that_do_not_fit(options, error, text):
+    table = Table([[2, 0, 3], [], [1]], 2)
+    table.values["x"][:] = 0.5
+    with pytest.raises(error, match=text):
+        Dataset(table.joint()).batch([0, 2], **options)
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "text"),
+    [
+        ([3], IndexError, "rows: index 3 at position 0 is out of range"),
+        (np.array([0, -4]), IndexError, "rows: index -4 at position 1"),
+        ([0.5], TypeError, "rows: expected integers"),
+        ([[0]], TypeError, "rows: expected one dimension"),
+        ([True, False], IndexError, "rows: a mask of 2 for 3 rows"),
+        (["a"], TypeError, "rows: expected integers"),
+    ],
+)
+def test_batch_refuses_rows_that_there_are_not(rows, error, text):
+    with pytest.raises(error, match=text):
+        Dataset(Table([[2, 0, 3], [], [1]], 2).joint()).batch(rows)
+
+
+def test_batch_takes_rows_of_any_kind():
+    ds = Dataset(Table([[2, 0, 3], [], [1]], 2).joint())
+    wanted = ds.batch([2, 0])["y"].tolist()
+    assert ds.batch(np.array([-1, 0], np.int8))["y"].tolist() == wanted
+    assert ds.batch(np.array([2, 0], np.uint64))["y"].tolist() == wanted
+    assert ds.batch(np.array([0, 2, 1])[::-1])["y"].tolist() == [ds.batch([i])["y"][0] for i in (1, 2, 0)]
+    assert ds.batch([True, False, True])["y"].tolist() == wanted[::-1]
+    assert ds.batch(slice(None, None, -2))["y"].tolist() == wanted
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+@pytest.mark.parametrize(
+    ("level", "ends"),
+    [(0, [2, 1, 3]), (0, [2, 9, 3]), (0, [-1, 2, 3]), (1, [2, 1, 5]), (1, [7, 2, 5]), (1, [0, -9, 5])],
+)
+def test_batch_refuses_damaged_levels(level, ends, flatten):
+    levels = [np.array([1, 2, 3]), np.array([1, 2, 5])]
+    levels[level] = np.array(ends)
+    joint = _core.Joint(["a", "b"], [1, 2], [np.arange(3), np.arange(5)], levels)
+    ds = Dataset(joint)
+    with pytest.raises(ValueError, match=rf"dim{level + 1}/bounds: row \d"):
+        ds.batch([0, 1, 2], flatten=flatten)
+    for start in ([0, 0, 0], [1, 1, 1]):  # windows read less, and never beyond
+        for row in range(3):
+            try:
+                ds.batch([row] * 3, flatten=flatten, start=start, layout="ragged")
+            except ValueError as error:
+                assert "/bounds" in str(error)  # noqa: PT017

@@ -1,0 +1,137 @@
+"""Inside torch's DataLoader, with workers of every start method, and where torch is not there."""
+
+import functools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import varlen.io
+from batches import Table, assert_same
+from varlen.data import Collate, Dataset, LengthBuckets, TokenBudget
+
+SKELETON = [[2, 0, 3], [], [1], [4, 4], [0], [1, 1, 1]] * 4
+
+
+@functools.cache
+def _path(folder):
+    joint = Table(SKELETON, 2).joint()
+    held = {f"dim{d}/bounds": joint.bounds(d) for d in (1, 2)}
+    pairs = zip(joint.names, joint.dims, strict=True)
+    held |= {f"dim{dim}/{name}": np.array(joint.values(name)) for name, dim in pairs}
+    path = str(folder / "rows.nrt")
+    varlen.io.save(path, held)
+    return path
+
+
+@pytest.fixture
+def ds(tmp_path):
+    return varlen.open(_path(tmp_path))
+
+
+def loader(*args, **options):
+    data = pytest.importorskip("torch.utils.data")
+    return data.DataLoader(*args, **options)
+
+
+def test_loader_makes_batches_in_this_process(ds):
+    sampler = TokenBudget(ds.lengths, 12, seed=1)
+    collate = ds.collator(framework="torch", flatten=True, padding_side="left")
+    made = list(loader(ds, batch_sampler=sampler, collate_fn=collate))
+    assert len(made) == len(sampler)
+    for batch, rows in zip(made, sampler, strict=True):
+        wanted = ds.batch(rows, flatten=True, padding_side="left")
+        assert_same({name: tensor.numpy() for name, tensor in batch.items()}, wanted)
+    plain = list(loader(ds, batch_size=5, shuffle=True, collate_fn=ds.collate))
+    assert sum(len(batch["y"]) for batch in plain) == len(ds)
+    single = list(loader(ds, batch_size=None))
+    assert len(single) == len(ds)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_loader_makes_batches_in_workers(ds, method):
+    if method == "fork" and sys.platform == "darwin":
+        pytest.skip("fork is not safe there")
+    ds.batch(np.arange(len(ds)))  # threads and plans that a fork must not trip over
+    sampler = LengthBuckets(ds.lengths, 4, seed=1)
+    collate = ds.collator(framework="torch", max_len=3, window="random", seed=5)
+    workers = loader(
+        ds,
+        batch_sampler=sampler,
+        collate_fn=collate,
+        num_workers=2,
+        multiprocessing_context=method,
+        timeout=100,
+    )
+    made = list(workers)
+    assert len(made) == len(sampler)
+    for batch, rows in zip(made, sampler, strict=True):
+        wanted = ds.batch(rows, max_len=3, window="random", seed=5)
+        assert_same({name: tensor.numpy() for name, tensor in batch.items()}, wanted)
+
+
+def test_loader_collates_samples_of_other_datasets():
+    samples = [{"x": np.arange(i % 3), "y": i, "name": str(i)} for i in range(6)]
+    made = list(loader(samples, batch_size=3, collate_fn=Collate(framework="torch", padding_side="left")))
+    assert made[0]["x"].tolist() == [[0, 0], [0, 0], [0, 1]]
+    assert made[1]["name"] == ["3", "4", "5"]
+
+
+def test_random_windows_differ_by_epoch_in_a_collator(ds):
+    collate = ds.collator(max_len=1, window="random", seed=5, keys=["a"])
+    rows = list(range(len(ds)))
+    first = collate(rows)["a"].tolist()
+    assert collate(rows)["a"].tolist() == first
+    collate.set_epoch(1)
+    assert collate(rows)["a"].tolist() != first
+
+
+NO_TORCH = """
+import sys
+sys.modules["torch"] = None
+import numpy as np
+import varlen
+from varlen.data import Collate, TokenBudget
+ds = varlen.open(sys.argv[1])
+for rows in TokenBudget(ds.lengths, 12):
+    assert ds.collate(ds.__getitems__(rows))["y"].size == len(rows)
+assert len(list(ds.epoch(5, shuffle=True, prefetch=2, progress=False))) == 5
+assert Collate()([np.ones(2), np.ones(1)])[0].shape == (2, 2)
+try:
+    ds.batch([0], framework="torch")
+except ImportError:
+    print("fine")
+"""
+
+
+def test_data_works_without_torch(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", NO_TORCH, _path(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_data_never_imports_torch():
+    code = "import sys, varlen.data; ds = varlen.data.Dataset; print('torch' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True
+    )
+    assert done.stdout == "False\n"
+
+
+def test_dataset_survives_a_fork_of_its_threads(ds):
+    import multiprocessing
+
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("no fork here")
+    wanted = ds.batch(np.arange(len(ds)))["y"].sum()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_sum_of, [ds] * 3) == [wanted] * 3
+
+
+def _sum_of(ds: Dataset):
+    return ds.batch(np.arange(len(ds)))["y"].sum()

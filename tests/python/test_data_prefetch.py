@@ -1,0 +1,127 @@
+"""The prefetcher: batches in order, good until the next is taken; errors arrive; threads end."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+from batches import Table, assert_same
+from varlen.data import Buffers, Dataset, Prefetcher
+
+
+def threads_left():
+    return [t for t in threading.enumerate() if t.name.startswith("varlen-prefetch")]
+
+
+def fill(item, buffers):
+    array = buffers.grow("x", np.dtype(np.int64), 4)[:4]
+    array[:] = item
+    return array
+
+
+@pytest.mark.parametrize(("depth", "threads"), [(1, 1), (2, 1), (3, 3)])
+def test_prefetcher_keeps_order_and_the_batch_that_was_taken(depth, threads):
+    seen = set()
+    with Prefetcher(fill, range(50), depth=depth, threads=threads) as ahead:
+        for i, batch in enumerate(ahead):
+            seen.add(batch.ctypes.data)
+            assert batch.tolist() == [i] * 4
+            threading.Event().wait(0.0005)  # others are filled meanwhile
+            assert batch.tolist() == [i] * 4
+    assert i == 49
+    assert len(seen) <= depth + 1
+    assert not threads_left()
+
+
+def test_prefetcher_carries_errors():
+    def fails(item, buffers):
+        if item == 2:
+            raise ZeroDivisionError("item 2")
+        return fill(item, buffers)
+
+    ahead = Prefetcher(fails, range(9), depth=2)
+    assert [int(next(ahead)[0]) for _ in range(2)] == [0, 1]
+    with pytest.raises(ZeroDivisionError, match="item 2"):
+        next(ahead)
+    assert list(ahead) == []
+    assert not threads_left()
+
+    def items():
+        yield 0
+        raise KeyError("items")
+
+    with Prefetcher(fill, items()) as ahead:
+        assert next(ahead).tolist() == [0] * 4
+        with pytest.raises(KeyError, match="items"):
+            next(ahead)
+    assert not threads_left()
+
+
+def test_prefetcher_ends_when_left_early_or_dropped():
+    with Prefetcher(fill, range(10**9)) as ahead:
+        kept = next(ahead)
+    assert kept.tolist() == [0] * 4
+    assert list(ahead) == []
+    dropped = Prefetcher(fill, range(10**9), depth=2, threads=2)
+    next(dropped)
+    del dropped
+    gc.collect()
+    assert not threads_left()
+
+
+def test_prefetcher_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match="depth: expected at least 1"):
+        Prefetcher(fill, [], depth=0)
+    with pytest.raises(ValueError, match="threads: expected 1 to depth=2, got 3"):
+        Prefetcher(fill, [], depth=2, threads=3)
+    with pytest.raises(ValueError, match="slack"):
+        Buffers(slack=-1)
+
+
+def test_epoch_is_the_same_with_and_without_prefetch():
+    ds = Dataset(Table([[2, 0, 3], [], [1], [4, 4], [1, 1, 1]] * 7, 2).joint())
+    options = {"shuffle": True, "seed": 3, "max_len": 2, "window": "random"}
+    plain = list(ds.epoch(4, **options))
+    assert len(plain) == len(ds.epoch(4)) == 9
+    for prefetch in (1, 3):
+        for batch, wanted in zip(ds.epoch(4, prefetch=prefetch, **options), plain, strict=True):
+            assert_same(batch, wanted)
+    assert not threads_left()
+    assert sorted(np.concatenate([b["y"] for b in plain]).tolist()) == sorted(
+        ds.batch(range(35))["y"].tolist()
+    )
+    again = [batch["y"].tolist() for batch in ds.epoch(4, **{**options, "epoch": 1})]
+    assert again != [batch["y"].tolist() for batch in plain]
+    assert len(list(ds.epoch(4, drop_last=True))) == 8
+    assert [len(b["y"]) for b in ds.epoch(batches=[[1], [2, 3]])] == [1, 2]
+
+
+def test_epoch_shows_progress(capsys):
+    ds = Dataset(Table([[2, 0], [1]], 2).joint())
+    assert len(list(ds.epoch(1, progress=True))) == 2
+    assert "2/2" in capsys.readouterr().err
+
+
+def test_epoch_takes_a_prefix_of_every_row():
+    table = Table([2, 0, 3], 1)
+    ds = Dataset(table.joint())
+    statics = Table([1, 2, 1], 1, seed=9).joint().select(["a", "x", "w"])
+    made = next(iter(ds.epoch(batches=[[2, 1]], prefix=statics)))
+    assert made["dim1/mask"].sum(1).tolist() == [4, 2]
+    assert made["a"][1, :2].tolist() == statics.values("a")[1:3].tolist()
+    with pytest.raises(ValueError, match="prefix: has 2 records; one for all, or one for each of 3 rows"):
+        next(iter(ds.epoch(2, prefix=statics.slice(0, 2))))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, "batch_size: give batch_size or batches"),
+        ({"batch_size": 0}, "batch_size: expected at least 1"),
+        ({"batches": [], "shuffle": True}, "batches: their order"),
+        ({"batch_size": 1, "prefetch": -1}, "prefetch: expected at least 0"),
+    ],
+)
+def test_epoch_refuses_what_does_not_fit(options, text):
+    with pytest.raises(ValueError, match=text):
+        Dataset(Table([1], 1).joint()).epoch(**options)
