@@ -116,3 +116,35 @@ def pad(
         full = [*gap, *kept] if side == "left" else [*kept, *gap]
         out.append(pad(full, sizes[1:], fill, side, truncate) if sizes[1:] else full)
     return out
+
+
+def flatten(nested: Rows, depth: int) -> tuple[list[Any], list[list[int]]]:
+    """Nested lists to leaves and the lengths of `depth` levels, outermost first. `nest` turned round.
+
+    Examples
+    --------
+    >>> flatten([[[7, 8]], [[], [9]]], 2)
+    ([7, 8, 9], [[1, 2], [2, 0, 1]])
+    """
+    rows, levels = list(nested), []
+    for _ in range(depth):
+        levels.append([len(row) for row in rows])
+        rows = [leaf for row in rows for leaf in row]
+    return rows, levels
+
+
+def narrowest(leaves: Rows) -> str:
+    """The name of the smallest dtype that holds them: bool, an unsigned or signed integer, or float32.
+
+    Examples
+    --------
+    >>> narrowest([True]), narrowest([True, 300]), narrowest([1, -1]), narrowest([1, 0.5])
+    ('bool', 'uint16', 'int8', 'float32')
+    """
+    if any(isinstance(leaf, float) for leaf in leaves):
+        return "float32"
+    if all(isinstance(leaf, bool) for leaf in leaves):
+        return "bool"
+    kind, spare = ("uint", 0) if min(leaves) >= 0 else ("int", 1)
+    need = max(max(leaves).bit_length(), (-min(leaves) - 1).bit_length() if spare else 0) + spare
+    return next(f"{kind}{bits}" for bits in (8, 16, 32, 64) if need <= bits)

@@ -1,0 +1,299 @@
+"""from_lists and to_lists: against the oracle, in every kind of leaf, depth and dtype, and every way to fail."""
+
+import collections
+import enum
+import fractions
+import gc
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from varlen import _core
+from varlen.testing import oracle
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+LEAVES = {
+    "bool": st.booleans(),
+    "small": st.integers(-5, 300),
+    "int64": st.integers(-(2**63), 2**63 - 1),
+    "uint64": st.integers(0, 2**64 - 1),
+    "float": st.floats(allow_nan=False),
+    "mixed": st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False),
+}
+
+
+def nests(leaves, depth):
+    """Nested lists (and some tuples) `depth` levels deep."""
+    nest = st.lists(leaves, max_size=6)
+    for _ in range(depth):
+        nest = st.lists(nest | nest.map(tuple), max_size=5)
+    return nest
+
+
+def expected_dtype(leaves):
+    if not leaves:
+        return np.dtype(float)
+    if all(isinstance(leaf, int) for leaf in leaves) and max(leaves) > 2**63 - 1:
+        return np.dtype(np.uint64)  # exact, where NumPy may go to float64
+    return np.array(leaves).dtype
+
+
+@given(st.data(), st.integers(0, 4), st.sampled_from(sorted(LEAVES)))
+def test_lists_equal_the_oracle(data, depth, kind):
+    nest = data.draw(nests(LEAVES[kind], depth))
+    leaves, levels = oracle.flatten(nest, depth)
+    values, found = _core.from_lists(nest, depth)
+    assert [level.lengths.tolist() for level in found] == levels
+    assert values.dtype == expected_dtype(leaves)
+    assert values.tolist() == np.array(leaves, values.dtype).tolist()
+    assert _core.to_lists(values, found) == oracle.nest(values.tolist(), levels)
+
+
+@given(st.data(), st.integers(1, 3))
+def test_depth_is_that_of_the_leaves(data, depth):
+    nest = data.draw(nests(LEAVES["small"], depth))
+    leaves, levels = oracle.flatten(nest, depth)
+    values, found = _core.from_lists(nest)
+    if leaves:
+        assert [level.lengths.tolist() for level in found] == levels
+        assert values.tolist() == leaves
+
+
+@pytest.mark.parametrize(("nest", "depth"), [([], 0), ([[], []], 1), ([[[]], [[]]], 2), ([[], [[], [[]]]], 3)])
+def test_depth_of_no_leaves_is_that_of_the_lists(nest, depth):
+    values, levels = _core.from_lists(nest)
+    assert len(levels) == depth
+    assert values.shape == (0,)
+    assert values.dtype == float
+
+
+@given(st.data(), st.sampled_from(sorted(LEAVES)))
+def test_narrow_is_the_smallest_dtype(data, kind):
+    nest = data.draw(nests(LEAVES[kind], 1))
+    leaves, _ = oracle.flatten(nest, 1)
+    floats = [x for x in leaves if isinstance(x, float)]
+    if not leaves:
+        with pytest.raises(ValueError, match="Cannot infer dtype from empty values; provide an explicit `schema=`"):
+            _core.from_lists(nest, 1, None, True)
+    elif floats and np.abs(np.array(leaves, float)).max() > float(np.finfo(np.float32).max):
+        with pytest.raises(ValueError, match=r"Cannot store range \[.*\] as np.float32"):
+            _core.from_lists(nest, 1, None, True)
+    else:
+        values, _ = _core.from_lists(nest, 1, None, True)
+        assert values.dtype == oracle.narrowest(leaves)
+        assert values.tolist() == np.array(leaves, values.dtype).tolist()
+
+
+@given(st.lists(st.lists(st.integers(-(2**40), 2**40), max_size=900), max_size=6))
+def test_narrow_widens_what_was_written_before(nest):
+    leaves, _ = oracle.flatten([*nest, [1]], 1)
+    values, _ = _core.from_lists([*nest, [1]], 1, None, True)
+    assert values.dtype == oracle.narrowest(leaves)
+    assert values.tolist() == leaves
+
+
+def test_narrow_says_what_no_type_holds():
+    for nest, text in [
+        ([[2**63, -1]], "No valid type available for -1 - 9223372036854775808!"),
+        ([[10**20, 1]], "No valid type available for 1 - 100000000000000000000!"),
+        ([[1e39, float("nan")]], r"Cannot store range \[1e\+39, 1e\+39\] as np.float32"),
+        ([[float("inf")]], r"Cannot store range \[inf, inf\] as np.float32"),
+        ([[1.5, 10**400]], r"Cannot store range \[1.5, 10{400}\] as np.float32"),
+        ([np.array([1j])], "Vals must all be ints, floats, or bools"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            _core.from_lists(nest, 1, None, True)
+    assert _core.from_lists([[2**63, -1, 0.5]], -1, None, True)[0].dtype == np.float32
+    assert _core.from_lists([[float("nan")]], -1, None, True)[0].dtype == np.float32
+
+
+@given(st.lists(st.lists(st.integers(-300, 300) | st.sampled_from([1.0, 2.5, True]), max_size=5), min_size=1),
+       st.sampled_from(["bool", "u1", "i1", "u2", "i4", "u8", "i8", "f4", "f8", "f2", "c8", ">i2", ">f4"]))  # fmt: skip
+def test_dtype_holds_every_number_or_none(nest, dtype):
+    leaves, _ = oracle.flatten(nest, 1)
+    dtype = np.dtype(dtype)
+    with np.errstate(all="ignore"):
+        want = np.array([np.array(leaf).astype(dtype) for leaf in leaves], dtype)
+    bad = [i for i, leaf in enumerate(leaves) if want[i] != leaf] if dtype.kind in "biu" else []
+    if not bad:
+        values, _ = _core.from_lists(nest, 1, dtype)
+        assert values.dtype == dtype
+        np.testing.assert_array_equal(values, want)
+        return
+    ends = np.cumsum([len(row) for row in nest])
+    row = int(np.searchsorted(ends, bad[0], side="right"))
+    column = bad[0] - int(ends[row - 1] if row else 0)
+    with pytest.raises((ValueError, OverflowError), match=rf"^values\[{row}\]\[{column}\]: "):
+        _core.from_lists(nest, 1, dtype)
+
+
+class Color(enum.IntEnum):
+    RED = 3
+
+
+class Index:
+    def __index__(self):
+        return 7
+
+
+class Tensorish:
+    def __init__(self, data):
+        self.data = data
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.data, dtype)
+
+
+class MyFloat(float):
+    pass
+
+
+class MyList(list):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("nest", "want", "dtype"),
+    [
+        ([[Color.RED, 1]], [3, 1], "i8"),
+        ([[Index()], [1]], [7, 1], "i8"),
+        ([[MyFloat(0.5)]], [0.5], "f8"),
+        ([[np.float64(0.5)], [1]], [0.5, 1], "f8"),
+        ([[fractions.Fraction(1, 2)], [True]], [0.5, 1], "f8"),
+        ([[np.float32(1.5), np.float32(2)]], [1.5, 2], "f4"),
+        ([[np.float32(1.5), 2]], [1.5, 2], "f8"),
+        ([[np.float16(1.5), True]], [1.5, 1], "f2"),
+        ([[np.int8(1)], [np.uint8(200)]], [1, 200], "i2"),
+        ([[np.bool_(True)]], [True], "?"),
+        ([[True], [np.uint16(7)]], [1, 7], "u2"),
+        ([[np.uint64(2**63), 5]], [2**63, 5], "u8"),
+        ([[np.array(3)]], [3], "i8"),
+        ([[1j, 2]], [1j, 2], "c16"),
+        ([[np.longdouble(1)]], [1], np.longdouble),
+        ([[np.datetime64("2020-01-02", "s")]], [np.datetime64("2020-01-02", "s")], "M8[s]"),
+        ([[ml_dtypes.bfloat16(1.5)]], [1.5], ml_dtypes.bfloat16),
+        ([range(3), (), collections.deque([5])], [0, 1, 2, 5], "i8"),
+        ([Tensorish([1, 2]), [3]], [1, 2, 3], "i8"),
+        (MyList([MyList([1]), memoryview(b"\x02")]), [1, 2], "i8"),
+        ([np.array([1, 2], "f4"), np.array([3], "f4")], [1, 2, 3], "f4"),
+        ([np.array([1, 2], "f4"), [3]], [1, 2, 3], "f8"),
+        ([np.arange(9, dtype=">i2")[::4], [], np.array([1], "i4")], [0, 4, 8, 1], "i4"),
+        ([np.array([1, 2], object), [3.5]], [1, 2, 3.5], "f8"),
+        ([np.array([(1, 2.0)], "i4,f8")], [(1, 2.0)], "i4,f8"),
+        ([np.array([1.5], ml_dtypes.bfloat16)], [1.5], ml_dtypes.bfloat16),
+        ([[], np.array([True])], [True], "?"),
+    ],
+)
+def test_leaves_and_rows_of_every_kind(nest, want, dtype):
+    values, levels = _core.from_lists(nest)
+    assert values.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(values, np.array(want, dtype))
+    assert levels[0].lengths.tolist() == [len(memoryview(r) if isinstance(r, memoryview) else r)
+                                          if not isinstance(r, Tensorish) else 2 for r in nest]  # fmt: skip
+
+
+def test_rows_of_blocks_keep_trailing_dimensions():
+    nest = [[np.ones((2, 3), "f4"), np.zeros((0, 3), "f4")], [], [np.ones((1, 3), "f4")]]
+    values, levels = _core.from_lists(nest)
+    assert values.shape == (3, 3)
+    assert values.dtype == np.float32
+    assert [level.lengths.tolist() for level in levels] == [[2, 0, 1], [2, 0, 1]]
+    assert _core.from_lists([np.ones((2, 3))], -1, "u1")[0].dtype == np.uint8
+    assert _core.from_lists([np.full((2, 3), 300)], -1, None, True)[0].dtype == np.uint16
+    with pytest.raises(OverflowError, match=r"^values\[1\]\[0\]\[2\]: 300.0 does not fit uint8"):
+        _core.from_lists([np.ones((2, 3)), np.array([[1, 2, 300]])], -1, "u1")
+
+
+DEEP = []
+DEEP.append(DEEP)
+
+
+@pytest.mark.parametrize(
+    ("nest", "error", "text"),
+    [
+        ([[1], [None]], TypeError, r"values\[1\]\[0\]: expected a number, got NoneType"),
+        ([[1, 2], [3, "x"]], TypeError, r"values\[1\]\[1\]: expected a number, got str"),
+        ([[1.5, b"x"]], TypeError, r"values\[0\]\[1\]: expected a number, got bytes"),
+        ([[True, {}]], TypeError, r"values\[0\]\[1\]: expected a number, got dict"),
+        ([[1], None], TypeError, r"values\[1\]: expected a list or an array, got NoneType"),
+        ([[1], "x"], TypeError, r"values\[1\]: expected a list or an array, got str"),
+        ([[1], object()], TypeError, r"values\[1\]: expected a number, got object"),
+        ([[1], [object()]], TypeError, r"values\[1\]\[0\]: expected a number, got object"),
+        ([[1j], [2, None]], TypeError, r"values\[1\]\[1\]: expected a number, got NoneType"),
+        ([[1], 2], ValueError, r"values\[1\]: expected a list or an array, got int: not nested as deep"),
+        ([[[1]], [[2], 3]], ValueError, r"values\[1\]\[1\]: expected a list or an array, got int"),
+        ([[1], [], [2, [3]]], ValueError, r"values\[2\]\[1\]: expected a number, got list: nested deeper"),
+        ([1, [2]], ValueError, r"values\[1\]: expected a number, got list: nested deeper"),
+        ([[[1]], np.array([1])], ValueError, r"values\[1\]: an array is a row"),
+        ([np.ones((1, 2)), [1]], ValueError, r"values\[1\]: a list of numbers beside arrays of two dimensions"),
+        ([np.ones((1, 2)), np.ones((1, 3))], ValueError, r"values\[1\]: has shape \(1, 3\), but values\[0\]"),
+        ([[2**64]], OverflowError, r"values\[0\]\[0\]: 18446744073709551616 does not fit 64 bits"),
+        ([[1], [-(2**63) - 1]], OverflowError, r"values\[1\]\[0\]: -9223372036854775809 does not fit 64 bits"),
+        ([[2**63], [-1]], OverflowError, "values: no 64-bit integer type holds both -1 and 9223372036854775808"),
+        ([[1.5, 10**400]], OverflowError, r"values\[0\]\[1\]: 10*\.\.\. does not fit float64"),
+        (DEEP, ValueError, "values: nested deeper than 64 levels, or a list that contains itself"),
+        (None, TypeError, "values: expected a list, tuple or array, got NoneType"),
+        ("text", TypeError, "values: expected a list, tuple or array, got str"),
+        ({1: [2]}, TypeError, "values: expected a list, tuple or array, got dict"),
+        (3, TypeError, "values: expected a list, tuple or array, got int"),
+    ],
+)
+def test_errors_name_the_path(nest, error, text):
+    with pytest.raises(error, match=text):
+        _core.from_lists(nest)
+
+
+def test_errors_name_the_argument():
+    with pytest.raises(TypeError, match=r"^code\[0\]: expected a number, got str"):
+        _core.from_lists(["x"], name="code")
+    with pytest.raises(ValueError, match="narrow: a dtype was given too"):
+        _core.from_lists([1], dtype=int, narrow=True)
+    with pytest.raises(TypeError, match="depth: expected an integer, got str"):
+        _core.from_lists([1], "1")
+    with pytest.raises(TypeError, match=r"from_lists\(\) got an unexpected keyword argument 'deep'"):
+        _core.from_lists([1], deep=2)
+    with pytest.raises(TypeError, match=r"from_lists\(\) got multiple values for argument 'depth'"):
+        _core.from_lists([1], 2, depth=2)
+    with pytest.raises(TypeError, match=r"from_lists\(\) missing required argument 'lists'"):
+        _core.from_lists()
+    with pytest.raises(TypeError, match=r"complex128 values do not go into float64"):
+        _core.from_lists([[1j]], dtype=float)
+    with pytest.raises(ValueError, match=r"values\[0\]: expected a number, got list: nested deeper"):
+        _core.from_lists([[1]], 0)
+
+
+def test_lists_that_change_under_the_walk_do_no_harm():
+    class Evil:
+        def __init__(self, lists):
+            self.lists = lists
+
+        def __index__(self):
+            self.lists[0].clear()
+            self.lists.clear()
+            gc.collect()
+            return 5
+
+    lists = [[1, 2, 3], [4]]
+    lists[0][1] = Evil(lists)
+    values, levels = _core.from_lists(lists)
+    assert values.tolist() == [1, 5, 3, 4]  # what a copy of the lists saw
+    assert levels[0].lengths.tolist() == [3, 1]
+    assert lists == []
+    with pytest.raises(ZeroDivisionError):
+        _core.from_lists([[type("Bad", (), {"__float__": lambda self: 1 / 0})()]])
+
+
+@pytest.mark.parametrize("leaf", [2**40, 0.5, np.float32(2), np.array([1, 2]), Index()])
+def test_lists_keep_no_references(leaf):
+    row = [leaf] * 3
+    nest = [row, row]
+    before = sys.getrefcount(leaf), sys.getrefcount(row), sys.getrefcount(nest)
+    for _ in range(5):
+        _core.from_lists(nest)
+        with pytest.raises(TypeError):
+            _core.from_lists([row, [leaf, None]])
+    gc.collect()
+    assert (sys.getrefcount(leaf), sys.getrefcount(row), sys.getrefcount(nest)) == before
