@@ -1,11 +1,36 @@
-// Lists of arrays, forth and back: what lists.cpp adds to the module beside nested lists.
+// Lists of arrays: what list2ragged and list2dense share, and what lists.cpp adds to the module.
 #pragma once
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+
+#include <cstddef>
+
+#include "lists_pieces.hpp"
 
 namespace varlen::bindings {
 
-void add_array_lists(pybind11::module_& m);
-void add_list_views(pybind11::module_& m);
+namespace py = pybind11;
+
+/// A list or tuple of what was given; the items of any other iterable.
+py::object sequence_of(PyObject* arrays);
+
+/// The dtype that was asked for, or None. Before anything of the list is looked at: this may run Python code.
+py::object dtype_given(PyObject* dtype);
+
+/// The pieces in that dtype: through one flat array, which `keep` then owns, so that an error can name the
+/// place.
+void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep);
+
+/// Uninitialised int64 of count + 1.
+py::array new_offsets(Py_ssize_t count);
+
+inline std::byte* memory_of(const py::object& array) {
+  return reinterpret_cast<std::byte*>(fields_of(array.ptr())->data);
+}
+
+void add_list2ragged(py::module_& m);
+void add_list2dense(py::module_& m);
+void add_list_views(py::module_& m);
 
 }  // namespace varlen::bindings

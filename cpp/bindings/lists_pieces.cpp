@@ -1,6 +1,7 @@
 #include "lists_pieces.hpp"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -51,7 +52,7 @@ std::string shape_text(const py::object& array) {
 }  // namespace
 
 Pieces::Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets)
-    : items_(items), count_(count), shape_(kNoShape), pieces_(in_place_) {
+    : items_(items), count_(count), shape_(kNoShape), pieces_(reinterpret_cast<Piece*>(in_place_)) {
   if (count > kInPlace) {
     heap_ = std::make_unique_for_overwrite<Piece[]>(static_cast<std::size_t>(count));
     pieces_ = heap_.get();
@@ -95,7 +96,7 @@ bool Pieces::collect(PyObject* const* items, std::int64_t* offsets) {
       if (array->dimensions[axis] != shape_[axis]) return false;
     }
     const std::int64_t rows = array->dimensions[0];
-    pieces_[i] = {reinterpret_cast<const std::byte*>(array->data), rows};
+    new (pieces_ + i) Piece{reinterpret_cast<const std::byte*>(array->data), rows};
     total += rows;
     longest = std::max(longest, rows);
     if (offsets != nullptr) offsets[i + 1] = total;

@@ -54,7 +54,7 @@ class Pieces {
   const Py_intptr_t* shape_ = nullptr;
   std::vector<py::object> keep_;
   std::vector<PyObject*> own_;
-  Piece in_place_[kInPlace];
+  alignas(Piece) std::byte in_place_[kInPlace * sizeof(Piece)];  // not initialised: 2 KB a call would show
   std::unique_ptr<Piece[]> heap_;
   Piece* pieces_;
 };

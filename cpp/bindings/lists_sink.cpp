@@ -6,7 +6,7 @@ namespace varlen::bindings {
 
 namespace {
 
-std::byte* bytes_of(const py::array& array) {
+std::byte* bytes_of(const py::object& array) {
   return reinterpret_cast<std::byte*>(fields_of(array.ptr())->data);
 }
 
@@ -49,7 +49,7 @@ void Sink::become(Number carrier) {
     carrier_ = carrier;
     return;
   }
-  const py::array before = values_;
+  const py::object before = values_;
   const Number from = carrier_;
   begin(carrier);
   const std::int64_t bad = convert_numbers(from, bytes_of(before), width_of(from), used_, carrier, out_);
@@ -115,10 +115,10 @@ void Sink::put(Number from, const std::byte* data, std::int64_t stride, std::int
 }
 
 py::array Sink::finish() {
-  if (direct_) return values_;
+  if (direct_) return py::reinterpret_borrow<py::array>(values_);
   flush();
   if (!has_target_) retarget(want_.narrow ? Number::boolean : target_);
-  return values_;
+  return py::reinterpret_borrow<py::array>(values_);
 }
 
 }  // namespace varlen::bindings

@@ -77,7 +77,7 @@ class Sink {
   std::int64_t written_ = 0;  // leaves in values_; in scratch_ are used_ more
   std::int64_t used_ = 0;
   std::int64_t capacity_;
-  py::array values_;
+  py::object values_;
   std::byte* out_ = nullptr;
   alignas(64) std::byte scratch_[kBlock * 8];
 };

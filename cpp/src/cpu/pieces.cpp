@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pieces_short.hpp"
 #include "varlen/pool.hpp"
 
 namespace varlen {
@@ -14,6 +15,9 @@ constexpr std::int64_t kAhead = 12;
 void pad_range(const Piece* pieces, std::int64_t begin, std::int64_t end, std::int64_t slots,
                std::int64_t width, Side side, const FillPattern& fill, std::byte* out) noexcept {
   const std::int64_t row_bytes = slots * width;
+  if (has_short() && row_bytes <= kShortRow && width % 4 == 0 && fill.blocks) {
+    begin = pad_short(pieces, begin, end, slots, width, side, fill, out);
+  }
   std::byte* const stop = out + end * row_bytes;
   std::byte* row = out + begin * row_bytes;
   for (std::int64_t i = begin; i < end; ++i, row += row_bytes) {
@@ -46,12 +50,24 @@ void concat_pieces(const Piece* pieces, Offsets level, std::int64_t width, std::
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total * c / chunks;
     const std::int64_t to = total * (c + 1) / chunks;
-    std::int64_t i = c == 0 ? 0 : std::upper_bound(level.ends, level.ends + level.count, from) - level.ends;
-    for (std::int64_t at = from; i < level.count && at < to; ++i) {
-      if (i + kAhead < level.count) __builtin_prefetch(pieces[i + kAhead].data);
+    std::int64_t i = std::upper_bound(level.ends, level.ends + level.count, from) - level.ends;
+    std::int64_t at = from;
+    const auto copy = [&] {
       const std::int64_t rows = std::min(level.end(i), to) - at;
       copy_exact(out + at * width, pieces[i].data + (at - level.start(i)) * width, rows * width);
       at += rows;
+      ++i;
+    };
+    if (i < level.count && at > level.start(i)) copy();
+    const std::int64_t whole = std::upper_bound(level.ends, level.ends + level.count, to) - level.ends;
+    if (has_short() && width % 4 == 0 && (to - from) * width <= kShortPiece * (whole - i)) {
+      std::byte* next = out + at * width;
+      i = concat_short(pieces, i, whole, width, next, out + to * width);
+      if (i > 0) at = std::max(at, level.end(i - 1));
+    }
+    while (i < level.count && at < to) {
+      if (i + kAhead < level.count) __builtin_prefetch(pieces[i + kAhead].data);
+      copy();
     }
   });
 }

@@ -1,0 +1,116 @@
+#include "pieces_short.hpp"
+
+#include <cstring>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define VARLEN_MASKED 1
+#endif
+
+namespace varlen {
+
+#ifdef VARLEN_MASKED
+
+namespace {
+
+#define VARLEN_AVX2 __attribute__((target("avx2")))
+
+constexpr std::int64_t kAhead = 12;
+constexpr std::int64_t kLanes = 8;
+
+/// Lane numbers from `first` on.
+VARLEN_AVX2 inline __m256i lanes_from(int first) noexcept {
+  return _mm256_add_epi32(_mm256_set1_epi32(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/// The words under the mask, wherever `at` points; the others are not touched.
+VARLEN_AVX2 inline __m256i load_masked(std::uintptr_t at, __m256i mask) noexcept {
+  return _mm256_maskload_epi32(reinterpret_cast<const int*>(at), mask);
+}
+
+VARLEN_AVX2 inline void store(std::byte* at, __m256i words) noexcept {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), words);
+}
+
+}  // namespace
+
+bool has_short() noexcept {
+  static const bool found = __builtin_cpu_supports("avx2") != 0;
+  return found;
+}
+
+VARLEN_AVX2 std::int64_t pad_short(const Piece* pieces, std::int64_t begin, std::int64_t end,
+                                   std::int64_t slots, std::int64_t width, Side side, const FillPattern& fill,
+                                   std::byte* out) noexcept {
+  const std::int64_t row_bytes = slots * width;
+  const int words = static_cast<int>(row_bytes / 4);
+  const __m256i pattern =
+      _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(fill.block)));
+  const std::int64_t blocks = (row_bytes + 31) / 32;
+  const std::byte* const stop = out + end * row_bytes;
+  std::byte* row = out + begin * row_bytes;
+  std::int64_t i = begin;
+  for (; i < end && stop - row >= blocks * 32; ++i, row += row_bytes) {
+    if (i + kAhead < end) __builtin_prefetch(pieces[i + kAhead].data);
+    const int filled = static_cast<int>(pieces[i].rows * width / 4);
+    // Words [from, to) of the row are data.
+    const int from = side == Side::left ? words - filled : 0;
+    const __m256i before = _mm256_set1_epi32(from - 1);
+    const __m256i to = _mm256_set1_epi32(from + filled);
+    const std::uintptr_t base =
+        reinterpret_cast<std::uintptr_t>(pieces[i].data) - static_cast<std::uintptr_t>(from) * 4;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const __m256i lane = lanes_from(static_cast<int>(block * kLanes));
+      const __m256i mask = _mm256_and_si256(_mm256_cmpgt_epi32(lane, before), _mm256_cmpgt_epi32(to, lane));
+      const __m256i data = load_masked(base + static_cast<std::uintptr_t>(block) * 32, mask);
+      store(row + block * 32, _mm256_blendv_epi8(pattern, data, mask));
+    }
+  }
+  return i;
+}
+
+VARLEN_AVX2 std::int64_t concat_short(const Piece* pieces, std::int64_t begin, std::int64_t end,
+                                      std::int64_t width, std::byte*& out, const std::byte* stop) noexcept {
+  const __m256i low = lanes_from(0);
+  const __m256i high = lanes_from(kLanes);
+  std::byte* at = out;
+  std::int64_t i = begin;
+  for (; i < end; ++i) {
+    if (i + kAhead < end) __builtin_prefetch(pieces[i + kAhead].data);
+    const std::int64_t bytes = pieces[i].rows * width;
+    if (bytes > kShortPiece) {
+      std::memcpy(at, pieces[i].data, static_cast<std::size_t>(bytes));
+    } else {
+      if (stop - at < kShortPiece) break;
+      const __m256i words = _mm256_set1_epi32(static_cast<int>(bytes / 4));
+      const auto data = reinterpret_cast<std::uintptr_t>(pieces[i].data);
+      const __m256i head = load_masked(data, _mm256_cmpgt_epi32(words, low));
+      const __m256i tail = load_masked(data + 32, _mm256_cmpgt_epi32(words, high));
+      store(at, head);
+      store(at + 32, tail);
+    }
+    at += bytes;
+  }
+  out = at;
+  return i;
+}
+
+#else
+
+bool has_short() noexcept {
+  return false;
+}
+
+std::int64_t pad_short(const Piece*, std::int64_t begin, std::int64_t, std::int64_t, std::int64_t, Side,
+                       const FillPattern&, std::byte*) noexcept {
+  return begin;
+}
+
+std::int64_t concat_short(const Piece*, std::int64_t begin, std::int64_t, std::int64_t, std::byte*&,
+                          const std::byte*) noexcept {
+  return begin;
+}
+
+#endif
+
+}  // namespace varlen
