@@ -1,0 +1,94 @@
+"""The command line: ``varlen`` and ``python -m varlen``.
+
+Exit codes: 0 done, 1 failed (the reason in one line on stderr), 2 misused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from varlen._core import __version__
+
+__all__ = ["main"]
+
+_EPILOG = """\
+examples:
+  varlen demo                                   the standard library's sources, from files to batches
+  varlen info visits.nrt                        what is in a file
+  varlen convert visits.jsonl visits.nrt        nested lists, a record a line
+  varlen convert events.parquet out/ --group-by patient --group-by visit --rows-per-shard 100000
+  varlen bench --rows pad                       the benchmark rows whose name matches
+
+`varlen COMMAND --help` is the manual of a command.
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="varlen",
+        description="Sequences of different lengths: look at files, convert into them, try them, time them.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"varlen {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    from varlen.cli import bench, convert, demo, info
+
+    for module in (demo, info, convert, bench):
+        module.add_parser(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command and gives its exit code.
+
+    Parameters
+    ----------
+    argv
+        The arguments without the program's name; by default those of the process.
+
+    Examples
+    --------
+    >>> try:
+    ...     main(["--version"])
+    ... except SystemExit as stop:
+    ...     print("exit code", stop.code)
+    varlen 0.1.0
+    exit code 0
+    """
+    arguments = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except KeyboardInterrupt:
+        print("varlen: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away, for example `| head`: not worth a word
+        return 1
+    except Misuse as wrong:
+        print(f"varlen: {wrong}", file=sys.stderr)
+        return 2
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        OverflowError,
+        ImportError,
+        MemoryError,
+    ) as wrong:
+        text = " ".join(str(wrong).split()) or type(wrong).__name__
+        print(f"varlen: {text}", file=sys.stderr)
+        return 1
+
+
+class Misuse(Exception):
+    """Arguments that do not go together; ends with exit code 2."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

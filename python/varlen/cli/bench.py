@@ -1,0 +1,63 @@
+"""``varlen bench``: the benchmark table, from a checkout of the sources."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+from typing import Any
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Runs the benchmark table: each row checks varlen's result against its peers, then reports the
+ratio to memory bandwidth and to the best peer, interleaved in one process on one core.
+Peers that are not installed are named and left out; `pip install "varlen[bench]"` brings them.
+The figures of a busy machine are worth little: look at the spread that is printed with them.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command to the parser.
+
+    Examples
+    --------
+    >>> commands = argparse.ArgumentParser().add_subparsers()
+    >>> add_parser(commands)
+    >>> list(commands.choices)
+    ['bench']
+    """
+    parser = commands.add_parser(
+        "bench",
+        help="run the benchmark table",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--rows", metavar="REGEX", default="", help="only rows whose name matches (default: all)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes and few rounds: checks results, figures are rough"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    # A process of its own, because thread counts are read when libraries load. Beside the installed package
+    # the table is called varlen._benchmarks; in a checkout it is the folder benchmarks.
+    module = next(
+        (name for name in ("varlen._benchmarks", "benchmarks") if importlib.util.find_spec(name)), None
+    )
+    if module is None:
+        raise FileNotFoundError(
+            "this varlen was installed without its benchmarks; run `varlen bench` in a checkout"
+        )
+    command = [sys.executable, "-m", module]
+    for option in ("rows", "json"):
+        if getattr(arguments, option):
+            command += [f"--{option}", getattr(arguments, option)]
+    if arguments.quick:
+        command.append("--quick")
+    return subprocess.run(command, check=False).returncode

@@ -1,0 +1,169 @@
+"""``varlen convert``: JSON lines and tables into .nrt files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Converts IN into OUT, piece by piece, in memory that does not grow with the input.
+
+  .jsonl .ndjson .json     a record a line, an object whose values are numbers, strings or nested lists
+  .parquet .pq             tables; list columns nest by themselves, the fields of a struct become
+  .feather .arrow .ipc     keys of their own (visit.code); these and CSV need pyarrow
+  .csv
+
+OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their
+order. Strings become ids into a vocabulary that is kept in the file.
+
+A long table, an event a row, nests with --group-by: consecutive rows with the same value become
+one record, a second --group-by one sequence inside it. The group columns keep one value a group.
+Rows of a group that are not together are refused, unless --regroup gathers them in memory.
+"""
+_TABLES = {".parquet", ".pq", ".feather", ".arrow", ".ipc", ".arrows", ".csv"}
+_LINES = {".jsonl", ".ndjson", ".json"}
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command to the parser.
+
+    Examples
+    --------
+    >>> commands = argparse.ArgumentParser().add_subparsers()
+    >>> add_parser(commands)
+    >>> list(commands.choices)
+    ['convert']
+    """
+    parser = commands.add_parser(
+        "convert",
+        help="JSON lines, Parquet, Feather, Arrow or CSV into .nrt",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("source", metavar="IN", type=Path, help="the file to read")
+    add(
+        "target",
+        metavar="OUT",
+        type=Path,
+        help="the .nrt file, or with --rows-per-shard the folder, to write",
+    )
+    add(
+        "--group-by",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="nest a long table by this column; may be repeated",
+    )
+    add("--regroup", action="store_true", help="gather the rows of each group first, in memory (tables only)")
+    add("--columns", metavar="A,B,...", help="only these columns or keys")
+    add(
+        "--nulls",
+        choices=("refuse", "nan", "fill"),
+        default="refuse",
+        help="what a null becomes (default: refuse)",
+    )
+    add("--fill", metavar="VALUE", help="the value for --nulls fill")
+    add("--row-ids", metavar="KEY", help="the key, one value a record, by which records are looked up")
+    add(
+        "--narrow",
+        action="store_true",
+        help="store integers in the narrowest dtype that holds them, floats as float32",
+    )
+    add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
+    add("--batch-rows", metavar="N", type=int, default=65536, help="rows read at a time (default: 65536)")
+    add("--force", action="store_true", help="replace OUT if it is there")
+    add("--quiet", action="store_true", help="no progress bar, no summary")
+    parser.set_defaults(run=_run)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    from varlen.cli import Misuse
+
+    kind = arguments.source.suffix.lower()
+    if kind not in _TABLES | _LINES:
+        raise Misuse(
+            f"{arguments.source}: cannot tell the format from {kind!r}; "
+            f"known: {', '.join(sorted(_TABLES | _LINES))}"
+        )
+    if (arguments.nulls == "fill") != (arguments.fill is not None):
+        raise Misuse("--nulls fill and --fill VALUE go together")
+    for name in ("rows_per_shard", "batch_rows"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {value}")
+    if kind in _LINES and (arguments.group_by or arguments.regroup):
+        raise Misuse("--group-by and --regroup nest tables; JSON lines nest by their lists")
+    if arguments.regroup and not arguments.group_by:
+        raise Misuse("--regroup needs --group-by")
+    if arguments.rows_per_shard is None and arguments.target.is_dir():
+        raise Misuse(f"{arguments.target}: is a folder; give a file, or --rows-per-shard")
+    if not arguments.source.is_file():
+        raise FileNotFoundError(f"{arguments.source}: no such file")
+    if arguments.target.exists() and not arguments.force:
+        raise FileExistsError(f"{arguments.target}: is there already; --force replaces it")
+
+
+def _fill(text: str | None) -> Any:
+    """A number where the text is one, the text itself otherwise."""
+    for read in (int, float):
+        try:
+            return read(text)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            continue
+    return text
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    _check(arguments)
+    import time
+
+    from varlen import io
+    from varlen.cli.info import as_bytes
+    from varlen.cli.pieces import Plan, cast, learn
+
+    plan = Plan(
+        arguments.source,
+        rows=arguments.batch_rows,
+        columns=[name.strip() for name in arguments.columns.split(",")] if arguments.columns else None,
+        groups=tuple(arguments.group_by),
+        regroup=arguments.regroup,
+        nulls=(arguments.nulls, _fill(arguments.fill)),
+        quiet=arguments.quiet,
+    )
+    start = time.perf_counter()
+    if plan.lines or arguments.narrow or plan.has_text():
+        learn(plan, narrow=arguments.narrow)
+    options: dict[str, Any] = {
+        "schema": plan.dtypes,
+        "vocabularies": {name: list(words) for name, words in plan.words.items()},
+        "row_ids": arguments.row_ids,
+    }
+    records = 0
+    with _writer(arguments, options) as writer:
+        for joint in plan.read("writing"):
+            writer.append(cast(joint, plan.dtypes))
+            records += len(joint)
+    if not arguments.quiet:
+        found = io.open_source(arguments.target)
+        size = sum(Path(path).stat().st_size for path in found.paths)
+        took = time.perf_counter() - start
+        print(
+            f"{arguments.target}: {records:,} records, {len(found.names)} keys, "
+            f"{as_bytes(size)} in {took:,.1f} s"
+        )
+    return 0
+
+
+def _writer(arguments: argparse.Namespace, options: dict[str, Any]) -> Any:
+    from varlen import io
+
+    if arguments.rows_per_shard is None:
+        return io.Writer(arguments.target, **options)
+    if arguments.force and arguments.target.is_dir():
+        for old in [*arguments.target.glob("part-*.nrt"), arguments.target / "index.json"]:
+            old.unlink(missing_ok=True)
+    return io.ShardWriter(arguments.target, arguments.rows_per_shard, **options)

@@ -1,0 +1,127 @@
+"""``varlen demo``: from source files to shuffled padded batches, on input that every machine has."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Reads the Python sources of the standard library (or the files of any folder) as nested data,
+files > lines > tokens, with keys at three depths: a label per file, indent and byte position
+per line, token and width per token. Builds the joint dict, saves a .nrt file, opens it without
+reading it, and goes through an epoch of shuffled padded batches.
+"""
+_MAX_LINES = 512
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command to the parser.
+
+    Examples
+    --------
+    >>> commands = argparse.ArgumentParser().add_subparsers()
+    >>> add_parser(commands)
+    >>> list(commands.choices)
+    ['demo']
+    """
+    parser = commands.add_parser(
+        "demo",
+        help="files > lines > tokens: build, save, open, batch",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", nargs="?", type=Path, help="read the files of this folder instead")
+    parser.add_argument(
+        "--files", type=int, default=300, metavar="N", help="files to read at most (default: 300)"
+    )
+    parser.add_argument("--batch-size", type=int, default=32, metavar="N", help="files a batch (default: 32)")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="keep the .nrt file here")
+    parser.set_defaults(run=_run)
+
+
+def _spread(files: list[Path], most: int) -> list[Path]:
+    """`most` of the files, evenly over the list, so that every folder has its share."""
+    if len(files) <= most:
+        return files
+    return [files[i * len(files) // most] for i in range(most)]
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from varlen.cli import Misuse
+
+    for name in ("files", "batch_size"):
+        if getattr(arguments, name) < 1:
+            raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {getattr(arguments, name)}")
+    if arguments.save is not None:
+        return _show(arguments, arguments.save)
+    with tempfile.TemporaryDirectory(prefix="varlen-demo-") as folder:
+        return _show(arguments, Path(folder) / "sources.nrt")
+
+
+def _show(arguments: argparse.Namespace, path: Path) -> int:
+    from tqdm import tqdm
+
+    import varlen
+    from varlen.cli.info import as_bytes
+    from varlen.cli.source import find_files, read_corpus
+    from varlen.display.picture import bars
+
+    root, files = find_files(arguments.folder)
+    files = _spread(files, arguments.files)
+    if not files:
+        raise FileNotFoundError(f"{root}: no files to read")
+    print(f"reading {len(files):,} files of {root}")
+    corpus = read_corpus(root, tqdm(files, desc="tokenizing", unit=" files", leave=False))
+    if not corpus.label:
+        raise ValueError(f"{root}: none of {len(files):,} files is text")
+
+    start = time.perf_counter()
+    joint = varlen.JointNestedRaggedTensorDict(corpus.as_dict(), row_ids="path")
+    built = time.perf_counter() - start
+    lines, tokens = joint.tensors["dim1/byte"].size, joint.tensors["dim2/token"].size
+    print(f"built    {len(joint):,} files > {lines:,} lines > {tokens:,} tokens in {built * 1e3:,.0f} ms")
+
+    start = time.perf_counter()
+    joint.save(path)
+    saved = time.perf_counter() - start
+    print(f"saved    {path.name}, {as_bytes(path.stat().st_size)} in {saved * 1e3:,.0f} ms")
+
+    start = time.perf_counter()
+    data = varlen.open(path)
+    opened = time.perf_counter() - start
+    print(f"opened   in {opened * 1e6:,.0f} us, nothing read\n")
+    print("lines a file")
+    print(bars(data.lengths) + "\n")
+
+    slots = values = batches = 0
+    start = time.perf_counter()
+    batch: dict[str, Any] = {}
+    for batch in data.epoch(
+        batch_size=arguments.batch_size,
+        shuffle=True,
+        seed=0,
+        max_len=_MAX_LINES,
+        window="random",
+        progress=True,
+    ):
+        mask = batch["dim2/mask"]
+        slots += mask.size
+        values += int(np.count_nonzero(mask))
+        batches += 1
+    took = time.perf_counter() - start
+    print(
+        f"\n{batches:,} shuffled batches of {arguments.batch_size} files, {_MAX_LINES} lines at most: "
+        f"{batches / took:,.0f} batches/s, {slots and 1 - values / slots:.0%} padding\n"
+    )
+    print("the last batch")
+    for name, array in batch.items():
+        corner = " ".join(str(x) for x in np.asarray(array).reshape(-1)[:8])
+        print(f"  {name:<10} {array.dtype!s:<8} {array.shape!s:<18} {corner} ...")
+    return 0

@@ -1,0 +1,184 @@
+"""``varlen info``: what is in a file or a folder of shards."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
+
+_DESCRIPTION = """\
+What is in a .nrt file, or in a folder of shards: keys with their dims and dtypes, rows, the
+lengths at every level with their picture, and how much of a padded batch would be padding,
+for rows drawn at random and for rows sorted by length. Values are not read, only bounds.
+"""
+_PICTURE_BINS = 32
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command to the parser.
+
+    Examples
+    --------
+    >>> commands = argparse.ArgumentParser().add_subparsers()
+    >>> add_parser(commands)
+    >>> list(commands.choices)
+    ['info']
+    """
+    parser = commands.add_parser(
+        "info",
+        help="what is in a file or folder",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, or a folder of shards")
+    parser.add_argument(
+        "--batch-size",
+        type=int,
+        default=32,
+        metavar="N",
+        help="rows of the batches whose padding is told (default: 32)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, with the same figures")
+    parser.set_defaults(run=_run)
+
+
+def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
+    """The share of slots that hold padding when consecutive rows are batched and padded to the longest.
+
+    Examples
+    --------
+    >>> padding_share(np.array([1, 3, 2, 2]), 2)
+    0.2
+    """
+    slots = 0
+    for begin in range(0, len(lengths), batch_size):
+        part = lengths[begin : begin + batch_size]
+        slots += int(part.max()) * len(part)
+    return 1 - int(lengths.sum()) / slots if slots else 0.0
+
+
+def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
+    """The figures that ``varlen info`` prints, as plain Python values.
+
+    Parameters
+    ----------
+    path
+        A file or a folder of shards.
+    batch_size
+        Rows of the batches whose padding is told; at least 1.
+
+    Returns
+    -------
+    dict
+        ``path``, ``bytes``, ``shards``, ``rows``, ``keys`` (name to dim, dtype, rows, schema), ``levels``.
+
+    Examples
+    --------
+    >>> from varlen import io
+    >>> io.save("t.nrt", {"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])})
+    >>> found = describe("t.nrt")
+    >>> found["rows"], found["levels"][0]["longest"], found["keys"]["t"]["dtype"]
+    (2, 2, 'int64')
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+    from varlen.io import open_source
+
+    source = open_source(path)
+    joints = source.joints
+    depth = source.depth
+    levels = []
+    shuffle = np.random.default_rng(0).permutation
+    for dim in range(1, depth + 1):
+        lengths = np.concatenate([joint.level(dim).lengths for joint in joints])
+        level: dict[str, Any] = {"dim": dim, "sequences": len(lengths), "rows": int(lengths.sum())}
+        if len(lengths):
+            quartiles = np.percentile(lengths, [25, 50, 75])
+            level |= {
+                "shortest": int(lengths.min()),
+                "quartiles": [float(q) for q in quartiles],
+                "mean": float(lengths.mean()),
+                "longest": int(lengths.max()),
+                "empty": int((lengths == 0).sum()),
+                "padding": {
+                    "batch_size": batch_size,
+                    "shuffled": padding_share(shuffle(lengths), batch_size),
+                    "sorted": padding_share(np.sort(lengths), batch_size),
+                },
+            }
+            from varlen.display.picture import sparkline
+
+            level["picture"] = sparkline(lengths, _PICTURE_BINS)
+        levels.append(level)
+    return {
+        "path": str(path),
+        "bytes": sum(Path(shard).stat().st_size for shard in source.paths),
+        "shards": len(source.paths),
+        "rows": sum(len(joint) for joint in joints),
+        "row_ids": source.row_ids,
+        "keys": {
+            name: {
+                "dim": entry.dim,
+                "dtype": str(entry.dtype),
+                "rows": sum(joint.rows(entry.dim) for joint in joints),
+                "trailing": list(entry.trailing),
+                "words": None if entry.vocabulary is None else len(entry.vocabulary),
+            }
+            for name, entry in source.fields.items()
+        },
+        "levels": levels,
+    }
+
+
+def as_bytes(n: int) -> str:
+    """A size as people read it.
+
+    Examples
+    --------
+    >>> as_bytes(1_234_567)
+    '1.2 MB'
+    """
+    size = float(n)
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:,.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
+        size /= 1000
+    raise AssertionError("unreachable")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    found = describe(arguments.path, arguments.batch_size)
+    if arguments.json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return 0
+    shards = "" if found["shards"] == 1 else f" in {found['shards']:,} shards"
+    print(f"{found['path']}: {found['rows']:,} rows, {as_bytes(found['bytes'])}{shards}\n")
+    wide = max((len(name) for name in found["keys"]), default=3)
+    print(f"{'key':<{wide}}  dim  dtype      rows")
+    for name, key in found["keys"].items():
+        notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
+        notes += [f"{key['words']:,} words"] if key["words"] is not None else []
+        notes += ["row ids"] if name == found["row_ids"] else []
+        more = f"  {', '.join(notes)}" if notes else ""
+        print(f"{name:<{wide}}  {key['dim']:>3}  {key['dtype']:<9}  {key['rows']:,}{more}")
+    for level in found["levels"]:
+        print(f"\nlevel {level['dim']}: {level['sequences']:,} sequences, {level['rows']:,} rows")
+        if "mean" in level:
+            low, middle, high = level["quartiles"]
+            pad = level["padding"]
+            print(f"  lengths  {level['picture']}")
+            print(
+                f"  mean {level['mean']:,.1f}, quartiles {low:,.0f} / {middle:,.0f} / {high:,.0f}, "
+                f"{level['empty']:,} empty"
+            )
+            print(
+                f"  padding in batches of {pad['batch_size']}: {pad['shuffled']:.0%} shuffled, "
+                f"{pad['sorted']:.0%} sorted by length"
+            )
+    return 0

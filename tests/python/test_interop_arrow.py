@@ -1,0 +1,97 @@
+"""Arrow columns become values and levels, and go back, with slices, chunks, nulls and structs."""
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+from varlen.interop.arrow import Nulls, columns_of, to_arrow  # noqa: E402
+
+
+def rebuilt(column):
+    """The nested lists that a column stands for, by slicing."""
+    rows = column.values.tolist()
+    for level in reversed(column.levels):
+        rows = [rows[a:b] for a, b in zip(level.offsets[:-1], level.offsets[1:], strict=True)]
+    return rows
+
+
+NESTED = [[[1, 2], []], [], [[3]], [[4, 5, 6], [7]]]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.list_(pa.int32())), pa.large_list(pa.list_(pa.int32()))])
+def test_lists_nest_by_themselves(kind):
+    column = columns_of(pa.array(NESTED, kind), "x")["x"]
+    assert rebuilt(column) == NESTED
+    assert column.values.dtype == np.int32
+
+
+def test_slices_and_chunks_keep_their_rows():
+    array = pa.array(NESTED)
+    assert rebuilt(columns_of(array.slice(1, 2), "x")["x"]) == NESTED[1:3]
+    chunks = pa.chunked_array([array.slice(0, 1), array.slice(1), array.slice(4)])
+    assert rebuilt(columns_of(chunks, "x")["x"]) == NESTED
+    none = pa.chunked_array([], pa.list_(pa.int8()))
+    assert rebuilt(columns_of(none, "x")["x"]) == []
+
+
+def test_null_is_refused_by_default_and_named():
+    with pytest.raises(ValueError, match=r"^x: null at row 2;"):
+        columns_of(pa.array([1, 2, None]), "x")
+    with pytest.raises(ValueError, match=r"^x: null at row 1;"):
+        columns_of(pa.array([[1], None]), "x")
+
+
+def test_nulls_become_what_was_asked():
+    array = pa.array([[1, None], None, [3]])
+    nan = columns_of(array, "x", Nulls("nan"))["x"]
+    np.testing.assert_array_equal(nan.values, [1.0, np.nan, 3.0])
+    assert nan.levels[0].lengths.tolist() == [2, 0, 1]
+    fill = columns_of(array, "x", Nulls("fill", 9))["x"]
+    assert fill.values.tolist() == [1, 9, 3]
+    assert fill.values.dtype == np.int64
+    with pytest.raises(ValueError, match="'refuse', 'nan' or 'fill', got 'drop'"):
+        Nulls("drop")
+
+
+def test_strings_are_ids_into_a_vocabulary():
+    for array in (pa.array([["b", "a"], ["b"]]), pa.array(["b", "a", "b"]).dictionary_encode()):
+        column = columns_of(array, "x")["x"]
+        assert [column.vocabulary[i] for i in column.values] == ["b", "a", "b"]
+    assert columns_of(pa.array(["a", None]), "x", Nulls("nan"))["x"].values.tolist() == [0, -1]
+
+
+def test_struct_fields_are_columns_of_their_own():
+    array = pa.array([[{"a": 1, "b": [1.5]}, {"a": 2, "b": []}], []])
+    found = columns_of(array, "visit")
+    assert list(found) == ["visit.a", "visit.b"]
+    assert rebuilt(found["visit.a"]) == [[1, 2], []]
+    assert rebuilt(found["visit.b"]) == [[[1.5], []], []]
+
+
+def test_fixed_size_lists_are_trailing_dims():
+    array = pa.array([[[1, 2, 3]], [], [[4, 5, 6], [7, 8, 9]]], pa.list_(pa.list_(pa.int16(), 3)))
+    column = columns_of(array, "x")["x"]
+    assert column.values.shape == (3, 3)
+    assert column.levels[0].lengths.tolist() == [1, 0, 2]
+
+
+def test_dates_keep_their_unit():
+    array = pa.array([np.datetime64("2024-01-01T00:00:01", "s")])
+    assert columns_of(array, "x")["x"].values.dtype == np.dtype("M8[s]")
+
+
+def test_types_without_a_width_are_refused():
+    with pytest.raises(TypeError, match="x: columns of type binary have no fixed width"):
+        columns_of(pa.array([b"a"]), "x")
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8", "f4", "f8", "?"])
+def test_there_and_back(dtype):
+    array = pa.array(NESTED)
+    column = columns_of(array, "x")["x"]
+    back = to_arrow(column.values.astype(dtype), column.levels)
+    again = columns_of(back, "x")["x"]
+    assert again.values.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(again.values, column.values.astype(dtype))
+    assert [a == b for a, b in zip(again.levels, column.levels, strict=True)] == [True, True]
