@@ -17,6 +17,7 @@ PYBIND11_MODULE(_core, m) {
   bind_lists(m);
   bind_outputs(m);
   bind_pad(m);
+  bind_lists_words(m);
   bind_pool(m);
   bind_span(m);
 }

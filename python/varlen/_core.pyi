@@ -177,6 +177,9 @@ def gather_row(
 def gather_window(
     values: NDArray[Any], levels: tuple[Level, ...], window: slice
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
+def from_words(
+    lists: Any, vocabulary: dict[str, int], depth: int = -1, *, name: str = "values"
+) -> tuple[NDArray[int64], list[Level]]: ...
 def list2dense(
     arrays: Sequence[Any],
     round_to: int = 1,
