@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "cast.hpp"
 #include "joint.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/span.hpp"
@@ -38,9 +39,6 @@ struct BatchKey {
   std::size_t one = 0;                 ///< a source that has it
   bool alike = true;                   ///< every feed has the same bytes a row and the same conversion
 };
-
-/// The number type of a dtype, if it has one; bfloat16 among them.
-std::optional<Type> type_of(const py::dtype& dtype);
 
 struct BatchOptions {
   bool flatten = false;

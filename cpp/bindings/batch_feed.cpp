@@ -32,25 +32,6 @@ bool same_convert(const Feed& a, const Feed& b) {
 
 }  // namespace
 
-std::optional<Type> type_of(const py::dtype& dtype) {
-  if (dtype.byteorder() != '=' && dtype.byteorder() != '|') return std::nullopt;
-  const char kind = dtype.kind();
-  const auto size = dtype.itemsize();
-  if (kind == 'b') return Type::b1;
-  if (kind == 'i' || kind == 'u') {
-    const bool plus = kind == 'u';
-    if (size == 1) return plus ? Type::u8 : Type::i8;
-    if (size == 2) return plus ? Type::u16 : Type::i16;
-    if (size == 4) return plus ? Type::u32 : Type::i32;
-    return plus ? Type::u64 : Type::i64;
-  }
-  if (kind == 'f' && size == 2) return Type::f16;
-  if (kind == 'f' && size == 4) return Type::f32;
-  if (kind == 'f' && size == 8) return Type::f64;
-  if (kind == 'V' && py::str(dtype).cast<std::string>() == "bfloat16") return Type::bf16;
-  return std::nullopt;
-}
-
 BatchKey make_key(const std::string& name, int dim, const py::handle& fill, const py::handle& nan,
                   const BatchOptions& options) {
   BatchKey key;

@@ -14,9 +14,9 @@ void bind_header(pybind11::module_& m);
 void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
 void bind_lists(pybind11::module_& m);
+void bind_lists_words(pybind11::module_& m);
 void bind_outputs(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
-void bind_lists_words(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 void bind_span(pybind11::module_& m);
 
