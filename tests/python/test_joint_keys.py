@@ -135,7 +135,7 @@ def test_given_vocabulary_makes_shards_agree(make):
         Joint.concatenate([a, other])
     with pytest.raises(ValueError, match="w: 'q' is not in its vocabulary of 2 words"):
         Joint({"w": [["q"]]}, vocabularies={"w": ["x", "y"]})
-    with pytest.raises(ValueError, match="w: expected nested lists of strings, got int"):
+    with pytest.raises(TypeError, match=r"w\[0\]\[1\]: expected text, got int"):
         Joint({"w": [["x", 1]]}, schema={"w": str})
     with pytest.raises(KeyError, match="'v' is not among the keys"):
         Joint({"w": [["x"]]}, vocabularies={"w": ["x"], "v": []})

@@ -1,4 +1,4 @@
-"""from_lists and to_lists: against the oracle, in every kind of leaf, depth and dtype, and every way to fail."""
+"""from_lists and to_lists: against the oracle, in every kind of leaf, depth and dtype; how they fail."""
 
 import collections
 import enum
@@ -62,7 +62,9 @@ def test_depth_is_that_of_the_leaves(data, depth):
         assert values.tolist() == leaves
 
 
-@pytest.mark.parametrize(("nest", "depth"), [([], 0), ([[], []], 1), ([[[]], [[]]], 2), ([[], [[], [[]]]], 3)])
+@pytest.mark.parametrize(
+    ("nest", "depth"), [([], 0), ([[], []], 1), ([[[]], [[]]], 2), ([[], [[], [[]]]], 3)]
+)
 def test_depth_of_no_leaves_is_that_of_the_lists(nest, depth):
     values, levels = _core.from_lists(nest)
     assert len(levels) == depth
@@ -76,7 +78,9 @@ def test_narrow_is_the_smallest_dtype(data, kind):
     leaves, _ = oracle.flatten(nest, 1)
     floats = [x for x in leaves if isinstance(x, float)]
     if not leaves:
-        with pytest.raises(ValueError, match="Cannot infer dtype from empty values; provide an explicit `schema=`"):
+        with pytest.raises(
+            ValueError, match="Cannot infer dtype from empty values; provide an explicit `schema=`"
+        ):
             _core.from_lists(nest, 1, None, True)
     elif floats and np.abs(np.array(leaves, float)).max() > float(np.finfo(np.float32).max):
         with pytest.raises(ValueError, match=r"Cannot store range \[.*\] as np.float32"):
@@ -110,8 +114,11 @@ def test_narrow_says_what_no_type_holds():
     assert _core.from_lists([[float("nan")]], -1, None, True)[0].dtype == np.float32
 
 
-@given(st.lists(st.lists(st.integers(-300, 300) | st.sampled_from([1.0, 2.5, True]), max_size=5), min_size=1),
-       st.sampled_from(["bool", "u1", "i1", "u2", "i4", "u8", "i8", "f4", "f8", "f2", "c8", ">i2", ">f4"]))  # fmt: skip
+NUMBERS = st.integers(-300, 300) | st.sampled_from([1.0, 2.5, True])
+DTYPES = ["bool", "u1", "i1", "u2", "i4", "u8", "i8", "f4", "f8", "f2", "c8", ">i2", ">f4"]
+
+
+@given(st.lists(st.lists(NUMBERS, max_size=5), min_size=1), st.sampled_from(DTYPES))
 def test_dtype_holds_every_number_or_none(nest, dtype):
     leaves, _ = oracle.flatten(nest, 1)
     dtype = np.dtype(dtype)
@@ -228,11 +235,23 @@ DEEP.append(DEEP)
         ([[1], [], [2, [3]]], ValueError, r"values\[2\]\[1\]: expected a number, got list: nested deeper"),
         ([1, [2]], ValueError, r"values\[1\]: expected a number, got list: nested deeper"),
         ([[[1]], np.array([1])], ValueError, r"values\[1\]: an array is a row"),
-        ([np.ones((1, 2)), [1]], ValueError, r"values\[1\]: a list of numbers beside arrays of two dimensions"),
+        (
+            [np.ones((1, 2)), [1]],
+            ValueError,
+            r"values\[1\]: a list of numbers beside arrays of two dimensions",
+        ),
         ([np.ones((1, 2)), np.ones((1, 3))], ValueError, r"values\[1\]: has shape \(1, 3\), but values\[0\]"),
         ([[2**64]], OverflowError, r"values\[0\]\[0\]: 18446744073709551616 does not fit 64 bits"),
-        ([[1], [-(2**63) - 1]], OverflowError, r"values\[1\]\[0\]: -9223372036854775809 does not fit 64 bits"),
-        ([[2**63], [-1]], OverflowError, "values: no 64-bit integer type holds both -1 and 9223372036854775808"),
+        (
+            [[1], [-(2**63) - 1]],
+            OverflowError,
+            r"values\[1\]\[0\]: -9223372036854775809 does not fit 64 bits",
+        ),
+        (
+            [[2**63], [-1]],
+            OverflowError,
+            "values: no 64-bit integer type holds both -1 and 9223372036854775808",
+        ),
         ([[1.5, 10**400]], OverflowError, r"values\[0\]\[1\]: 10*\.\.\. does not fit float64"),
         (DEEP, ValueError, "values: nested deeper than 64 levels, or a list that contains itself"),
         (None, TypeError, "values: expected a list, tuple or array, got NoneType"),

@@ -23,7 +23,7 @@ def as_bytes(array):
 
 @st.composite
 def array_lists(draw, dtype=None, row=None):
-    """Arrays of one dtype and row shape in every layout: contiguous, strided, reversed, Fortran, read-only."""
+    """Arrays of one dtype and row shape in every layout: plain, strided, reversed, Fortran, read-only."""
     dtype = np.dtype(draw(st.sampled_from(DTYPES)) if dtype is None else dtype)
     row = draw(ROWS) if row is None else row
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -33,7 +33,9 @@ def array_lists(draw, dtype=None, row=None):
         raw = rng.integers(0, 2 if dtype.kind == "b" else 100, (2 * length, *row, dtype.itemsize), np.uint8)
         wide = np.ascontiguousarray(raw).view(dtype).reshape(2 * length, *row)
         layout = rng.integers(0, 5)
-        made = [wide[:length], wide[::2], wide[::-2], np.asfortranarray(wide[:length]), wide[length:].copy()][layout]
+        made = [wide[:length], wide[::2], wide[::-2], np.asfortranarray(wide[:length]), wide[length:].copy()][
+            layout
+        ]
         made.flags.writeable = bool(rng.integers(0, 2))
         arrays.append(made)
     return arrays
@@ -54,9 +56,14 @@ def test_list2ragged_lays_rows_end_to_end(arrays):
         assert (values.shape, values.dtype) == ((0,), float)
 
 
-@given(array_lists(), SIDES, SIDES, st.integers(1, 5), st.none() | st.integers(0, 12), st.booleans(), st.data())
+@given(
+    array_lists(), SIDES, SIDES, st.integers(1, 5), st.none() | st.integers(0, 12), st.booleans(), st.data()
+)
 def test_list2dense_equals_the_oracle(arrays, side, cut, round_to, max_len, filled, data):
-    kept = [a if max_len is None else a[:max_len] if cut == "right" else a[max(0, len(a) - max_len) :] for a in arrays]
+    kept = [
+        a if max_len is None else a[:max_len] if cut == "right" else a[max(0, len(a) - max_len) :]
+        for a in arrays
+    ]
     width = -(-max(map(len, kept), default=0) // round_to) * round_to
     dtype = arrays[0].dtype.newbyteorder("=") if arrays else np.dtype(float)
     row = arrays[0].shape[1:] if arrays else ()
@@ -69,7 +76,11 @@ def test_list2dense_equals_the_oracle(arrays, side, cut, round_to, max_len, fill
         want[i, at], want_mask[i, at] = array, True
     out = None
     if data.draw(st.booleans()):
-        out = np.frombuffer(bytearray(b"\xa5" * (want.nbytes + 1)), "u1")[: want.nbytes].view(dtype).reshape(want.shape)
+        out = (
+            np.frombuffer(bytearray(b"\xa5" * (want.nbytes + 1)), "u1")[: want.nbytes]
+            .view(dtype)
+            .reshape(want.shape)
+        )
     dense, mask = _core.list2dense(arrays, round_to, fill, side, max_len, cut, True, out)
     assert out is None or dense is out
     assert (dense.shape, dense.dtype) == (want.shape, dtype)
@@ -98,7 +109,7 @@ def test_large_lists_use_threads_and_give_the_same():
     rng = np.random.default_rng(0)
     for lengths in ([600_000, 3, 0, 200_000], rng.integers(0, 3000, 600), rng.integers(0, 9, 150_000)):
         arrays = [np.full(int(n), i, "i4") for i, n in enumerate(lengths)]
-        values, level = _core.list2ragged(arrays)
+        values, _ = _core.list2ragged(arrays)
         np.testing.assert_array_equal(values, np.repeat(np.arange(len(arrays), dtype="i4"), lengths))
         dense = _core.list2dense(arrays, max_len=2000, fill=-1, padding_side="left")
         assert ((dense >= 0).sum(1) == np.minimum(lengths, 2000)).all()
@@ -137,12 +148,22 @@ X = np.arange(3)
         ([X, np.zeros(1, "M8[s]")], {}, TypeError, "DType"),
         (3, {}, TypeError, "arrays: expected a list of arrays"),
         ([X], {"round_to": 0}, ValueError, "round_to: must be at least 1, got 0"),
-        ([X], {"round_to": 2**63 - 1, "max_len": 2}, OverflowError, "1 sequences padded to 9223372036854775807"),
+        (
+            [X],
+            {"round_to": 2**63 - 1, "max_len": 2},
+            OverflowError,
+            "1 sequences padded to 9223372036854775807",
+        ),
         ([X], {"round_to": "2"}, TypeError, "round_to: expected an integer, got str"),
         ([X], {"max_len": -1}, ValueError, "max_len: must not be negative, got -1"),
         ([X], {"padding_side": "up"}, ValueError, "padding_side must be 'left' or 'right'; got 'up'"),
         ([X], {"truncate": 3}, ValueError, "truncate must be 'left' or 'right'; got 3"),
-        ([X], {"max_bytes": 23}, ValueError, "1 sequences padded to 3 rows of 8 bytes are 24 bytes, over max_bytes=23"),
+        (
+            [X],
+            {"max_bytes": 23},
+            ValueError,
+            "1 sequences padded to 3 rows of 8 bytes are 24 bytes, over max_bytes=23",
+        ),
         ([X], {"fill": 0.5}, ValueError, "fill.*0.5 is not a whole number"),
         ([X], {"fill": -1, "dtype": "u1"}, OverflowError, "fill.*-1 does not fit uint8"),
         ([X], {"fill": "a"}, TypeError, "fill: <U1 values do not go into int64"),
@@ -167,7 +188,9 @@ def test_ragged2list_gives_views(data, depth):
     for _ in range(depth):
         levels.append(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
         n = sum(levels[-1])
-    values = np.arange(2 * n * 2, dtype=data.draw(st.sampled_from(["i4", ">f8", "f2"]))).reshape(2 * n, 2)[::2]
+    values = np.arange(2 * n * 2, dtype=data.draw(st.sampled_from(["i4", ">f8", "f2"]))).reshape(2 * n, 2)[
+        ::2
+    ]
     views = _core.ragged2list(values, [Level.from_lengths(np.array(x, int)) for x in levels])
     rows, sizes = oracle.flatten(views, depth)
     assert sizes == levels

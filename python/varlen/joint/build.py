@@ -148,24 +148,14 @@ def _nested(key: str, value: Any, options: Options) -> tuple[Array, list[_core.L
 def _words(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:
     """Strings as their places in the vocabulary: the one that was given, or all words as they come."""
     known = {word: i for i, word in enumerate(options.words.get(key, ()))}
-    closed = key in options.words
-
-    def ids(item: Any) -> Any:
-        if isinstance(item, str):
-            if item not in known:
-                if closed:
-                    raise ValueError(f"{key}: {item!r} is not in its vocabulary of {len(known)} words")
-                known[item] = len(known)
-            return known[item]
-        if isinstance(item, (list, tuple, np.ndarray)):
-            return [ids(part) for part in item]
-        raise ValueError(f"{key}: expected nested lists of strings, got {type(item).__name__}")
-
-    nested = ids(value)
+    given = len(known) if key in options.words else -1
+    flat, levels = _core.from_words(value, known, name=key)
+    if 0 <= given < len(known):
+        raise ValueError(f"{key}: {list(known)[given]!r} is not in its vocabulary of {given} words")
     options.words[key] = list(known)
     dtype = np.min_scalar_type(max(len(known) - 1, 0))
     options.schema[key] = dtype.type
-    return _core.from_lists(nested, 0 if isinstance(value[0], str) else -1, dtype, name=key)
+    return flat.astype(dtype), levels
 
 
 def _blocks(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:

@@ -34,8 +34,8 @@ def pad(
     Parameters
     ----------
     arrays
-        n arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes are
-        promoted as NumPy does. No arrays give a rectangle of shape (0, 0).
+        n arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes
+        are promoted as NumPy does. No arrays give a rectangle of shape (0, 0).
     round_to
         The width is the longest length, rounded up to a multiple of this.
     fill
@@ -49,7 +49,7 @@ def pad(
     mask
         Also give a bool (n, width), True where data is.
     out
-        (n, width or more, ...) of the dtype, C-contiguous: filled and given back. Padding fills what is wider.
+        (n, width or more, ...) of the dtype, C-contiguous: filled and given back. Padding fills the rest.
     dtype
         Of the result. Every number is checked, none wraps.
     max_bytes
@@ -65,8 +65,8 @@ def pad(
     TypeError
         Not a list of arrays, arrays of Python objects, dtypes without a common one.
     ValueError
-        Arrays that differ in more than their length (the text names the array), a bad option, `out` of another
-        shape, a result over max_bytes.
+        Arrays that differ in more than their length (the text names the array), a bad option, `out` of
+        another shape, a result over max_bytes.
     OverflowError
         A number or the fill does not fit the dtype; a size does not fit 63 bits.
 
@@ -83,9 +83,7 @@ def pad(
     >>> dense.shape, mask.sum()
     ((2, 4), np.int64(3))
     """
-    return _list2dense(
-        arrays, round_to, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes
-    )
+    return _list2dense(arrays, round_to, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes)
 
 
 def list2ragged(
@@ -96,8 +94,8 @@ def list2ragged(
     Parameters
     ----------
     arrays
-        n arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes are
-        promoted as NumPy does.
+        n arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes
+        are promoted as NumPy does.
     dtype
         Of the values. Every number is checked, none wraps.
     out

@@ -1,0 +1,232 @@
+"""The command line: what it prints, what it writes, and its exit codes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import varlen
+from varlen.cli import main
+
+LINES = [
+    {"id": 7, "word": [["to", "be"], ["or"]], "t": [0.5, 1]},
+    {"id": 300, "word": [], "t": []},
+    {"id": 9, "word": [["not", "to", "be"]], "t": [2]},
+]
+
+
+def write_lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def run(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_help_and_version_end_well(capsys):
+    for arguments in (
+        ["--help"],
+        ["--version"],
+        *([name, "--help"] for name in ("demo", "info", "convert", "bench")),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 0
+        assert capsys.readouterr().out.strip()
+
+
+def test_misuse_ends_with_2(capsys, tmp_path):
+    with pytest.raises(SystemExit) as stop:
+        main(["nonsense"])
+    assert stop.value.code == 2
+    assert "invalid choice" in capsys.readouterr().err
+    source = write_lines(tmp_path / "a.jsonl", LINES)
+    for arguments, text in (
+        (["convert", source, tmp_path / "o.nrt", "--nulls", "fill"], "--fill"),
+        (["convert", source, tmp_path / "o.nrt", "--group-by", "id"], "--group-by"),
+        (["convert", source, tmp_path / "o.nrt", "--rows-per-shard", "0"], "--rows-per-shard"),
+        (["convert", source, tmp_path], "is a folder"),
+        (["convert", tmp_path / "a.xyz", tmp_path / "o.nrt"], "cannot tell the format"),
+        (["demo", "--files", "0"], "--files"),
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert (code, text in err, err.count("\n")) == (2, True, 1)
+
+
+def test_failure_ends_with_1_and_one_line(capsys, tmp_path):
+    (tmp_path / "bad.nrt").write_bytes(b"nonsense")
+    (tmp_path / "bad.jsonl").write_text('{"a": 1}\n{"a": \n')
+    (tmp_path / "here.nrt").write_bytes(b"")
+    good = write_lines(tmp_path / "a.jsonl", LINES)
+    for arguments, text in (
+        (["info", tmp_path / "none.nrt"], "none.nrt"),
+        (["info", tmp_path / "bad.nrt"], "bad.nrt"),
+        (["convert", tmp_path / "none.jsonl", tmp_path / "o.nrt"], "no such file"),
+        (["convert", tmp_path / "bad.jsonl", tmp_path / "o.nrt"], "line 2"),
+        (["convert", good, tmp_path / "here.nrt"], "--force"),
+        (["demo", tmp_path / "nowhere"], "not a folder"),
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert (code, text in err, err.count("\n")) == (1, True, 1), err
+    assert not (tmp_path / "o.nrt").exists()
+
+
+def test_json_lines_become_a_file(capsys, tmp_path):
+    source = write_lines(tmp_path / "a.jsonl", LINES)
+    target = tmp_path / "a.nrt"
+    code, out, _ = run(capsys, "convert", source, target, "--narrow", "--row-ids", "id")
+    assert code == 0
+    assert "3 records" in out
+    J = varlen.JointNestedRaggedTensorDict(tensors_fp=target)
+    assert J.to_list()["word"] == [record["word"] for record in LINES]
+    assert J.to_list()["t"] == [record["t"] for record in LINES]
+    assert J.schema["id"] == np.uint16
+    assert J.schema["t"] == np.float32
+    assert varlen.open(target).rows_of([9, 7]).tolist() == [2, 0]
+
+
+def test_depth_and_dtype_are_those_of_all_lines(tmp_path, monkeypatch):
+    from varlen.cli import lines
+
+    monkeypatch.setattr(lines, "_PIECE", 1)  # a line a piece
+    records = [{"a": [[]], "b": 1}, {"a": [[1], []], "b": 2.5}, {"a": [], "b": 3}]
+    source = write_lines(tmp_path / "a.jsonl", records)
+    assert main(["convert", source, str(tmp_path / "a.nrt"), "--quiet"]) == 0
+    J = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "a.nrt")
+    assert J.to_list() == {"a": [[[]], [[1], []], []], "b": [1.0, 2.5, 3.0]}
+
+
+def test_nulls_become_what_was_asked(capsys, tmp_path):
+    source = write_lines(tmp_path / "a.jsonl", [{"a": [1, None]}, {"a": [2]}])
+    target = tmp_path / "a.nrt"
+    assert run(capsys, "convert", source, target)[0] == 1
+    assert run(capsys, "convert", source, target, "--nulls", "fill", "--fill", "-1")[0] == 0
+    assert varlen.JointNestedRaggedTensorDict(tensors_fp=target).to_list() == {"a": [[1, -1], [2]]}
+    assert run(capsys, "convert", source, target, "--nulls", "nan", "--force")[0] == 0
+    values = varlen.JointNestedRaggedTensorDict(tensors_fp=target)["a"].values
+    np.testing.assert_array_equal(values, [1, np.nan, 2])
+
+
+def test_keys_that_nest_differently_are_named(capsys, tmp_path):
+    source = write_lines(tmp_path / "a.jsonl", [{"a": [1], "b": [1]}, {"a": [1], "b": [1, 2]}])
+    code, _, err = run(capsys, "convert", source, tmp_path / "a.nrt")
+    assert code == 1
+    assert "'b' nests otherwise than 'a'" in err
+    assert run(capsys, "convert", source, tmp_path / "a.nrt", "--columns", "b")[0] == 0
+
+
+TABLE = {
+    "patient": [1, 1, 1, 2, 2, 3],
+    "visit": ["a", "a", "b", "a", "b", "b"],
+    "x": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5],
+    "codes": [[1], [2, 3], [], [4], [5, 6, 7], [8]],
+}
+
+
+def write_table(path, rows=None):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pa.table(TABLE) if rows is None else pa.table(TABLE).take(rows)
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, path)
+    elif path.suffix == ".csv":
+        from pyarrow import csv
+
+        csv.write_csv(table.drop_columns(["codes"]), path)
+    elif path.suffix == ".feather":
+        from pyarrow import feather
+
+        feather.write_feather(table, str(path))
+    else:
+        with pa.ipc.new_stream(path, table.schema) as sink:
+            sink.write_table(table)
+    return path
+
+
+NESTED = [[[1.5, 2.5], [3.5]], [[4.5], [5.5]], [[6.5]]]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow", ".csv"])
+@pytest.mark.parametrize("batch", ["2", "65536"])
+def test_tables_nest_by_groups(tmp_path, suffix, batch):
+    source = write_table(tmp_path / f"t{suffix}")
+    target = tmp_path / "t.nrt"
+    groups = ["--group-by", "patient", "--group-by", "visit"]
+    assert main(["convert", str(source), str(target), *groups, "--batch-rows", batch, "--quiet"]) == 0
+    found = varlen.JointNestedRaggedTensorDict(tensors_fp=target).to_list()
+    assert found["patient"] == [1, 2, 3]
+    assert found["visit"] == [["a", "b"], ["a", "b"], ["b"]]
+    assert found["x"] == NESTED
+    if suffix != ".csv":
+        assert found["codes"][0] == [[[1], [2, 3]], [[]]]
+
+
+def test_rows_of_a_group_stand_together_or_are_gathered(capsys, tmp_path):
+    source = write_table(tmp_path / "t.parquet", [0, 3, 1, 2, 4, 5])
+    target = tmp_path / "t.nrt"
+    groups = ["--group-by", "patient", "--group-by", "visit"]
+    code, _, err = run(capsys, "convert", source, target, *groups)
+    assert code == 1
+    assert "patient: the rows of 1 are not together" in err
+    assert run(capsys, "convert", source, target, *groups, "--regroup")[0] == 0
+    assert varlen.JointNestedRaggedTensorDict(tensors_fp=target).to_list()["x"] == NESTED
+
+
+def test_shards_are_one_sequence(capsys, tmp_path):
+    source = write_lines(tmp_path / "a.jsonl", LINES)
+    assert run(capsys, "convert", source, tmp_path / "out", "--rows-per-shard", "2")[0] == 0
+    ds = varlen.open(tmp_path / "out")
+    assert len(ds) == 3
+    assert ds.lengths.tolist() == [2, 0, 1]
+    code, out, _ = run(capsys, "info", tmp_path / "out")
+    assert code == 0
+    assert "3 rows" in out
+    assert "2 shards" in out
+
+
+def test_info_says_what_is_there(capsys, tmp_path):
+    source = write_lines(tmp_path / "a.jsonl", LINES)
+    run(capsys, "convert", source, tmp_path / "a.nrt", "--row-ids", "id")
+    code, out, _ = run(capsys, "info", tmp_path / "a.nrt")
+    assert code == 0
+    for text in (
+        "3 rows",
+        "word",
+        "4 words",
+        "row ids",
+        "level 2: 3 sequences, 6 rows",
+        "padding in batches of 32",
+    ):
+        assert text in out
+    code, out, _ = run(capsys, "info", tmp_path / "a.nrt", "--json", "--batch-size", "2")
+    found = json.loads(out)
+    assert found["rows"] == 3
+    assert found["keys"]["t"] == {"dim": 1, "dtype": "float64", "rows": 3, "trailing": [], "words": None}
+    assert found["levels"][0]["longest"] == 2
+    assert 0 <= found["levels"][0]["padding"]["sorted"] < 1
+
+
+def test_demo_goes_from_files_to_batches(capsys, tmp_path):
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    for i in range(5):
+        (folder / f"m{i}.py").write_text("def f(x):\n    return x + 1\n" * (i + 1))
+    (folder / "broken.py").write_text("'''")
+    code, out, _ = run(capsys, "demo", folder, "--batch-size", "2", "--save", tmp_path / "kept.nrt")
+    assert code == 0
+    for text in ("5 files > 30 lines", "kept.nrt", "nothing read", "3 shuffled batches", "padding", "token"):
+        assert text in out, out
+    J = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "kept.nrt")
+    assert J.to_list()["token"][0][0] == ["def", "f", "(", "x", ")", ":"]
+
+
+def test_python_dash_m_runs_it():
+    done = subprocess.run(
+        [sys.executable, "-m", "varlen", "--version"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"varlen {varlen.__version__}\n")
