@@ -21,8 +21,10 @@ std::int64_t id_of(PyObject* word, PyObject* vocabulary) {
   }
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   const std::int64_t id = PyDict_Size(vocabulary);
-  const auto plain = py::reinterpret_steal<py::object>(PyUnicode_FromObject(word));  // never a subclass of str
-  if (!plain || PyDict_SetItem(vocabulary, plain.ptr(), py::int_(id).ptr()) != 0) throw py::error_already_set();
+  const auto plain =
+      py::reinterpret_steal<py::object>(PyUnicode_FromObject(word));  // never a subclass of str
+  if (!plain || PyDict_SetItem(vocabulary, plain.ptr(), py::int_(id).ptr()) != 0)
+    throw py::error_already_set();
   return id;
 }
 
@@ -35,8 +37,9 @@ py::object from_words(const Arguments<4>& args) {
   if (PyList_Check(root.ptr()) == 0 && PyTuple_Check(root.ptr()) == 0) {
     raise_type(name + ": expected a list or tuple, got " + type_name(args[0]));
   }
-  const int depth = given(args[2]) && int_of(args[2], "depth") >= 0 ? static_cast<int>(int_of(args[2], "depth"))
-                                                                   : depth_of(root.ptr(), name.c_str());
+  const int depth = given(args[2]) && int_of(args[2], "depth") >= 0
+                        ? static_cast<int>(int_of(args[2], "depth"))
+                        : depth_of(root.ptr(), name.c_str());
   const Shape shape = shape_of(root.ptr(), depth, name.c_str());
   const py::list leaves = flat_leaves(root.ptr(), depth);
   py::array ids = empty_ints(shape.total);
