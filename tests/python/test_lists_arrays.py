@@ -23,7 +23,7 @@ def as_bytes(array):
 
 @st.composite
 def array_lists(draw, dtype=None, row=None):
-    """Arrays of one dtype and row shape in every layout: plain, strided, reversed, Fortran, read-only."""
+    """Arrays of one dtype and row shape: contiguous, strided, reversed, Fortran-ordered, read-only."""
     dtype = np.dtype(draw(st.sampled_from(DTYPES)) if dtype is None else dtype)
     row = draw(ROWS) if row is None else row
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))

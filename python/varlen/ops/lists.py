@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy import ndarray
+
 from varlen import _core
-from varlen.types.ragged import Ragged
+from varlen.types import Ragged
+from varlen.types.values import host, is_tensor, like, like_bits
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -14,6 +19,12 @@ if TYPE_CHECKING:
 _list2dense = _core.list2dense
 _list2ragged = _core.list2ragged
 _make = Ragged._make
+
+
+def _are_tensors(arrays: Any) -> bool:
+    """Whether torch tensors were given; judged by the first, because this is on every call."""
+    first = arrays[0] if isinstance(arrays, (list, tuple)) and arrays else None
+    return first.__class__ is not ndarray and is_tensor(first)
 
 
 def pad(
@@ -25,7 +36,7 @@ def pad(
     max_len: int | None = None,
     truncate: str = "right",
     mask: bool = False,
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     dtype: DTypeLike | None = None,
     max_bytes: int | None = None,
 ) -> Any:
@@ -49,7 +60,7 @@ def pad(
     mask
         Also give a bool (n, width), True where data is.
     out
-        (n, width or more, ...) of the dtype, C-contiguous: filled and given back. Padding fills the rest.
+        (n, width or more, ...) of the dtype, C-contiguous: filled and given back. What is wider is padded.
     dtype
         Of the result. Every number is checked, none wraps.
     max_bytes
@@ -58,7 +69,7 @@ def pad(
     Returns
     -------
     numpy.ndarray or tuple
-        (n, width, ...), or that and the mask.
+        (n, width, ...), or that and the mask. Torch tensors for a list of tensors.
 
     Raises
     ------
@@ -83,7 +94,56 @@ def pad(
     >>> dense.shape, mask.sum()
     ((2, 4), np.int64(3))
     """
+    if _are_tensors(arrays):
+        made = _pad_tensors(arrays, round_to, fill, padding_side, max_len, truncate, dtype, max_bytes)
+        if out is not None:
+            out.copy_(made[0])
+            made = out, made[1]
+        return made if mask else made[0]
     return _list2dense(arrays, round_to, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes)
+
+
+def _is_plain(tensor: Any, dtype: Any) -> bool:
+    """Whether it is memory on the host that nobody watches."""
+    return (
+        is_tensor(tensor)
+        and tensor.dtype == dtype
+        and tensor.device.type == "cpu"
+        and not tensor.requires_grad
+    )
+
+
+def _pad_tensors(
+    tensors: Sequence[Any],
+    round_to: int,
+    fill: Any,
+    padding_side: str,
+    max_len: int | None,
+    truncate: str,
+    dtype: Any,
+    max_bytes: int | None,
+) -> tuple[Any, Any]:
+    """The rectangle and its mask: by the core, unless autograd watches or a device holds the tensors."""
+    from varlen.interop.torch import filled
+
+    first = tensors[0]
+    if dtype is None and all(_is_plain(tensor, first.dtype) for tensor in tensors):
+        fill = filled(fill, first.dtype, ()) if fill else 0
+        arrays = [host(t) for t in tensors]
+        block, there = _list2dense(
+            arrays, round_to, fill, padding_side, max_len, truncate, True, None, None, max_bytes
+        )
+        return like_bits(block, first), like(there, first)
+    values, levels = (ragged := Ragged.from_list(tensors, dtype)).values, ragged.levels
+    numbers = _core.ragged2list(np.arange(len(values)), levels)
+    limit = None if max_bytes is None else max_bytes * 8 // max(1, values.element_size() * values[:1].numel())
+    rows, there = _list2dense(numbers, round_to, 0, padding_side, max_len, truncate, True, None, None, limit)
+    mask = like(there, values)
+    if len(values) == 0:
+        return values.new_full((*rows.shape, *values.shape[1:]), fill), mask
+    block = values[like(rows, values)]
+    block[~mask] = fill
+    return block, mask
 
 
 def list2ragged(
@@ -121,6 +181,8 @@ def list2ragged(
     >>> r.values, r.lengths
     (array([3, 1, 4, 1, 5]), array([3, 2]))
     """
+    if out is None and _are_tensors(arrays):
+        return Ragged.from_list(arrays, dtype)
     values, level = _list2ragged(arrays, dtype, out)
     return _make(values, (level,))
 
@@ -128,14 +190,16 @@ def list2ragged(
 def ragged2list(ragged: Ragged) -> list[Any]:
     """Each sequence as a view of the values; lists of lists of views where there is more than one level.
 
-    Raises
-    ------
-    TypeError
-        The values are not a NumPy array.
-
     Examples
     --------
     >>> vl.ops.ragged2list(vl.Ragged([3, 1, 4, 1, 5], lengths=[3, 0, 2]))
     [array([3, 1, 4]), array([], dtype=int64), array([1, 5])]
     """
-    return _core.ragged2list(ragged.values, ragged.levels)
+    values = ragged.values
+    if is_tensor(values):
+        rows = list(values.split(ragged.levels[-1].lengths.tolist()))
+        for level in reversed(ragged.levels[:-1]):
+            ends = level.offsets.tolist()
+            rows = [rows[a:b] for a, b in pairwise(ends)]
+        return rows
+    return _core.ragged2list(values, ragged.levels)
