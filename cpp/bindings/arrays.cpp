@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ndarray.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
 #include "varlen/checked.hpp"
@@ -55,7 +56,7 @@ py::array as_rows(py::handle object, const char* argument) {
   auto array = py::reinterpret_borrow<py::array>(object);
   if (array.ndim() == 0)
     raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
-  if (holds_objects(array.dtype())) {
+  if (holds_objects(fields_of(array.ptr())->descr)) {
     raise_type(std::string(argument) + ": arrays of Python objects cannot be moved as bytes");
   }
   if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")("C").cast<py::array>();
@@ -76,18 +77,21 @@ py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) {
   std::int64_t bytes = dtype.itemsize();
   bool fits = true;
   for (const py::ssize_t size : shape) fits = fits && checked_mul(bytes, size, bytes);
-  if (!fits || bytes < kLarge || holds_objects(dtype)) return py::array(dtype, shape);
+  if (!fits || bytes < kLarge || holds_objects(dtype)) {
+    return make_array(dtype.ptr(), static_cast<int>(shape.size()), shape.data());
+  }
   return large_empty(dtype, shape, bytes);
 }
 
 py::array rows_like(const py::array& like, std::int64_t count) {
   std::vector<py::ssize_t> shape(like.shape(), like.shape() + like.ndim());
   shape[0] = count;
-  return empty(like.dtype(), shape);
+  return make_array(fields_of(like.ptr())->descr, static_cast<int>(like.ndim()), shape.data());
 }
 
 py::array empty_ints(std::int64_t n) {
-  return empty(py::dtype::of<std::int64_t>(), {n});
+  const Py_intptr_t shape[] = {n};
+  return make_array(py::dtype::of<std::int64_t>().ptr(), 1, shape);
 }
 
 py::array rows_between(const py::array& array, std::int64_t begin, std::int64_t end) {

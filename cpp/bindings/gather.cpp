@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "fastcall.hpp"
 #include "gather_index.hpp"
 #include "level.hpp"
 #include "raise.hpp"
@@ -19,21 +20,36 @@ namespace {
 
 using Levels = std::vector<std::shared_ptr<Level>>;
 
-/// Values and the levels above them: what a call is given and gives back.
+/// Values and the levels above them, which fit each other: what a call is given and gives back.
 struct Nested {
   py::array values;
   Levels levels;
 
   Nested(py::array rows, Levels nesting) : values(std::move(rows)), levels(std::move(nesting)) {}
-  Nested(py::handle rows, const py::tuple& nesting) : values(as_rows(rows, "values")) {
-    for (const auto item : nesting) levels.push_back(item.cast<std::shared_ptr<Level>>());
+  Nested(PyObject* rows, PyObject* nesting) : values(as_rows(rows, "values")) {
+    if (!PyTuple_Check(nesting)) raise_type("levels: expected a tuple, got " + type_name(nesting));
+    const Py_ssize_t depth = PyTuple_GET_SIZE(nesting);
+    if (depth == 0) raise_value("levels: expected at least one");
+    levels.reserve(static_cast<std::size_t>(depth));
+    for (Py_ssize_t d = 0; d < depth; ++d) {
+      levels.push_back(py::cast<std::shared_ptr<Level>>(PyTuple_GET_ITEM(nesting, d)));
+      if (d > 0) check_total(static_cast<std::size_t>(d) - 1, levels.back()->count());
+    }
+    check_total(levels.size() - 1, values.shape(0));
   }
 
-  [[nodiscard]] std::int64_t count() const { return levels.empty() ? values.shape(0) : levels[0]->count(); }
-  [[nodiscard]] py::tuple result() const {
+  [[nodiscard]] std::int64_t count() const { return levels[0]->count(); }
+  [[nodiscard]] py::object result() const {
     py::tuple nesting(levels.size());
-    for (std::size_t d = 0; d < levels.size(); ++d) nesting[d] = levels[d];
+    for (std::size_t d = 0; d < levels.size(); ++d) nesting[d] = py::cast(levels[d]);
     return py::make_tuple(values, nesting);
+  }
+
+ private:
+  void check_total(std::size_t d, std::int64_t below) const {
+    if (levels[d]->total() == below) return;
+    raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
+                " rows, but there are " + std::to_string(below));
   }
 };
 
@@ -61,6 +77,7 @@ py::array fresh_offsets(std::int64_t n) {
 /// Sequences [rows.begin, rows.end), values shared; `from` is the level that they are sequences of.
 Nested view(const Nested& all, std::size_t from, Range rows) {
   Levels levels;
+  levels.reserve(all.levels.size());
   for (std::size_t d = from; d < all.levels.size(); ++d) {
     const Offsets level = all.levels[d]->view();
     const Range below{level.start(rows.begin),
@@ -109,6 +126,11 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
   raise_index(text + " is out of range for " + std::to_string(count) + " " + what);
 }
 
+void refuse(Status status, std::int64_t count, const char* what) {
+  if (status.code == Code::index_out_of_range) raise_beyond(status.value, status.where, count, what);
+  raise_if(status, "index");
+}
+
 /// The sequences of `index`, from dim `from` down.
 Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std::int64_t n) {
   Ranges ranges(n);
@@ -117,17 +139,13 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   Levels levels;
   if (from == all.levels.size()) {  // plain rows, each a range of its own
     const std::int64_t count = all.values.shape(0);
-    const Status status = gather_index(index, n, count, ranges.get());
-    if (!status.ok()) raise_beyond(status.value, status.where, count, "rows");
+    refuse(gather_index(index, n, count, ranges.get()), count, "rows");
     gather_steps({1, n}, 1, ends);
     return descend(all, from, {}, std::move(ranges), ends, n);
   }
   const Offsets level = all.levels[from]->view();
   const Status status = gather_sequences(level, index, n, ranges.get(), ends);
-  if (status.code == Code::index_out_of_range) {
-    raise_beyond(status.value, status.where, level.count, "sequences");
-  }
-  raise_if(status, "index");
+  refuse(status, level.count, "sequences");
   levels.push_back(Level::trusted(offsets));
   return descend(all, from + 1, std::move(levels), std::move(ranges), ends, n);
 }
@@ -139,26 +157,33 @@ Nested gather(const Nested& all, py::handle index) {
   return pick(all, 0, picked.data, picked.count);
 }
 
-/// Every sequence of the first level as a range of the rows below it.
 Ranges all_ranges(const Nested& all) {
-  const std::int64_t n = all.count();
-  Ranges ranges(n);
-  py::array index = empty_ints(n);
-  py::array ends = empty_ints(n);
-  gather_steps({0, n}, 1, ints(index));
-  raise_if(gather_sequences(all.levels[0]->view(), ints(index), n, ranges.get(), ints(ends)), "levels");
+  Ranges ranges(all.count());
+  gather_all(all.levels[0]->view(), ranges.get());
   return ranges;
 }
 
-Nested gather_window(const Nested& all, py::handle window) {
+/// The sequences of `index` as ranges of the rows below them.
+Ranges some_ranges(const Nested& all, const Ints& index) {
+  Ranges ranges(index.count);
+  py::array ends = empty_ints(index.count);
+  const Offsets level = all.levels[0]->view();
+  const Status status = gather_sequences(level, index.data, index.count, ranges.get(), ints(ends));
+  refuse(status, level.count, "sequences");
+  return ranges;
+}
+
+Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
   const Slice slice = slice_of(window);
-  const std::int64_t n = all.count();
-  Ranges ranges = all_ranges(all);
+  const bool some = given(index);
+  const Ints picked = some ? index_of(index, all.count()) : Ints{};
+  const std::int64_t n = some ? picked.count : all.count();
+  Ranges ranges = some ? some_ranges(all, picked) : all_ranges(all);
   py::array offsets = fresh_offsets(n);
   std::int64_t* ends = ints(offsets) + 1;
   gather_windows(ranges.get(), n, slice, ranges.get(), ends);
   const std::int64_t total = n > 0 ? ends[n - 1] : 0;
-  if (slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
+  if (!some && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
   Levels levels{Level::trusted(offsets)};
   if (slice.step == 1) return descend(all, 1, std::move(levels), std::move(ranges), ends, n);
   py::array index = empty_ints(total);
@@ -187,30 +212,41 @@ Nested gather_row(const Nested& all, std::int64_t i) {
   return view(all, 1, {level.start(at), level.end(at)});
 }
 
-/// A binding of (values, levels, one more argument) to (values, levels).
-template <class Argument, class Body>
-auto bound(Body body) {
-  return [body](py::handle values, const py::tuple& levels, Argument argument) {
-    return body(Nested(values, levels), argument).result();
-  };
+constexpr Signature<3> kGather{"gather", {"values", "levels", "index"}};
+constexpr Signature<3> kColumn{"gather_column", {"values", "levels", "at"}};
+constexpr Signature<3> kRow{"gather_row", {"values", "levels", "i"}};
+constexpr Signature<4> kWindow{"gather_window", {"values", "levels", "window", "index"}, 3};
+
+py::object by_index(const Arguments<3>& args) {
+  return gather(Nested(args[0], args[1]), args[2]).result();
 }
+py::object by_window(const Arguments<4>& args) {
+  return gather_window(Nested(args[0], args[1]), args[2], args[3]).result();
+}
+py::object by_column(const Arguments<3>& args) {
+  return gather_column(Nested(args[0], args[1]), int_of(args[2], "at")).result();
+}
+py::object by_row(const Arguments<3>& args) {
+  return gather_row(Nested(args[0], args[1]), int_of(args[2], "i")).result();
+}
+
+PyMethodDef methods[] = {
+    method<kGather, by_index>("gather(values, levels, index)\n--\n\n"
+                              "(values, levels) of the sequences of a slice, a mask or integers. A slice of "
+                              "step 1 shares values."),
+    method<kColumn, by_column>("gather_column(values, levels, at)\n--\n\n"
+                               "Row `at` of every sequence: a level fewer."),
+    method<kRow, by_row>("gather_row(values, levels, i)\n--\n\n"
+                         "Sequence i: a level fewer, values shared."),
+    method<kWindow, by_window>("gather_window(values, levels, window, index=None)\n--\n\n"
+                               "What a slice gives of every sequence, or of those of an index."),
+    {},
+};
 
 }  // namespace
 
 void bind_gather(py::module_& m) {
-  using py::arg;
-  m.def("gather", bound<py::handle>([](const Nested& all, py::handle index) { return gather(all, index); }),
-        arg("values"), arg("levels"), arg("index"),
-        "(values, levels) of the sequences of a slice, a mask or integers. A slice of step 1 shares values.");
-  m.def("gather_column",
-        bound<std::int64_t>([](const Nested& all, std::int64_t at) { return gather_column(all, at); }),
-        arg("values"), arg("levels"), arg("at"), "Row `at` of every sequence: a level fewer.");
-  m.def("gather_row",
-        bound<std::int64_t>([](const Nested& all, std::int64_t i) { return gather_row(all, i); }),
-        arg("values"), arg("levels"), arg("i"), "Sequence i: a level fewer, values shared.");
-  m.def("gather_window",
-        bound<py::handle>([](const Nested& all, py::handle window) { return gather_window(all, window); }),
-        arg("values"), arg("levels"), arg("window"), "What a slice gives of every sequence.");
+  if (PyModule_AddFunctions(m.ptr(), methods) < 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

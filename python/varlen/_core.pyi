@@ -175,7 +175,7 @@ def gather_row(
     values: NDArray[Any], levels: tuple[Level, ...], i: int
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
 def gather_window(
-    values: NDArray[Any], levels: tuple[Level, ...], window: slice
+    values: NDArray[Any], levels: tuple[Level, ...], window: slice, index: Any = None
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
 def from_words(
     lists: Any, vocabulary: dict[str, int], depth: int = -1, *, name: str = "values"

@@ -42,6 +42,9 @@ void gather_steps(Slice::Pick pick, std::int64_t step, std::int64_t* index) noex
 Status gather_sequences(Offsets level, const std::int64_t* index, std::int64_t n, Range* ranges,
                         std::int64_t* ends) noexcept;
 
+/// Every sequence of a checked level: ranges holds level.count.
+void gather_all(Offsets level, Range* ranges) noexcept;
+
 /// What `window` gives of each of the n sequences `ranges` of a level: its rows, and ends. In place is fine.
 /// Where window.step is not 1, a range begins at the first row picked and is as long as the pick.
 void gather_windows(const Range* ranges, std::int64_t n, Slice window, Range* out,

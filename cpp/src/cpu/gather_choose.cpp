@@ -108,6 +108,10 @@ Status gather_sequences(Offsets level, const std::int64_t* index, std::int64_t n
   return {};
 }
 
+void gather_all(Offsets level, Range* ranges) noexcept {
+  for (std::int64_t i = 0; i < level.count; ++i) ranges[i] = {level.start(i), level.end(i)};
+}
+
 void gather_windows(const Range* ranges, std::int64_t n, Slice window, Range* out,
                     std::int64_t* ends) noexcept {
   std::int64_t sum = 0;

@@ -28,6 +28,11 @@ def get(r: Ragged, key: Any) -> Any:
     Traceback (most recent call last):
     IndexError: index 3 is out of range for 3 sequences
     """
+    kind = type(key)
+    if kind is int:
+        return row(r, key)
+    if kind is slice or (kind is np.ndarray and key.ndim == 1 and key.dtype.kind in "iub"):
+        return _take(r, key)
     if isinstance(key, tuple):
         return _many(r, key)
     if key is Ellipsis:
@@ -44,26 +49,52 @@ def row(r: Ragged, i: int) -> Any:
     >>> row(vl.Ragged([3, 1, 4], [2, 1]), 0)
     array([3, 1])
     """
-    levels = r.levels
-    values, below = through(r.values, lambda rows: _core.gather_row(rows, levels, i))
-    return r._make(values, below) if below else values
+    values, levels = r.values, r.levels
+    if isinstance(values, np.ndarray):
+        picked, below = _core.gather_row(values, levels, i)
+    else:
+        picked, below = through(values, lambda rows: _core.gather_row(rows, levels, i))
+    return r._make(picked, below) if below else picked
 
 
 def _pick(r: Ragged, key: Any) -> Ragged:
     """The sequences of a slice, a mask or integers."""
-    index = key if isinstance(key, slice) else _array(key)
-    levels = r.levels
-    return r._make(*through(r.values, lambda rows: _core.gather(rows, levels, index)))
+    return _take(r, key if isinstance(key, slice) else _array(key))
+
+
+def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
+    values, levels = r.values, r.levels
+    if isinstance(values, np.ndarray):
+        made: Ragged = object.__new__(type(r))
+        made._values, made._levels = _core.gather(values, levels, index)
+        return made
+    return r._make(*through(values, lambda rows: _core.gather(rows, levels, index)))
+
+
+def _window(r: Ragged, window: slice, index: Any = None) -> Ragged:
+    """A slice of every sequence, or of those of an index."""
+    values, levels = r.values, r.levels
+    if isinstance(values, np.ndarray):
+        return r._make(*_core.gather_window(values, levels, window, index))
+    return r._make(*through(values, lambda rows: _core.gather_window(rows, levels, window, index)))
 
 
 def _many(r: Ragged, key: tuple[Any, ...]) -> Any:
+    if len(key) == 2 and type(key[0]) is slice and type(key[1]) is slice and key[0] == slice(None):
+        return _window(r, key[1])
     keys = _spread(key, r.ndim)
     i = _int(keys[0])
     if i is not None:
         found = row(r, i)
         return found[keys[1:]] if len(keys) > 1 else found
-    picked = r if _is_all(keys[0]) else _pick(r, keys[0])
-    return picked[:] if picked is r and len(keys) == 1 else _inner(picked, keys[1:])
+    if len(keys) == 1:
+        return r[keys[0]]
+    if _is_all(keys[0]):
+        return _inner(r, keys[1:])
+    if len(keys) == 2 and isinstance(keys[1], slice) and not _is_view(keys[0]):
+        index = keys[0] if isinstance(keys[0], slice) else _array(keys[0])
+        return _window(r, keys[1], index)  # what the window leaves out is not copied
+    return _inner(_pick(r, keys[0]), keys[1:])
 
 
 def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
@@ -81,7 +112,7 @@ def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
     if not isinstance(first, slice):
         raise IndexError(f"a ragged axis takes an int or a slice, got {type(first).__name__}")
     if not _is_all(first):
-        r = r._make(*through(r.values, lambda rows: _core.gather_window(rows, levels, first)))
+        r = _window(r, first)
     if all(_is_all(key) for key in below):
         return r
     # What is below axis 1 is a container, or an array, of its own, whose first axis is axis 1's rows.
@@ -112,6 +143,10 @@ def _spread(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
 
 def _is_all(key: Any) -> bool:
     return isinstance(key, slice) and key.start in (None, 0) and key.stop is None and key.step in (None, 1)
+
+
+def _is_view(key: Any) -> bool:
+    return isinstance(key, slice) and key.step in (None, 1)
 
 
 def _int(key: Any) -> int | None:
