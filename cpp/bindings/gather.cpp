@@ -120,17 +120,6 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
   return {std::move(values), std::move(levels)};
 }
 
-[[noreturn]] void raise_beyond(std::int64_t i, std::int64_t position, std::int64_t count, const char* what) {
-  std::string text = "index " + std::to_string(i);
-  if (position >= 0) text += " at position " + std::to_string(position);
-  raise_index(text + " is out of range for " + std::to_string(count) + " " + what);
-}
-
-void refuse(Status status, std::int64_t count, const char* what) {
-  if (status.code == Code::index_out_of_range) raise_beyond(status.value, status.where, count, what);
-  raise_if(status, "index");
-}
-
 /// The sequences of `index`, from dim `from` down.
 Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std::int64_t n) {
   Ranges ranges(n);
@@ -144,8 +133,7 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
     return descend(all, from, {}, std::move(ranges), ends, n);
   }
   const Offsets level = all.levels[from]->view();
-  const Status status = gather_sequences(level, index, n, ranges.get(), ends);
-  refuse(status, level.count, "sequences");
+  refuse(gather_sequences(level, index, n, ranges.get(), ends), level.count, "sequences");
   levels.push_back(Level::trusted(offsets));
   return descend(all, from + 1, std::move(levels), std::move(ranges), ends, n);
 }
@@ -168,8 +156,8 @@ Ranges some_ranges(const Nested& all, const Ints& index) {
   Ranges ranges(index.count);
   py::array ends = empty_ints(index.count);
   const Offsets level = all.levels[0]->view();
-  const Status status = gather_sequences(level, index.data, index.count, ranges.get(), ints(ends));
-  refuse(status, level.count, "sequences");
+  refuse(gather_sequences(level, index.data, index.count, ranges.get(), ints(ends)), level.count,
+         "sequences");
   return ranges;
 }
 
@@ -186,9 +174,9 @@ Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
   if (!some && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
   Levels levels{Level::trusted(offsets)};
   if (slice.step == 1) return descend(all, 1, std::move(levels), std::move(ranges), ends, n);
-  py::array index = empty_ints(total);
-  gather_strided(ranges.get(), ends, n, slice.step, ints(index));
-  Nested below = pick(all, 1, ints(index), total);
+  py::array rows = empty_ints(total);
+  gather_strided(ranges.get(), ends, n, slice.step, ints(rows));
+  Nested below = pick(all, 1, ints(rows), total);
   levels.insert(levels.end(), below.levels.begin(), below.levels.end());
   return {std::move(below.values), std::move(levels)};
 }

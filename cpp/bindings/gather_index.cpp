@@ -53,4 +53,15 @@ bool is_plain_slice(py::handle index, std::int64_t count, Range& rows) {
   return slice.step == 1;
 }
 
+void raise_beyond(std::int64_t i, std::int64_t position, std::int64_t count, const char* what) {
+  std::string text = "index " + std::to_string(i);
+  if (position >= 0) text += " at position " + std::to_string(position);
+  raise_index(text + " is out of range for " + std::to_string(count) + " " + what);
+}
+
+void refuse(Status status, std::int64_t count, const char* what) {
+  if (status.code == Code::index_out_of_range) raise_beyond(status.value, status.where, count, what);
+  raise_if(status, "index");
+}
+
 }  // namespace varlen::bindings

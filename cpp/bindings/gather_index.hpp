@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "varlen/gather.hpp"
+#include "varlen/status.hpp"
 
 namespace varlen::bindings {
 
@@ -18,5 +19,11 @@ Ints index_of(py::handle index, std::int64_t count);
 
 /// Whether `index` is a slice of step 1; then `rows` is what it picks.
 bool is_plain_slice(py::handle index, std::int64_t count, Range& rows);
+
+/// "index 5 at position 1 is out of range for 3 sequences"; no position below 0.
+[[noreturn]] void raise_beyond(std::int64_t i, std::int64_t position, std::int64_t count, const char* what);
+
+/// Raises for a Status of picking from `count` things.
+void refuse(Status status, std::int64_t count, const char* what);
 
 }  // namespace varlen::bindings
