@@ -56,7 +56,7 @@ struct BatchOptions {
   bool windows = false;
   bool cu_seqlens = true;
   std::int64_t max_len = -1;
-  std::int64_t max_bytes = -1;
+  std::int64_t max_bytes = default_max_bytes();
   std::vector<std::int64_t> inner_max;  ///< most slots of axes 2, 3, ...
   std::vector<std::int64_t> pad_to;     ///< of axes 1, 2, ...; -1 is as needed
   std::vector<std::int64_t> multiple;   ///< of axes 1, 2, ...

@@ -34,12 +34,15 @@ std::int64_t* ints(std::byte* at) {
 
 }  // namespace
 
-std::vector<Segment> BatchOutputs::segments(const std::vector<Feed>* feeds) const {
+std::vector<Segment> BatchOutputs::segments(const BatchKey* key) const {
   std::vector<Segment> all(w_.of.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto s = static_cast<std::size_t>(w_.of[i]);
     all[i].levels = b_.sources_[s].nest.levels + 1;
-    if (feeds != nullptr) all[i].values = (*feeds)[s].rows;
+    if (key != nullptr) {
+      all[i].values = key->feeds[s].rows;
+      all[i].values.width = key->feeds[key->one].rows.width;  // a source without rows has none of its own
+    }
     all[i].rows = w_.ranges[1][i];
   }
   return all;
@@ -78,7 +81,7 @@ void BatchOutputs::values(const BatchKey& key) {
     jobs_.emplace_back([this, &key, to] { outer(key.feeds, key.width, to); });
   } else if (b_.options_.ragged) {
     jobs_.emplace_back([this, &key, to] { end_to_end(key.feeds, key, key.width, key.between, to); });
-  } else if (is_spread(key) || !key.alike || key.feeds[key.one].convert.run != nullptr) {
+  } else if (is_spread(key) || !key.alike) {
     jobs_.emplace_back([this, &key, to] {
       std::byte* rows = scratch(w_.total(key.axes) * key.width);
       end_to_end(key.feeds, key, key.width, key.between, rows);
@@ -86,8 +89,9 @@ void BatchOutputs::values(const BatchKey& key) {
     });
   } else {
     jobs_.emplace_back([this, &key, to] {
-      const auto all = segments(&key.feeds);
-      pad_segments(all.data(), w_.per_row, w_.n, key.axes, w_.sizes.data(), how(key.pattern), to);
+      const auto all = segments(&key);
+      pad_segments(all.data(), w_.per_row, w_.n, key.axes, w_.sizes.data(),
+                   how(key.pattern, key.feeds[key.one].convert), to);
     });
   }
   if (!key.nan.is_none()) not_nan(key);

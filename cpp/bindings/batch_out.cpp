@@ -6,7 +6,6 @@
 #include "arrays.hpp"
 #include "batch.hpp"
 #include "raise.hpp"
-#include "varlen/checked.hpp"
 
 namespace varlen::bindings {
 
@@ -22,23 +21,9 @@ BatchOutputs::BatchOutputs(const Batcher& batcher, BatchWork& work, py::handle o
 
 std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype,
                               const std::vector<py::ssize_t>& shape) {
-  std::int64_t count = 1;
-  std::int64_t bytes = 0;
-  bool fits = true;
-  std::string text;
-  for (const py::ssize_t size : shape) {
-    fits = fits && checked_mul(count, size, count);
-    text += (text.empty() ? "(" : ", ") + std::to_string(size);
-  }
-  fits = fits && checked_mul(count, dtype.itemsize(), bytes) && checked_add(used_, bytes, used_);
   const std::string label = py::str(name);
-  if (!fits) raise_overflow(label + ": the shape " + text + ") does not fit 63 bits");
-  const std::int64_t limit = b_.options_.max_bytes;
-  if (limit >= 0 && used_ > limit) {
-    raise_value(label + ": the shape " + text + ") of " + std::to_string(dtype.itemsize()) +
-                " bytes an entry takes the batch to " + std::to_string(used_) + " bytes, over max_bytes=" +
-                std::to_string(limit) + "; give max_len, take fewer rows, or layout='ragged'");
-  }
+  const std::int64_t bytes = padded_bytes(label, dtype, shape, b_.options_.max_bytes, used_);
+  const std::int64_t count = dtype.itemsize() > 0 ? bytes / dtype.itemsize() : 0;
   py::array array;
   if (has_out_ && out_.contains(name)) {
     const py::object given = out_[name];
@@ -126,6 +111,7 @@ py::dict BatchOutputs::run() {
       }
     }
   }
+  stores_ = stores_for(used_);
   {
     const Unlocked unlocked(used_ + (b_.trusted_ ? 0 : kMapped));
     for (const auto& job : jobs_) job();

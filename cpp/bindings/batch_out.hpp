@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "batch.hpp"
+#include "outputs.hpp"
 #include "varlen/pad.hpp"
 
 namespace varlen::bindings {
@@ -25,9 +26,9 @@ class BatchOutputs {
   static py::array buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
                           const std::vector<py::ssize_t>& shape, std::int64_t count);
   [[nodiscard]] std::vector<py::ssize_t> shape_of(int axes, const py::array& row) const;
-  [[nodiscard]] std::vector<Segment> segments(const std::vector<Feed>* feeds) const;
-  [[nodiscard]] Padding how(const std::byte* pattern) const {
-    return {b_.options_.side, b_.options_.cut, pattern};
+  [[nodiscard]] std::vector<Segment> segments(const BatchKey* key) const;
+  [[nodiscard]] Padding how(const std::byte* pattern, const Convert& convert = {}) const {
+    return {b_.options_.side, b_.options_.cut, pattern, 0, stores_, convert};
   }
 
   void settle_sizes();
@@ -57,6 +58,7 @@ class BatchOutputs {
   py::dict result_;
   std::int64_t used_ = 0;
   std::int64_t taken_ = 0;
+  Stores stores_ = Stores::by_size;
   std::vector<std::function<void()>> jobs_;
 };
 

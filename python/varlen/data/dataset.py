@@ -150,7 +150,7 @@ class Dataset(Rows):
         cu_seqlens
             False leaves them out, for more than 2**31 - 1 events.
         max_bytes
-            A batch that takes more is a ValueError, before it is made.
+            A batch that takes more is a ValueError, before it is made. Half of the memory by default.
         out
             A mapping from names to arrays that are written instead of new ones: of the right dtype,
             C-contiguous, of the right shape or with room for as many entries; the batch then holds a view of

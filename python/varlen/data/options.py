@@ -91,6 +91,8 @@ class BatchOptions:
                 raise ValueError(f"{name}: expected one of {names}; got {given!r}")
         for name in ("max_len", "pad_to", "pad_to_multiple"):
             per_axis(name, getattr(self, name), 1 if name == "pad_to_multiple" else 0)
+        if self.max_bytes is not None:
+            per_axis("max_bytes", self.max_bytes, 0)
         if self.window is not None and self.max_len is None:
             raise ValueError(f"window: {self.window!r} needs max_len")
         if self.layout == "ragged":
@@ -114,7 +116,7 @@ class BatchOptions:
         """The options as the core takes them."""
         lens = per_axis("max_len", self.max_len, 0)
         window = self.window or ("from_start" if self.truncate == "right" else "to_end")
-        return {
+        out: dict[str, Any] = {
             "flatten": self.flatten,
             "spread": self.spread,
             "padding_side": "left" if self.padding_side == "left" else "right",
@@ -131,8 +133,10 @@ class BatchOptions:
             "inner_max": lens[1:],
             "pad_to": per_axis("pad_to", self.pad_to, 0),
             "multiple": per_axis("pad_to_multiple", self.pad_to_multiple, 1),
-            "max_bytes": -1 if self.max_bytes is None else self.max_bytes,
         }
+        if self.max_bytes is not None:
+            out["max_bytes"] = self.max_bytes
+        return out
 
     def changed(self, **options: Any) -> BatchOptions:
         """The same with some options replaced."""

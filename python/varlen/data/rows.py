@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from varlen import _core
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
 from varlen.data.records import Records
-
-if TYPE_CHECKING:
-    from varlen.joint import JointNestedRaggedTensorDict
+from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = ["Rows"]
+
+_wrap = JointNestedRaggedTensorDict._wrap
 
 
 class Rows:
@@ -192,12 +192,6 @@ class Rows:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _wrap(joint: _core.Joint) -> JointNestedRaggedTensorDict:
-    from varlen.joint import JointNestedRaggedTensorDict
-
-    return JointNestedRaggedTensorDict._wrap(joint)
 
 
 def _ends(source: Source, shard: int, dim: int) -> Ints:
