@@ -165,6 +165,9 @@ def from_lists(
     *,
     name: str = "values",
 ) -> tuple[NDArray[Any], list[Level]]: ...
+def from_words(
+    lists: Any, vocabulary: dict[str, int], depth: int = -1, *, name: str = "values"
+) -> tuple[NDArray[int64], list[Level]]: ...
 def gather(
     values: NDArray[Any], levels: tuple[Level, ...], index: Any
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
@@ -177,9 +180,6 @@ def gather_row(
 def gather_window(
     values: NDArray[Any], levels: tuple[Level, ...], window: slice, index: Any = None
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
-def from_words(
-    lists: Any, vocabulary: dict[str, int], depth: int = -1, *, name: str = "values"
-) -> tuple[NDArray[int64], list[Level]]: ...
 def list2dense(
     arrays: Sequence[Any],
     round_to: int = 1,

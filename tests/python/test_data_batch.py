@@ -197,7 +197,7 @@ def test_batch_refuses_buffers_that_do_not_fit(out, error, text):
         (
             {"max_bytes": 200},
             ValueError,
-            r"b: the shape \(2, 3, 3\) of 4 bytes an entry takes the result to \d+",
+            r"b: the padded shape \(2, 3, 3\) of 4 bytes an entry takes the result to \d+",
         ),
         ({"prefix": {"q": [1]}}, KeyError, "prefix: 'q' is not a key of the batch"),
         ({"prefix": {"b": [1]}}, ValueError, "prefix: its keys lie at dims"),

@@ -53,7 +53,7 @@ def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
 
     Examples
     --------
-    >>> padding_share(np.array([1, 3, 2, 2]), 2)
+    >>> round(padding_share(np.array([1, 3, 2, 2]), 2), 3)
     0.2
     """
     slots = 0

@@ -57,7 +57,13 @@ class BatchKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class BatchOptions:
-    """How rows become a batch; `Dataset.batch` says what each option does."""
+    """How rows become a batch; `Dataset.batch` says what each option does.
+
+    Examples
+    --------
+    >>> BatchOptions(max_len=512, window="random").padding_side
+    'right'
+    """
 
     keys: Sequence[str] | None = None
     max_len: int | Sequence[int | None] | None = None

@@ -91,21 +91,31 @@ def to_dense(
     array([[1, 2],
            [3, 0]])
     """
-    sizes = [level.longest for level in r.levels]
-    for d, most in enumerate(_per_level(max_len, len(sizes))):
-        sizes[d] = sizes[d] if most is None else min(sizes[d], most)
+    depth = len(r.levels)
+    most = [*_per_level(max_len, depth), *[None] * depth][:depth]
     if pad_to_multiple < 1:
         raise ValueError(f"pad_to_multiple: expected at least 1, got {pad_to_multiple}")
-    sizes = [-(-size // pad_to_multiple) * pad_to_multiple for size in sizes]
-    values = r.values if dtype is None else r.astype(dtype).values
-    row = fill_row(values, fill)
-    joint = _core.Joint(["values"], [len(sizes)], [host(values)], r.levels)
-    limit = -1 if max_bytes is None else max_bytes
-    found = joint.dense(
-        padding_side, truncate, None if row is None else {"values": row[None]}, None, sizes, mask, True, limit
+    values, row = r.values, fill
+    if is_tensor(values):  # the core sees bits, and NumPy has no name for some of torch's dtypes
+        values = r.astype(dtype).values if dtype is not None else values
+        row, dtype = fill_row(values, fill), None
+    made = _core.pad(
+        host(values),
+        r.levels,
+        padding_side,
+        truncate,
+        None,
+        most,
+        [pad_to_multiple] * depth,
+        row,
+        mask,
+        None if out is None else host(out),
+        dtype,
+        max_bytes=max_bytes,
     )
-    block = like_bits(found["values"], values)
-    return (block, like(found[f"dim{len(sizes)}/mask"], values)) if mask else block
+    block = made[0] if mask else made
+    block = like_bits(block, values) if out is None else out
+    return (block, like(made[1], values)) if mask else block
 
 
 def fill_row(values: Values, fill: Any) -> NDArray[Any] | None:
@@ -161,20 +171,17 @@ def from_dense(
     if (lengths is None) == (mask is None):
         raise TypeError("give exactly one of lengths and mask")
     n, width = values.shape[:2]
-    level = Level(as_ints(lengths) if mask is None else np.asarray(mask).sum(1))
+    if mask is not None:
+        level = _core.mask_to_level(host(as_values(mask, "mask")), padding_side)
+    else:
+        level = lengths if isinstance(lengths, Level) else Level(as_ints(lengths))
     if len(level) != n:
         raise ValueError(f"lengths: {len(level)} of them for {n} rows")
     if level.longest > width:
         i = int((level.lengths > width).argmax())
         raise ValueError(f"lengths: row {i} has length {level.lengths[i]}, the block is {width} wide")
-    slots = np.arange(width)
-    lengths = level.lengths[:, None]
-    there = slots < lengths if padding_side == "right" else slots >= width - lengths
-    rows = np.ascontiguousarray(host(values)[there])
-    if out is not None:
-        host(out)[...] = rows
-        return out, (level,)
-    return like_bits(rows, values), (level,)
+    rows = _core.unpad(host(values), level, padding_side, None if out is None else host(out))
+    return like_bits(rows, values) if out is None else out, (level,)
 
 
 def _per_level(max_len: int | Sequence[int | None] | None, depth: int) -> Sequence[int | None]:
