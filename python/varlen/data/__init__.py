@@ -5,20 +5,15 @@ from varlen.data.collator import Collator
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
 from varlen.data.files import open
-from varlen.data.memory import Column
-from varlen.data.options import BatchOptions
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
-from varlen.data.samplers import BatchSampler, LengthBuckets, TokenBudget
+from varlen.data.samplers import LengthBuckets, TokenBudget
 from varlen.data.samples import Collate, collate
 
 __all__ = [
-    "BatchOptions",
-    "BatchSampler",
     "Buffers",
     "Collate",
     "Collator",
-    "Column",
     "Dataset",
     "Epoch",
     "LengthBuckets",

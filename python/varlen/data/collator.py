@@ -15,7 +15,7 @@ from varlen.data.records import Records
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
 
-__all__ = ["Collator", "collate_joints"]
+__all__ = ["Collator"]
 
 
 class Collator:
@@ -23,6 +23,15 @@ class Collator:
 
     It pickles as the dataset does, by its paths: workers of any start method open the files themselves.
     Random windows of an int seed change with `set_epoch`; with none, every worker has randomness of its own.
+
+    Examples
+    --------
+    >>> import pickle, varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> collate = pickle.loads(pickle.dumps(ds.collator(padding_side="left")))
+    >>> collate([ds[2], ds[0]])["x"]
+    array([[0, 0, 4],
+           [1, 2, 3]], dtype=uint8)
     """
 
     def __init__(self, dataset: Dataset, options: BatchOptions, seed: Seed) -> None:

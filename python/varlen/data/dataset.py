@@ -218,6 +218,7 @@ class Dataset(Rows):
         picked = rows if plain else self.row_numbers(rows)
         whole = (picked, len(self)) if whole_edges else None
         source = self._source
+        self._guard(picked)
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
             return self._plan(options).run(picked, start, end, seed, epoch, out, None, whole)
         numbers = self.row_numbers(picked)
@@ -227,6 +228,15 @@ class Dataset(Rows):
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
         places = numbers - source.offsets[shards][at] + begins[at]
         return self._plan_of(options, shards).run(places, start, end, seed, epoch, out, numbers, whole)
+
+    def _guard(self, rows: Any) -> None:
+        """Refuses files that were cut since they were mapped: to touch what is gone ends the process."""
+        source = self._source
+        if len(source.counts) < 2:
+            source.guard()
+        elif len(self):
+            shards = np.unique(source.offsets[1:].searchsorted(rows % len(self), side="right"))
+            source.guard(int(shard) for shard in shards)
 
     def _plan(self, options: BatchOptions) -> Plan:
         found = self._plans.get(id(options))

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.data.memory import ColumnLike, joint_of
 
-__all__ = ["edge_joint"]
+__all__ = []
 
 Array = np.ndarray[Any, Any]
 

@@ -24,6 +24,13 @@ class Epoch:
     """What `Dataset.epoch` gives: iterate it for batches; its length is how many. It can be iterated again.
 
     With the same seed every pass is the same; without one each differs.
+
+    Examples
+    --------
+    >>> import varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> len(ds.epoch(2)), len(ds.epoch(2, drop_last=True))
+    (2, 1)
     """
 
     def __init__(

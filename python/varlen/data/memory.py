@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from varlen import _core
+from varlen.io.ids import RowIds
 
-__all__ = ["Column", "ColumnLike", "MemorySource", "Source", "joint_of"]
+__all__ = ["Column"]
 
 Array = np.ndarray[Any, Any]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -42,6 +43,7 @@ class Source(Protocol):
     def joint(self, shard: int) -> _core.Joint: ...
     def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint: ...
     def rows_of(self, ids: Any) -> Ints: ...
+    def guard(self, shards: Iterable[int] | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Column:
         Of its values in a batch. Where parts were narrowed on their own, the one that holds all of them.
     trailing
         Fixed dimensions behind the ragged ones.
+
+    Examples
+    --------
+    >>> Column(1, np.dtype("f4")).trailing
+    ()
     """
 
     dim: int
@@ -84,6 +91,7 @@ class MemorySource:
     def __init__(self, joints: Sequence[_core.Joint], row_ids: str | None = None) -> None:
         self._joints = list(joints)
         self.row_ids = row_ids
+        self._ids: RowIds | None = None
         self.counts: Ints = np.array([len(joint) for joint in joints], np.int64)
         self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
         self.fields: dict[str, Column] = {}
@@ -118,16 +126,14 @@ class MemorySource:
         """The row of each id."""
         if self.row_ids is None:
             raise ValueError("ids: no key of these rows is named as their ids")
-        name = self.row_ids
-        known = np.concatenate([joint.values(name) for joint in self._joints if len(joint)] or [np.empty(0)])
-        wanted = np.asarray(ids)
-        order = np.argsort(known, kind="stable")
-        at = np.minimum(np.searchsorted(known[order], wanted), max(len(known) - 1, 0))
-        found = known[order][at] == wanted if len(known) else np.zeros(len(wanted), bool)
-        if not found.all():
-            place = int(np.argmin(found))
-            raise KeyError(f"ids: {wanted[place]} at position {place} is no row's id")
-        return order[at]
+        if self._ids is None:
+            name = self.row_ids
+            parts = [joint.values(name) for joint in self._joints if len(joint)]
+            self._ids = RowIds(np.concatenate(parts) if parts else np.empty(0, np.int64))
+        return self._ids.rows_of(ids)
+
+    def guard(self, shards: Iterable[int] | None = None) -> None:
+        """Memory stays as it is."""
 
     def __iter__(self) -> Iterator[_core.Joint]:
         return iter(self._joints)

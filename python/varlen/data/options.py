@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from varlen.data.memory import ColumnLike
 
-__all__ = ["WINDOWS", "BatchKeywords", "BatchOptions", "Side", "Window"]
+__all__ = ["BatchOptions"]
 
 Side = Literal["left", "right"]
 Window = Literal["from_start", "to_end", "random", "balanced_random"]

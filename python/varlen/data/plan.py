@@ -13,7 +13,7 @@ from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import BatchOptions, choose, for_key, one_row
 
-__all__ = ["Batch", "Plan", "Seed", "reserved_names"]
+__all__ = []
 
 Array = np.ndarray[Any, Any]
 Batch = dict[str, Any]

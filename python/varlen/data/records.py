@@ -12,8 +12,15 @@ __all__ = ["Records"]
 
 
 class Records(Sequence[Any]):
-    """Rows of a dataset by number. A sequence of the rows themselves; `collate` makes them in one call
-    instead.
+    """Rows of a dataset by number: a sequence of the rows, which `collate` makes a batch of in one call.
+
+    Examples
+    --------
+    >>> import varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> records = Records(ds, [2, 0])
+    >>> len(records), records[0].to_list(), ds.collate(records)["x"].shape
+    (2, {'x': [4]}, (2, 3))
     """
 
     __slots__ = ("dataset", "rows")

@@ -12,7 +12,7 @@ from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
 from varlen.data.records import Records
 from varlen.joint import JointNestedRaggedTensorDict
 
-__all__ = ["Rows"]
+__all__ = []
 
 _wrap = JointNestedRaggedTensorDict._wrap
 

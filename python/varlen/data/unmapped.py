@@ -14,7 +14,7 @@ from varlen.data.plan import Batch, Plan, Seed, draw_seed
 if TYPE_CHECKING:
     from varlen.data.rows import Rows
 
-__all__ = ["run_unmapped"]
+__all__ = []
 
 
 def run_unmapped(
