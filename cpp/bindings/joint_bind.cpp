@@ -1,6 +1,7 @@
 // `_core.Joint` as Python sees it. The hot methods are plain C functions of the type; the rest is attached.
 #include <pybind11/stl.h>
 
+#include "fastcall.hpp"
 #include "joint.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"
@@ -18,23 +19,6 @@ PyObject* joint_make = nullptr;      // what calling the type does
 
 Joint& joint_in(PyObject* self) noexcept {
   return reinterpret_cast<Object*>(self)->joint;
-}
-
-/// Runs a body and turns what it throws into the Python error that is set.
-template <class Body>
-PyObject* guarded(Body&& body) noexcept {
-  try {
-    return body();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const py::builtin_exception& error) {
-    error.set_error();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
 }
 
 PyObject* create(Joint&& joint) {
@@ -86,6 +70,24 @@ PyObject* values(PyObject* self, PyObject* name) noexcept {
   });
 }
 
+/// Does a dict still hold these names and, behind them, these very objects, in this order?
+PyObject* unchanged(PyObject*, PyObject* const* args, Py_ssize_t count) noexcept {
+  if (count != 3 || !PyDict_Check(args[0]) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2]) ||
+      PyTuple_GET_SIZE(args[1]) != PyTuple_GET_SIZE(args[2])) {
+    PyErr_SetString(PyExc_TypeError, "unchanged: expected a dict and two tuples of one length");
+    return nullptr;
+  }
+  if (PyDict_GET_SIZE(args[0]) != PyTuple_GET_SIZE(args[1])) Py_RETURN_FALSE;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t at = 0;
+  for (Py_ssize_t i = 0; PyDict_Next(args[0], &at, &key, &value) != 0; ++i) {
+    // Names that are equal but other objects are rare: the view is built anew then.
+    if (key != PyTuple_GET_ITEM(args[1], i) || value != PyTuple_GET_ITEM(args[2], i)) Py_RETURN_FALSE;
+  }
+  Py_RETURN_TRUE;
+}
+
 PyObject* reduce(PyObject* self, PyObject*) noexcept {
   return guarded([&] {
     const auto root = joint_in(self).compact();
@@ -135,6 +137,9 @@ py::handle make_type(py::module_& m) {
        "get(index)\n\nThe view for an int, a slice of step 1, or a tuple of ints and one final slice; None "
        "for anything else."},
       {"values", values, METH_O, "values(name)\n\nThe flat values of a key in this view, shared."},
+      {"unchanged", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unchanged)),
+       METH_FASTCALL | METH_STATIC,
+       "unchanged(live, names, arrays)\n\nDoes the dict hold these very objects, in this order?"},
       {"__reduce__", reduce, METH_NOARGS, nullptr},
       {nullptr, nullptr, 0, nullptr},
   };

@@ -130,15 +130,24 @@ def test_given_vocabulary_makes_shards_agree(make):
     b = Joint({"w": [["z"]]}, vocabularies={"w": ["x", "y", "z"]})
     assert Joint.concatenate([a, b]).to_list()["w"] == [["x"], ["y", "x"], ["z"]]
     assert a != Joint({"w": [[0], [1, 0]]})
-    other = Joint({"w": [["x"]]}, schema={"w": str})
     with pytest.raises(ValueError, match="other vocabularies, units or row ids"):
-        Joint.concatenate([a, other])
+        Joint.concatenate([a, Joint({"w": [[1]]})])
     with pytest.raises(ValueError, match="w: 'q' is not in its vocabulary of 2 words"):
         Joint({"w": [["q"]]}, vocabularies={"w": ["x", "y"]})
     with pytest.raises(TypeError, match=r"w\[0\]\[1\]: expected text, got int"):
         Joint({"w": [["x", 1]]}, schema={"w": str})
     with pytest.raises(KeyError, match="'v' is not among the keys"):
         Joint({"w": [["x"]]}, vocabularies={"w": ["x"], "v": []})
+
+
+def test_vocabularies_become_one(make):
+    a = make({"w": [["x"], ["y", "x"]]}, schema={"w": str})
+    b = Joint({"w": [["z", "y"], []]}, schema={"w": str})
+    both = Joint.concatenate([a, b])
+    assert both.to_list()["w"] == [["x"], ["y", "x"], ["z", "y"], []]
+    assert both.vocabularies["w"] == ("x", "y", "z")
+    assert Joint.vstack([a, b]).to_list()["w"] == [[["x"], ["y", "x"]], [["z", "y"], []]]
+    assert b.vocabularies["w"] == ("z", "y")
 
 
 def test_words_of_one_dim(make):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_data import HELD, RAW, hold, lists, same
 from varlen.joint import JointNestedRaggedTensorDict as Joint
+from varlen.testing import oracle
 
 
 @pytest.fixture(params=HELD)
@@ -242,6 +244,44 @@ def test_chains_of_shapes_end_where_they_began(raw, data):
     assert J.unsqueeze(0).squeeze(0) == J
     assert J[np.arange(len(J))] == J
     same(J.to_dense(empty_keys=True), Joint.vstack(list(J)).to_dense(empty_keys=True))
+
+
+@settings(max_examples=80)
+@given(raws(), st.sampled_from(["first", "repeat"]), st.integers(-4, 3))
+def test_flatten_spreads_and_merges(raw, spread, start):
+    rows, deepest = raw
+    J = Joint(rows, schema=dict.fromkeys(rows, np.int64))[start:]
+    if J.max_n_dims < 2 or J.max_n_dims != deepest + 1:
+        return
+    want = {key: rows[key][start:] for key in rows}
+    _, levels = oracle.flatten(want["deep"], deepest)
+    outer, _ = oracle.flatten(want[f"at{deepest - 1}"], deepest - 1)
+    want[f"at{deepest - 1}"] = oracle.nest(oracle.spread(outer, levels[-1], spread), merged(levels))
+    want["deep"] = oracle.nest(oracle.flatten(want["deep"], deepest)[0], merged(levels))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert J.flatten(spread=spread).to_list() == want
+
+
+def merged(levels):
+    """The lengths of all levels but the last two, which are one."""
+    if len(levels) < 2:
+        return []
+    return [*levels[:-2], [sum(part) for part in oracle.nest(levels[-1], [levels[-2]])]]
+
+
+@settings(max_examples=80)
+@given(raws(), st.sampled_from(["left", "right"]), st.integers(-4, 3))
+def test_dense_is_padding_of_every_key(raw, side, start):
+    rows, _ = raw
+    J = Joint(rows, schema=dict.fromkeys(rows, np.int64))[start:]
+    dense = J.to_dense(padding_side=side, empty_keys=True)
+    for key in rows:
+        depth = J._get_dim(key)
+        want, (_, levels) = rows[key][start:], oracle.flatten(rows[key][start:], depth)
+        sizes = [max(level, default=0) for level in levels]
+        assert dense[key].tolist() == (oracle.pad(want, sizes, 0, side) if depth else want)
+        assert dense[key].shape == (len(want), *sizes)
 
 
 @settings(max_examples=40)

@@ -121,10 +121,9 @@ To convert(From x) noexcept {
 template <class T>
 bool is_nan(T x) noexcept {
   if constexpr (kHalf<T>) {
-    const float wide = widen(x);
-    return wide != wide;
+    return std::isnan(widen(x));
   } else {
-    return x != x;
+    return std::isnan(x);
   }
 }
 

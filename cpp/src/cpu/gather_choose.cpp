@@ -76,7 +76,8 @@ Slice::Pick Slice::of(std::int64_t length) const noexcept {
   const std::int64_t first = clip(start);
   const std::int64_t last = clip(stop);
   if (step > 0) return {first, first < last ? (last - first - 1) / step + 1 : 0};
-  return {first, last < first ? (first - last - 1) / -step + 1 : 0};
+  const std::int64_t back = step < 0 ? -step : 1;  // no slice has a step of 0
+  return {first, last < first ? (first - last - 1) / back + 1 : 0};
 }
 
 void gather_steps(Slice::Pick pick, std::int64_t step, std::int64_t* index) noexcept {

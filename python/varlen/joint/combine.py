@@ -31,8 +31,7 @@ class Combine(JointState):
         Raises
         ------
         ValueError
-            There are none, or one differs from the first: in its keys, its dims, its dtypes, or its
-            vocabularies.
+            There are none, or one differs from the first: in its keys, its dims, or its dtypes.
 
         Examples
         --------
@@ -158,7 +157,7 @@ def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
     try:
         joint = join([part._view() for part in parts])
     except ValueError:
-        parts = _explain([part.unsqueeze(0) for part in parts] if stack else parts)
+        parts = _explain(_unify([part.unsqueeze(0) for part in parts] if stack else parts))
         joint = _core.Joint.concat([part._view() for part in parts])
     out = cls._wrap(joint, parts[0]._given)
     order = tuple(parts[0]._live) if parts[0]._live is not None else parts[0]._order
@@ -183,6 +182,24 @@ def _explain(parts: list[Self]) -> list[Self]:
             if here != there:
                 raise ValueError(f"Keys inconsistent @ dim {d}! {here} != {there}")
     return _promote(parts)
+
+
+def _unify(parts: list[Self]) -> list[Self]:
+    """The same rows with ids that mean the same words in all parts: those of the first, then what is new."""
+    every = [part._meta.get("vocabularies", {}) for part in parts]
+    if not every[0] or any(words.keys() != every[0].keys() for words in every):
+        return parts
+    whole = {key: dict.fromkeys(w for words in every for w in words[key]) for key in every[0]}
+    out = []
+    for part, words in zip(parts, every, strict=True):
+        view, about = part._view(), {**part._meta, "vocabularies": {k: tuple(w) for k, w in whole.items()}}
+        for dim, name in zip(view.dims, view.names, strict=True):
+            if name in whole and dim >= 0:
+                place = {word: i for i, word in enumerate(whole[name])}
+                moved = np.array([place[word] for word in words[name]], np.min_scalar_type(len(place)))
+                view = view.with_column(name, dim, moved[view.values(name)], about)
+        out.append(part._wrap(view, part._given))
+    return out
 
 
 def _dtypes(part: JointState) -> dict[str, np.dtype[Any]]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from varlen import _core
 from varlen.joint import build
-from varlen.joint.index import Indexing
 
 __all__: list[str] = []
-
-Self = TypeVar("Self", bound=Indexing)
 
 Array = np.ndarray[Any, Any]
 
@@ -35,9 +33,7 @@ def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
             f"`keys` may not contain reserved meta-names {sorted(reserved)}; these refer to internal "
             "ragged-structure tensors, not user-level data."
         )
-    from varlen.io.file import open_file
-
-    fields = open_file(path).fields
+    fields = _open(path).fields
     missing = set(asked) - set(fields)
     if missing:
         raise KeyError(f"Requested keys {sorted(missing)} not found in {path}. Available: {sorted(fields)}")
@@ -46,25 +42,51 @@ def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
     return sorted(names | {f"dim{d}/bounds" for d in range(1, depth + 1)})
 
 
-def open_joint(path: Path, subset: list[str] | None) -> tuple[_core.Joint, tuple[str, ...]]:
-    """A view of the whole file, and the order that its tensors are shown in."""
-    from varlen.io.file import open_file
+# The files that were read last stay open, so that reading from them again costs no more than a look at the
+# file's time. A map needs no descriptor; of a file that was deleted it holds the disk space.
+_kept: dict[str, tuple[Any, _core.Joint]] = {}
+_MOST = 4
 
-    handle = open_file(path)
+_open_file: Any = None
+
+
+def _open(path: str | os.PathLike[str]) -> Any:
+    global _open_file
+    if _open_file is None:
+        from varlen.io.file import open_file
+
+        _open_file = open_file
+    return _open_file(path)
+
+
+def view_of(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
+    """A view of the whole file, or of some of its tensors, mapped."""
+    handle = _open(path)
     if subset is None:
-        joint = handle.joint()
-        shown = {f"dim{dim}/{name}" for name, dim in zip(joint.names, joint.dims, strict=True)}
-        shown |= {f"dim{d}/bounds" for d in range(1, joint.depth + 1)}
-        order = tuple(name for name in handle.header.names if name in shown)
-    else:
-        names = [full.partition("/")[2] for full in subset]
-        joint = handle.joint([name for name in names if name in handle.fields])
-        order = tuple(subset)
+        kept = _kept.get(handle.path)
+        if kept is not None and kept[0] is handle:
+            return kept[1]
+    names = None
+    if subset is not None:
+        names = [name for name in (full.partition("/")[2] for full in subset) if name in handle.fields]
+    joint: _core.Joint = handle.joint(names)
     words = {name: handle.fields[name].vocabulary for name in joint.names}
-    about = build.about({name: w for name, w in words.items() if w is not None}, handle.row_ids)
-    if about is not None and about.get("row_ids") not in joint.names:
-        about.pop("row_ids", None)
-    return joint.with_meta(about) if about else joint, order
+    row_ids = handle.row_ids
+    about = build.about(
+        {name: w for name, w in words.items() if w is not None}, row_ids if row_ids in words else None
+    )
+    if about is not None:
+        joint = joint.with_meta(about)
+    if subset is None:
+        while len(_kept) >= _MOST:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[handle.path] = handle, joint
+    return joint
+
+
+def order_of(path: Path, subset: list[str] | None) -> tuple[str, ...]:
+    """The names of a file's tensors as upstream shows them: sorted for a subset, else as they lie in it."""
+    return tuple(_open(path).header.names) if subset is None else tuple(subset)
 
 
 def save(path: Any, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
@@ -77,13 +99,3 @@ def save(path: Any, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> No
     if f"dim0/{row_ids}" not in arrays:
         row_ids = None
     io.save(path, arrays, vocabularies=words or None, row_ids=row_ids)
-
-
-def load(cls: type[Self], path: Path, index: Any) -> Self:
-    """Rows of a file as arrays of their own: the file may go away."""
-    lazy = cls(tensors_fp=path)  # type: ignore[call-arg]
-    part: Self = lazy[index]
-    if isinstance(index, slice):
-        part._order = lazy._order
-    part.tensors  # noqa: B018  copies what lies in the map
-    return part

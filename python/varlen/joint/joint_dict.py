@@ -146,8 +146,10 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
 
     def _open(self) -> _core.Joint:
         assert self._tensors_fp is not None
-        joint, self._order = file.open_joint(self._tensors_fp, self._subset_keys)
-        return joint
+        return file.view_of(self._tensors_fp, self._subset_keys)
+
+    def _file_order(self) -> tuple[str, ...] | None:
+        return None if self._tensors_fp is None else file.order_of(self._tensors_fp, self._subset_keys)
 
     @classmethod
     def _infer_dtype(cls, vals: Sequence[Any]) -> Any:
@@ -186,7 +188,9 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
 
     @classmethod
     def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:
-        """All of a file, read into memory at once.
+        """All of a file, opened at once and mapped: values are read when something needs them.
+
+        The file may be deleted or replaced by `save` afterwards, not written into.
 
         Examples
         --------
@@ -199,11 +203,11 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
         >>> J.to_list()
         {'a': [[1, 2], [3]]}
         """
-        return cls.load_slice(fp, slice(None))
+        return cls._wrap(file.view_of(fp))
 
     @classmethod
     def load_slice(cls: type[Self], fp: str | os.PathLike[str], idx: Any) -> Self:
-        """The rows of an index, read into memory: an int, a slice, an array, or a tuple as `J[...]` takes it.
+        """The rows of an index, as `load(fp)[idx]` gives them: an int, a slice, an array, or a tuple.
 
         Examples
         --------
@@ -216,4 +220,6 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
         >>> J.to_list()
         {'a': [3]}
         """
-        return file.load(cls, Path(fp), idx)
+        part = file.view_of(fp).get(idx)
+        out: Self = cls._wrap(file.view_of(fp))[idx] if part is None else cls._wrap(part)
+        return out

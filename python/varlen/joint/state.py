@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,7 +75,7 @@ class JointState:
             self._joint = self._open()
             return self._joint
         built = self._built
-        if built is not None and tuple(live) == built[0] and all(map(operator.is_, live.values(), built[1])):
+        if built is not None and _core.Joint.unchanged(live, built[0], built[1]):
             return built[2]
         view, steady = _build(live, self._about)
         # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
@@ -85,6 +84,9 @@ class JointState:
 
     def _open(self) -> _core.Joint:
         raise NotImplementedError
+
+    def _file_order(self) -> tuple[str, ...] | None:
+        return None
 
     @property
     def _is_lazy(self) -> bool:
@@ -121,9 +123,9 @@ class JointState:
         while level < view.depth:
             level += 1
             out[f"dim{level}/bounds"] = view.bounds(level)
-        order = self._order
-        if order is not None and len(order) == len(out) and all(name in out for name in order):
-            return {name: out[name] for name in order}
+        order = self._order or self._file_order()
+        if order is not None and out.keys() <= set(order):
+            return {name: out[name] for name in order if name in out}
         return out
 
     @property

@@ -148,3 +148,15 @@ def narrowest(leaves: Rows) -> str:
     kind, spare = ("uint", 0) if min(leaves) >= 0 else ("int", 1)
     need = max(max(leaves).bit_length(), (-min(leaves) - 1).bit_length() if spare else 0) + spare
     return next(f"{kind}{bits}" for bits in (8, 16, 32, 64) if need <= bits)
+
+
+def spread(outer: Rows, lengths: Sequence[int], how: str = "first", fill: Any = 0) -> list[Any]:
+    """A value for each sequence to a value for each of its places: the first of them, or all with "repeat".
+
+    Examples
+    --------
+    >>> spread([7, 8, 9], [2, 0, 1]), spread([7, 8, 9], [2, 0, 1], "repeat")
+    ([7, 0, 9], [7, 7, 9])
+    """
+    places = [(value, j) for value, length in zip(outer, lengths, strict=True) for j in range(length)]
+    return [value if j == 0 or how == "repeat" else fill for value, j in places]
