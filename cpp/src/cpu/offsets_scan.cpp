@@ -43,6 +43,7 @@ struct Scan {
   template <class T>
   void step(const T* lengths, std::int64_t begin, std::int64_t end, std::int64_t* ends) noexcept {
     for (std::int64_t i = begin; i < end; ++i) {
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8 lengths are numbers, not characters.
       const auto length = static_cast<std::int64_t>(lengths[i]);
       sum += static_cast<std::uint64_t>(length);
       seen |= static_cast<std::uint64_t>(length);

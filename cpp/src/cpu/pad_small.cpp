@@ -55,6 +55,8 @@ Range whole_rows(const SmallRows& job, std::int64_t touched, const std::byte* ou
   return rows;
 }
 
+constexpr std::ptrdiff_t kVector = 16;  ///< bytes
+
 template <int Vectors, bool Left, bool Mask>
 void rows_of(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
   const std::int64_t width = job.width;
@@ -67,7 +69,7 @@ void rows_of(const SmallRows& job, std::byte* out, const std::byte* limit) noexc
   std::int64_t start = i < whole.end ? job.level.start(i) : 0;
   const std::byte* in = Mask ? nullptr : job.data + (start - job.first) * width;
   Vec fill[Vectors];
-  for (int v = 0; v < Vectors; ++v) fill[v] = Mask ? Vec{} : load(job.fill + 16 * v);
+  for (int v = 0; v < Vectors; ++v) fill[v] = Mask ? Vec{} : load(job.fill + kVector * v);
   for (; i < whole.end; ++i, out += row_bytes) {
     const std::int64_t have = (ends[i] - start) * width;
     const std::int64_t bytes = std::min(have, row_bytes);
@@ -79,15 +81,15 @@ void rows_of(const SmallRows& job, std::byte* out, const std::byte* limit) noexc
     }
     const std::byte* up_to = kUpTo.data() + kSmallRow - (Left ? row_bytes - bytes : bytes);
     for (int v = 0; v < Vectors; ++v) {
-      const Vec here = load(up_to + 16 * v);
+      const Vec here = load(up_to + kVector * v);
       Vec mixed;
       if constexpr (Mask) {
         mixed = (Left ? ~here : here) & 1;
       } else {
-        const Vec data = load(from + 16 * v);
+        const Vec data = load(from + kVector * v);
         mixed = Left ? ((fill[v] & here) | (data & ~here)) : ((data & here) | (fill[v] & ~here));
       }
-      store(out + 16 * v, mixed);
+      store(out + kVector * v, mixed);
     }
   }
   for (; i < job.rows.end; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);

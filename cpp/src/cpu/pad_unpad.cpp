@@ -45,7 +45,7 @@ struct Job {
 /// Rows that lie whole in the part: a fixed number of vectors each. Gives back the first that it did not do.
 template <int Vectors>
 std::int64_t small_rows(Job& job, Range rows, const std::byte* dense) noexcept {
-  constexpr std::int64_t kTouched = Vectors * 16;
+  constexpr std::int64_t kTouched = std::int64_t{Vectors} * 16;
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.sizes[job.depth - 1] * width;
   const std::int64_t* const ends = job.levels[job.depth - 1].ends;
@@ -61,7 +61,7 @@ std::int64_t small_rows(Job& job, Range rows, const std::byte* dense) noexcept {
     const std::int64_t bytes = (ends[i] - start) * width;
     start = ends[i];
     const std::byte* in = dense + (left ? row_bytes - bytes : 0);
-    for (int v = 0; v < Vectors; ++v) store(out + 16 * v, load(in + 16 * v));
+    for (std::ptrdiff_t v = 0; v < Vectors; ++v) store(out + 16 * v, load(in + 16 * v));
     out += bytes;
   }
   job.out = out;

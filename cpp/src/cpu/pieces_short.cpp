@@ -25,6 +25,7 @@ VARLEN_AVX2 inline __m256i lanes_from(int first) noexcept {
 
 /// The words under the mask, wherever `at` points; the others are not touched.
 VARLEN_AVX2 inline __m256i load_masked(std::uintptr_t at, __m256i mask) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it may lie before the piece, where no pointer may.
   return _mm256_maskload_epi32(reinterpret_cast<const int*>(at), mask);
 }
 
