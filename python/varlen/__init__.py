@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
-from varlen.types import Ragged, concatenate
+from varlen.types import Ragged, concatenate, split
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops
@@ -26,6 +26,7 @@ __all__ = [
     "open",
     "ops",
     "set_num_threads",
+    "split",
 ]
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module

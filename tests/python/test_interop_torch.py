@@ -105,6 +105,48 @@ def test_gradient_of_gather_counts_how_often_a_row_was_picked():
     assert values.grad.tolist() == [2, 2, 2, 1, 1]
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rectangles_of_every_dtype_and_back(dtype):
+    r = ragged(dtype, (2,))
+    block, mask = r.to_dense(padding_side="left", mask=True)
+    assert (block.shape, mask.dtype) == ((3, 3, 2), torch.bool)
+    assert same(block[mask], r.values)
+    assert same(vl.Ragged.from_dense(block, r.lengths, padding_side="left").values, r.values)
+    out = torch.empty_like(block)
+    assert r.to_dense(padding_side="left", out=out) is out
+    assert same(out, block)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_rectangles_with_gradients_are_those_without(side):
+    plain = ragged(trailing=(2,))
+    r = vl.Ragged(plain.values.clone().requires_grad_(), levels=plain.levels)
+    for options in ({"fill": -1}, {"max_len": 2, "mask": True}, {"pad_to_multiple": 4}):
+        got, want = r.to_dense(side, **options), plain.to_dense(side, **options)
+        if "mask" in options:
+            assert torch.equal(got[1], want[1])
+            got, want = got[0], want[0]
+        assert torch.equal(got, want)
+    r.to_dense(side, fill=5, max_len=2, truncate="left").sum().backward()
+    assert r.values.grad.tolist() == [[0, 0], [1, 1], [1, 1], [1, 1], [1, 1]]
+    block = plain.to_dense(side).requires_grad_()
+    back = vl.Ragged.from_dense(block, r.levels, padding_side=side)
+    assert torch.equal(back.values, plain.values)
+    back.values.sum().backward()
+    assert torch.equal(block.grad.bool().any(-1), plain.to_dense(side, mask=True)[1])
+
+
+def test_lists_of_tensors_make_tensors():
+    r = vl.Ragged.from_list([torch.arange(3), torch.arange(0), torch.arange(2)])
+    assert isinstance(r.values, torch.Tensor)
+    assert r.to_list() == [[0, 1, 2], [], [0, 1]]
+    deep = vl.Ragged.from_list([[torch.ones(2)], [], [torch.ones(1), torch.ones(0)]], dtype=torch.bfloat16)
+    assert deep.to_list() == [[[1, 1]], [], [[1], []]]
+    assert deep.dtype == torch.bfloat16
+    with pytest.raises(ValueError, match="a tensor beside lists"):
+        vl.Ragged.from_list([torch.ones(1), [torch.ones(1)]])
+
+
 def test_arithmetic_is_that_of_torch():
     r = ragged("bfloat16")
     assert (r + 1).dtype == torch.bfloat16

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from varlen import _core
 from varlen._core import Level
 
 if TYPE_CHECKING:
@@ -240,6 +241,48 @@ def readable(tensor: torch.Tensor) -> NDArray[Any]:
     """
     tensor = tensor.detach().cpu()
     return as_numpy(tensor.float() if _numpy_name(tensor.dtype) is None else tensor)
+
+
+def pad(
+    tensor: torch.Tensor,
+    levels: Levels,
+    fill: Any,
+    out: torch.Tensor | None,
+    dtype: torch.dtype | None,
+    options: dict[str, Any],
+) -> Any:
+    """`Ragged.to_dense` of a tensor: a tensor, or a tensor and its mask.
+
+    Examples
+    --------
+    >>> import torch
+    >>> pad(torch.tensor([1.0, 2.0]), (Level([2, 0]),), -1, None, None, {"padding_side": "left"})
+    tensor([[ 1.,  2.],
+            [-1., -1.]])
+    """
+    import torch
+
+    if dtype is not None:
+        tensor = tensor.to(dtype)
+    if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != tensor.dtype):
+        raise TypeError(f"out: expected a tensor of {tensor.dtype}")
+    if tensor.device.type == "cpu" and not tensor.requires_grad:
+        row = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
+        into = None if out is None else as_numpy(out)
+        made = _core.pad(as_numpy(tensor), levels, fill=row, out=into, **options)
+        block, *mask = made if isinstance(made, tuple) else (made,)
+        block = tensor_of(block, tensor.dtype) if out is None else out
+        return (block, tensor_of(mask[0])) if mask else block
+    # torch picks the rows: the core says which goes where, and where there is none.
+    rows, mask = _core.pad(np.arange(len(tensor)), levels, **(options | {"mask": True}))
+    there = tensor_of(mask).to(tensor.device)
+    source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
+    blank = torch.as_tensor(0 if fill is None else fill).to(tensor)
+    wide = there.reshape(there.shape + (1,) * (tensor.ndim - 1))
+    block = torch.where(wide, source[tensor_of(rows).to(tensor.device)], blank)
+    if out is not None:
+        block = out.copy_(block)
+    return (block, there) if options.get("mask") else block
 
 
 def packed(tensor: torch.Tensor) -> tuple[str, NDArray[Any], bool]:

@@ -81,7 +81,7 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
 
     Examples
     --------
-    >>> [len(piece) for piece in vl.types.split(vl.Ragged([3, 1, 4], [1, 1, 1]), 2)]
+    >>> [len(piece) for piece in vl.split(vl.Ragged([3, 1, 4], [1, 1, 1]), 2)]
     [2, 1]
     """
     n = len(ragged)

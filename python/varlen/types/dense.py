@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.levels import Levels
-from varlen.types.values import as_ints, as_values, host, is_tensor, like, like_bits
+from varlen.types.levels import Levels, each_level
+from varlen.types.values import as_values, host, is_tensor, through
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -92,65 +93,20 @@ def to_dense(
            [3, 0]])
     """
     depth = len(r.levels)
-    most = [*_per_level(max_len, depth), *[None] * depth][:depth]
     if pad_to_multiple < 1:
         raise ValueError(f"pad_to_multiple: expected at least 1, got {pad_to_multiple}")
-    values, row = r.values, fill
-    if is_tensor(values):  # the core sees bits, and NumPy has no name for some of torch's dtypes
-        values = r.astype(dtype).values if dtype is not None else values
-        row, dtype = fill_row(values, fill), None
-    made = _core.pad(
-        host(values),
-        r.levels,
-        padding_side,
-        truncate,
-        None,
-        most,
-        [pad_to_multiple] * depth,
-        row,
-        mask,
-        None if out is None else host(out),
-        dtype,
-        max_bytes=max_bytes,
-    )
-    block = made[0] if mask else made
-    block = like_bits(block, values) if out is None else out
-    return (block, like(made[1], values)) if mask else block
+    most = [*_per_level(max_len, depth), *[None] * depth][:depth]
+    options: dict[str, Any] = {
+        "max_sizes": most,
+        "multiple_of": [pad_to_multiple] * depth,
+        "max_bytes": max_bytes,
+    }
+    options |= {"padding_side": padding_side, "truncate": truncate, "mask": mask}
+    if is_tensor(r.values):
+        from varlen.interop.torch import pad
 
-
-def fill_row(values: Values, fill: Any) -> NDArray[Any] | None:
-    """What goes where no data is, as one row of the values' memory; None for zero bytes.
-
-    Raises
-    ------
-    ValueError, OverflowError
-        A fill that the dtype cannot hold, or of another shape than the rows.
-
-    Examples
-    --------
-    >>> fill_row(np.zeros((3, 2), np.int8), -1)
-    array([-1, -1], dtype=int8)
-    """
-    if fill is None:
-        return None
-    trailing = tuple(values.shape[1:])
-    if is_tensor(values):
-        from varlen.interop.torch import filled
-
-        return filled(fill, values.dtype, trailing)
-    given = np.asarray(fill)
-    try:
-        with np.errstate(all="ignore"):
-            row = np.asarray(fill, values.dtype)
-        held = values.dtype.kind not in "biu" or bool(np.all(row == given))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"fill: {error}") from None
-    if not held:
-        raise ValueError(f"fill: {fill!r} is no {values.dtype}")
-    try:
-        return np.ascontiguousarray(np.broadcast_to(row, trailing))
-    except ValueError:
-        raise ValueError(f"fill: shape {row.shape} does not go with rows of shape {trailing}") from None
+        return pad(r.values, r.levels, fill, out, dtype, options)
+    return _core.pad(r.values, r.levels, fill=fill, out=out, dtype=dtype, **options)
 
 
 def from_dense(
@@ -163,29 +119,35 @@ def from_dense(
     >>> from_dense(np.array([[1, 2], [3, 0]]), [2, 1])[0]
     array([1, 2, 3])
     """
-    values = as_values(block, "block")
-    if values.ndim < 2:
-        raise ValueError(f"block: expected (n, width, ...), got shape {tuple(values.shape)}")
-    if padding_side not in ("left", "right"):
-        raise ValueError(f"padding_side must be 'left' or 'right'; got {padding_side!r}")
     if (lengths is None) == (mask is None):
         raise TypeError("give exactly one of lengths and mask")
-    n, width = values.shape[:2]
-    if mask is not None:
-        level = _core.mask_to_level(host(as_values(mask, "mask")), padding_side)
+    dense = as_values(block, "block")
+    levels: Levels
+    if mask is None:
+        levels = tuple(each_level(lengths, Level.from_lengths, "lengths"))
     else:
-        level = lengths if isinstance(lengths, Level) else Level(as_ints(lengths))
-    if len(level) != n:
-        raise ValueError(f"lengths: {len(level)} of them for {n} rows")
-    if level.longest > width:
-        i = int((level.lengths > width).argmax())
-        raise ValueError(f"lengths: row {i} has length {level.lengths[i]}, the block is {width} wide")
-    rows = _core.unpad(host(values), level, padding_side, None if out is None else host(out))
-    return like_bits(rows, values) if out is None else out, (level,)
+        levels = (_core.mask_to_level(host(as_values(mask, "mask")), padding_side),)
+    shape, depth = tuple(dense.shape), len(levels)
+    if len(shape) < depth + 1:
+        raise ValueError(f"block: expected (n, width, ...) for {depth} levels, got shape {shape}")
+    if len(levels[0]) != shape[0]:
+        raise ValueError(f"lengths: {len(levels[0])} of them for {shape[0]} rows")
+    for level, width in zip(levels, shape[1:], strict=False):
+        if level.longest > width:
+            i = int((level.lengths > width).argmax())
+            raise ValueError(f"lengths: row {i} has length {level.lengths[i]}, the block is {width} wide")
+    slots, trailing = shape[: depth + 1], shape[depth + 1 :]
+    into = None if out is None else host(out)
+
+    def unpad(rows: NDArray[Any]) -> tuple[NDArray[Any], None]:
+        return _core.unpad(rows.reshape(*slots, *rows.shape[1:]), levels, padding_side, into), None
+
+    values, _ = through(dense.reshape(math.prod(slots), *trailing), unpad)
+    return (values if out is None else out), levels
 
 
 def _per_level(max_len: int | Sequence[int | None] | None, depth: int) -> Sequence[int | None]:
-    given = [max_len] if max_len is None or isinstance(max_len, int) else list(max_len)
+    given = [max_len] if max_len is None or isinstance(max_len, (int, np.integer)) else list(max_len)
     if len(given) > depth:
         raise ValueError(f"max_len: {len(given)} numbers for {depth} levels")
     for most in given:

@@ -239,7 +239,7 @@ class Ragged(Doors, NDArrayOperatorsMixin):
         padding_side, truncate
             "right" or "left": where the fill goes, and which end a sequence longer than max_len loses.
         fill
-            What goes where no data is: a number, or one row of the values' trailing shape.
+            What goes where no data is: a number, or one row of the values' trailing shape; None for zeros.
         mask
             Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
         max_len
@@ -249,13 +249,19 @@ class Ragged(Doors, NDArrayOperatorsMixin):
         dtype
             Cast to it while writing.
         pad_to_multiple
-            Widths are rounded up to a multiple of this.
+            The width of every level is rounded up to a multiple of this.
         max_bytes
-            Refuse a larger block.
+            Refuse a larger block; by default half of the machine's memory.
 
         Returns
         -------
-        (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch.
+        (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch, and
+        gradients flow through it.
+
+        Raises
+        ------
+        ValueError
+            A fill that the dtype cannot hold, an out of another shape, a block beyond max_bytes.
 
         Examples
         --------
