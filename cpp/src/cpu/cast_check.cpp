@@ -47,7 +47,7 @@ Status check_integers(Bounds to, const std::byte* in, std::int64_t count) noexce
   const T high =
       to.high < static_cast<std::uint64_t>(Limits::max()) ? static_cast<T>(to.high) : Limits::max();
   if (low == Limits::min() && high == Limits::max()) return {};
-  return first_bad<T>(in, count, [low, high](T x) { return (x >= low) & (x <= high); });
+  return first_bad<T>(in, count, [&](T x) { return (x >= low) & (x <= high); });
 }
 
 template <class T>
