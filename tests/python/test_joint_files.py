@@ -195,3 +195,21 @@ def test_damaged_levels_are_refused(tmp_path):
         save_file({"dim1/bounds": np.array(bounds), "dim1/T": np.array([4, 5, 6])}, path)
         with pytest.raises(ValueError, match="dim1"):
             Joint(tensors_fp=path).to_dense()
+
+
+def test_load_sees_a_file_that_was_replaced(path, tmp_path, monkeypatch):
+    assert len(Joint.load(path)) == 3
+    held = Joint.load(path)
+    Joint(RAW)[1:].save(path)
+    assert len(Joint.load(path)) == 2
+    assert held.to_list()["T"] == RAW["T"]
+    other = tmp_path / "other"
+    other.mkdir()
+    Joint(RAW)[:1].save(other / path.name)
+    monkeypatch.chdir(path.parent)
+    assert len(Joint.load(path.name)) == 2
+    monkeypatch.chdir(other)
+    assert len(Joint.load(path.name)) == 1
+    (other / path.name).unlink()
+    with pytest.raises(FileNotFoundError):
+        Joint.load(path.name)

@@ -155,7 +155,7 @@ def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
         raise ValueError("Can't concatenate an empty list!")
     join = _core.Joint.stack if stack else _core.Joint.concat
     try:
-        joint = join([part._view() for part in parts])
+        joint = join([part._joint or part._view() for part in parts])
     except ValueError:
         parts = _explain(_unify([part.unsqueeze(0) for part in parts] if stack else parts))
         joint = _core.Joint.concat([part._view() for part in parts])

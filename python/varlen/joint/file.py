@@ -61,11 +61,13 @@ def _open(path: str | os.PathLike[str]) -> Any:
 
 def view_of(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
     """A view of the whole file, or of some of its tensors, mapped."""
-    handle = _open(path)
-    if subset is None:
-        kept = _kept.get(handle.path)
-        if kept is not None and kept[0] is handle:
+    where = os.fspath(path)
+    kept = _kept.get(where) if subset is None else None
+    if kept is not None:
+        now = os.stat(where)
+        if kept[0].identity == (now.st_size, now.st_mtime_ns, now.st_ino):
             return kept[1]
+    handle = _open(where)
     names = None
     if subset is not None:
         names = [name for name in (full.partition("/")[2] for full in subset) if name in handle.fields]
@@ -80,7 +82,7 @@ def view_of(path: str | os.PathLike[str], subset: list[str] | None = None) -> _c
     if subset is None:
         while len(_kept) >= _MOST:
             _kept.pop(next(iter(_kept)), None)
-        _kept[handle.path] = handle, joint
+        _kept[where] = handle, joint
     return joint
 
 

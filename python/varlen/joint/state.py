@@ -17,6 +17,7 @@ Array = np.ndarray[Any, Any]
 Self = TypeVar("Self", bound="JointState")
 
 _new = object.__new__
+_unchanged = _core.Joint.unchanged
 _INT64 = np.dtype(np.int64)
 
 
@@ -75,7 +76,7 @@ class JointState:
             self._joint = self._open()
             return self._joint
         built = self._built
-        if built is not None and _core.Joint.unchanged(live, built[0], built[1]):
+        if built is not None and _unchanged(live, built[0], built[1]):
             return built[2]
         view, steady = _build(live, self._about)
         # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
