@@ -36,6 +36,7 @@ class Source(Protocol):
     counts: Ints
     offsets: Ints
 
+    def __len__(self) -> int: ...
     @property
     def fields(self) -> Mapping[str, ColumnLike]: ...
     @property
@@ -101,6 +102,9 @@ class MemorySource:
         for part, joint in enumerate(full):
             for name in self.fields.keys() - set(joint.names):
                 raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
 
     @property
     def paths(self) -> list[str]:

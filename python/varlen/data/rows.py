@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -27,10 +28,13 @@ class Rows:
             joints = [joint_of(part, "source") for part in parts]
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
         self._source = cast(Source, source)
-        self._count = int(self._source.offsets[-1])
+        self._count = len(self._source)
         self._lengths: dict[int, Ints] = {}
-        single = len(self._source.counts) == 1 and self._source.mmap
-        self._only = self._source.joint(0) if single else None
+
+    @functools.cached_property
+    def _only(self) -> _core.Joint | None:
+        # Made when a row is asked for: to open a file of many keys is to look at its header alone.
+        return self._source.joint(0) if self._source.mmap and len(self._source.counts) == 1 else None
 
     @property
     def source(self) -> Source:
