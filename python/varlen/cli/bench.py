@@ -8,6 +8,8 @@ import subprocess
 import sys
 from typing import Any
 
+from varlen.cli.manual import add_command
+
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
@@ -28,12 +30,7 @@ def add_parser(commands: Any) -> None:
     >>> list(commands.choices)
     ['bench']
     """
-    parser = commands.add_parser(
-        "bench",
-        help="run the benchmark table",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "bench", "run the benchmark table", _DESCRIPTION, _run)
     parser.add_argument(
         "--rows", metavar="REGEX", default="", help="only rows whose name matches (default: all)"
     )
@@ -41,7 +38,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="small sizes and few rounds: checks results, figures are rough"
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:

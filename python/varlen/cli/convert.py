@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from varlen.cli.manual import add_command
+
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
@@ -37,11 +39,8 @@ def add_parser(commands: Any) -> None:
     >>> list(commands.choices)
     ['convert']
     """
-    parser = commands.add_parser(
-        "convert",
-        help="JSON lines, Parquet, Feather, Arrow or CSV into .nrt",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "convert", "JSON lines, Parquet, Feather, Arrow or CSV into .nrt", _DESCRIPTION, _run
     )
     add = parser.add_argument
     add("source", metavar="IN", type=Path, help="the file to read")
@@ -77,7 +76,6 @@ def add_parser(commands: Any) -> None:
     add("--batch-rows", metavar="N", type=int, default=65536, help="rows read at a time (default: 65536)")
     add("--force", action="store_true", help="replace OUT if it is there")
     add("--quiet", action="store_true", help="no progress bar, no summary")
-    parser.set_defaults(run=_run)
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from varlen.cli.manual import add_command
+
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
@@ -31,11 +33,8 @@ def add_parser(commands: Any) -> None:
     >>> list(commands.choices)
     ['demo']
     """
-    parser = commands.add_parser(
-        "demo",
-        help="files > lines > tokens: build, save, open, batch",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "demo", "files > lines > tokens: build, save, open, batch", _DESCRIPTION, _run
     )
     parser.add_argument("folder", nargs="?", type=Path, help="read the files of this folder instead")
     parser.add_argument(
@@ -43,7 +42,6 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--batch-size", type=int, default=32, metavar="N", help="files a batch (default: 32)")
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep the .nrt file here")
-    parser.set_defaults(run=_run)
 
 
 def _spread(files: list[Path], most: int) -> list[Path]:

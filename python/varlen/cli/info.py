@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from varlen.cli.manual import add_command
+
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
 _DESCRIPTION = """\
@@ -30,12 +32,7 @@ def add_parser(commands: Any) -> None:
     >>> list(commands.choices)
     ['info']
     """
-    parser = commands.add_parser(
-        "info",
-        help="what is in a file or folder",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "info", "what is in a file or folder", _DESCRIPTION, _run)
     parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, or a folder of shards")
     parser.add_argument(
         "--batch-size",
@@ -45,7 +42,6 @@ def add_parser(commands: Any) -> None:
         help="rows of the batches whose padding is told (default: 32)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON, with the same figures")
-    parser.set_defaults(run=_run)
 
 
 def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
