@@ -38,7 +38,7 @@ def _gather(case: Case, count: int, mean: int) -> int:
 
         return into_kept
 
-    @case.contender("numba, fresh output")
+    @case.contender("numba, fresh output", needs="numba")
     def _() -> Any:
         from . import by_hand
 
