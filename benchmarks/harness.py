@@ -101,7 +101,7 @@ class Case:
     stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def is_complete(self) -> bool:
-        """Whether what the goals are read off is there: all of varlen's contenders, and the peers they name."""
+        """Whether all that the goals are read off is there."""
         return not any(is_ours(name) or name in self.rivals for name in self.skipped)
 
     def size(self, full: int, tiny: int) -> int:
