@@ -86,7 +86,7 @@ py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) {
 py::array rows_like(const py::array& like, std::int64_t count) {
   std::vector<py::ssize_t> shape(like.shape(), like.shape() + like.ndim());
   shape[0] = count;
-  return make_array(fields_of(like.ptr())->descr, static_cast<int>(like.ndim()), shape.data());
+  return empty(py::reinterpret_borrow<py::dtype>(fields_of(like.ptr())->descr), shape);
 }
 
 py::array empty_ints(std::int64_t n) {

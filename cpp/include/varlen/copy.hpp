@@ -121,22 +121,23 @@ inline void store(std::byte* at, Vec v) noexcept {
 /// What copy_over and fill_over with a vector may touch past the end.
 inline constexpr std::int64_t kOver = 32;
 
+/// kOver bytes in registers, as wide as the function that holds it was compiled for.
+using Wide = std::uint8_t __attribute__((vector_size(kOver)));
+
 /// Copies bytes >= 0; reads and writes fewer than kOver bytes more.
 inline void copy_over(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
-  for (std::int64_t at = 0; at < bytes; at += 32) {
-    const Vec a = load(in + at);
-    const Vec b = load(in + at + 16);
-    store(out + at, a);
-    store(out + at + 16, b);
+  for (std::int64_t at = 0; at < bytes; at += kOver) {
+    Wide block;
+    std::memcpy(&block, in + at, sizeof block);
+    std::memcpy(out + at, &block, sizeof block);
   }
 }
 
-/// Writes v again and again over bytes >= 0; writes fewer than kOver bytes more.
-inline void fill_over(std::byte* out, std::int64_t bytes, Vec v) noexcept {
-  for (std::int64_t at = 0; at < bytes; at += 32) {
-    store(out + at, v);
-    store(out + at + 16, v);
-  }
+/// Writes pattern[0, kOver) again and again over bytes >= 0; writes fewer than kOver bytes more.
+inline void fill_over(std::byte* out, std::int64_t bytes, const std::byte* pattern) noexcept {
+  Wide block;
+  std::memcpy(&block, pattern, sizeof block);
+  for (std::int64_t at = 0; at < bytes; at += kOver) std::memcpy(out + at, &block, sizeof block);
 }
 
 }  // namespace varlen

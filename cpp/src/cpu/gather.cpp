@@ -7,17 +7,42 @@
 #include "varlen/checked.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
+#include "wide.hpp"
 
 namespace varlen {
 namespace {
 
-// A range of more bytes than this is memcpy's; below it the call costs more than the copy.
-constexpr std::int64_t kShort = 256;
-constexpr std::int64_t kOverrun = 32;
+// Measured: with AVX2 the loop is a tenth to a fifth faster than memcpy up to here, and as fast beyond.
+constexpr std::int64_t kShort = 16384;
 
-/// Copies bytes by whole vectors, and reads and writes fewer than kOverrun bytes more.
-inline void copy_short(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
-  for (std::int64_t at = 0; at < bytes; at += kOverrun) detail::move_fixed<kOverrun>(out + at, in + at);
+/// Rows [from, to) of the choice, to the front of out.
+VARLEN_WIDE void gather_part(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
+                             std::int64_t from, std::int64_t to, std::byte* out) noexcept {
+  const std::int64_t width = values.width;
+  const std::byte* const values_end = values.data + values.count * width;
+  const std::int64_t first = std::upper_bound(ends, ends + n, from) - ends;
+  const std::int64_t last = std::lower_bound(ends + first, ends + n, to) - ends;
+  const std::byte* const stop = out + (to - from) * width;
+  std::int64_t done = from;
+  with_lookahead(
+      first, last + 1, kRowsAhead,
+      [&](std::int64_t k) {
+        prefetch(values.data, ranges[k].begin, width);
+        prefetch(values.data, ranges[k].begin, width, 64);
+      },
+      [&](std::int64_t k) {
+        const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
+        const std::int64_t end = std::min(ends[k], to);
+        const std::int64_t bytes = (end - done) * width;
+        const std::byte* in = values.data + (ranges[k].begin + skipped) * width;
+        if (bytes <= kShort && stop - out >= bytes + kOver && values_end - in >= bytes + kOver) {
+          copy_over(out, in, bytes);
+        } else if (bytes > 0) {
+          std::memcpy(out, in, static_cast<std::size_t>(bytes));
+        }
+        out += bytes;
+        done = end;
+      });
 }
 
 }  // namespace
@@ -80,36 +105,12 @@ void gather_rows(Rows values, const Range* ranges, const std::int64_t* ends, std
   const std::int64_t width = values.width;
   const std::int64_t total = n > 0 ? ends[n - 1] : 0;
   if (total == 0 || width == 0) return;
-  const std::byte* const values_end = values.data + values.count * width;
   // Chunks are cut by rows of the output, so that one giant range does not hold up the rest.
   const std::int64_t chunks = std::min(total, chunks_for(total * width));
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
-    const std::int64_t first = std::upper_bound(ends, ends + n, from) - ends;
-    const std::int64_t last = std::lower_bound(ends + first, ends + n, to) - ends;
-    std::byte* const stop = out + to * width;
-    std::byte* at = out + from * width;
-    std::int64_t done = from;
-    with_lookahead(
-        first, last + 1, kRowsAhead,
-        [&](std::int64_t k) {
-          prefetch(values.data, ranges[k].begin, width);
-          prefetch(values.data, ranges[k].begin, width, 64);
-        },
-        [&](std::int64_t k) {
-          const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
-          const std::int64_t end = std::min(ends[k], to);
-          const std::int64_t bytes = (end - done) * width;
-          const std::byte* from_row = values.data + (ranges[k].begin + skipped) * width;
-          if (bytes <= kShort && at + bytes + kOverrun <= stop && from_row + bytes + kOverrun <= values_end) {
-            copy_short(at, from_row, bytes);
-          } else if (bytes > 0) {
-            std::memcpy(at, from_row, static_cast<std::size_t>(bytes));
-          }
-          at += bytes;
-          done = end;
-        });
+    gather_part(values, ranges, ends, n, from, to, out + from * width);
   });
 }
 

@@ -36,9 +36,9 @@ class Cached {
   }
 
   void fill(std::int64_t n) noexcept {
-    if (pattern.period <= 16 && pattern.step == Pattern::kLine) {
+    if (pattern.repeats_in_vector()) {
       if (n < kInline && limit - out >= n + kOver) {
-        fill_over(out, n, pattern.vec());
+        fill_over(out, n, pattern.bytes);
       } else if (pattern.uniform) {
         std::memset(out, static_cast<int>(pattern.bytes[0]), static_cast<std::size_t>(n));
       } else {
@@ -52,7 +52,7 @@ class Cached {
 
   void ones(std::int64_t n) noexcept {
     if (n < kInline && limit - out >= n + kOver) {
-      fill_over(out, n, Vec{} + 1);
+      fill_over(out, n, kOnes.data());
     } else {
       std::memset(out, 1, static_cast<std::size_t>(n));
     }

@@ -39,6 +39,9 @@ struct Pattern {
     for (std::int64_t i = 0; i < 2 * kLine; ++i) bytes[i] = fill[i % period];
   }
 
+  /// Whether vec(), stored again and again, is the pattern.
+  [[nodiscard]] bool repeats_in_vector() const noexcept { return period <= 16 && step == kLine; }
+
   [[nodiscard]] Vec vec(std::int64_t at = 0) const noexcept { return load(bytes + at); }
 };
 

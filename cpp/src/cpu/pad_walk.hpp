@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "pad_job.hpp"
 #include "pad_out.hpp"
 #include "pad_small.hpp"
 #include "varlen/pad.hpp"
@@ -15,22 +16,6 @@ namespace varlen {
 
 // Values are converted this many bytes of output at a time where they cannot go straight to their place.
 inline constexpr std::int64_t kScratch = 4096;
-
-/// What one call pads: its shape, and what becomes of a row.
-struct PadJob {
-  int depth;
-  const std::int64_t* sizes;
-  Padding how;
-  std::int64_t width;  ///< bytes of a row as it is written
-  bool mask;
-
-  /// Bytes of one slot of an axis; axis -1 is a whole output row.
-  [[nodiscard]] std::int64_t slot_bytes(int axis) const noexcept {
-    std::int64_t bytes = width;
-    for (int a = axis + 1; a < depth; ++a) bytes *= sizes[a];
-    return bytes;
-  }
-};
 
 /// Walks the levels and writes slot by slot into Out, one of Cached and PastCaches.
 template <class Out>
@@ -41,6 +26,8 @@ class Walk {
     const std::int64_t bytes = job.slot_bytes(last_ - 1);
     small_ = bytes <= kSmallRow;
     if (small_) fill_row(pattern, bytes);
+    medium_ = std::is_same_v<Out, Cached> && bytes <= kMediumRow && !job.mask &&
+              job.how.convert.run == nullptr && pattern.repeats_in_vector();
   }
 
   /// Sequences `rows` of levels[0], each on `axis`.
@@ -49,6 +36,7 @@ class Walk {
       small(levels[0], values, rows);
       return;
     }
+    if (axis == last_ && medium_) rows.begin = medium(levels[0], values, rows);
     const std::int64_t slots = job_.sizes[axis];
     const std::int64_t slot_bytes = job_.slot_bytes(axis);
     const bool left = job_.how.side == Side::left;
@@ -178,20 +166,30 @@ class Walk {
     std::memset(fill_row_ + bytes, 0, sizeof fill_row_ - static_cast<std::size_t>(bytes));
   }
 
+  [[nodiscard]] SmallRows rows_of(Offsets level, const Rows& values, Range rows) const noexcept {
+    return {level,
+            rows,
+            values.data,
+            0,
+            values.data,
+            values.data + values.count * values.width,
+            job_.width,
+            job_.sizes[last_],
+            job_.how.side == Side::left,
+            job_.how.cut == Side::left,
+            job_.mask,
+            fill_row_};
+  }
+
+  std::int64_t medium(Offsets level, const Rows& values, Range rows) noexcept {
+    if constexpr (std::is_same_v<Out, Cached>) {
+      return pad_medium(rows_of(level, values, rows), out_.pattern.bytes, out_.out, out_.limit);
+    }
+    return rows.begin;
+  }
+
   void small(Offsets level, const Rows& values, Range rows) noexcept {
-    const std::int64_t slots = job_.sizes[last_];
-    SmallRows some{level,
-                   rows,
-                   values.data,
-                   0,
-                   values.data,
-                   values.data + values.count * values.width,
-                   job_.width,
-                   slots,
-                   job_.how.side == Side::left,
-                   job_.how.cut == Side::left,
-                   job_.mask,
-                   fill_row_};
+    SmallRows some = rows_of(level, values, rows);
     if (job_.mask || job_.how.convert.run == nullptr) {
       put(some);
       return;
@@ -241,6 +239,7 @@ class Walk {
   Out out_;
   int last_;
   bool small_ = false;
+  bool medium_ = false;
   std::byte fill_row_[kSmallRow + kOver];
   alignas(64) std::byte scratch_[kScratch + 2 * kSmallRow];
   alignas(64) std::byte staged_[std::is_same_v<Out, Cached> ? 1 : kScratch + kSmallRow];

@@ -1,0 +1,12 @@
+// Loops over vectors are compiled twice, for the baseline and for AVX2; which one runs is settled when the
+// library is loaded. Only where it was measured to pay: loops that move a few hundred bytes a row.
+#pragma once
+
+#include <cstdint>  // tells whether libc is glibc, whose loader knows how to choose
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__AVX2__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define VARLEN_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define VARLEN_WIDE
+#endif
