@@ -9,6 +9,7 @@ import varlen.io
 from batches import Table, assert_same, expected, tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from varlen import _core
 from varlen.data import Dataset, Records
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
@@ -118,15 +119,25 @@ def test_collate_of_records_is_their_batch():
         ds.collate([ds[0], 5])
 
 
-def test_parts_that_were_narrowed_on_their_own_are_widened():
+@pytest.mark.parametrize("place", ["memory", "mapped", "read"])
+def test_parts_that_were_narrowed_on_their_own_are_widened(tmp_path, place):
     parts = [Joint({"x": [[1, 2], [3]]}), Joint({"x": [[300]]}), Joint({"x": [[-1], []]})]
     assert [part.schema["x"] for part in parts] == [np.uint8, np.uint16, np.int8]
-    ds = Dataset(parts)
+    for i, part in enumerate(parts):
+        part.save(tmp_path / f"{i}.nrt")
+    ds = Dataset(parts) if place == "memory" else varlen.open(tmp_path, mmap=place == "mapped")
+    ds = pickle.loads(pickle.dumps(ds))
     assert ds.schema["x"] == np.int32
-    made = ds.batch([0, 2, 3])["x"]
-    np.testing.assert_array_equal(made, np.array([[1, 2], [300, 0], [-1, 0]], np.int32), strict=True)
+    assert ds.lengths.tolist() == [2, 1, 1, 1, 0]
+    wide = np.array([[1, 2], [300, 0], [-1, 0]], np.int32)
+    np.testing.assert_array_equal(ds.batch([0, 2, 3])["x"], wide, strict=True)
+    np.testing.assert_array_equal(ds.batch([2, 3], layout="ragged")["x"], wide[1:, 0], strict=True)
+    np.testing.assert_array_equal(ds.batch([0, 2, 3], flatten=True)["x"], wide, strict=True)
+    assert ds.batch([1], start=[0], end=[1])["x"].dtype == np.int32
     assert ds[[2, 0]].to_list() == {"x": [[300], [1, 2]]}
-    assert_same(ds.collate([ds[0], ds[2]]), ds.batch([0, 2], dtype=np.uint16))
+    assert {ds[i].schema["x"] for i in (0, 2, (0, slice(1)), [0], slice(2))} == {np.dtype(np.int32)}
+    assert_same(ds.collate([ds[0], ds[2]]), ds.batch([0, 2]))
+    assert_same(ds.collate(ds.__getitems__([0, 2])), ds.batch([0, 2]))
 
 
 def test_dataset_with_nothing_in_it():
@@ -186,6 +197,11 @@ def test_dataset_refuses_rows_that_there_are_not(index, error, text):
         ([Joint({"x": [[1]]}), Joint({"y": [[1]]})], ValueError, "part 1: has a key 'y', which other parts"),
         ([Joint({"x": [[1]], "y": [[1]]}), Joint({"x": [[1]]})], ValueError, "part 1: has no key 'y'"),
         ([Joint({"x": [[1]]}), Joint({"x": [[[1]]]})], ValueError, "part 1: 'x' lies at dim 2"),
+        (
+            [Joint({"x": [1]}), _core.Joint(["x"], [0], [np.array([1], "M8[s]")], [])],
+            ValueError,
+            r"part 1: 'x' is datetime64\[s\], in other parts uint8",
+        ),
     ],
 )
 def test_dataset_refuses_parts_that_do_not_fit(parts, error, text):

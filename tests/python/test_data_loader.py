@@ -10,6 +10,9 @@ import varlen.io
 from batches import Table, assert_same
 from varlen.data import Collate, Dataset, LengthBuckets, TokenBudget
 
+# torch warns of more workers than the machine has cores.
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")
+
 SKELETON = [[2, 0, 3], [], [1], [4, 4], [0], [1, 1, 1]] * 4
 
 

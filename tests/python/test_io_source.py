@@ -177,8 +177,8 @@ SECOND = {
     "a key less": (lambda e: e.pop("dim1/t"), "has no key 't'"),
     "a key more": (lambda e: e.update({"dim0/new": e["dim0/id"]}), "has keys \\['new'\\]"),
     "another dtype": (
-        lambda e: e.update({"dim1/t": e["dim1/t"].astype(float)}),
-        "'t' .* dtype float64 instead of float32",
+        lambda e: e.update({"dim1/t": e["dim1/t"].astype("M8[s]")}),
+        r"'t' .* dtype datetime64\[s\] instead of float32",
     ),
     "another dim": (
         lambda e: e.update({"dim2/t": e["dim2/code"].astype("f4"), "dim1/t": None}),

@@ -23,6 +23,7 @@ def open(
     ----------
     path
         A `.nrt` file, a list of files, a pattern with `*`, or a folder of shards, with or without an index.
+        Where shards have a key in different dtypes of numbers, it is read in the one that holds them all.
     mmap
         False for network file systems: nothing is mapped, and every read copies the bytes that it needs.
     keys

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from varlen import _core
+from varlen.io.dtypes import common_dtype, widened
 from varlen.io.ids import RowIds
 
 __all__ = ["Column"]
@@ -42,6 +43,7 @@ class Source(Protocol):
     @property
     def paths(self) -> list[str]: ...
     def joint(self, shard: int) -> _core.Joint: ...
+    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]: ...
     def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint: ...
     def rows_of(self, ids: Any) -> Ints: ...
     def guard(self, shards: Iterable[int] | None = None) -> None: ...
@@ -102,6 +104,7 @@ class MemorySource:
         for part, joint in enumerate(full):
             for name in self.fields.keys() - set(joint.names):
                 raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
+        self._wider = [self._wider_of(joint) for joint in self._joints]
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -112,19 +115,26 @@ class MemorySource:
         return [""] * len(self._joints)
 
     def joint(self, shard: int) -> _core.Joint:
-        """The rows of one part."""
+        """The rows of one part, with its own dtypes."""
         return self._joints[shard]
+
+    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+        """The keys that a part has in a narrower dtype than `fields`, and that of `fields`."""
+        return self._wider[shard]
 
     def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint:
         """The rows, in their order, as one Joint of its own."""
         if len(self._joints) == 1:
             return self._joints[0].take(rows)
         every = self.offsets[1:].searchsorted(rows, side="right")
-        parts = [self._joints[s].take(rows[every == s] - self.offsets[s]) for s in np.unique(every)]
+        parts = [
+            widened(self._joints[s].take(rows[every == s] - self.offsets[s]), self._wider[s])
+            for s in np.unique(every)
+        ]
         if not parts:
             return self._joints[0].take(rows) if self._joints else _core.Joint([], [], [], [], 0)
         order = np.argsort(np.argsort(every, kind="stable"), kind="stable")
-        return _core.Joint.concat(_alike(parts, self.fields)).take(order)
+        return _core.Joint.concat(parts).take(order)
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
@@ -133,7 +143,7 @@ class MemorySource:
         if self._ids is None:
             name = self.row_ids
             parts = [joint.values(name) for joint in self._joints if len(joint)]
-            self._ids = RowIds(np.concatenate(parts) if parts else np.empty(0, np.int64))
+            self._ids = RowIds(parts)
         return self._ids.rows_of(ids)
 
     def guard(self, shards: Iterable[int] | None = None) -> None:
@@ -159,12 +169,14 @@ class MemorySource:
                     f"parts at dim {known.dim} with rows of {known.trailing}"
                 )
             if found.dtype != known.dtype:
-                try:
-                    dtype = np.result_type(known.dtype, found.dtype)
-                except TypeError:
-                    text = f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}"
-                    raise ValueError(text) from None
+                dtype = common_dtype(known.dtype, found.dtype)
+                if dtype is None:
+                    raise ValueError(f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}")
                 self.fields[name] = Column(known.dim, dtype, known.trailing)
+
+    def _wider_of(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
+        own = {} if len(joint) == 0 else columns_of(joint)
+        return {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
 
 
 def columns_of(joint: _core.Joint, lift: int = 0) -> dict[str, Column]:
@@ -174,18 +186,6 @@ def columns_of(joint: _core.Joint, lift: int = 0) -> dict[str, Column]:
         if dim + lift >= 0:
             values = joint.values(name)
             out[name] = Column(dim + lift, values.dtype, values.shape[1:])
-    return out
-
-
-def _alike(parts: list[_core.Joint], fields: Mapping[str, Column]) -> list[_core.Joint]:
-    # Parts that were narrowed on their own, widened.
-    out = []
-    for joint in parts:
-        if any(joint.values(name).dtype != field.dtype for name, field in fields.items()):
-            names, dims, arrays, levels, count = _parts(joint)
-            arrays = [array.astype(fields[name].dtype) for name, array in zip(names, arrays, strict=True)]
-            joint = _core.Joint(names, dims, arrays, levels, count)
-        out.append(joint)
     return out
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from varlen import _core
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
 from varlen.data.records import Records
+from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = []
@@ -148,7 +149,8 @@ class Rows:
         if not self._source.mmap:
             return self._source.read_many(np.array([row])).row(0)
         shard = int(self._source.offsets[1:].searchsorted(row, side="right"))
-        return self._source.joint(shard).row(row - int(self._source.offsets[shard]))
+        view = self._source.joint(shard).row(row - int(self._source.offsets[shard]))
+        return widened(view, self._source.wider(shard))
 
     def row_numbers(self, rows: Any) -> Ints:
         """Row numbers as int64, from integers of any kind, a mask or a slice; negatives count from the end.

@@ -1,13 +1,16 @@
-"""Names that the file format has for dtypes, and the dtypes that NumPy has for them."""
+"""Names that the file format has for dtypes, the dtypes that NumPy has for them, and what joins two."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["RANK", "dtype_of", "tag_of"]
+from varlen import _core
+
+__all__ = ["RANK", "common_dtype", "dtype_of", "tag_of", "widened"]
 
 _PLAIN = {
     "U64": "<u8",
@@ -71,6 +74,45 @@ def tag_of(dtype: np.dtype[Any], name: str = "array") -> str:
     if tag is None:
         raise TypeError(f"{name}: a file cannot hold dtype {dtype}")
     return tag
+
+
+def has_stand_in(tag: str) -> bool:
+    """True where NumPy has no such dtype, and its bits are handed out as unsigned integers."""
+    return tag in _EXTRA and dtype_of(tag).kind == "u"
+
+
+def common_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The dtype that NumPy joins two dtypes of numbers to; None where they do not go together.
+
+    Times go with times of their own unit alone: in another one the same integers are other times.
+
+    >>> common_dtype(np.dtype("u1"), np.dtype("i2")), common_dtype(np.dtype("u1"), np.dtype("M8[s]"))
+    (dtype('int16'), None)
+    """
+    if one == other:
+        return one
+    if not (_is_number(one) and _is_number(other)):
+        return None
+    try:
+        return np.result_type(one, other)
+    except TypeError:  # bfloat16 and float16
+        return None
+
+
+def _is_number(dtype: np.dtype[Any]) -> bool:
+    return (dtype.kind in "biuf" and dtype.itemsize <= 8) or dtype.name == "bfloat16"
+
+
+def widened(joint: _core.Joint, dtypes: Mapping[str, np.dtype[Any]]) -> _core.Joint:
+    """The same rows with some keys converted; those that were indexed away stay as they are.
+
+    >>> widened(_core.Joint(["x"], [0], [np.array([1], "u1")], []), {"x": np.dtype("f4")}).values("x")
+    array([1.], dtype=float32)
+    """
+    for name, dim in zip(joint.names, joint.dims, strict=True) if dtypes else ():
+        if name in dtypes and dim >= 0:
+            joint = joint.with_column(name, dim, joint.values(name).astype(dtypes[name]), joint.meta)
+    return joint
 
 
 def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

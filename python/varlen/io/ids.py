@@ -9,17 +9,24 @@ import numpy as np
 
 __all__ = ["RowIds"]
 
+Array = np.ndarray[Any, Any]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class RowIds:
-    """The ids of all rows, sorted once, and the words that they stand for. No two rows have the same one.
+    """The ids of all rows, shard after shard, sorted once, and the words that they stand for.
 
-    >>> RowIds(np.array([70, 30, 50])).rows_of([50, 70])
+    No two rows have the same one.
+
+    >>> RowIds([np.array([70, 30]), np.array([50])]).rows_of([50, 70])
     array([2, 0])
     """
 
-    def __init__(self, ids: np.ndarray[Any, Any], vocabulary: Sequence[str] | None = None) -> None:
+    def __init__(self, parts: Sequence[Array], vocabulary: Sequence[str] | None = None) -> None:
+        ids = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        if ids.dtype.kind == "f" and all(part.dtype.kind in "iu" for part in parts):
+            # int64 and uint64: floats would round them
+            ids = np.concatenate([part.astype(object) for part in parts])
         self._words = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
         self._order: Ints = np.argsort(ids, kind="stable")
         self._ids = ids[self._order]

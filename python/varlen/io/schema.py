@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from varlen.io.dtypes import common_dtype, has_stand_in, tag_of
 from varlen.io.errors import FileFormatError
 
 __all__ = ["VERSION", "Field", "decode_metadata", "encode_strings"]
@@ -55,23 +56,42 @@ class Field:
         """The unit of time, such as "ns"; None where the key is no time."""
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
 
-    def conflict(self, other: Field, words: bool = True) -> str | None:
+    def conflict(self, other: Field, *, words: bool = True, widen: bool = False) -> str | None:
         """What keeps rows of the two from being one sequence, in words; None where nothing does.
 
-        Of two vocabularies one may go on where the other ends; `words=False` does not compare them.
+        Of two vocabularies one may go on where the other ends; `words=False` does not compare them. With
+        `widen`, dtypes may differ that have one which holds both.
         """
         for what, mine, theirs in (
             ("dim", self.dim, other.dim),
             ("dtype", self.dtype, other.dtype),
             ("trailing shape", self.trailing, other.trailing),
         ):
-            if mine != theirs:
+            if mine != theirs and not (widen and what == "dtype" and self._wider(other) is not None):
                 return f"{what} {theirs} instead of {mine}"
         a, b = self.vocabulary, other.vocabulary
         shared = min(len(a or ()), len(b or ()))
         if words and ((a is None) != (b is None) or (a or ())[:shared] != (b or ())[:shared]):
             return "another vocabulary"
         return None
+
+    def joined(self, other: Field) -> Field:
+        """The field that rows of both have: the dtype that holds both, the vocabulary that goes on longer.
+
+        >>> Field(1, np.dtype("u1"), "U8").joined(Field(1, np.dtype("f4"), "F32")).dtype
+        dtype('float32')
+        """
+        dtype = self._wider(other)
+        assert dtype is not None
+        words = max(self.vocabulary, other.vocabulary, key=lambda words: -1 if words is None else len(words))
+        if dtype == self.dtype:
+            return self if words is self.vocabulary else replace(self, vocabulary=words)
+        return replace(self, dtype=dtype, tag=tag_of(dtype), vocabulary=words)
+
+    def _wider(self, other: Field) -> np.dtype[Any] | None:
+        if self.tag != other.tag and (has_stand_in(self.tag) or has_stand_in(other.tag)):
+            return None
+        return common_dtype(self.dtype, other.dtype)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import glob
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from varlen.io import atomic
@@ -28,18 +28,11 @@ class Shard:
     path: str
     rows: int | None = None
     size: int | None = None
+    fields: Mapping[str, Field] | None = None  # one object for all shards of an index
 
 
-@dataclass(frozen=True)
-class Index:
-    """The files of a data set in the order of their rows."""
-
-    shards: tuple[Shard, ...]
-    fields: Mapping[str, Field] = field(default_factory=dict)
-
-
-def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Index:
-    """What a path stands for: a file, a list of files, a pattern, a folder or its index.
+def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Shard, ...]:
+    """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index.
 
     Raises
     ------
@@ -52,9 +45,7 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         parts = [find_shards(item) for item in path]
         if not parts:
             raise ValueError("path: the list of files is empty")
-        if len(parts) == 1:
-            return parts[0]
-        return Index(tuple(shard for part in parts for shard in part.shards))
+        return tuple(shard for part in parts for shard in part)
     name = os.path.abspath(os.fspath(path))
     if os.path.isdir(name):
         index = os.path.join(name, INDEX)
@@ -67,16 +58,16 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         return read_index(name)
     if not os.path.exists(name) and glob.has_magic(name):
         return _files(sorted(glob.glob(name, recursive=True)), f"no file is called {name}")
-    return Index((Shard(name),))
+    return (Shard(name),)
 
 
-def _files(paths: Sequence[str], otherwise: str) -> Index:
+def _files(paths: Sequence[str], otherwise: str) -> tuple[Shard, ...]:
     if not paths:
         raise FileNotFoundError(otherwise)
-    return Index(tuple(Shard(path) for path in paths))
+    return tuple(Shard(path) for path in paths)
 
 
-def read_index(path: str) -> Index:
+def read_index(path: str) -> tuple[Shard, ...]:
     """An index file, checked: its shards lie in its own folder, and have the sizes that it says.
 
     Raises
@@ -100,20 +91,21 @@ def read_index(path: str) -> Index:
     if not isinstance(listed, list):
         raise FileFormatError(f"{path}: has no list of shards")
     folder = os.path.dirname(path)
-    shards = tuple(_shard(path, folder, i, about) for i, about in enumerate(listed))
+    fields = _fields(path, table.get("keys", {}))
+    shards = tuple(_shard(path, folder, i, about, fields) for i, about in enumerate(listed))
     total = table.get("rows")
     if total != sum(shard.rows or 0 for shard in shards):
         raise FileFormatError(
             f"{path}: says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}"
         )
-    return Index(shards, _fields(path, table.get("keys", {})))
+    return shards
 
 
 def _count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
-def _shard(index: str, folder: str, i: int, about: Any) -> Shard:
+def _shard(index: str, folder: str, i: int, about: Any, fields: Mapping[str, Field]) -> Shard:
     if not isinstance(about, dict) or not isinstance(about.get("path"), str):
         raise FileFormatError(f"{index}: shard {i} has no path")
     name, rows, size = about["path"], about.get("rows"), about.get("size")
@@ -128,7 +120,7 @@ def _shard(index: str, folder: str, i: int, about: Any) -> Shard:
         raise FileFormatError(f"{index}: shard {name!r}: {error.strerror}") from None
     if real != size:
         raise FileFormatError(f"{index}: shard {name!r} has {real} bytes, the index says {size}")
-    return Shard(path, rows, size)
+    return Shard(path, rows, size, fields)
 
 
 def _fields(path: str, keys: Any) -> dict[str, Field]:

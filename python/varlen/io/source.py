@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from varlen import _core
-from varlen.io.errors import FileFormatError
-from varlen.io.facts import Identity
-from varlen.io.file import File, open_file
+from varlen.io.dtypes import widened
+from varlen.io.file import open_file
+from varlen.io.files import Files
 from varlen.io.ids import RowIds
 from varlen.io.read import read_rows, wanted_ranges
-from varlen.io.schema import Field
-from varlen.io.shards import INDEX, Index, Shard, find_shards
+from varlen.io.shards import INDEX, Shard, find_shards
 
 __all__ = ["Source", "open_source"]
 
@@ -59,17 +58,14 @@ def open_source(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = 
     wanted = None if keys is None else tuple(dict.fromkeys([keys] if isinstance(keys, str) else keys))
     if isinstance(path, (str, os.PathLike)) and not os.fspath(path).endswith(INDEX):
         try:
-            return Source(_one(file := open_file(path, mmap=mmap)), mmap, wanted, file=file)
+            file = open_file(path, mmap=mmap)
+            return Source((Shard(file.path),), mmap, wanted, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
     return Source(find_shards(path), mmap, wanted)
 
 
-def _one(file: File) -> Index:
-    return Index((Shard(file.path),))
-
-
-class Source:
+class Source(Files):
     """One logical sequence of rows in one or more files. Made by `open_source`.
 
     Shards are opened when their rows are first asked for where an index tells how many they have. Any number
@@ -88,136 +84,10 @@ class Source:
     >>> folder.cleanup()
     """
 
-    def __init__(
-        self,
-        index: Index,
-        mmap: bool,
-        keys: tuple[str, ...] | None,
-        identities: Sequence[Identity | None] | None = None,
-        file: File | None = None,
-    ) -> None:
-        self.mmap = mmap
-        self._index = index
-        self._keys = keys
-        self._files: list[File | None] = [None] * len(index.shards)
-        self._known = identities
-        self._ids: RowIds | None = None
-        self._first = 0
-        self._fields: dict[str, Field] | None = None
-        self._row_ids: str | None = None
-        self._rows: tuple[Ints, Ints] | None = None
-        if file is not None:
-            self._files[0] = file
-            self._length = file.count
-            if keys is not None:
-                self._adopt(0)
-            return
-        first = next((i for i, shard in enumerate(index.shards) if shard.rows != 0), 0)
-        if index.shards:
-            self._adopt(first)
-        self._length = int(self.offsets[-1])
-
-    @property
-    def counts(self) -> Ints:
-        """int64, the rows of each shard."""
-        return self._spread()[0]
-
-    @property
-    def offsets(self) -> Ints:
-        """int64, the row at which each shard begins, and the number of rows."""
-        return self._spread()[1]
-
-    @property
-    def row_ids(self) -> str | None:
-        """The name of the key whose values identify rows, or None."""
-        self._told()
-        return self._row_ids
-
-    def _spread(self) -> tuple[Ints, Ints]:
-        if self._rows is None:
-            shards = self._index.shards
-            rows = [
-                self.file(i).count if shard.rows is None else shard.rows for i, shard in enumerate(shards)
-            ]
-            counts: Ints = np.array(rows, np.int64)
-            offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-            counts.flags.writeable = offsets.flags.writeable = False
-            self._rows = counts, offsets
-        return self._rows
-
-    def _told(self) -> dict[str, Field]:
-        # One file is looked into when something of it is asked for, many when they are opened.
-        if self._fields is None:
-            if self._index.shards:
-                self._adopt(self._first)
-            else:
-                self._fields = {}
-        assert self._fields is not None
-        return self._fields
+    _ids: RowIds | None = None
 
     def __len__(self) -> int:
         return self._length
-
-    @property
-    def paths(self) -> list[str]:
-        """The files, in the order of their rows."""
-        return [shard.path for shard in self._index.shards]
-
-    @property
-    def fields(self) -> Mapping[str, Field]:
-        """Each exposed key's dim, dtype, trailing dimensions and vocabulary."""
-        return self._told()
-
-    @property
-    def names(self) -> list[str]:
-        """The keys that are exposed."""
-        return list(self._told())
-
-    @property
-    def depth(self) -> int:
-        """Levels of nesting of the deepest key exposed."""
-        if self._keys is None and self._index.shards:
-            return self.file(self._first).depth
-        return max((field.dim for field in self._told().values()), default=0)
-
-    @property
-    def joints(self) -> list[_core.Joint]:
-        """One Joint a shard: views of the maps; with `mmap=False` every file is read whole."""
-        return [self.joint(shard) for shard in range(len(self.counts))]
-
-    def joint(self, shard: int) -> _core.Joint:
-        """The rows of one shard."""
-        file = self.file(shard)
-        if self._keys is None or not file.names:
-            return file.joint()
-        return file.joint(self._keys)
-
-    def file(self, shard: int) -> File:
-        """The opened file of a shard; opened the first time, and refused where it does not fit the others."""
-        file = self._files[shard]
-        if file is None:
-            file = self._open(shard)
-            self._check_shard(shard, file)
-            self._files[shard] = file
-        return file
-
-    def check(self) -> None:
-        """Raises StaleFileError where a file that is open was replaced or changed since."""
-        for file in self._files:
-            if file is not None:
-                file.check()
-
-    def guard(self, shards: Iterable[int] | None = None) -> None:
-        """Raises StaleFileError where a mapped file was changed in place: for use before large reads."""
-        for shard in range(len(self._files)) if shards is None else shards:
-            file = self._files[shard]
-            if file is not None and self.mmap:
-                file.guard()
-
-    def validate(self) -> None:
-        """Opens every shard and reads every bound once; FileFormatError says what does not fit."""
-        for shard in range(len(self.counts)):
-            self.file(shard).validate()
 
     def locate(self, rows: Any) -> tuple[Ints, Ints]:
         """The shard of each row, and its row there; negative rows count from the end.
@@ -290,21 +160,20 @@ class Source:
             if name is None:
                 raise ValueError("ids: these files hold no row ids; save them with row_ids=")
             parts = [self.file(s).values(name) for s in range(len(self.counts)) if self.counts[s]]
-            every = np.concatenate(parts) if parts else np.empty(0, np.int64)
             field = self._told().get(name) or self.file(self._first).fields[name]
-            self._ids = RowIds(every, field.vocabulary)
+            self._ids = RowIds(parts, field.vocabulary)
         return self._ids.rows_of(ids)
 
     def __iter__(self) -> Iterator[_core.Joint]:
         for shard in range(len(self.counts)):
             joint = self.joint(shard)
             for row in range(len(joint)):
-                yield joint.row(row)
+                yield widened(joint.row(row), self.wider(shard))
 
     def __reduce__(self) -> tuple[Any, ...]:
         before = self._known or [None] * len(self._files)
         known = [k if f is None else f.identity for f, k in zip(self._files, before, strict=True)]
-        return Source, (self._index, self.mmap, self._keys, known)
+        return Source, (self._shards, self.mmap, self._keys, known)
 
     def __repr__(self) -> str:
         where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"
@@ -321,61 +190,8 @@ class Source:
     def _read_shard(self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None) -> _core.Joint:
         file = self.file(shard)
         if not self.mmap or starts is not None or ends is not None:
-            return read_rows(file, rows, starts, ends, self._keys)
-        file.guard()
-        return self.joint(shard).take(rows)
-
-    def _open(self, shard: int) -> File:
-        path, known = self._index.shards[shard].path, self._known[shard] if self._known else None
-        file = open_file(path, mmap=self.mmap)
-        if known is not None and known != file.identity:
-            file = File(path, self.mmap, known)  # says in which way it is another
-        return file
-
-    def _adopt(self, shard: int) -> None:
-        """Takes keys and ids from this shard: all others must agree with it."""
-        self._first = shard
-        file = self._files[shard] or self._open(shard)
-        while not file.names and self._index.shards[shard].rows is None and shard + 1 < len(self._files):
-            shard += 1  # a shard without keys and rows says nothing
-            file = self._open(shard)
-        self._first = shard
-        names = file.names if self._keys is None else self._keys
-        missing = [name for name in names if name not in file.fields]
-        if missing:
-            raise KeyError(f"keys: {missing} not in {file.path}; available: {sorted(file.fields)}")
-        self._fields = {name: file.fields[name] for name in names}
-        self._row_ids = file.row_ids
-        self._check_shard(shard, file)
-        self._files[shard] = file
-
-    def _check_shard(self, shard: int, file: File) -> None:
-        expected: Shard = self._index.shards[shard]
-        if expected.rows is not None and expected.rows != file.count:
-            raise FileFormatError(f"{file.path}: has {file.count} rows, its index says {expected.rows}")
-        if expected.size is not None and expected.size != file.identity[0]:
-            raise FileFormatError(
-                f"{file.path}: has {file.identity[0]} bytes, its index says {expected.size}"
-            )
-        if not file.names and file.count == 0:
-            return
-        other = f"the others (such as {self.paths[self._first]})"
-        for name, field in self._index.fields.items():
-            if name in file.fields:
-                self._refuse(file, name, field.conflict(file.fields[name], words=False), "the index says")
-        for name, field in self._told().items():
-            if name not in file.fields:
-                raise FileFormatError(f"{file.path}: has no key {name!r}, as {other} have")
-            self._refuse(file, name, field.conflict(file.fields[name]), f"{other} have")
-            words = file.fields[name].vocabulary
-            if words is not None and len(words) > len(field.vocabulary or ()):
-                self._told()[name] = file.fields[name]
-        if self._keys is None and len(file.fields) > len(self._told()):
-            more = sorted(set(file.fields) - set(self._told()))
-            raise FileFormatError(f"{file.path}: has keys {more} that {other} have not")
-        if file.row_ids != self.row_ids:
-            raise FileFormatError(f"{file.path}: row ids are {file.row_ids!r}, {other} have {self.row_ids!r}")
-
-    def _refuse(self, file: File, name: str, conflict: str | None, who: str) -> None:
-        if conflict:
-            raise FileFormatError(f"{file.path}: key {name!r} does not fit what {who}: it has {conflict}")
+            found = read_rows(file, rows, starts, ends, self._keys)
+        else:
+            file.guard()
+            found = self.joint(shard).take(rows)
+        return widened(found, self.wider(shard))
