@@ -58,7 +58,7 @@ py::array concat_arrays(const py::sequence& arrays) {
   return out;
 }
 
-std::shared_ptr<Level> concat_levels(const std::vector<std::shared_ptr<Level>>& levels) {
+LevelRef concat_levels(const std::vector<LevelRef>& levels) {
   if (levels.empty()) raise_value("levels: there is nothing to concatenate");
   std::vector<Offsets> views;
   views.reserve(levels.size());

@@ -26,7 +26,17 @@ struct Signature {
   std::size_t required = N;
   std::size_t positional = N;
 
-  Arguments<N> parse(PyObject* const* given, Py_ssize_t count, PyObject* keywords) const {
+  /// The names as Python keeps those of keywords: looked up once.
+  using Interned = std::array<PyObject*, N>;
+
+  [[nodiscard]] Interned intern() const {
+    Interned made{};
+    for (std::size_t i = 0; i < N; ++i) made[i] = PyUnicode_InternFromString(names[i]);
+    return made;
+  }
+
+  Arguments<N> parse(PyObject* const* given, Py_ssize_t count, PyObject* keywords,
+                     const Interned& interned) const {
     Arguments<N> out{};
     if (count > static_cast<Py_ssize_t>(positional)) {
       throw py::type_error(std::string(function) + "() takes at most " + std::to_string(positional) +
@@ -35,7 +45,7 @@ struct Signature {
     for (Py_ssize_t i = 0; i < count; ++i) out[static_cast<std::size_t>(i)] = given[i];
     const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
     for (Py_ssize_t k = 0; k < named; ++k) {
-      const std::size_t i = find(PyTuple_GET_ITEM(keywords, k));
+      const std::size_t i = find(PyTuple_GET_ITEM(keywords, k), interned);
       if (out[i] != nullptr) {
         throw py::type_error(std::string(function) + "() got multiple values for argument '" + names[i] +
                              "'");
@@ -51,7 +61,10 @@ struct Signature {
   }
 
  private:
-  std::size_t find(PyObject* keyword) const {
+  std::size_t find(PyObject* keyword, const Interned& interned) const {
+    for (std::size_t i = 0; i < N; ++i) {
+      if (keyword == interned[i]) return i;
+    }
     for (std::size_t i = 0; i < N; ++i) {
       if (PyUnicode_CompareWithASCIIString(keyword, names[i]) == 0) return i;
     }
@@ -80,15 +93,18 @@ PyObject* guarded(Body&& body) noexcept {
 /// The C function for a signature and a body `py::object body(const Arguments<N>&)`.
 template <const auto& signature, auto body>
 PyObject* fastcall(PyObject*, PyObject* const* given, Py_ssize_t count, PyObject* keywords) noexcept {
-  return guarded([&] { return py::object(body(signature.parse(given, count, keywords))).release().ptr(); });
+  return guarded([&] {
+    static const auto interned = signature.intern();
+    return py::object(body(signature.parse(given, count, keywords, interned))).release().ptr();
+  });
 }
 
-/// One entry of a method table for PyModule_AddFunctions.
+/// One entry of a method table, for PyModule_AddFunctions or, with METH_STATIC, for a type.
 template <const auto& signature, auto body>
-PyMethodDef method(const char* doc) {
+PyMethodDef method(const char* doc, int flags = 0) {
   return {signature.function,
           reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&fastcall<signature, body>)),
-          METH_FASTCALL | METH_KEYWORDS, doc};
+          METH_FASTCALL | METH_KEYWORDS | flags, doc};
 }
 
 inline bool given(PyObject* argument) {

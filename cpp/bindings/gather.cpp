@@ -18,7 +18,7 @@ namespace varlen::bindings {
 
 namespace {
 
-using Levels = std::vector<std::shared_ptr<Level>>;
+using Levels = std::vector<LevelRef>;
 
 /// Values and the levels above them, which fit each other: what a call is given and gives back.
 struct Nested {
@@ -32,7 +32,9 @@ struct Nested {
     if (depth == 0) raise_value("levels: expected at least one");
     levels.reserve(static_cast<std::size_t>(depth));
     for (Py_ssize_t d = 0; d < depth; ++d) {
-      levels.push_back(py::cast<std::shared_ptr<Level>>(PyTuple_GET_ITEM(nesting, d)));
+      PyObject* const level = PyTuple_GET_ITEM(nesting, d);
+      if (!LevelRef::is_level(level)) raise_type("levels: expected Level objects, got " + type_name(level));
+      levels.push_back(py::reinterpret_borrow<LevelRef>(level));
       if (d > 0) check_total(static_cast<std::size_t>(d) - 1, levels.back()->count());
     }
     check_total(levels.size() - 1, values.shape(0));
@@ -41,7 +43,7 @@ struct Nested {
   [[nodiscard]] std::int64_t count() const { return levels[0]->count(); }
   [[nodiscard]] py::object result() const {
     py::tuple nesting(levels.size());
-    for (std::size_t d = 0; d < levels.size(); ++d) nesting[d] = py::cast(levels[d]);
+    for (std::size_t d = 0; d < levels.size(); ++d) nesting[d] = levels[d];
     return py::make_tuple(values, nesting);
   }
 

@@ -15,11 +15,11 @@ int Root::find(const std::string& name) const {
   return at == names.end() ? -1 : static_cast<int>(at - names.begin());
 }
 
-void Root::add_level(std::shared_ptr<Level> level) {
+void Root::add_level(LevelRef level) {
   if (counts.empty()) counts.push_back(level->count());
   levels.push_back(level->view());
   counts.push_back(level->total());
-  owners.push_back(py::cast(std::move(level)));
+  owners.push_back(std::move(level));
 }
 
 void Root::add_column(std::string name, int dim, py::array values) {
@@ -57,8 +57,8 @@ Joint Joint::make(const std::vector<std::string>& names, const std::vector<int>&
                 ", " + std::to_string(dims.size()) + " and " + std::to_string(values.size()));
   }
   for (const auto item : levels) {
-    if (py::isinstance<Level>(item)) {
-      root->add_level(item.cast<std::shared_ptr<Level>>());
+    if (LevelRef::is_level(item.ptr())) {
+      root->add_level(py::reinterpret_borrow<LevelRef>(item));
       continue;
     }
     const Ints bounds = as_ints(item, "levels");
@@ -223,11 +223,11 @@ py::array Joint::bounds(int d) const {
   return out;
 }
 
-std::shared_ptr<Level> Joint::make_level(int d) const {
+LevelRef Joint::make_level(int d) const {
   const py::object& owner = root_->owners[static_cast<std::size_t>(d + shift_ - 1)];
   const Range r = range(d - 1);
-  if (r.begin == 0 && r.end == level(d).count && py::isinstance<Level>(owner)) {
-    return owner.cast<std::shared_ptr<Level>>();
+  if (r.begin == 0 && r.end == level(d).count && LevelRef::is_level(owner.ptr())) {
+    return py::reinterpret_borrow<LevelRef>(owner);
   }
   check();
   py::array offsets = empty_ints(r.size() + 1);

@@ -36,7 +36,7 @@ struct Root {
   [[nodiscard]] int find(const std::string& name) const;  ///< -1 where there is none
 
   /// A level that is made here, owned by a Level.
-  void add_level(std::shared_ptr<Level> level);
+  void add_level(LevelRef level);
   void add_column(std::string name, int dim, py::array values);
 };
 
@@ -108,7 +108,7 @@ class Joint {
 
   [[nodiscard]] py::array values(std::size_t column) const;
   [[nodiscard]] py::array bounds(int d) const;
-  [[nodiscard]] std::shared_ptr<Level> make_level(int d) const;
+  [[nodiscard]] LevelRef make_level(int d) const;
   /// A root of its own that holds just this view: values shared, levels shared where they are whole.
   [[nodiscard]] std::shared_ptr<Root> compact() const;
 

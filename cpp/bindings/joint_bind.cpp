@@ -3,6 +3,7 @@
 
 #include "fastcall.hpp"
 #include "joint.hpp"
+#include "own_type.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"
 
@@ -10,33 +11,10 @@ namespace varlen::bindings {
 
 namespace {
 
-struct Object {
-  PyObject_HEAD Joint joint;
-};
-
-PyTypeObject* joint_type = nullptr;  // made once, lives for ever
-PyObject* joint_make = nullptr;      // what calling the type does
+using Object = Own<Joint>;
 
 Joint& joint_in(PyObject* self) noexcept {
-  return reinterpret_cast<Object*>(self)->joint;
-}
-
-PyObject* create(Joint&& joint) {
-  PyObject* self = joint_type->tp_alloc(joint_type, 0);
-  if (self == nullptr) throw py::error_already_set();
-  new (&joint_in(self)) Joint(std::move(joint));
-  return self;
-}
-
-void destroy(PyObject* self) noexcept {
-  PyTypeObject* type = Py_TYPE(self);
-  joint_in(self).~Joint();
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-PyObject* construct(PyTypeObject*, PyObject* args, PyObject* keywords) noexcept {
-  return PyObject_Call(joint_make, args, keywords);
+  return Object::in(self);
 }
 
 Py_ssize_t length(PyObject* self) noexcept {
@@ -47,7 +25,7 @@ PyObject* get(PyObject* self, PyObject* index) noexcept {
   return guarded([&]() -> PyObject* {
     Joint view = joint_in(self);
     if (!view.narrow(index)) Py_RETURN_NONE;
-    return create(std::move(view));
+    return Object::create(std::move(view));
   });
 }
 
@@ -96,40 +74,12 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
     py::list levels;
     for (const auto& array : root->arrays) arrays.append(array);
     for (const auto& owner : root->owners) levels.append(owner);
-    const py::handle type(reinterpret_cast<PyObject*>(joint_type));
+    const py::handle type(reinterpret_cast<PyObject*>(Object::type));
     return py::make_tuple(type, py::make_tuple(root->names, root->dims, arrays, levels, count, root->meta))
         .release()
         .ptr();
   });
 }
-
-/// Attaches pybind11 functions to a type that is not pybind11's.
-class Attach {
- public:
-  explicit Attach(py::handle type) : type_(type) {}
-
-  template <class F, class... Extra>
-  Attach& def(const char* name, F&& body, const Extra&... extra) {
-    return set(name, py::cpp_function(std::forward<F>(body), py::name(name), py::is_method(type_), extra...));
-  }
-  template <class F>
-  Attach& property(const char* name, F&& body, const char* doc) {
-    const py::cpp_function getter(std::forward<F>(body), py::name(name), py::is_method(type_));
-    return set(name, py::module_::import("builtins").attr("property")(getter, py::none(), py::none(), doc));
-  }
-  template <class F, class... Extra>
-  Attach& def_static(const char* name, F&& body, const Extra&... extra) {
-    const py::cpp_function function(std::forward<F>(body), py::name(name), py::scope(type_), extra...);
-    return set(name, py::staticmethod(function));
-  }
-
- private:
-  Attach& set(const char* name, const py::object& value) {
-    py::setattr(type_, name, value);
-    return *this;
-  }
-  py::handle type_;
-};
 
 py::handle make_type(py::module_& m) {
   static PyMethodDef methods[] = {
@@ -143,21 +93,12 @@ py::handle make_type(py::module_& m) {
       {"__reduce__", reduce, METH_NOARGS, nullptr},
       {nullptr, nullptr, 0, nullptr},
   };
-  static PyType_Slot slots[] = {
-      {Py_tp_doc, const_cast<char*>("Named columns that share their nesting from the top down, or a view.")},
-      {Py_tp_new, reinterpret_cast<void*>(construct)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-      {Py_tp_methods, methods},
-      {Py_mp_length, reinterpret_cast<void*>(length)},
-      {0, nullptr},
-  };
-  static PyType_Spec spec = {"varlen._core.Joint", static_cast<int>(sizeof(Object)), 0, Py_TPFLAGS_DEFAULT,
-                             slots};
-  joint_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (joint_type == nullptr) throw py::error_already_set();
-  const py::handle type(reinterpret_cast<PyObject*>(joint_type));
-  m.attr("Joint") = type;
-  return type;
+  using py::arg;
+  return Object::make(
+      m, "varlen._core.Joint", "Named columns that share their nesting from the top down, or a view.",
+      py::cpp_function(&Joint::make, py::name("Joint"), arg("names"), arg("dims"), arg("values"),
+                       arg("levels"), arg("count") = -1, arg("meta") = py::none()),
+      {{Py_tp_methods, methods}, {Py_mp_length, reinterpret_cast<void*>(length)}});
 }
 
 py::dict dense(const Joint& joint, std::string padding_side, std::string truncate, py::object fill,
@@ -186,19 +127,15 @@ int checked_dim(const Joint& joint, int dim) {
 }  // namespace
 
 Joint* joint_of(PyObject* object) noexcept {
-  return Py_IS_TYPE(object, joint_type) ? &joint_in(object) : nullptr;
+  return Object::is(object) ? &joint_in(object) : nullptr;
 }
 
 py::object wrap(Joint joint) {
-  return py::reinterpret_steal<py::object>(create(std::move(joint)));
+  return py::reinterpret_steal<py::object>(Object::create(std::move(joint)));
 }
 
 void bind_joint(py::module_& m) {
   using py::arg;
-  joint_make = py::cpp_function(&Joint::make, py::name("Joint"), arg("names"), arg("dims"), arg("values"),
-                                arg("levels"), arg("count") = -1, arg("meta") = py::none())
-                   .release()
-                   .ptr();
   Attach(make_type(m))
       .property("depth", &Joint::depth, "Ragged levels that are left; -1 where every dim was indexed away.")
       .property(

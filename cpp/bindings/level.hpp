@@ -5,7 +5,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "varlen/offsets.hpp"
@@ -15,19 +14,33 @@ namespace varlen::bindings {
 
 namespace py = pybind11;
 
+class Level;
+
+/// A Python object that is a Level.
+class LevelRef : public py::object {
+ public:
+  PYBIND11_OBJECT_DEFAULT(LevelRef, py::object, is_level)
+  explicit LevelRef(Level&& level);
+
+  /// Of an object that is_level said yes to.
+  [[nodiscard]] static Level& in(py::handle object) noexcept;
+  [[nodiscard]] static bool is_level(PyObject* object) noexcept;
+
+  Level* operator->() const noexcept { return &in(*this); }
+};
+
 /// Immutable and shared. Its offsets were checked when it was made and are owned here.
 class Level {
  public:
   /// `offsets` holds n + 1 checked int64, frozen, and nobody else's to write.
   explicit Level(py::array offsets);
 
-  static std::shared_ptr<Level> from_lengths(py::handle lengths, const char* argument = "lengths");
-  static std::shared_ptr<Level> from_offsets(py::handle offsets, const char* argument = "offsets");
-  static std::shared_ptr<Level> from_bounds(py::handle bounds, const char* argument = "bounds");
-  static std::shared_ptr<Level> from_row_ids(py::handle row_ids, std::int64_t count,
-                                             const char* argument = "row_ids");
+  static LevelRef from_lengths(py::handle lengths, const char* argument = "lengths");
+  static LevelRef from_offsets(py::handle offsets, const char* argument = "offsets");
+  static LevelRef from_bounds(py::handle bounds, const char* argument = "bounds");
+  static LevelRef from_row_ids(py::handle row_ids, std::int64_t count, const char* argument = "row_ids");
   /// n + 1 offsets that the core itself made, and what it learnt of them: not checked again.
-  static std::shared_ptr<Level> trusted(py::array offsets, std::optional<LevelStats> stats = {});
+  static LevelRef trusted(py::array offsets, std::optional<LevelStats> stats = {});
 
   [[nodiscard]] Offsets view() const noexcept { return view_; }
   [[nodiscard]] std::int64_t count() const noexcept { return view_.count; }

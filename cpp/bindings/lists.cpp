@@ -75,7 +75,7 @@ py::object build(PyObject* root, int depth, const Request& request) {
                           : from_leaves(root, shape, request);
   if (given(request.dtype.ptr())) values = cast_checked(values, shape, request);
   py::list levels;
-  for (const py::array& offsets : shape.offsets) levels.append(py::cast(Level::trusted(offsets)));
+  for (const py::array& offsets : shape.offsets) levels.append(Level::trusted(offsets));
   return py::make_tuple(values, levels);
 }
 

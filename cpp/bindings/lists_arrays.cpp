@@ -50,7 +50,7 @@ py::object list2ragged(const Arguments<3>& args) {
   py::object keep;
   recast(pieces, offsets, dtype, keep);
   const py::array out = pieces.flat(ends, given(args[2]) ? args[2] : nullptr);
-  return py::make_tuple(out, py::cast(Level::trusted(offsets)));
+  return py::make_tuple(out, Level::trusted(offsets));
 }
 
 PyMethodDef methods[] = {

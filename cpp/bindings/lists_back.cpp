@@ -16,8 +16,9 @@ namespace {
 std::vector<Offsets> levels_of(PyObject* given_levels, PyObject* values) {
   std::vector<Offsets> levels;
   const auto add = [&](py::handle level) {
-    if (!py::isinstance<Level>(level)) raise_type("levels: expected Level objects, got " + type_name(level));
-    levels.push_back(level.cast<const Level*>()->view());
+    if (!LevelRef::is_level(level.ptr()))
+      raise_type("levels: expected Level objects, got " + type_name(level));
+    levels.push_back(LevelRef::in(level).view());
   };
   if (is_list(given_levels)) {
     for (const py::handle level : py::reinterpret_borrow<py::sequence>(given_levels)) add(level);

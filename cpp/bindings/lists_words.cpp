@@ -52,7 +52,7 @@ py::object from_words(const Arguments<4>& args) {
     to[i] = id_of(leaf, args[1]);
   }
   py::list levels;
-  for (const py::array& offsets : shape.offsets) levels.append(py::cast(Level::trusted(offsets)));
+  for (const py::array& offsets : shape.offsets) levels.append(Level::trusted(offsets));
   return py::make_tuple(ids, levels);
 }
 

@@ -11,6 +11,7 @@
 #include "outputs.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"
+#include "varlen/checked.hpp"
 
 namespace varlen::bindings {
 
@@ -18,39 +19,52 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-/// One number an axis: a sequence, or one for all of them. -1 where nothing is said.
-Sizes per_axis(py::handle given, int depth, const char* argument, std::int64_t least) {
-  Sizes sizes(static_cast<std::size_t>(depth), -1);
-  if (given.is_none()) return sizes;
-  const bool one = PyIndex_Check(given.ptr()) != 0;
-  if (!one && py::len(given) != sizes.size()) {
-    raise_value(std::string(argument) + ": expected one number for each of " + std::to_string(depth) +
-                " levels, got " + std::to_string(py::len(given)));
+/// -1 for None; anything else has to be an integer of at least `least`.
+std::int64_t size_of(PyObject* given, const char* argument, std::int64_t least) {
+  if (given == Py_None) return -1;
+  const std::int64_t size = int_of(given, argument);
+  if (size < least) {
+    raise_value(std::string(argument) + ": expected at least " + std::to_string(least) + ", got " +
+                std::to_string(size));
   }
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    const py::object size = one ? py::reinterpret_borrow<py::object>(given)
-                                : py::reinterpret_borrow<py::object>(given)[py::int_(d)].cast<py::object>();
-    if (size.is_none()) continue;
-    sizes[d] = size.cast<std::int64_t>();
-    if (sizes[d] < least) {
-      raise_value(std::string(argument) + ": expected at least " + std::to_string(least) + ", got " +
-                  std::to_string(sizes[d]));
-    }
-  }
-  return sizes;
+  return size;
 }
 
-Sizes sizes_of(const Levels& levels, py::handle exact, py::handle most, py::handle multiple) {
-  const int depth = levels.depth();
-  const Sizes given = per_axis(exact, depth, "sizes", 0);
-  const Sizes cap = per_axis(most, depth, "max_sizes", 0);
-  const Sizes step = per_axis(multiple, depth, "multiple_of", 1);
-  Sizes sizes(given);
+/// A number for each level, outermost first, as many as are given; a plain number is the outermost's.
+void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t least, Sizes& sizes) {
+  if (!given(given_sizes)) return;
+  if (PyIndex_Check(given_sizes)) {
+    sizes[0] = size_of(given_sizes, argument, least);
+    return;
+  }
+  const auto many = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, argument));
+  if (!many) throw py::error_already_set();
+  const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(many.ptr()));
+  if (count > sizes.size()) {
+    raise_value(std::string(argument) + ": " + std::to_string(count) + " numbers for " +
+                std::to_string(sizes.size()) + " levels");
+  }
+  for (std::size_t d = 0; d < count; ++d)
+    sizes[d] = size_of(PySequence_Fast_ITEMS(many.ptr())[d], argument, least);
+}
+
+/// Slots of every level: exactly so many, or as the longest sequence needs, cut and rounded.
+Sizes sizes_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple) {
+  Sizes sizes(levels.each.size(), -1);
+  sizes_per_level(exact, "sizes", 0, sizes);
+  Sizes cap;
+  if (given(most)) {
+    cap.assign(sizes.size(), -1);
+    sizes_per_level(most, "max_len", 0, cap);
+  }
+  const std::int64_t step = given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] >= 0) continue;
-    sizes[d] = levels.keep[d]->stats().longest;
-    if (cap[d] >= 0) sizes[d] = std::min(sizes[d], cap[d]);
-    if (step[d] > 1) sizes[d] = (sizes[d] + step[d] - 1) / step[d] * step[d];
+    sizes[d] = levels.each[d]->stats().longest;
+    if (!cap.empty() && cap[d] >= 0) sizes[d] = std::min(sizes[d], cap[d]);
+    if (step > 1 && (!checked_add(sizes[d], step - 1, sizes[d]) || (sizes[d] -= sizes[d] % step) < 0)) {
+      raise_overflow("pad_to_multiple: " + std::to_string(step) + " does not fit 63 bits");
+    }
   }
   return sizes;
 }
@@ -76,20 +90,20 @@ py::handle or_none(PyObject* argument) {
 
 constexpr Signature<15> kPad{
     "pad",
-    {"values", "levels", "padding_side", "truncate", "sizes", "max_sizes", "multiple_of", "fill", "mask",
-     "out", "dtype", "nan", "nan_mask", "max_bytes", "past_caches"},
+    {"values", "levels", "padding_side", "fill", "mask", "max_len", "truncate", "out", "dtype",
+     "pad_to_multiple", "max_bytes", "sizes", "nan", "nan_mask", "past_caches"},
     2,
     15};
 
 py::object pad_arrays(const Arguments<15>& args) {
-  const auto [given_values, given_levels, side, truncate, exact, most, multiple, given_fill, given_mask,
-              given_out, given_dtype, given_nan, given_nan_mask, given_max_bytes, given_past] = args;
+  const auto [given_values, given_levels, side, given_fill, given_mask, most, truncate, given_out,
+              given_dtype, multiple, given_max_bytes, exact, given_nan, given_nan_mask, given_past] = args;
   py::array values = as_rows(given_values, "values");
   const Levels levels = levels_of(given_levels, values.shape(0));
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");
-  const Sizes sizes = sizes_of(levels, or_none(exact), or_none(most), or_none(multiple));
+  const Sizes sizes = sizes_of(levels, exact, most, multiple);
   Extents slots{levels.views[0].count};
   slots.insert(slots.end(), sizes.begin(), sizes.end());
   const Extents row(values.shape() + 1, values.shape() + values.ndim());
@@ -154,9 +168,9 @@ py::object pad_arrays(const Arguments<15>& args) {
 
 PyMethodDef methods[] = {
     method<kPad, pad_arrays>(
-        "pad(values, levels, padding_side='right', truncate='right', sizes=None, max_sizes=None,\n"
-        "    multiple_of=None, fill=None, mask=False, out=None, dtype=None, nan=None, nan_mask=False,\n"
-        "    max_bytes=None, past_caches=None)\n--\n\n"
+        "pad(values, levels, padding_side='right', fill=None, mask=False, max_len=None, truncate='right',\n"
+        "    out=None, dtype=None, pad_to_multiple=1, max_bytes=None, sizes=None, nan=None, nan_mask=False,\n"
+        "    past_caches=None)\n--\n\n"
         "Ragged values to a rectangle (n, sizes..., ...); with masks a tuple of it and them."),
     {},
 };
@@ -166,14 +180,16 @@ PyMethodDef methods[] = {
 Levels levels_of(py::handle given, std::int64_t rows) {
   Levels levels;
   const auto add = [&](py::handle one) {
-    if (!py::isinstance<Level>(one)) raise_type("levels: expected Level objects, got " + type_name(one));
-    levels.keep.push_back(one.cast<std::shared_ptr<Level>>());
-    levels.views.push_back(levels.keep.back()->view());
+    if (!LevelRef::is_level(one.ptr())) raise_type("levels: expected Level objects, got " + type_name(one));
+    levels.each.push_back(&LevelRef::in(one));
+    levels.views.push_back(levels.each.back()->view());
   };
-  if (py::isinstance<Level>(given)) {
+  if (LevelRef::is_level(given.ptr())) {
     add(given);
+  } else if (PyTuple_Check(given.ptr()) || PyList_Check(given.ptr())) {
+    for (const py::handle one : py::reinterpret_borrow<py::sequence>(given)) add(one);
   } else {
-    for (const py::handle one : given) add(one);
+    raise_type("levels: expected a Level or a tuple of them, got " + type_name(given));
   }
   if (levels.views.empty()) raise_value("levels: expected at least one");
   for (std::size_t d = 0; d < levels.views.size(); ++d) {
@@ -191,7 +207,11 @@ Levels levels_of(py::handle given, std::int64_t rows) {
 
 Side side_or_right(PyObject* text, const char* argument) {
   if (text == nullptr) return Side::right;
-  return side_of(py::cast<std::string>(py::handle(text)), argument);
+  if (PyUnicode_Check(text)) {
+    if (PyUnicode_CompareWithASCIIString(text, "right") == 0) return Side::right;
+    if (PyUnicode_CompareWithASCIIString(text, "left") == 0) return Side::left;
+  }
+  return side_of(py::str(text), argument);
 }
 
 void bind_pad(py::module_& m) {

@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "level.hpp"
@@ -17,7 +16,7 @@ namespace py = pybind11;
 
 /// Levels that hold together: each ends where the next one has its sequences, the last at `rows`.
 struct Levels {
-  std::vector<std::shared_ptr<Level>> keep;
+  std::vector<Level*> each;  ///< borrowed from the caller
   std::vector<Offsets> views;
 
   [[nodiscard]] int depth() const { return static_cast<int>(views.size()); }

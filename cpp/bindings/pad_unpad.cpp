@@ -12,30 +12,29 @@ namespace varlen::bindings {
 
 namespace {
 
-constexpr Signature<4> kUnpad{"unpad", {"dense", "levels", "padding_side", "out"}, 2, 4};
+constexpr Signature<4> kUnpad{"unpad", {"block", "levels", "padding_side", "out"}, 2, 4};
 
 py::object unpad_array(const Arguments<4>& args) {
-  const auto [given_dense, given_levels, side, given_out] = args;
-  const py::array dense = as_rows(given_dense, "dense");
+  const auto [given_block, given_levels, side, given_out] = args;
+  const py::array dense = as_rows(given_block, "block");
   const Levels levels = levels_of(given_levels, -1);
   const int depth = levels.depth();
   const Side from = side_or_right(side, "padding_side");
   if (dense.ndim() < depth + 1) {
-    raise_value("dense: expected at least " + std::to_string(depth + 1) + " dimensions for " +
-                std::to_string(depth) + " levels, got " + std::to_string(dense.ndim()));
+    raise_value("block: expected (n, width, ...) for " + std::to_string(depth) + " levels, got shape " +
+                text_of(Extents(dense.shape(), dense.shape() + dense.ndim())));
   }
   if (dense.shape(0) != levels.views[0].count) {
-    raise_value("dense: has " + std::to_string(dense.shape(0)) + " rows, but the levels have " +
-                std::to_string(levels.views[0].count));
+    raise_value("lengths: " + std::to_string(levels.views[0].count) + " of them for " +
+                std::to_string(dense.shape(0)) + " rows");
   }
   const std::vector<std::int64_t> sizes(dense.shape() + 1, dense.shape() + 1 + depth);
   for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (levels.keep[d]->stats().longest > sizes[d]) {
-      const Status status = unpad_check(levels.views[d], sizes[d]);
-      raise_value("levels: sequence " + std::to_string(status.where) + " of level " + std::to_string(d) +
-                  " has " + std::to_string(status.value) + " rows, but dense has " +
-                  std::to_string(sizes[d]) + " slots");
-    }
+    if (levels.each[d]->stats().longest <= sizes[d]) continue;
+    const Status status = unpad_check(levels.views[d], sizes[d]);
+    raise_value("lengths" + (depth > 1 ? "[" + std::to_string(d) + "]" : std::string()) + ": row " +
+                std::to_string(status.where) + " has length " + std::to_string(status.value) +
+                ", the block is " + std::to_string(sizes[d]) + " wide");
   }
   Extents shape{levels.views.back().total()};
   shape.insert(shape.end(), dense.shape() + 1 + depth, dense.shape() + dense.ndim());
@@ -52,7 +51,7 @@ py::object unpad_array(const Arguments<4>& args) {
   return out;
 }
 
-std::shared_ptr<Level> mask_to_level(py::handle given, const std::string& side) {
+LevelRef mask_to_level(py::handle given, const std::string& side) {
   const py::array mask = as_rows(given, "mask");
   if (mask.ndim() != 2) raise_value("mask: expected two dimensions, got " + std::to_string(mask.ndim()));
   if (mask.dtype().kind() != 'b')
@@ -71,7 +70,7 @@ std::shared_ptr<Level> mask_to_level(py::handle given, const std::string& side) 
 }
 
 PyMethodDef methods[] = {
-    method<kUnpad, unpad_array>("unpad(dense, levels, padding_side='right', out=None)\n--\n\n"
+    method<kUnpad, unpad_array>("unpad(block, levels, padding_side='right', out=None)\n--\n\n"
                                 "The rows of a rectangle that the levels say are there, end to end."),
     {},
 };

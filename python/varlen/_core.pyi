@@ -201,19 +201,19 @@ def mask_to_level(mask: NDArray[bool_], padding_side: str = "right") -> Level: .
 def num_threads() -> int: ...
 def pad(
     values: NDArray[Any],
-    levels: Level | Sequence[Level],
+    levels: Level | tuple[Level, ...] | list[Level],
     padding_side: str = "right",
-    truncate: str = "right",
-    sizes: int | Sequence[int | None] | None = None,
-    max_sizes: int | Sequence[int | None] | None = None,
-    multiple_of: int | Sequence[int | None] | None = None,
     fill: Any = None,
     mask: bool | NDArray[bool_] = False,
+    max_len: int | Sequence[int | None] | None = None,
+    truncate: str = "right",
     out: NDArray[Any] | None = None,
     dtype: DTypeLike | None = None,
+    pad_to_multiple: int = 1,
+    max_bytes: int | None = None,
+    sizes: int | Sequence[int | None] | None = None,
     nan: Any = None,
     nan_mask: bool | NDArray[bool_] = False,
-    max_bytes: int | None = None,
     past_caches: bool | None = None,
 ) -> Any: ...
 def ragged2list(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
@@ -225,8 +225,8 @@ def step_windows(
 def to_lists(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
 def token_budget(lengths: ArrayLike, max_tokens: int, max_count: int, padded: bool) -> NDArray[int64]: ...
 def unpad(
-    dense: NDArray[Any],
-    levels: Level | Sequence[Level],
+    block: NDArray[Any],
+    levels: Level | tuple[Level, ...] | list[Level],
     padding_side: str = "right",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...

@@ -66,14 +66,14 @@ def test_pad_equals_the_oracle(nest, dtype, row, side, cut, filled, past_caches,
     else:
         out = np.full(want.shape, fill)
     got, mask = _core.pad(
-        values, levels_of(nest), side, cut, sizes=sizes, fill=fill if filled else None, mask=True, out=out,
-        past_caches=past_caches,
+        values, levels_of(nest), side, truncate=cut, sizes=sizes, fill=fill if filled else None, mask=True,
+        out=out, past_caches=past_caches,
     )  # fmt: skip
     assert got is out
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(as_bytes(got), as_bytes(want))
     np.testing.assert_array_equal(mask, want_mask)
-    fresh = _core.pad(values, levels_of(nest), side, cut, sizes=sizes, fill=fill if filled else None)
+    fresh = _core.pad(values, levels_of(nest), side, truncate=cut, sizes=sizes, fill=fill if filled else None)
     np.testing.assert_array_equal(as_bytes(fresh), as_bytes(want))
 
 
@@ -138,8 +138,8 @@ def test_pad_converts_on_the_way(nest, side, cut, nan, past_caches, spare):
     levels = levels_of(nest)
     sizes = [max(0, level.longest + 1 - spare) for level in levels]
     got, mask, nans = _core.pad(
-        values, levels, side, cut, sizes=sizes, fill=-2.5, dtype="f8", mask=True, nan=nan, nan_mask=True,
-        past_caches=past_caches,
+        values, levels, side, truncate=cut, sizes=sizes, fill=-2.5, dtype="f8", mask=True, nan=nan,
+        nan_mask=True, past_caches=past_caches,
     )  # fmt: skip
     clean = values.astype(np.float64) if nan is None else np.where(np.isnan(values), nan, values)
     want, want_mask = expected(clean.astype(np.float64), nest, sizes, side, cut, np.float64(-2.5))
@@ -164,9 +164,9 @@ def test_pad_takes_big_endian_and_strided_values():
 def test_pad_sizes_are_capped_and_rounded():
     level = Level.from_lengths([5, 1])
     values = np.arange(6)
-    assert _core.pad(values, level, max_sizes=[3]).shape == (2, 3)
-    assert _core.pad(values, level, multiple_of=4).shape == (2, 8)
-    assert _core.pad(values, level, max_sizes=[3], multiple_of=[2]).shape == (2, 4)
+    assert _core.pad(values, level, max_len=[3]).shape == (2, 3)
+    assert _core.pad(values, level, pad_to_multiple=4).shape == (2, 8)
+    assert _core.pad(values, level, max_len=[3], pad_to_multiple=2).shape == (2, 4)
     assert _core.pad(values, level, sizes=[0]).shape == (2, 0)
 
 
@@ -180,9 +180,9 @@ REFUSED = [
     ({"levels": [LEVEL, LEVEL]}, ValueError, "levels: level 0 covers 5 sequences, but the next level has 2"),
     ({"padding_side": "up"}, ValueError, "padding_side must be 'left' or 'right'; got 'up'"),
     ({"truncate": "no"}, ValueError, "truncate must be 'left' or 'right'; got 'no'"),
-    ({"sizes": [1, 2]}, ValueError, "sizes: expected one number for each of 1 levels, got 2"),
+    ({"sizes": [1, 2]}, ValueError, "sizes: 2 numbers for 1 levels"),
     ({"sizes": [-1]}, ValueError, "sizes: expected at least 0, got -1"),
-    ({"multiple_of": 0}, ValueError, "multiple_of: expected at least 1, got 0"),
+    ({"pad_to_multiple": 0}, ValueError, "pad_to_multiple: expected at least 1, got 0"),
     ({"fill": 1.5}, ValueError, "fill: 1.5 does not fit int64"),
     ({"fill": float("nan")}, ValueError, "fill: nan does not fit int64"),
     ({"fill": 2**63}, ValueError, "fill: 9223372036854775808 does not fit int64"),
@@ -225,11 +225,11 @@ def test_pad_leaves_the_output_alone_where_a_value_does_not_fit():
 
 def test_unpad_refuses():
     dense = np.zeros((2, 2))
-    with pytest.raises(ValueError, match="levels: sequence 1 of level 0 has 3 rows, but dense has 2 slots"):
+    with pytest.raises(ValueError, match="lengths: row 1 has length 3, the block is 2 wide"):
         _core.unpad(dense, LEVEL)
-    with pytest.raises(ValueError, match="dense: has 3 rows, but the levels have 2"):
+    with pytest.raises(ValueError, match="lengths: 2 of them for 3 rows"):
         _core.unpad(np.zeros((3, 3)), LEVEL)
-    with pytest.raises(ValueError, match="dense: expected at least 2 dimensions for 1 levels, got 1"):
+    with pytest.raises(ValueError, match=r"block: expected \(n, width, ...\) for 1 levels, got shape \(2,\)"):
         _core.unpad(np.zeros(2), LEVEL)
     block = np.zeros((2, 3))
     with pytest.raises(ValueError, match="out: shares memory"):

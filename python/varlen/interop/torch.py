@@ -7,6 +7,7 @@ core works out, so that gradients flow and data stays where it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -246,17 +247,22 @@ def readable(tensor: torch.Tensor) -> NDArray[Any]:
 def pad(
     tensor: torch.Tensor,
     levels: Levels,
-    fill: Any,
-    out: torch.Tensor | None,
-    dtype: torch.dtype | None,
-    options: dict[str, Any],
+    padding_side: str = "right",
+    fill: Any = None,
+    mask: bool = False,
+    max_len: Any = None,
+    truncate: str = "right",
+    out: torch.Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    pad_to_multiple: int = 1,
+    max_bytes: int | None = None,
 ) -> Any:
     """`Ragged.to_dense` of a tensor: a tensor, or a tensor and its mask.
 
     Examples
     --------
     >>> import torch
-    >>> pad(torch.tensor([1.0, 2.0]), (Level([2, 0]),), -1, None, None, {"padding_side": "left"})
+    >>> pad(torch.tensor([1.0, 2.0]), (Level([2, 0]),), "left", -1)
     tensor([[ 1.,  2.],
             [-1., -1.]])
     """
@@ -266,23 +272,46 @@ def pad(
         tensor = tensor.to(dtype)
     if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != tensor.dtype):
         raise TypeError(f"out: expected a tensor of {tensor.dtype}")
+    options: dict[str, Any] = {"padding_side": padding_side, "truncate": truncate, "max_len": max_len}
+    options |= {"pad_to_multiple": pad_to_multiple, "max_bytes": max_bytes}
     if tensor.device.type == "cpu" and not tensor.requires_grad:
         row = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
         into = None if out is None else as_numpy(out)
-        made = _core.pad(as_numpy(tensor), levels, fill=row, out=into, **options)
-        block, *mask = made if isinstance(made, tuple) else (made,)
+        made = _core.pad(as_numpy(tensor), levels, fill=row, mask=mask, out=into, **options)
+        block, *marks = made if isinstance(made, tuple) else (made,)
         block = tensor_of(block, tensor.dtype) if out is None else out
-        return (block, tensor_of(mask[0])) if mask else block
+        return (block, tensor_of(marks[0])) if mask else block
     # torch picks the rows: the core says which goes where, and where there is none.
-    rows, mask = _core.pad(np.arange(len(tensor)), levels, **(options | {"mask": True}))
-    there = tensor_of(mask).to(tensor.device)
+    rows, marks = _core.pad(np.arange(len(tensor)), levels, mask=True, **options)
+    there = tensor_of(marks).to(tensor.device)
     source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
     blank = torch.as_tensor(0 if fill is None else fill).to(tensor)
     wide = there.reshape(there.shape + (1,) * (tensor.ndim - 1))
     block = torch.where(wide, source[tensor_of(rows).to(tensor.device)], blank)
     if out is not None:
         block = out.copy_(block)
-    return (block, there) if options.get("mask") else block
+    return (block, there) if mask else block
+
+
+def unpad(
+    block: torch.Tensor, levels: Levels, padding_side: str = "right", out: torch.Tensor | None = None
+) -> torch.Tensor:
+    """`Ragged.from_dense` of a tensor: its rows that the levels say are there.
+
+    Examples
+    --------
+    >>> import torch
+    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
+    tensor([1, 2, 3])
+    """
+    slots, trailing = block.shape[: len(levels) + 1], block.shape[len(levels) + 1 :]
+    into = None if out is None else as_numpy(out)
+
+    def moved(rows: NDArray[Any]) -> tuple[NDArray[Any], None]:
+        return _core.unpad(rows.reshape(*slots, *rows.shape[1:]), levels, padding_side, into), None
+
+    values, _ = through(block.reshape(math.prod(slots), *trailing), moved)
+    return values if out is None else out
 
 
 def packed(tensor: torch.Tensor) -> tuple[str, NDArray[Any], bool]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.types.levels import Levels, each_level
-from varlen.types.values import as_values, host, is_tensor, through
+from varlen.types.values import as_values, host, is_tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
     from varlen.types.ragged import Ragged
     from varlen.types.values import Values
@@ -71,44 +70,6 @@ def iterate(r: Ragged) -> Iterator[Any]:
     return (row for at in range(0, len(r), VIEWS) for row in _views(r[at : at + VIEWS]))
 
 
-def to_dense(
-    r: Ragged,
-    padding_side: str = "right",
-    fill: Any = None,
-    mask: bool = False,
-    max_len: int | Sequence[int | None] | None = None,
-    truncate: str = "right",
-    out: Any = None,
-    dtype: Any = None,
-    pad_to_multiple: int = 1,
-    max_bytes: int | None = None,
-) -> Any:
-    """A rectangle; `Ragged.to_dense`.
-
-    Examples
-    --------
-    >>> block, mask = to_dense(vl.Ragged([1, 2, 3], [2, 1]), mask=True)
-    >>> block
-    array([[1, 2],
-           [3, 0]])
-    """
-    depth = len(r.levels)
-    if pad_to_multiple < 1:
-        raise ValueError(f"pad_to_multiple: expected at least 1, got {pad_to_multiple}")
-    most = [*_per_level(max_len, depth), *[None] * depth][:depth]
-    options: dict[str, Any] = {
-        "max_sizes": most,
-        "multiple_of": [pad_to_multiple] * depth,
-        "max_bytes": max_bytes,
-    }
-    options |= {"padding_side": padding_side, "truncate": truncate, "mask": mask}
-    if is_tensor(r.values):
-        from varlen.interop.torch import pad
-
-        return pad(r.values, r.levels, fill, out, dtype, options)
-    return _core.pad(r.values, r.levels, fill=fill, out=out, dtype=dtype, **options)
-
-
 def from_dense(
     block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Any = None
 ) -> tuple[Values, Levels]:
@@ -121,39 +82,17 @@ def from_dense(
     """
     if (lengths is None) == (mask is None):
         raise TypeError("give exactly one of lengths and mask")
-    dense = as_values(block, "block")
+    dense = block if type(block) is np.ndarray else as_values(block, "block")
     levels: Levels
-    if mask is None:
-        levels = tuple(each_level(lengths, Level.from_lengths, "lengths"))
-    else:
+    if mask is not None:
         levels = (_core.mask_to_level(host(as_values(mask, "mask")), padding_side),)
-    shape, depth = tuple(dense.shape), len(levels)
-    if len(shape) < depth + 1:
-        raise ValueError(f"block: expected (n, width, ...) for {depth} levels, got shape {shape}")
-    if len(levels[0]) != shape[0]:
-        raise ValueError(f"lengths: {len(levels[0])} of them for {shape[0]} rows")
-    for level, width in zip(levels, shape[1:], strict=False):
-        if level.longest > width:
-            i = int((level.lengths > width).argmax())
-            raise ValueError(f"lengths: row {i} has length {level.lengths[i]}, the block is {width} wide")
-    slots, trailing = shape[: depth + 1], shape[depth + 1 :]
-    into = None if out is None else host(out)
+    else:
+        levels = each_level(lengths, Level.from_lengths, "lengths")
+    if isinstance(dense, np.ndarray):
+        return _core.unpad(dense, levels, padding_side, out), levels
+    from varlen.interop.torch import unpad
 
-    def unpad(rows: NDArray[Any]) -> tuple[NDArray[Any], None]:
-        return _core.unpad(rows.reshape(*slots, *rows.shape[1:]), levels, padding_side, into), None
-
-    values, _ = through(dense.reshape(math.prod(slots), *trailing), unpad)
-    return (values if out is None else out), levels
-
-
-def _per_level(max_len: int | Sequence[int | None] | None, depth: int) -> Sequence[int | None]:
-    given = [max_len] if max_len is None or isinstance(max_len, (int, np.integer)) else list(max_len)
-    if len(given) > depth:
-        raise ValueError(f"max_len: {len(given)} numbers for {depth} levels")
-    for most in given:
-        if most is not None and most < 0:
-            raise ValueError(f"max_len: expected at least 0, got {most}")
-    return given
+    return unpad(dense, levels, padding_side, out), levels
 
 
 def _views(r: Ragged) -> list[Any]:

@@ -30,6 +30,9 @@ class Doors:
             self, values: Any, lengths: Any = None, *, offsets: Any = None, levels: Any = None
         ) -> None: ...
 
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
     @classmethod
     def from_list(cls, data: Any, dtype: DTypeLike | None = None) -> Self:
         """From nested lists or tuples of numbers, or lists of arrays or tensors, at any depth.
@@ -54,8 +57,7 @@ class Doors:
         >>> vl.Ragged.from_list([[[1, 2], [3]], [], [[4]]]).shape
         (3, None, None)
         """
-        values, levels = dense.from_list(data, dtype)
-        return cls(values, levels=levels)
+        return cls._make(*dense.from_list(data, dtype))
 
     @classmethod
     def from_dense(
@@ -92,8 +94,7 @@ class Doors:
         >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
         [[1, 2], [3]]
         """
-        values, levels = dense.from_dense(block, lengths, mask, padding_side, out)
-        return cls(values, levels=levels)
+        return cls._make(*dense.from_dense(block, lengths, mask, padding_side, out))
 
     @classmethod
     def from_row_ids(cls, values: Any, row_ids: ArrayLike, count: int | None = None) -> Self:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from varlen._core import Level
 from varlen.types.values import as_ints
@@ -26,15 +28,14 @@ def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: An
     >>> levels_from(3, lengths=[2, 1])
     (Level(2 sequences, 3 rows, lengths 1 to 2),)
     """
-    given = {"lengths": lengths, "offsets": offsets, "levels": levels}
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) != 1:
-        raise TypeError(
-            f"give exactly one of lengths, offsets and levels, got {' and '.join(names) or 'none'}"
-        )
-    name = names[0]
+    given = [x for x in (lengths, offsets, levels) if x is not None]
+    if len(given) != 1:
+        named = {"lengths": lengths, "offsets": offsets, "levels": levels}
+        names = " and ".join(name for name, value in named.items() if value is not None)
+        raise TypeError(f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
+    name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
-    made = tuple(each_level(given[name], make, name))
+    made = each_level(given[0], make, name)
     if not made:
         raise ValueError(f"{name}: a Ragged needs at least one level")
     check(count, made, name)
@@ -94,25 +95,27 @@ def difference(a: Levels, b: Levels) -> str:
     return "they do not differ"
 
 
-def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Sequence[Level]:
+def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
     """One Level for each array of lengths (or offsets) that is given; not yet held against each other.
 
     Examples
     --------
     >>> each_level([[2], [1, 3]], Level.from_lengths, "lengths")
-    [Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 4 rows, lengths 1 to 3)]
+    (Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 4 rows, lengths 1 to 3))
     """
-    if isinstance(given, Level):
-        return [given]
+    if type(given) is Level:
+        return (given,)
+    if type(given) is np.ndarray and name != "levels":
+        return (make(given),)
     nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
     if name == "levels" and not nested and not isinstance(given, (list, tuple)):
         raise TypeError("levels: expected a tuple of levels, outermost first; for one array use offsets=")
     if not nested and name != "levels":
-        return [make(as_ints(given))]
+        return (make(as_ints(given)),)
     made = []
     for d, item in enumerate(given):
         try:
             made.append(item if isinstance(item, Level) else make(as_ints(item)))
         except (TypeError, ValueError, OverflowError) as error:
             raise type(error)(f"{name}[{d}]: {error}") from None
-    return made
+    return tuple(made)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from varlen import _core
 from varlen.types import arithmetic, dense, indexing
 from varlen.types.doors import Doors
 from varlen.types.levels import Levels, check, levels_from, same
@@ -15,6 +16,7 @@ from varlen.types.values import as_values, like, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
+    from typing_extensions import Self
 
     from varlen.types.values import Values
 
@@ -72,7 +74,7 @@ class Ragged(Doors, NDArrayOperatorsMixin):
         self._levels = levels_from(len(self._values), lengths, offsets, levels)
 
     @classmethod
-    def _make(cls, values: Values, levels: Levels) -> Ragged:
+    def _make(cls, values: Values, levels: Levels) -> Self:
         """Of parts that are known to fit."""
         made = object.__new__(cls)
         made._values = values
@@ -271,9 +273,13 @@ class Ragged(Doors, NDArrayOperatorsMixin):
                [-1, -1, -1],
                [-1,  1,  5]])
         """
-        return dense.to_dense(
-            self, padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple, max_bytes
-        )
+        values, levels = self._values, self._levels
+        if isinstance(values, np.ndarray):
+            pad: Callable[..., Any] = _core.pad
+        else:
+            from varlen.interop.torch import pad
+        shape = max_len, truncate, out, dtype, pad_to_multiple, max_bytes
+        return pad(values, levels, padding_side, fill, mask, *shape)
 
     def astype(self, dtype: Any) -> Ragged:
         """The same levels over values of another dtype, always copied.

@@ -58,6 +58,8 @@ def as_values(x: Any, argument: str = "values") -> Values:
     >>> as_values(x) is x
     True
     """
+    if type(x) is np.ndarray and x.ndim and x.flags.c_contiguous and not x.dtype.hasobject:
+        return x
     if is_tensor(x):
         from varlen.interop.torch import as_rows
 
