@@ -1,7 +1,8 @@
 """One row of the table: every contender is checked once, then all are timed in turn, round after round.
 
-A round calls each contender as often as it takes to fill a few milliseconds, so that noise on the machine
-strikes all of them alike; figures are medians over the rounds, ratios are medians of ratios inside a round.
+A round calls each contender as often as it takes to fill a few milliseconds, in an order of its own, so that
+noise on the machine strikes all of them alike; figures are medians over the rounds, ratios are medians of ratios
+inside a round.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import random
 import resource
 import statistics
 import time
@@ -284,12 +286,14 @@ def measure(
         counts[name] = max(1, -(-int(at_least_ms * MS) // max(1, int(took))))
     times = Times({name: [] for name in timers})
     faults: dict[str, int] = {}
-    order = list(timers)
+    order, rng = list(timers), random.Random(0)
     for turn in range(rounds):
-        first = turn % max(1, len(order))
-        for name in order[first:] + order[:first]:
+        rng.shuffle(order)
+        for name in order:
             if name in slow and turn >= 3:
                 continue
+            if name not in slow:
+                timers[name].timeit(1)  # what ran before has left the caches to itself
             before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
             took = timers[name].timeit(counts[name]) * 1e9 / counts[name]
             faults[name] = (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) // counts[name]

@@ -191,7 +191,7 @@ Levels levels_of(py::handle given, std::int64_t rows) {
   } else {
     raise_type("levels: expected a Level or a tuple of them, got " + type_name(given));
   }
-  if (levels.views.empty()) raise_value("levels: expected at least one");
+  if (levels.views.size() == 0) raise_value("levels: expected at least one");
   for (std::size_t d = 0; d < levels.views.size(); ++d) {
     const bool last = d + 1 == levels.views.size();
     const std::int64_t below = last ? rows : levels.views[d + 1].count;

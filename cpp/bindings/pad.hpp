@@ -4,8 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <vector>
 
+#include "few.hpp"
 #include "level.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/views.hpp"
@@ -16,8 +16,8 @@ namespace py = pybind11;
 
 /// Levels that hold together: each ends where the next one has its sequences, the last at `rows`.
 struct Levels {
-  std::vector<Level*> each;  ///< borrowed from the caller
-  std::vector<Offsets> views;
+  Few<Level*> each;  ///< borrowed from the caller
+  Few<Offsets> views;
 
   [[nodiscard]] int depth() const { return static_cast<int>(views.size()); }
 };

@@ -28,8 +28,8 @@ py::object unpad_array(const Arguments<4>& args) {
     raise_value("lengths: " + std::to_string(levels.views[0].count) + " of them for " +
                 std::to_string(dense.shape(0)) + " rows");
   }
-  const std::vector<std::int64_t> sizes(dense.shape() + 1, dense.shape() + 1 + depth);
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
+  const std::int64_t* const sizes = dense.shape() + 1;
+  for (std::size_t d = 0; d < levels.each.size(); ++d) {
     if (levels.each[d]->stats().longest <= sizes[d]) continue;
     const Status status = unpad_check(levels.views[d], sizes[d]);
     raise_value("lengths" + (depth > 1 ? "[" + std::to_string(d) + "]" : std::string()) + ": row " +
@@ -46,7 +46,7 @@ py::object unpad_array(const Arguments<4>& args) {
   const auto* in = static_cast<const std::byte*>(dense.data());
   {
     const Unlocked unlocked(out.nbytes());
-    unpad(in, width, levels.views.data(), depth, sizes.data(), from, to);
+    unpad(in, width, levels.views.data(), depth, sizes, from, to);
   }
   return out;
 }

@@ -27,6 +27,7 @@ VARLEN_WIDE void gather_part(Rows values, const Range* ranges, const std::int64_
   with_lookahead(
       first, last + 1, kRowsAhead,
       [&](std::int64_t k) {
+        if (ranges[k].size() <= 0) return;
         prefetch(values.data, ranges[k].begin, width);
         prefetch(values.data, ranges[k].begin, width, 64);
       },

@@ -98,8 +98,10 @@ VARLEN_WIDE std::int64_t medium_rows(Job& job, Range rows, const std::byte* dens
   for (; i < stop && out <= last; ++i, dense += row_bytes) {
     const std::int64_t bytes = (ends[i] - start) * width;
     start = ends[i];
-    prefetch(dense, kAhead, row_bytes, side);
-    prefetch(dense, kAhead, row_bytes, side + kLine);
+    if (i + kAhead < stop && ends[i + kAhead] > ends[i + kAhead - 1]) {
+      prefetch(dense, kAhead, row_bytes, side);
+      prefetch(dense, kAhead, row_bytes, side + kLine);
+    }
     copy_over(out, dense + (left ? row_bytes - bytes : 0), bytes);
     out += bytes;
   }
