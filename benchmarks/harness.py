@@ -1,8 +1,8 @@
 """One row of the table: every contender is checked once, then all are timed in turn, round after round.
 
 A round calls each contender as often as it takes to fill a few milliseconds, in an order of its own, so that
-noise on the machine strikes all of them alike; figures are medians over the rounds, ratios are medians of ratios
-inside a round.
+noise on the machine strikes all of them alike; figures are medians over the rounds, ratios are medians of
+ratios inside a round.
 """
 
 from __future__ import annotations
