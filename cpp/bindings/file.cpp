@@ -18,17 +18,20 @@ namespace {
 // A file opened and checked; its data is mapped where that was asked for. The descriptor is closed at once.
 class MappedFile {
  public:
-  // A known header is that of a file of the expected identity, and was checked when it was read.
+  // recall(identity) gives the header of a file in that state, or None: it was checked when it was read.
   MappedFile(py::handle path, const std::optional<Identity>& expect, bool map, bool nested,
-             std::shared_ptr<Header> known)
-      : header_(std::move(known)) {
+             const py::object& recall) {
     const Descriptor file(fs_path(path), expect);
     id_ = file.id();
+    if (!recall.is_none()) {
+      const py::object known = recall(identity());
+      if (!known.is_none()) header_ = known.cast<std::shared_ptr<Header>>();
+    }
     if (header_ == nullptr) {
       header_ = read_header(file);
       if (nested) check_ends(file);
-    } else if (!expect || header_->data_start() + header_->data_size() != id_.size) {
-      raise_value("header: is not this file's");
+    } else if (header_->data_start() + header_->data_size() != id_.size) {
+      raise_value("recall: gave the header of another file");
     }
     if (map) {
       const Status status = map_file(file.fd(), id_.size, data_);
@@ -138,9 +141,9 @@ class FileReader {
 
 void bind_file(py::module_& m) {
   py::class_<MappedFile>(m, "MappedFile", "A safetensors file, opened, checked and mapped.")
-      .def(py::init<py::handle, const std::optional<Identity>&, bool, bool, std::shared_ptr<Header>>(),
+      .def(py::init<py::handle, const std::optional<Identity>&, bool, bool, const py::object&>(),
            py::arg("path"), py::arg("expect") = py::none(), py::arg("map") = true, py::arg("nested") = true,
-           py::arg("header") = py::none())
+           py::arg("recall") = py::none())
       .def_property_readonly("header", &MappedFile::header)
       .def_property_readonly("identity", &MappedFile::identity, "(size, mtime_ns, inode).")
       .def(

@@ -147,7 +147,7 @@ class MappedFile:
         expect: tuple[int, int, int] | None = None,
         map: bool = True,
         nested: bool = True,
-        header: Header | None = None,
+        recall: Callable[[tuple[int, int, int]], Header | None] | None = None,
     ) -> None: ...
     @property
     def header(self) -> Header: ...

@@ -133,6 +133,12 @@ def recall(identity: Identity) -> Facts | None:
     return _recent.get(identity)
 
 
+def header_of(identity: Identity) -> _core.Header | None:
+    """The header of a file in this state, where it is still known."""
+    facts = _recent.get(identity)
+    return None if facts is None else facts.header
+
+
 def remember(identity: Identity, facts: Facts) -> None:
     """Keeps the facts for the next open."""
     if identity in _recent or facts.header.data_start > _LARGEST:

@@ -13,7 +13,7 @@ import numpy as np
 from varlen import _core
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
-from varlen.io.facts import Facts, Identity, forget_lock, recall, remember
+from varlen.io.facts import Facts, Identity, forget_lock, header_of, recall, remember
 from varlen.io.schema import Field, Schema
 
 __all__ = ["File", "open_file", "read_header"]
@@ -52,12 +52,12 @@ class File:
         "path",
     )
 
-    def __init__(self, path: str, mmap: bool, expect: Identity | None, facts: Facts | None = None) -> None:
+    def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
         self.path = path
         self.mmap = mmap
-        self._core = _core.MappedFile(path, expect, mmap, True, None if facts is None else facts.header)
+        self._core = _core.MappedFile(path, expect, mmap, True, header_of)
         self.identity: Identity = self._core.identity
-        self.facts = facts or self._named(lambda: Facts(self._core.header))
+        self.facts = recall(self.identity) or self._named(lambda: Facts(self._core.header))
         self._levels: dict[int, _core.Level] = {}
         self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
 
@@ -292,16 +292,9 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     full = os.fspath(path)
     if not full.startswith("/"):
         full = os.path.abspath(full)
-    identity = _identity(os.stat(full))
     handle = _handles.get((full, mmap))
-    if handle is not None and handle.identity == identity:
+    if handle is not None and handle.identity == _identity(os.stat(full)):
         return handle
-    facts = recall(identity)
-    if facts is not None:
-        try:
-            return _share(File(full, mmap, identity, facts))
-        except StaleFileError:
-            pass  # replaced this very moment: the new file is as good
     return _share(File(full, mmap, None))
 
 
@@ -320,7 +313,7 @@ def _reopen(path: str, mmap: bool, identity: Identity) -> File:
     handle = _handles.get((path, mmap))
     if handle is not None and handle.identity == identity:
         return handle
-    return _share(File(path, mmap, identity, recall(identity)))
+    return _share(File(path, mmap, identity))
 
 
 def read_header(path: str | os.PathLike[str]) -> _core.Header:

@@ -56,9 +56,10 @@ def open_source(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = 
     >>> folder.cleanup()
     """
     wanted = None if keys is None else tuple(dict.fromkeys([keys] if isinstance(keys, str) else keys))
-    if isinstance(path, (str, os.PathLike)) and not os.fspath(path).endswith(INDEX):
+    name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
+    if name is not None and not name.endswith(INDEX):
         try:
-            file = open_file(path, mmap=mmap)
+            file = open_file(name, mmap=mmap)
             return Source((Shard(file.path),), mmap, wanted, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
