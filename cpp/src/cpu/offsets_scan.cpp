@@ -8,6 +8,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "offsets_wide.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/offsets.hpp"
 
@@ -136,6 +137,29 @@ void scan_block(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t e
 
 #endif
 
+/// scan_block by the widest vectors there are, for what they take.
+template <class T>
+void scan_fast(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t end,
+               std::int64_t* ends) noexcept {
+  using Signed = std::make_signed_t<T>;
+  if constexpr (std::is_same_v<Signed, std::int64_t> || std::is_same_v<T, std::int32_t>) {
+    const std::int64_t n = (end - begin) / 4 * 4;
+    if (n > 0 && has_wide_scan()) {
+      const WideScan wide =
+          wide_scan(reinterpret_cast<const Signed*>(lengths) + begin, n, scan.sum, ends + begin);
+      if (wide.seen >> 32U == 0) {
+        scan.sum = wide.sum;
+        scan.seen = wide.seen;
+        scan.longest = std::max(scan.longest, wide.longest);
+        scan.shortest = std::min(scan.shortest, wide.shortest);
+        scan.step(lengths, begin + n, end, ends);
+        return;
+      }
+    }
+  }
+  scan_block(scan, lengths, begin, end, ends);
+}
+
 }  // namespace
 
 template <class T>
@@ -148,7 +172,7 @@ Status offsets_from_lengths(const T* lengths, std::int64_t n, std::int64_t* offs
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t end = std::min(n, begin + kBlock);
     const Scan before = scan;
-    scan_block(scan, lengths, begin, end, offsets + 1);
+    scan_fast(scan, lengths, begin, end, offsets + 1);
     if (scan.seen >> kSmallBits != 0 || static_cast<std::int64_t>(scan.sum) < 0) {
       const Status status = first_bad_length(lengths, begin, end, static_cast<std::int64_t>(before.sum));
       if (!status.ok()) return status;
