@@ -118,6 +118,10 @@ inline void store(std::byte* at, Vec v) noexcept {
   std::memcpy(at, &v, sizeof v);
 }
 
+/// out[0, bytes) = in[0, bytes) and nothing else, for rows of any length: memcpy where that is the faster
+/// one. No overlap.
+void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept;
+
 /// What copy_over and fill_over with a vector may touch past the end.
 inline constexpr std::int64_t kOver = 32;
 
