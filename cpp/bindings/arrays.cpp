@@ -90,8 +90,10 @@ py::array rows_like(const py::array& like, std::int64_t count) {
 }
 
 py::array empty_ints(std::int64_t n) {
+  const py::dtype dtype = py::dtype::of<std::int64_t>();
+  if (n >= kLarge / 8) return empty(dtype, {n});
   const Py_intptr_t shape[] = {n};
-  return make_array(py::dtype::of<std::int64_t>().ptr(), 1, shape);
+  return make_array(dtype.ptr(), 1, shape);
 }
 
 py::array rows_between(const py::array& array, std::int64_t begin, std::int64_t end) {

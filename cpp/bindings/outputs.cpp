@@ -37,21 +37,26 @@ struct Buffer {
   std::int64_t bytes = 0;
 };
 
+constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+// From here on whole huge pages: their first touch costs a third.
+constexpr std::int64_t kHuge = 2 * kHugePage;
 
 /// Sizes in steps of an eighth, so that batches of nearly the same size take each other's memory.
-std::int64_t rounded(std::int64_t bytes) {
+std::int64_t rounded(std::int64_t bytes, std::int64_t page) {
   const std::int64_t step =
-      std::max(kHugePage, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)) / 8));
+      std::max(page, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)) / 8));
   return (bytes + step - 1) / step * step;
 }
 
 Buffer fresh(std::int64_t bytes) {
-  const std::int64_t size = rounded(bytes);
-  void* data = std::aligned_alloc(static_cast<std::size_t>(kHugePage), static_cast<std::size_t>(size));
+  const std::int64_t page = bytes >= kHuge ? kHugePage : kPage;
+  const std::int64_t size = rounded(bytes, page);
+  void* data = std::aligned_alloc(static_cast<std::size_t>(page), static_cast<std::size_t>(size));
   if (data == nullptr) throw std::bad_alloc();
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  madvise(data, static_cast<std::size_t>(size), MADV_HUGEPAGE);  // no harm where it is refused
+  if (page == kHugePage)
+    madvise(data, static_cast<std::size_t>(size), MADV_HUGEPAGE);  // no harm where it is refused
 #endif
   return {data, size};
 }
@@ -102,7 +107,7 @@ class Kept {
   }
 
  private:
-  static constexpr int kCount = 8;
+  static constexpr int kCount = 32;
   static constexpr std::int64_t kMost = std::int64_t{512} << 20;
 
   static std::int64_t most() {

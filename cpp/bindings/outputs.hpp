@@ -31,7 +31,7 @@ py::array checked_out(const std::string& name, py::handle given, const py::dtype
                       const py::array* source = nullptr);
 
 /// From here on fresh outputs come from recycled memory.
-inline constexpr std::int64_t kLarge = std::int64_t{4} << 20;
+inline constexpr std::int64_t kLarge = std::int64_t{256} << 10;
 
 /// Uninitialised, C-contiguous, aligned to a cache line. The memory of large arrays that died lately is used
 /// again, because a first touch costs several times the writing; some of it is kept for that.
