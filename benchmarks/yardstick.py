@@ -30,6 +30,8 @@ def _library() -> ctypes.CDLL | None:
     at, size = ctypes.c_void_p, ctypes.c_size_t
     library.copy.argtypes = [at, at, size]
     library.fill.argtypes = library.nt_fill.argtypes = [at, ctypes.c_int, size]
+    library.nt_copy_fill.argtypes = [at, at, size, size]
+    library.nt_copy_fill.restype = None
     library.copy.restype = library.fill.restype = library.nt_fill.restype = None
     return library
 
@@ -64,3 +66,13 @@ def nt_fill(out: np.ndarray) -> None:
         out.fill(0)
     else:
         library.nt_fill(out.ctypes.data, 0, out.nbytes)
+
+
+def nt_copy_fill(out: np.ndarray, source: np.ndarray) -> None:
+    """Copy `source` to the front of `out` and clear the rest, with stores that go past the caches."""
+    library = _library()
+    if library is None:
+        memcpy(out, source)
+        out.view(np.uint8).reshape(-1)[source.nbytes :] = 0
+    else:
+        library.nt_copy_fill(out.ctypes.data, source.ctypes.data, source.nbytes, out.nbytes)

@@ -32,6 +32,35 @@ void nt_fill(unsigned char* out, int byte, size_t n) {
 #endif
 }
 
+// The first m of n bytes copied, the rest cleared, past the caches: what padding comes down to, without its rows.
+void nt_copy_fill(unsigned char* out, const unsigned char* in, size_t m, size_t n) {
+#if defined(__SSE2__)
+  const size_t head = (64 - ((uintptr_t)out & 63)) & 63;
+  if (m < 128) {
+    memcpy(out, in, m);
+    nt_fill(out + m, 0, n - m);
+    return;
+  }
+  memcpy(out, in, head);
+  size_t at = head;
+  for (; at + 64 <= m; at += 64) {
+    const __m128i* from = (const __m128i*)(in + at);
+    __m128i* to = (__m128i*)(out + at);
+    const __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
+    const __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
+    _mm_stream_si128(to, a);
+    _mm_stream_si128(to + 1, b);
+    _mm_stream_si128(to + 2, c);
+    _mm_stream_si128(to + 3, d);
+  }
+  memcpy(out + at, in + at, m - at);
+  nt_fill(out + m, 0, n - m);
+#else
+  memcpy(out, in, m);
+  memset(out + m, 0, n - m);
+#endif
+}
+
 void copy(unsigned char* out, const unsigned char* in, size_t n) { memcpy(out, in, n); }
 
 void fill(unsigned char* out, int byte, size_t n) { memset(out, byte, n); }

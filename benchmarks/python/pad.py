@@ -126,6 +126,7 @@ def _(case: Case) -> None:
     source = sample.rows(case.size(6400, 5), case.size(2048, 7))
     out = _contenders(case, source)
     case.yardstick("NT fill", yardstick.nt_fill, out)
+    case.yardstick("NT copy and fill", yardstick.nt_copy_fill, out, source.values)
     case.over("NT fill", 1.25, text="80 % of NT fill")
 
 
