@@ -1,7 +1,6 @@
 // Picking sequences of values under levels: first axis, and windows of the axis below it.
 #include "varlen/gather.hpp"
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "arrays.hpp"
 #include "fastcall.hpp"
 #include "gather_index.hpp"
+#include "gather_nested.hpp"
 #include "level.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"
@@ -17,64 +17,6 @@
 namespace varlen::bindings {
 
 namespace {
-
-using Levels = std::vector<LevelRef>;
-
-/// Values and the levels above them, which fit each other: what a call is given and gives back.
-struct Nested {
-  py::array values;
-  Levels levels;
-
-  Nested(py::array rows, Levels nesting) : values(std::move(rows)), levels(std::move(nesting)) {}
-  Nested(PyObject* rows, PyObject* nesting) : values(as_rows(rows, "values")) {
-    if (!PyTuple_Check(nesting)) raise_type("levels: expected a tuple, got " + type_name(nesting));
-    const Py_ssize_t depth = PyTuple_GET_SIZE(nesting);
-    if (depth == 0) raise_value("levels: expected at least one");
-    levels.reserve(static_cast<std::size_t>(depth));
-    for (Py_ssize_t d = 0; d < depth; ++d) {
-      PyObject* const level = PyTuple_GET_ITEM(nesting, d);
-      if (!LevelRef::is_level(level)) raise_type("levels: expected Level objects, got " + type_name(level));
-      levels.push_back(py::reinterpret_borrow<LevelRef>(level));
-      if (d > 0) check_total(static_cast<std::size_t>(d) - 1, levels.back()->count());
-    }
-    check_total(levels.size() - 1, values.shape(0));
-  }
-
-  [[nodiscard]] std::int64_t count() const { return levels[0]->count(); }
-  [[nodiscard]] py::object result() const {
-    py::tuple nesting(levels.size());
-    for (std::size_t d = 0; d < levels.size(); ++d) nesting[d] = levels[d];
-    return py::make_tuple(values, nesting);
-  }
-
- private:
-  void check_total(std::size_t d, std::int64_t below) const {
-    if (levels[d]->total() == below) return;
-    raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
-                " rows, but there are " + std::to_string(below));
-  }
-};
-
-std::int64_t* ints(py::array& array) {
-  return static_cast<std::int64_t*>(array.mutable_data());
-}
-
-/// Ranges that nobody has to set to zero first.
-class Ranges {
- public:
-  explicit Ranges(std::int64_t n)
-      : bytes_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n) * sizeof(Range))) {}
-  [[nodiscard]] Range* get() const { return reinterpret_cast<Range*>(bytes_.get()); }
-
- private:
-  std::unique_ptr<std::byte[]> bytes_;
-};
-
-py::array fresh_offsets(std::int64_t n) {
-  py::array offsets = empty_ints(n + 1);
-  ints(offsets)[0] = 0;
-  return offsets;
-}
 
 /// Sequences [rows.begin, rows.end), values shared; `from` is the level that they are sequences of.
 Nested view(const Nested& all, std::size_t from, Range rows) {

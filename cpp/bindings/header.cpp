@@ -29,13 +29,6 @@ T* place(std::byte*& at, std::int64_t count) {
 
 }  // namespace
 
-void raise_file_error(const char* kind, const std::string& path, const std::string& text) {
-  const py::object error = py::module_::import("varlen.io.errors").attr(kind);
-  const std::string full = path.empty() ? text : path + ": " + text;
-  PyErr_SetObject(error.ptr(), py::str(full).ptr());
-  throw py::error_already_set();
-}
-
 Header::Header(std::unique_ptr<char[]> text, std::int64_t size, std::int64_t data_size, std::string path)
     : text_(std::move(text)), size_(size), data_size_(data_size), path_(std::move(path)) {
   // A guess that fits what writers write; what no text of this size can hold is the most that is ever needed.

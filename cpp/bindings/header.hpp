@@ -15,10 +15,6 @@ namespace varlen::bindings {
 
 namespace py = pybind11;
 
-/// varlen.io.FileFormatError, varlen.io.StaleFileError: raised with the text, the file named in front where
-/// there is one.
-[[noreturn]] void raise_file_error(const char* kind, const std::string& path, const std::string& text);
-
 /// Immutable. Its names are views of the text that it owns.
 class Header {
  public:

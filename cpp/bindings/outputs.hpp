@@ -17,6 +17,9 @@ using Extents = std::vector<py::ssize_t>;
 /// "(2, 3)", as Python writes it.
 std::string text_of(const Extents& shape);
 
+/// The memory of this machine.
+std::int64_t physical_bytes();
+
 /// Half of the memory that this machine has: what one call may make where nothing else is said.
 std::int64_t default_max_bytes();
 

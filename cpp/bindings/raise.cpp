@@ -16,6 +16,13 @@ void raise_overflow(const std::string& text) {
   throw py::error_already_set();
 }
 
+void raise_file_error(const char* kind, const std::string& path, const std::string& text) {
+  const py::object error = py::module_::import("varlen.io.errors").attr(kind);
+  const std::string full = path.empty() ? text : path + ": " + text;
+  PyErr_SetObject(error.ptr(), py::str(full).ptr());
+  throw py::error_already_set();
+}
+
 std::string type_name(py::handle object) {
   return py::str(py::type::handle_of(object).attr("__name__"));
 }

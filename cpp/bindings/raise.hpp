@@ -19,6 +19,10 @@ void raise_if(Status status, const char* argument);
 [[noreturn]] void raise_index(const std::string& text);
 [[noreturn]] void raise_overflow(const std::string& text);
 
+/// varlen.io.FileFormatError, varlen.io.StaleFileError: raised with the text, the file named in front where
+/// there is one.
+[[noreturn]] void raise_file_error(const char* kind, const std::string& path, const std::string& text);
+
 /// "int32", "float64[3]", ...: how a dtype or a type is called in an error.
 std::string type_name(py::handle object);
 
