@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import sys
+import timeit
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from .yardstick import compiled
+import numpy as np
+
+from .yardstick import compiled, memcpy
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]
@@ -39,7 +44,24 @@ def machine() -> dict[str, Any]:
         "system": platform.platform(),
         "versions": versions,
         "compiled": compiled(),
+        "python_call_ns": round(_best(lambda: None, 100_000), 1),
+        "memcpy_gb_per_s": round(_copied(1 << 26) / _best(lambda: _copied(1 << 26), 1), 1),
     }
+
+
+def _best(call: Callable[[], Any], count: int) -> float:
+    """Nanoseconds a call, the least of nine tries."""
+    return min(timeit.repeat(call, number=count, repeat=9)) / count * 1e9
+
+
+@functools.cache
+def _buffers(size: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.ones(size, np.uint8), np.ones(size, np.uint8)
+
+
+def _copied(size: int) -> int:
+    memcpy(*_buffers(size))
+    return size
 
 
 def duration(ns: float) -> str:
@@ -102,7 +124,11 @@ def markdown(report: dict[str, Any]) -> str:
             lines.append(f"| {result['title']} | {wanted} | {figure} | {met} | {peer} | {ahead} |")
             peer = ahead = ""
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    lines += ["", f"{about['cpu']}, {about['cores']} cores, {about['system']}; {versions}."]
+    lines += [
+        "",
+        f"{about['cpu']}, {about['cores']} cores, {about['system']}; an empty Python call took "
+        f"{about['python_call_ns']:g} ns and memcpy {about['memcpy_gb_per_s']:g} GB/s, at best; {versions}.",
+    ]
     skipped = sorted({f"{name}: {why}" for r in report["rows"] for name, why in r.get("skipped", {}).items()})
     if skipped:
         lines += ["", "Not run: " + "; ".join(skipped) + "."]
