@@ -11,10 +11,6 @@ namespace varlen::bindings {
 
 namespace {
 
-bool holds_objects(const py::dtype& dtype) {
-  return (dtype.flags() & 1U) != 0;  // NPY_ITEM_HASOBJECT
-}
-
 bool is_int64(const py::array& array) {
   return array.dtype().kind() == 'i' && array.itemsize() == 8 && array.dtype().byteorder() == '=';
 }
@@ -73,27 +69,27 @@ Rows rows_of(const py::array& array) {
   return {static_cast<const std::byte*>(array.data()), array.shape(0), row_bytes(array)};
 }
 
-py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) {
-  std::int64_t bytes = dtype.itemsize();
+py::array empty(PyObject* descr, int nd, const py::ssize_t* shape) {
+  std::int64_t bytes = py::reinterpret_borrow<py::dtype>(descr).itemsize();
   bool fits = true;
-  for (const py::ssize_t size : shape) fits = fits && checked_mul(bytes, size, bytes);
-  if (!fits || bytes < kLarge || holds_objects(dtype)) {
-    return make_array(dtype.ptr(), static_cast<int>(shape.size()), shape.data());
-  }
-  return large_empty(dtype, shape, bytes);
+  for (int axis = 0; axis < nd; ++axis) fits = fits && checked_mul(bytes, shape[axis], bytes);
+  if (!fits || bytes < kLarge || holds_objects(descr)) return make_array(descr, nd, shape);
+  return large_empty(py::reinterpret_borrow<py::dtype>(descr), Extents(shape, shape + nd), bytes);
+}
+
+py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) {
+  return empty(dtype.ptr(), static_cast<int>(shape.size()), shape.data());
 }
 
 py::array rows_like(const py::array& like, std::int64_t count) {
   std::vector<py::ssize_t> shape(like.shape(), like.shape() + like.ndim());
   shape[0] = count;
-  return empty(py::reinterpret_borrow<py::dtype>(fields_of(like.ptr())->descr), shape);
+  return empty(fields_of(like.ptr())->descr, static_cast<int>(like.ndim()), shape.data());
 }
 
 py::array empty_ints(std::int64_t n) {
-  const py::dtype dtype = py::dtype::of<std::int64_t>();
-  if (n >= kLarge / 8) return empty(dtype, {n});
-  const Py_intptr_t shape[] = {n};
-  return make_array(dtype.ptr(), 1, shape);
+  const py::ssize_t shape[] = {n};
+  return empty(py::dtype::of<std::int64_t>().ptr(), 1, shape);
 }
 
 py::array rows_between(const py::array& array, std::int64_t begin, std::int64_t end) {

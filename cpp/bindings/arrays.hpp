@@ -34,7 +34,8 @@ std::int64_t row_bytes(const py::array& array);
 /// The rows of an array that as_rows gave.
 Rows rows_of(const py::array& array);
 
-/// Uninitialised, C-contiguous, of the given dtype.
+/// Uninitialised, C-contiguous, of the given dtype; large ones from recycled memory.
+py::array empty(PyObject* descr, int nd, const py::ssize_t* shape);
 py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape);
 
 /// Uninitialised, for `count` rows like those of `like`.

@@ -1,6 +1,7 @@
 // Lists of arrays laid end to end. One walk over the objects, then memory only.
 #include "lists_arrays.hpp"
 
+#include "arrays.hpp"
 #include "fastcall.hpp"
 #include "level.hpp"
 #include "lists.hpp"
@@ -33,7 +34,7 @@ void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, p
 
 py::array new_offsets(Py_ssize_t count) {
   const Py_intptr_t entries[] = {count + 1};
-  return make_array(dtype_of(Number::i64).ptr(), 1, entries);
+  return empty(dtype_of(Number::i64).ptr(), 1, entries);
 }
 
 namespace {

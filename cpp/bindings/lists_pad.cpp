@@ -163,10 +163,10 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   if (max_len < pieces.longest()) cut_pieces(pieces.data(), count, max_len, pieces.width(), cut);
   const py::object out = given(args[kOut])
                              ? checked_out(args[kOut], pieces.descr(), pieces.nd() + 1, shape, 1)
-                             : make_array(pieces.descr(), pieces.nd() + 1, shape);
+                             : empty(pieces.descr(), pieces.nd() + 1, shape);
   const std::int64_t slots = shape[1];
   py::object mask;
-  if (with_mask) mask = make_array(dtype_of(Number::boolean).ptr(), 2, shape);
+  if (with_mask) mask = empty(dtype_of(Number::boolean).ptr(), 2, shape);
   const std::int64_t bytes = count * slots * pieces.width();
   {
     std::optional<Unlocked> unlocked;

@@ -159,7 +159,7 @@ py::array Pieces::flat(const std::int64_t* offsets, PyObject* out) {
   Py_intptr_t shape[kMaxDepth];
   std::copy(shape_, shape_ + nd_, shape);
   shape[0] = total_;
-  py::array to = out == nullptr ? make_array(descr_, nd_, shape) : checked_out(out, descr_, nd_, shape, -1);
+  py::array to = out == nullptr ? empty(descr_, nd_, shape) : checked_out(out, descr_, nd_, shape, -1);
   const std::int64_t bytes = total_ * width_;
   std::optional<Unlocked> unlocked;
   if (may_unlock(bytes, count_)) {

@@ -1,6 +1,7 @@
 // Nested lists whose rows are arrays, and casts that are checked.
 #include <vector>
 
+#include "arrays.hpp"
 #include "lists_errors.hpp"
 #include "lists_pieces.hpp"
 #include "raise.hpp"
@@ -73,7 +74,7 @@ std::string path_to(const Shape& shape, std::int64_t place, std::int64_t per_row
 py::object by_number(const py::object& values, Number from, const Shape& shape, const Request& request) {
   const py::array flat = flat_of(values);
   const Py_intptr_t size[] = {flat.size()};
-  py::array out = make_array(request.dtype.ptr(), 1, size);
+  py::array out = empty(request.dtype.ptr(), 1, size);
   const std::int64_t bad =
       convert_numbers(from, static_cast<const std::byte*>(flat.data()), width_of(from), flat.size(),
                       *request.want.number, static_cast<std::byte*>(out.mutable_data()));

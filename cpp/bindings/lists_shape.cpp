@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arrays.hpp"
 #include "ndarray.hpp"
 #include "raise.hpp"
 
@@ -134,7 +135,7 @@ Shape shape_of(PyObject* root, int depth, const char* name) {
   shape.any_list = shape.total > 0;
   for (int level = 0; level < depth; ++level) {
     const Py_intptr_t entries[] = {static_cast<Py_intptr_t>(shape.total) + 1};
-    const py::array offsets = make_array(dtype_of(Number::i64).ptr(), 1, entries);
+    const py::array offsets = empty(dtype_of(Number::i64).ptr(), 1, entries);
     auto* to = reinterpret_cast<std::int64_t*>(fields_of(offsets.ptr())->data);
     to[0] = 0;
     shape.offsets.push_back(offsets);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arrays.hpp"
+
 namespace varlen::bindings {
 
 namespace {
@@ -32,7 +34,7 @@ Sink::Sink(std::int64_t total, Want want)
 
 py::array Sink::allocate(Number number) const {
   const Py_intptr_t shape[] = {static_cast<Py_intptr_t>(total_)};
-  return make_array(dtype_of(number).ptr(), 1, shape);
+  return empty(dtype_of(number).ptr(), 1, shape);
 }
 
 void Sink::begin(Number carrier) {
