@@ -127,7 +127,7 @@ def test_array_likes_and_dtypes_are_promoted_as_numpy_does():
     assert _core.list2dense(np.arange(6).reshape(2, 3)).tolist() == [[0, 1, 2], [3, 4, 5]]
     assert _core.list2dense(iter([[1], [2, 3]])).tolist() == [[1, 0], [2, 3]]
     assert _core.list2dense([np.ones((1, 2)), np.ones((2, 2))], fill=[5, 6])[0].tolist() == [[1, 1], [5, 6]]
-    nat = np.datetime64("NaT")
+    nat = np.datetime64("NaT", "s")
     assert np.isnat(_core.list2dense([np.zeros(1, "M8[s]"), np.zeros(2, "M8[s]")], fill=nat)[0, 1])
     subclass = np.arange(3).view(type("Sub", (np.ndarray,), {}))
     assert _core.list2ragged([subclass, np.arange(1)])[0].tolist() == [0, 1, 2, 0]
