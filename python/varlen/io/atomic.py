@@ -10,7 +10,11 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["SUFFIX", "replacing"]
 
@@ -62,6 +66,35 @@ def write_all(fd: int, buffers: Iterable[Buffer]) -> None:
             at += 1
         if wrote:
             left[at] = left[at][wrote:]
+
+
+class WholeOrNothing:
+    """A writer as a context: a block that ends well closes it, an error or its own end discards it."""
+
+    _open = False
+
+    def close(self) -> None:
+        """Puts what was written in its place."""
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        """Leaves nothing behind."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __del__(self) -> None:
+        if self._open:
+            self.discard()
 
 
 @contextlib.contextmanager

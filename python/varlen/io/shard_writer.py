@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from varlen.io.writer import Writer
 __all__ = ["ShardWriter"]
 
 
-class ShardWriter:
+class ShardWriter(atomic.WholeOrNothing):
     """Appends rows to `part-00000.nrt`, `part-00001.nrt`, ... of a folder, indexed when it is closed.
 
     Shards get their names, and the index is written, in `close` alone: until then, and after an error, the
@@ -124,21 +123,6 @@ class ShardWriter:
         if self._made:
             with contextlib.suppress(OSError):
                 os.rmdir(self.path)
-
-    def __enter__(self) -> ShardWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.discard()
-
-    def __del__(self) -> None:
-        if getattr(self, "_open", False):
-            self.discard()
 
     def _next(self) -> Writer:
         name = f".part-{len(self._done):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ class _Column:
         self.least = self.most = 0
 
 
-class Writer:
+class Writer(atomic.WholeOrNothing):
     """Appends rows to a file that appears, whole, when the writer is closed.
 
     Memory is bounded whatever the number of rows: columns wait in a temporary file beside the target, which
@@ -172,21 +171,6 @@ class Writer:
                 n: _Column(c.dim, c.dtype, c.trailing, c.kind) for n, c in other._columns.items()
             }
             self._totals = [0] * len(other._totals)
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.discard()
-
-    def __del__(self) -> None:
-        if getattr(self, "_open", False):
-            self.discard()
 
     def _spell(
         self,
