@@ -107,4 +107,4 @@ def _key(self: JointState, joint: _core.Joint, key: str) -> Any:
         return values
     from varlen.types.ragged import Ragged
 
-    return Ragged(values, levels=tuple(joint.level(d) for d in range(1, dim + 1)))
+    return Ragged(values, levels=self._levels_of(joint, dim))

@@ -45,6 +45,7 @@ class JointState:
     _live: dict[str, Array] | None = None
     _given: dict[str, Any] | None = None  # the schema, where one was given, inferred or assigned
     _built: tuple[tuple[str, ...], tuple[Array, ...], _core.Joint] | None = None  # of _live, reused
+    _checked: tuple[_core.Joint, list[_core.Level]] | None = None  # levels of _joint, from the top down
     _order: tuple[str, ...] | None = None  # of the tensors, where it is not the keys' own
     _about: Any = None  # the view's meta, kept for when the view is gone
     _tensors_fp: Path | None = None
@@ -82,6 +83,18 @@ class JointState:
         # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
         self._built = (tuple(live), tuple(live.values()), view) if steady else None
         return view
+
+    def _levels_of(self, joint: _core.Joint, depth: int) -> tuple[_core.Level, ...]:
+        """The first levels of the view, the same objects for every key: checked once, known to be equal."""
+        kept = self._checked
+        if kept is None or kept[0] is not joint:
+            kept = (joint, [])
+            if joint is self._joint:  # the bounds of a live dict may be written to
+                self._checked = kept
+        levels = kept[1]
+        while len(levels) < depth:
+            levels.append(joint.level(len(levels) + 1))
+        return tuple(levels[:depth])
 
     def _open(self) -> _core.Joint:
         raise NotImplementedError
@@ -152,7 +165,7 @@ class JointState:
             arrays = self._arrays(writable=True)
             self._about = self._view().meta
             self._live = arrays
-            self._joint = None
+            self._joint = self._checked = None
         return self._live
 
     @property
@@ -164,7 +177,7 @@ class JointState:
         if self._live is None and (self._joint is not None or self._tensors_fp is not None):
             self._about = self._view().meta
         self._live = tensors
-        self._joint = None
+        self._joint = self._checked = None
 
     @property
     def _tensor_keys(self) -> set[str]:
@@ -322,6 +335,7 @@ class JointState:
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state.pop("_built", None)
+        state.pop("_checked", None)
         if self._is_lazy:
             state.pop("_joint", None)  # the path says it all
         return state
