@@ -14,6 +14,7 @@ from .. import yardstick
 from ..harness import Case
 from . import mimic
 
+DTYPES = {"F32": np.float32, "I64": np.int64, "U8": np.uint8}
 One = Callable[[np.ndarray], Any]
 PADDED = ("dim1/mask", "dim_1", "dim2/mask", "dim_2_1", "dim_2_2")
 RAGGED = ("dim1/bounds", "dim1/dim_1", "dim2/bounds", "dim2/dim_2_1", "dim2/dim_2_2")
@@ -27,7 +28,9 @@ def mapped(path: Path) -> dict[str, np.ndarray]:
     header = json.loads(bytes(raw[8 : 8 + size]))
     at = 8 + size
     return {
-        key: np.asarray(raw[at + entry["data_offsets"][0] : at + entry["data_offsets"][1]]).view(np.int64)
+        key: np.asarray(raw[at + entry["data_offsets"][0] : at + entry["data_offsets"][1]]).view(
+            DTYPES[entry["dtype"]]
+        )
         for key, entry in header.items()
     }
 
