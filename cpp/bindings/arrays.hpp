@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,14 @@ py::array rows_like(const py::array& like, std::int64_t count);
 
 /// Uninitialised int64 of n entries.
 py::array empty_ints(std::int64_t n);
+
+/// What an array of ours holds, to be written.
+inline std::int64_t* ints(py::array& array) {
+  return static_cast<std::int64_t*>(array.mutable_data());
+}
+inline std::byte* bytes(py::array& array) {
+  return static_cast<std::byte*>(array.mutable_data());
+}
 
 /// A view of rows [begin, end) of a C-contiguous array.
 py::array rows_between(const py::array& array, std::int64_t begin, std::int64_t end);

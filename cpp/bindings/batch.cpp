@@ -12,52 +12,62 @@ namespace varlen::bindings {
 
 namespace {
 
+template <class T>
+struct Option {
+  const char* name;
+  T BatchOptions::*field;
+};
+
+constexpr Option<bool> kFlags[] = {
+    {"flatten", &BatchOptions::flatten},       {"lift", &BatchOptions::lift},
+    {"ragged", &BatchOptions::ragged},         {"masks", &BatchOptions::masks},
+    {"lengths", &BatchOptions::lengths},       {"positions", &BatchOptions::positions},
+    {"parts", &BatchOptions::parts},           {"windows", &BatchOptions::windows},
+    {"cu_seqlens", &BatchOptions::cu_seqlens},
+};
+constexpr Option<std::int64_t> kNumbers[] = {
+    {"max_len", &BatchOptions::max_len},
+    {"max_bytes", &BatchOptions::max_bytes},
+};
+constexpr Option<std::vector<std::int64_t>> kPerAxis[] = {
+    {"inner_max", &BatchOptions::inner_max},
+    {"pad_to", &BatchOptions::pad_to},
+    {"multiple", &BatchOptions::multiple},
+};
+
+/// Takes the value where one of the options has that name.
+template <class T, std::size_t n>
+bool take(const Option<T> (&options)[n], const std::string& name, py::handle value, BatchOptions& o) {
+  for (const Option<T>& option : options) {
+    if (name != option.name) continue;
+    o.*option.field = value.cast<T>();
+    return true;
+  }
+  return false;
+}
+
 BatchOptions read_options(const py::dict& given) {
   BatchOptions o;
   for (const auto& [key, value] : given) {
     const auto name = key.cast<std::string>();
-    if (name == "flatten")
-      o.flatten = value.cast<bool>();
-    else if (name == "lift")
-      o.lift = value.cast<bool>();
-    else if (name == "spread") {
+    if (take(kFlags, name, value, o) || take(kNumbers, name, value, o) || take(kPerAxis, name, value, o)) {
+      continue;
+    }
+    if (name == "spread") {
       const auto text = value.cast<std::string>();
       if (text != "first" && text != "repeat" && text != "nan")
         raise_value("spread: expected 'first', 'repeat' or 'nan', got '" + text + "'");
       o.spread = text == "repeat" ? Spread::repeat : Spread::first;
       o.spread_nan = text == "nan";
-    } else if (name == "padding_side")
+    } else if (name == "padding_side") {
       o.side = side_of(value.cast<std::string>(), "padding_side");
-    else if (name == "truncate")
+    } else if (name == "truncate") {
       o.cut = side_of(value.cast<std::string>(), "truncate");
-    else if (name == "draw")
+    } else if (name == "draw") {
       o.draw = static_cast<Draw>(value.cast<int>());
-    else if (name == "ragged")
-      o.ragged = value.cast<bool>();
-    else if (name == "masks")
-      o.masks = value.cast<bool>();
-    else if (name == "lengths")
-      o.lengths = value.cast<bool>();
-    else if (name == "positions")
-      o.positions = value.cast<bool>();
-    else if (name == "parts")
-      o.parts = value.cast<bool>();
-    else if (name == "windows")
-      o.windows = value.cast<bool>();
-    else if (name == "cu_seqlens")
-      o.cu_seqlens = value.cast<bool>();
-    else if (name == "max_len")
-      o.max_len = value.cast<std::int64_t>();
-    else if (name == "max_bytes")
-      o.max_bytes = value.cast<std::int64_t>();
-    else if (name == "inner_max")
-      o.inner_max = value.cast<std::vector<std::int64_t>>();
-    else if (name == "pad_to")
-      o.pad_to = value.cast<std::vector<std::int64_t>>();
-    else if (name == "multiple")
-      o.multiple = value.cast<std::vector<std::int64_t>>();
-    else
+    } else {
       raise_type("options: '" + name + "' is not one");
+    }
   }
   return o;
 }

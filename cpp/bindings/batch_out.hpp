@@ -41,6 +41,8 @@ class BatchOutputs {
   [[nodiscard]] bool is_spread(const BatchKey& key) const {
     return b_.options_.flatten && key.dim > 0 && key.dim < b_.depth_;
   }
+  /// Memory for what is put together before it is padded: kept by each thread, given back when it grew large.
+  static std::byte* scratch(std::int64_t bytes);
   /// One value a row of the batch.
   void outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const;
   /// All runs of a key, `width` bytes a row; `between` is what spreading leaves.

@@ -53,10 +53,6 @@ struct Nested {
   }
 };
 
-inline std::int64_t* ints(py::array& array) {
-  return static_cast<std::int64_t*>(array.mutable_data());
-}
-
 /// Ranges that nobody has to set to zero first.
 class Ranges {
  public:

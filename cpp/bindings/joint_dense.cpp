@@ -6,8 +6,8 @@
 
 #include "arrays.hpp"
 #include "joint.hpp"
+#include "outputs.hpp"
 #include "raise.hpp"
-#include "varlen/checked.hpp"
 
 namespace varlen::bindings {
 
@@ -18,18 +18,6 @@ Side side_of(const std::string& text, const char* argument) {
 }
 
 namespace {
-
-using Shape = std::vector<py::ssize_t>;
-
-std::string text_of(const Shape& shape) {
-  std::string text;
-  for (const py::ssize_t size : shape) text += (text.empty() ? "(" : ", ") + std::to_string(size);
-  return text + (shape.size() == 1 ? ",)" : ")");
-}
-
-std::string dtype_name(const py::dtype& dtype) {
-  return py::str(dtype).cast<std::string>();
-}
 
 /// One entry of the result: planned first, so that what is refused is refused before anything is written.
 struct Entry {
@@ -79,8 +67,8 @@ class Plan {
   }
 
  private:
-  [[nodiscard]] Shape shape_of(int d) const {
-    Shape shape{joint_.range(0).size()};
+  [[nodiscard]] Extents shape_of(int d) const {
+    Extents shape{joint_.range(0).size()};
     shape.insert(shape.end(), sizes_.begin(), sizes_.begin() + d);
     return shape;
   }
@@ -92,7 +80,7 @@ class Plan {
 
   void add_key(int d, std::size_t c) {
     const py::array& source = joint_.root().arrays[c];
-    Shape shape = shape_of(d);
+    Extents shape = shape_of(d);
     shape.insert(shape.end(), source.shape() + 1, source.shape() + source.ndim());
     Entry entry{joint_.root().names[c], d, c, false, {}, {}};
     const py::object fill = options_.fill.is_none()
@@ -104,48 +92,19 @@ class Plan {
         raise_value("fill: the row for '" + entry.name + "' has another size");
       entry.pattern = pattern;
     }
-    place(entry, source.dtype(), shape);
+    place(entry, source.dtype(), shape, &source);
   }
 
   /// An array that was given in `out`, or the bytes that a new one will take.
-  void place(Entry& entry, const py::dtype& dtype, const Shape& shape) {
-    std::int64_t total = dtype.itemsize();
-    bool fits = true;
-    for (const py::ssize_t size : shape) fits = fits && checked_mul(total, size, total);
-    fits = fits && checked_add(used_, total, used_);
-    if (!fits) {
-      raise_overflow(entry.name + ": the padded shape " + text_of(shape) + " does not fit 63 bits");
-    }
-    if (options_.max_bytes >= 0 && used_ > options_.max_bytes) {
-      raise_value(entry.name + ": the padded shape " + text_of(shape) + " of " +
-                  std::to_string(dtype.itemsize()) + " bytes an entry takes the result to " +
-                  std::to_string(used_) + " bytes, over max_bytes=" + std::to_string(options_.max_bytes) +
-                  "; give max_len, take fewer rows, or keep them ragged");
-    }
+  void place(Entry& entry, const py::dtype& dtype, const Extents& shape, const py::array* source = nullptr) {
+    padded_bytes(entry.name, dtype, shape, options_.max_bytes, used_);
     const py::object given = options_.out.is_none()
                                  ? py::object(py::none())
                                  : py::object(options_.out.attr("get")(py::str(entry.name)));
-    if (!given.is_none()) entry.array = checked_out(entry.name, given, dtype, shape);
+    if (!given.is_none()) entry.array = checked_out("out['" + entry.name + "']", given, dtype, shape, source);
     shapes_.push_back(shape);
     dtypes_.push_back(dtype);
     entries_.push_back(std::move(entry));
-  }
-
-  static py::array checked_out(const std::string& name, const py::object& given, const py::dtype& dtype,
-                               const Shape& shape) {
-    if (!py::isinstance<py::array>(given)) {
-      raise_type("out: expected an array for '" + name + "', got " + type_name(given));
-    }
-    auto array = py::reinterpret_borrow<py::array>(given);
-    const Shape has(array.shape(), array.shape() + array.ndim());
-    if (has != shape || !array.dtype().equal(dtype)) {
-      raise_value("out: '" + name + "' needs " + dtype_name(dtype) + text_of(shape) + ", got " +
-                  dtype_name(array.dtype()) + text_of(has));
-    }
-    if (!array.writeable() || (array.flags() & py::array::c_style) == 0) {
-      raise_value("out: '" + name + "' needs to be writable and C-contiguous");
-    }
-    return array;
   }
 
   void write(Entry& entry, Padding how) {
@@ -176,7 +135,7 @@ class Plan {
   const DenseOptions& options_;
   std::vector<std::int64_t> sizes_;
   std::vector<Entry> entries_;
-  std::vector<Shape> shapes_;
+  std::vector<Extents> shapes_;
   std::vector<py::dtype> dtypes_;
   std::int64_t used_ = 0;
 };

@@ -8,14 +8,6 @@
 
 namespace varlen::bindings {
 
-namespace {
-
-std::int64_t* ints(py::array& array) {
-  return static_cast<std::int64_t*>(array.mutable_data());
-}
-
-}  // namespace
-
 std::shared_ptr<Root> Joint::compact() const {
   auto root = std::make_shared<Root>();
   root->meta = root_->meta;

@@ -10,10 +10,6 @@ namespace varlen::bindings {
 
 namespace {
 
-std::int64_t* ints(py::array& array) {
-  return static_cast<std::int64_t*>(array.mutable_data());
-}
-
 template <class T>
 Status scan(const py::array& lengths, std::int64_t* offsets, LevelStats& stats) {
   return offsets_from_lengths(static_cast<const T*>(lengths.data()), lengths.size(), offsets, &stats);

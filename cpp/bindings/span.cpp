@@ -8,10 +8,6 @@ namespace varlen::bindings {
 
 namespace {
 
-std::int64_t* ints(py::array& array) {
-  return static_cast<std::int64_t*>(array.mutable_data());
-}
-
 Ints lengths_at(py::handle lengths) {
   Ints all = as_ints(lengths, "lengths");
   for (std::int64_t i = 0; i < all.count; ++i) {

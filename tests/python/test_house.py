@@ -43,7 +43,7 @@ MAY_ALLOCATE = {"pool", "cores"}
 ROOMS_AT_THE_TOP = ["benchmarks", "cpp", "python", "tests"]
 
 KERNEL_LINES = 250
-BINDING_LINES = 250
+BINDING_LINES = 200
 PYTHON_LINES = 400
 
 

@@ -1,5 +1,7 @@
 """A joint dict as a dict of keys, and what it carries beside numbers: words, times, vectors, row ids."""
 
+import pickle
+
 import numpy as np
 import pytest
 import varlen
@@ -25,8 +27,12 @@ def test_keys_are_ragged_views(make):
     T, ids = J["T"], J["id"]
     assert isinstance(T, varlen.Ragged)
     assert (T.to_list(), ids.to_list(), J["S"].tolist()) == (RAW["T"], RAW["id"], RAW["S"])
-    assert T.levels[0] is not None
-    assert T.levels[0] == ids.levels[0]
+    assert T.levels[0] is ids.levels[0]
+    assert pickle.loads(pickle.dumps(J))["T"].levels[0] == T.levels[0]
+    bounds = J.tensors["dim1/bounds"]
+    bounds[0] = 3
+    assert J["T"].lengths.tolist() == [3, 0]  # those of a live dict are read anew
+    bounds[0] = 2
     assert J[0]["id"].to_list() == [[1], [2, 3]]
     assert J[0]["S"].tolist() == [8]
     with pytest.raises(KeyError, match="Key 'x' not found in 'S', 'T', 'id'"):
@@ -164,7 +170,7 @@ def test_times_keep_their_unit(make, unit):
     np.testing.assert_array_equal(J["when"].values, days)
     assert J.to_dense()["when"].dtype == days.dtype
     np.testing.assert_array_equal(
-        J.to_dense(fill={"when": np.datetime64("NaT")})["when"][1], np.array(["NaT", "NaT"], days.dtype)
+        J.to_dense(fill={"when": np.datetime64("NaT", unit)})["when"][1], np.array(["NaT", "NaT"], days.dtype)
     )
     assert J.equals(J[:], equal_nan=True)
     kept = make({"when": [days[:2], days[2:]]}, narrow=False)
@@ -231,16 +237,20 @@ def test_dense_into_given_arrays(make):
     for key in want:
         np.testing.assert_array_equal(out[key], want[key])
     out["T"] = np.zeros((2, 3), np.uint8)
-    with pytest.raises(ValueError, match=r"out: 'T' needs uint8\(2, 2\), got uint8\(2, 3\)"):
+    with pytest.raises(ValueError, match=r"out\['T'\]: needs uint8\(2, 2\), got uint8\(2, 3\)"):
         J.to_dense(out=out)
     out["T"] = np.zeros((2, 2), np.int64)
-    with pytest.raises(ValueError, match="out: 'T' needs uint8"):
+    with pytest.raises(ValueError, match=r"out\['T'\]: needs uint8"):
         J.to_dense(out=out)
     out["T"] = np.zeros((2, 4), np.uint8)[:, ::2]
-    with pytest.raises(ValueError, match="out: 'T' needs to be writable and C-contiguous"):
+    with pytest.raises(ValueError, match=r"out\['T'\]: is not C-contiguous"):
         J.to_dense(out=out)
     with pytest.raises(KeyError, match="out: there is no 'x' in the result"):
         J.to_dense(out={"x": out["T"]})
+    values = np.arange(4)
+    J = Joint(processed_tensors={"dim1/x": values, "dim1/bounds": np.array([2, 4])})
+    with pytest.raises(ValueError, match=r"out\['x'\]: shares memory with what is read"):
+        J.to_dense(out={"x": values.reshape(2, 2)})
 
 
 def test_dense_options(make):

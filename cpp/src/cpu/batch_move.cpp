@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ahead.hpp"
+#include "spread.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
@@ -44,38 +45,17 @@ void put(const Feed& feed, std::int64_t from, std::int64_t to, std::byte* out) n
   }
 }
 
-void fill_rows(std::byte* out, std::int64_t count, std::int64_t width, const std::byte* fill) noexcept {
-  if (fill == nullptr) {
-    std::memset(out, 0, static_cast<std::size_t>(count * width));
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i)
-    std::memcpy(out + i * width, fill, static_cast<std::size_t>(width));
-}
-
-/// The first slot under a row, through the levels below its dim.
-std::int64_t slot_of(const Nest& nest, int dim, std::int64_t row) noexcept {
-  for (int d = dim; d < nest.depth; ++d) row = nest.levels[d].start(row);
-  return row;
-}
-
 /// Slots `part` of one run of a column that lies above them.
 void spread_run(const Feed& feed, const Nest& nest, Range rows, Range part, Spread spread,
                 const std::byte* fill, std::int64_t width, std::byte* out) noexcept {
   if (spread == Spread::first) fill_rows(out, part.size(), width, fill);
-  std::int64_t low = rows.begin;  // the first row whose slots reach past part.begin
-  for (std::int64_t high = rows.end; low < high;) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (slot_of(nest, feed.dim, middle + 1) <= part.begin) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  for (std::int64_t row = low; row < rows.end; ++row) {
-    const std::int64_t first = slot_of(nest, feed.dim, row);
+  const Offsets* levels = nest.levels + feed.dim;
+  const int depth = nest.depth - feed.dim;
+  std::int64_t row = row_of_slot(levels, depth, rows, part.begin);
+  for (; row < rows.end; ++row) {
+    const std::int64_t first = first_slot(levels, depth, row);
     if (first >= part.end) break;
-    const std::int64_t last = std::min(slot_of(nest, feed.dim, row + 1), part.end);
+    const std::int64_t last = std::min(first_slot(levels, depth, row + 1), part.end);
     const std::int64_t begin = std::max(first, part.begin);
     if (last <= begin || (spread == Spread::first && first < part.begin)) continue;
     std::byte* to = out + (begin - part.begin) * width;

@@ -3,40 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "spread.hpp"
+
 namespace varlen {
-namespace {
-
-/// The first row of the deepest dim under row i, through depth levels.
-std::int64_t first_slot(const Offsets* levels, int depth, std::int64_t i) noexcept {
-  for (int d = 0; d < depth; ++d) i = levels[d].start(i);
-  return i;
-}
-
-void fill_with(std::byte* out, std::int64_t count, std::int64_t width, const std::byte* fill) noexcept {
-  if (fill == nullptr) {
-    std::memset(out, 0, static_cast<std::size_t>(count * width));
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i)
-    std::memcpy(out + i * width, fill, static_cast<std::size_t>(width));
-}
-
-/// The first row of `rows` whose slots may reach past `slot`: rows before it end at or before it.
-std::int64_t row_of_slot(const Offsets* levels, int depth, Range rows, std::int64_t slot) noexcept {
-  std::int64_t low = rows.begin;
-  std::int64_t high = rows.end;
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (first_slot(levels, depth, middle + 1) <= slot) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-}  // namespace
 
 Status joint_descend(const Nest& nest, int from, Range* ranges) noexcept {
   for (int d = from; d < nest.depth; ++d) {
@@ -87,7 +56,7 @@ void joint_merge(Offsets upper, Offsets lower, Range rows, std::int64_t shift, s
 
 void joint_spread(const Offsets* levels, int depth, Range rows, Rows values, Range slots,
                   const std::byte* fill, std::byte* out) noexcept {
-  fill_with(out, slots.size(), values.width, fill);
+  fill_rows(out, slots.size(), values.width, fill);
   std::int64_t i = row_of_slot(levels, depth, rows, slots.begin);
   if (i >= rows.end) return;
   std::int64_t slot = first_slot(levels, depth, i);
