@@ -11,6 +11,23 @@ namespace varlen::bindings {
 
 namespace {
 
+/// What is wrong with numbers that NumPy made objects of.
+[[noreturn]] void raise_no_ints(const py::array& array, const std::string& argument) {
+  std::int64_t at = 0;
+  for (const py::handle item : array.attr("flat")) {
+    const std::string place = ": position " + std::to_string(at++) + " holds ";
+    if (!PyLong_Check(item.ptr()) || PyBool_Check(item.ptr())) {
+      raise_type(argument + place + type_name(item) + ", not an integer");
+    }
+    int overflow = 0;
+    (void)PyLong_AsLongLongAndOverflow(item.ptr(), &overflow);
+    if (overflow != 0) {
+      raise_overflow(argument + place + std::string(py::str(item)) + ", which does not fit 64 bits");
+    }
+  }
+  raise_type(argument + ": expected integers, got dtype object");
+}
+
 bool is_int64(const py::array& array) {
   return array.dtype().kind() == 'i' && array.itemsize() == 8 && array.dtype().byteorder() == '=';
 }
@@ -20,6 +37,7 @@ bool is_int64(const py::array& array) {
 Ints as_ints(py::handle object, const char* argument) {
   py::array array;
   if (py::isinstance<py::array>(object)) {
+    refuse_masked(object.ptr(), argument);
     array = py::reinterpret_borrow<py::array>(object);
   } else {
     array = py::module_::import("numpy").attr("asarray")(object).cast<py::array>();
@@ -29,6 +47,7 @@ Ints as_ints(py::handle object, const char* argument) {
     raise_value(std::string(argument) + ": expected one dimension, got " + std::to_string(array.ndim()));
   }
   const char kind = array.dtype().kind();
+  if (kind == 'O') raise_no_ints(array, argument);
   if (kind != 'i' && kind != 'u') {
     raise_type(std::string(argument) + ": expected integers, got dtype " +
                py::str(array.dtype()).cast<std::string>());
@@ -49,6 +68,7 @@ py::array as_rows(py::handle object, const char* argument) {
   if (!py::isinstance<py::array>(object)) {
     raise_type(std::string(argument) + ": expected an array, got " + type_name(object));
   }
+  refuse_masked(object.ptr(), argument);
   auto array = py::reinterpret_borrow<py::array>(object);
   if (array.ndim() == 0)
     raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");

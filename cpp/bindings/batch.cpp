@@ -106,6 +106,10 @@ Batcher::Batcher(const py::list& shards, std::vector<std::string> labels, const 
   }
   add_edge(prefix, "prefix", prefix_);
   add_edge(suffix, "suffix", suffix_);
+  for (const Joint& joint : joints_) {
+    for (const py::array& array : joint.root().arrays) read_.add(array);
+  }
+  read_.settle();
 }
 
 void Batcher::add_edge(const py::object& joint, const char* name, std::int32_t& at) {

@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "cast.hpp"
 #include "joint.hpp"
+#include "overlap.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/span.hpp"
 
@@ -140,6 +141,7 @@ class Batcher {
   std::int32_t prefix_ = -1;
   std::int32_t suffix_ = -1;
   bool trusted_ = true;
+  MemoryRead read_;  ///< the columns of all sources
 };
 
 }  // namespace varlen::bindings

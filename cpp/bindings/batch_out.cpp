@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "batch.hpp"
+#include "ndarray.hpp"
 #include "raise.hpp"
 
 namespace varlen::bindings {
@@ -28,6 +29,7 @@ std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype,
   if (has_out_ && out_.contains(name)) {
     const py::object given = out_[name];
     array = buffer(label, given, dtype, shape, count);
+    written_.add("out['" + label + "']", array, b_.read_);
     ++taken_;
   } else if (grow_) {
     array = buffer(label, grow_(name, dtype, count), dtype, shape, count);
@@ -43,6 +45,7 @@ py::array BatchOutputs::buffer(const std::string& name, const py::object& given,
   if (!py::isinstance<py::array>(given)) {
     raise_type("out['" + name + "']: expected an array, got " + type_name(given));
   }
+  refuse_masked(given.ptr(), "out['" + name + "']");
   auto array = py::reinterpret_borrow<py::array>(given);
   if (!array.dtype().equal(dtype)) {
     raise_type("out['" + name + "']: has dtype " + py::str(array.dtype()).cast<std::string>() +

@@ -60,6 +60,7 @@ class BatchOutputs {
   py::dict result_;
   std::int64_t used_ = 0;
   std::int64_t taken_ = 0;
+  MemoryWritten written_;  ///< of what the caller gave
   Stores stores_ = Stores::by_size;
   std::vector<std::function<void()>> jobs_;
 };

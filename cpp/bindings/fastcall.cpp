@@ -4,15 +4,38 @@
 
 namespace varlen::bindings {
 
-std::int64_t int_of(PyObject* object, const char* argument) {
-  if (!PyIndex_Check(object)) {
+namespace {
+
+/// The number and whether it fits: below and above are -1 and 1.
+std::int64_t whole_of(const py::object& index, int& overflow) {
+  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (value == -1 && overflow == 0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return value;
+}
+
+py::object index_of(PyObject* object, const char* argument) {
+  if (!PyIndex_Check(object) || PyBool_Check(object)) {
     raise_type(std::string(argument) + ": expected an integer, got " + type_name(object));
   }
-  const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
+  auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
   if (!index) throw py::error_already_set();
+  return index;
+}
+
+}  // namespace
+
+std::int64_t int_of(PyObject* object, const char* argument) {
   int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  const std::int64_t value = whole_of(index_of(object, argument), overflow);
   if (overflow != 0) raise_overflow(std::string(argument) + ": does not fit 64 bits");
+  return value;
+}
+
+std::int64_t place_of(PyObject* object, const char* argument) {
+  int overflow = 0;
+  const py::object index = index_of(object, argument);
+  const std::int64_t value = whole_of(index, overflow);
+  if (overflow != 0) raise_index("index " + std::string(py::str(index)) + " is out of range");
   return value;
 }
 

@@ -114,6 +114,9 @@ inline bool given(PyObject* argument) {
 /// A C integer; an error names the argument.
 std::int64_t int_of(PyObject* object, const char* argument);
 
+/// The same for a place in a sequence, where a number beyond 64 bits is an IndexError.
+std::int64_t place_of(PyObject* object, const char* argument);
+
 /// True or False, as Python sees the object.
 bool truth_of(PyObject* object);
 

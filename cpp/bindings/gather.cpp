@@ -156,10 +156,10 @@ py::object by_window(const Arguments<4>& args) {
   return gather_window(Nested(args[0], args[1]), args[2], args[3]).result();
 }
 py::object by_column(const Arguments<3>& args) {
-  return gather_column(Nested(args[0], args[1]), int_of(args[2], "at")).result();
+  return gather_column(Nested(args[0], args[1]), place_of(args[2], "at")).result();
 }
 py::object by_row(const Arguments<3>& args) {
-  return gather_row(Nested(args[0], args[1]), int_of(args[2], "i")).result();
+  return gather_row(Nested(args[0], args[1]), place_of(args[2], "i")).result();
 }
 
 PyMethodDef methods[] = {

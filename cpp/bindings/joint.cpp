@@ -61,7 +61,8 @@ Joint Joint::make(const std::vector<std::string>& names, const std::vector<int>&
       root->add_level(py::reinterpret_borrow<LevelRef>(item));
       continue;
     }
-    const Ints bounds = as_ints(item, "levels");
+    const std::string name = "dim" + std::to_string(root->levels.size() + 1) + "/bounds";
+    const Ints bounds = as_ints(item, name.c_str());
     const Offsets view{bounds.data, bounds.count};
     if (root->counts.empty()) root->counts.push_back(view.count);
     root->levels.push_back(view);

@@ -3,6 +3,7 @@
 
 #include "fastcall.hpp"
 #include "joint.hpp"
+#include "outputs.hpp"
 #include "own_type.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"
@@ -69,7 +70,7 @@ PyObject* unchanged(PyObject*, PyObject* const* args, Py_ssize_t count) noexcept
 PyObject* reduce(PyObject* self, PyObject*) noexcept {
   return guarded([&] {
     const auto root = joint_in(self).compact();
-    const py::object count = py::int_(root->counts[0]);
+    const py::object count = py::int_(joint_in(self).depth() < 0 ? -1 : root->counts[0]);
     py::list arrays;
     py::list levels;
     for (const auto& array : root->arrays) arrays.append(array);
@@ -104,8 +105,9 @@ py::handle make_type(py::module_& m) {
 py::dict dense(const Joint& joint, std::string padding_side, std::string truncate, py::object fill,
                py::object out, std::vector<std::int64_t> max_sizes, bool masks, bool empty_keys,
                std::int64_t max_bytes) {
-  return joint_dense(joint, {std::move(padding_side), std::move(truncate), std::move(fill), std::move(out),
-                             std::move(max_sizes), masks, empty_keys, max_bytes});
+  return joint_dense(
+      joint, {std::move(padding_side), std::move(truncate), std::move(fill), std::move(out),
+              std::move(max_sizes), masks, empty_keys, max_bytes < 0 ? default_max_bytes() : max_bytes});
 }
 
 std::vector<int> dims(const Joint& joint) {

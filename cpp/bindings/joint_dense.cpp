@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "arrays.hpp"
 #include "joint.hpp"
 #include "outputs.hpp"
+#include "overlap.hpp"
 #include "raise.hpp"
 
 namespace varlen::bindings {
@@ -92,19 +94,34 @@ class Plan {
         raise_value("fill: the row for '" + entry.name + "' has another size");
       entry.pattern = pattern;
     }
-    place(entry, source.dtype(), shape, &source);
+    place(entry, source.dtype(), shape);
   }
 
   /// An array that was given in `out`, or the bytes that a new one will take.
-  void place(Entry& entry, const py::dtype& dtype, const Extents& shape, const py::array* source = nullptr) {
-    padded_bytes(entry.name, dtype, shape, options_.max_bytes, used_);
+  void place(Entry& entry, const py::dtype& dtype, const Extents& shape) {
+    padded_bytes(entry.name, dtype, shape, -1, used_);
     const py::object given = options_.out.is_none()
                                  ? py::object(py::none())
                                  : py::object(options_.out.attr("get")(py::str(entry.name)));
-    if (!given.is_none()) entry.array = checked_out("out['" + entry.name + "']", given, dtype, shape, source);
+    if (!given.is_none()) {
+      const py::array out = checked_out("out['" + entry.name + "']", given, dtype, shape);
+      written_.add("out['" + entry.name + "']", out, read());
+      entry.array = out;
+    } else {
+      padded_bytes(entry.name, dtype, shape, options_.max_bytes, fresh_);
+    }
     shapes_.push_back(shape);
     dtypes_.push_back(dtype);
     entries_.push_back(std::move(entry));
+  }
+
+  const MemoryRead& read() {
+    if (!read_) {
+      read_.emplace();
+      for (const py::array& array : joint_.root().arrays) read_->add(array);
+      read_->settle();
+    }
+    return *read_;
   }
 
   void write(Entry& entry, Padding how) {
@@ -137,7 +154,10 @@ class Plan {
   std::vector<Entry> entries_;
   std::vector<Extents> shapes_;
   std::vector<py::dtype> dtypes_;
-  std::int64_t used_ = 0;
+  std::int64_t used_ = 0;   ///< bytes that are written
+  std::int64_t fresh_ = 0;  ///< of them those that are not given
+  std::optional<MemoryRead> read_;
+  MemoryWritten written_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Views by index: an int drops a dim, a slice narrows one; what lies below is found by way of the levels.
 #include <algorithm>
 
+#include "fastcall.hpp"
 #include "joint.hpp"
 #include "raise.hpp"
 
@@ -9,7 +10,8 @@ namespace varlen::bindings {
 namespace {
 
 bool is_int(PyObject* object) {
-  return PyLong_Check(object) || (PyIndex_Check(object) && !py::isinstance<py::array>(object));
+  if (PyLong_Check(object)) return !PyBool_Check(object);
+  return PyIndex_Check(object) && !py::isinstance<py::array>(object);
 }
 
 bool is_plain_slice(PyObject* object, Py_ssize_t& begin, Py_ssize_t& end) {
@@ -20,9 +22,7 @@ bool is_plain_slice(PyObject* object, Py_ssize_t& begin, Py_ssize_t& end) {
 }
 
 Py_ssize_t to_int(PyObject* object) {
-  const Py_ssize_t i = PyNumber_AsSsize_t(object, PyExc_IndexError);
-  if (i == -1 && PyErr_Occurred()) throw py::error_already_set();
-  return i;
+  return place_of(object, "index");
 }
 
 }  // namespace

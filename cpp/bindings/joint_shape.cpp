@@ -25,6 +25,16 @@ Joint Joint::select(const std::vector<std::string>& names) const {
     if (c < 0) throw py::key_error(name);
     deepest = std::max(deepest, root_->dims[static_cast<std::size_t>(c)]);
   }
+  if (deepest < shift_ && !names.empty()) {  // all were left behind: no rows either
+    std::vector<int> dims;
+    py::list arrays;
+    for (const std::string& name : names) {
+      const auto c = static_cast<std::size_t>(root_->find(name));
+      dims.push_back(dim(c));
+      arrays.append(values(c));
+    }
+    return make(names, dims, arrays, py::list(), -1, root_->meta);
+  }
   const auto levels = std::min(root_->levels.size(), static_cast<std::size_t>(std::max(deepest, shift_)));
   const auto n = static_cast<std::ptrdiff_t>(levels);
   root->meta = root_->meta;

@@ -10,6 +10,9 @@ namespace varlen::bindings {
 
 namespace {
 
+// Beyond it the bytes of the offsets do not fit 63 bits.
+constexpr std::int64_t kMostSequences = (INT64_MAX >> 3) - 1;
+
 template <class T>
 Status scan(const py::array& lengths, std::int64_t* offsets, LevelStats& stats) {
   return offsets_from_lengths(static_cast<const T*>(lengths.data()), lengths.size(), offsets, &stats);
@@ -35,7 +38,7 @@ Status scan_any(const py::array& lengths, std::int64_t* offsets, LevelStats& sta
 }
 
 bool is_plain_ints(py::handle object) {
-  if (!py::isinstance<py::array>(object)) return false;
+  if (Py_TYPE(object.ptr()) != py::detail::npy_api::get().PyArray_Type_) return false;
   const auto array = py::reinterpret_borrow<py::array>(object);
   const char kind = array.dtype().kind();
   const char order = array.dtype().byteorder();
@@ -102,8 +105,15 @@ LevelRef Level::from_bounds(py::handle bounds, const char* argument) {
 
 LevelRef Level::from_row_ids(py::handle row_ids, std::int64_t count, const char* argument) {
   const Ints given = as_ints(row_ids, argument);
-  if (count < 0) count = given.count > 0 ? given.data[given.count - 1] + 1 : 0;
-  if (count < 0) raise_if({Code::row_ids_range, given.count - 1, count - 1}, argument);
+  const std::int64_t last = given.count > 0 ? given.data[given.count - 1] : -1;
+  if (count < 0) {
+    if (last < -1) raise_if({Code::row_ids_range, given.count - 1, last}, argument);
+    count = last < INT64_MAX ? last + 1 : last;
+  }
+  if (count > kMostSequences) {
+    raise_overflow(std::string(argument) + ": " + std::to_string(count) +
+                   " sequences have no room in memory");
+  }
   py::array offsets = empty_ints(count + 1);
   raise_if(offsets_from_row_ids(given.data, given.count, count, ints(offsets)), argument);
   return trusted(std::move(offsets));

@@ -64,7 +64,9 @@ py::object from_bounds(const Arguments<1>& args) {
   return Level::from_bounds(args[0]);
 }
 py::object from_row_ids(const Arguments<2>& args) {
-  return Level::from_row_ids(args[0], args[1] == nullptr ? -1 : int_of(args[1], "count"));
+  const std::int64_t count = args[1] == nullptr ? -1 : int_of(args[1], "count");
+  if (count < -1) raise_value("count: expected at least 0, got " + std::to_string(count));
+  return Level::from_row_ids(args[0], count);
 }
 
 PyMethodDef methods[] = {

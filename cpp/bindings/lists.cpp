@@ -88,7 +88,7 @@ py::object from_lists(const Arguments<5>& args) {
   request.want.narrow = args[3] != nullptr && truth_of(args[3]);
   if (given(args[2])) {
     if (request.want.narrow) raise_value("narrow: a dtype was given too");
-    request.dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(args[2]));
+    request.dtype = dtype_given(args[2]);
     request.want.number = number_of(request.dtype.ptr());
   }
   const int depth =

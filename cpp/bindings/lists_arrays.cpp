@@ -17,7 +17,9 @@ py::object sequence_of(PyObject* arrays) {
 
 py::object dtype_given(PyObject* dtype) {
   if (!given(dtype)) return py::none();
-  return py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+  py::dtype asked = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+  refuse_objects(asked.ptr(), "dtype");
+  return asked;
 }
 
 void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep) {

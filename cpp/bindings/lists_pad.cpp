@@ -10,6 +10,8 @@
 #include "lists.hpp"
 #include "lists_arrays.hpp"
 #include "lists_errors.hpp"
+#include "outputs.hpp"
+#include "pad.hpp"
 #include "raise.hpp"
 #include "varlen/checked.hpp"
 
@@ -77,21 +79,11 @@ void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
     for (int axis = 1; axis < pieces.nd(); ++axis) {
       row[static_cast<std::size_t>(axis - 1)] = pieces.shape()[axis];
     }
-    value = numpy("ascontiguousarray")(numpy("broadcast_to")(value, row));
+    value = row_of(value, row, "fill");
     unit = pieces.width();
   }
   out.keep = value;
   out.pattern = FillPattern(reinterpret_cast<const std::byte*>(fields_of(value.ptr())->data), unit);
-}
-
-Side side_of(PyObject* side, const char* argument) {
-  if (side == nullptr) return Side::right;
-  if (PyUnicode_Check(side)) {
-    if (PyUnicode_CompareWithASCIIString(side, "right") == 0) return Side::right;
-    if (PyUnicode_CompareWithASCIIString(side, "left") == 0) return Side::left;
-  }
-  raise_value(std::string(argument) + " must be 'left' or 'right'; got " +
-              py::repr(side).cast<std::string>());
 }
 
 std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
@@ -107,7 +99,7 @@ std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
 void check_bytes(const Pieces& pieces, std::int64_t slots, std::int64_t max_bytes) {
   std::int64_t bytes = 0;
   const bool fits = checked_mul(pieces.count(), slots, bytes) && checked_mul(bytes, pieces.width(), bytes);
-  if (fits && (max_bytes < 0 || bytes <= max_bytes)) return;
+  if (fits && bytes <= max_bytes) return;
   const std::string text = "arrays: " + std::to_string(pieces.count()) + " sequences padded to " +
                            std::to_string(slots) + " rows of " + std::to_string(pieces.width()) + " bytes";
   if (!fits) raise_overflow(text + " do not fit 63 bits");
@@ -135,12 +127,14 @@ constexpr Signature<kPadArguments> kListToDense{"list2dense",
                                                 kPadArguments};
 
 py::object list2dense(const Arguments<kPadArguments>& args) {
-  const Side side = side_of(args[kSide], "padding_side");
-  const Side cut = side_of(args[kTruncate], "truncate");
+  const Side side = side_or_right(args[kSide], "padding_side");
+  const Side cut = side_or_right(args[kTruncate], "truncate");
   const std::int64_t max_len = given(args[kMaxLen]) ? int_of(args[kMaxLen], "max_len") : INT64_MAX;
   if (max_len < 0) raise_value("max_len: must not be negative, got " + std::to_string(max_len));
   const std::int64_t round_to = args[kRoundTo] != nullptr ? int_of(args[kRoundTo], "round_to") : 1;
-  const std::int64_t max_bytes = given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : -1;
+  const std::int64_t max_bytes =
+      given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : default_max_bytes();
+  if (max_bytes < 0) raise_value("max_bytes: must not be negative, got " + std::to_string(max_bytes));
   const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask]);
   const py::object dtype = dtype_given(args[kDtype]);
 
@@ -161,9 +155,8 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   for (int axis = 1; axis < pieces.nd(); ++axis) shape[axis + 1] = pieces.shape()[axis];
   check_bytes(pieces, shape[1], max_bytes);
   if (max_len < pieces.longest()) cut_pieces(pieces.data(), count, max_len, pieces.width(), cut);
-  const py::object out = given(args[kOut])
-                             ? checked_out(args[kOut], pieces.descr(), pieces.nd() + 1, shape, 1)
-                             : empty(pieces.descr(), pieces.nd() + 1, shape);
+  const py::object out = given(args[kOut]) ? checked_out(args[kOut], pieces, pieces.nd() + 1, shape, 1)
+                                           : empty(pieces.descr(), pieces.nd() + 1, shape);
   const std::int64_t slots = shape[1];
   py::object mask;
   if (with_mask) mask = empty(dtype_of(Number::boolean).ptr(), 2, shape);

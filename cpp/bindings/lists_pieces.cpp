@@ -6,7 +6,8 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "lists_shape.hpp"
+#include "outputs.hpp"
+#include "overlap.hpp"
 #include "raise.hpp"
 
 namespace varlen::bindings {
@@ -26,27 +27,6 @@ void prefetch(PyObject* const* items, Py_ssize_t i, Py_ssize_t count, const Api&
   if (i + kAhead < count && Py_TYPE(items[i + kAhead]) == api.PyArray_Type_) {
     __builtin_prefetch(fields_of(items[i + kAhead])->dimensions);
   }
-}
-
-py::object array_of(PyObject* item, const std::string& name) {
-  if (never_a_number(item)) raise_type(name + ": expected an array, got " + type_name(item));
-  const auto self = py::reinterpret_borrow<py::object>(item);
-  py::object array;
-  if (is_array(item, Api::get())) {
-    array = self;
-  } else if (!py::hasattr(self, "__array__") && py::hasattr(self, "__dlpack__")) {
-    array = numpy("from_dlpack")(self);
-  } else {
-    array = numpy("asarray")(self);
-  }
-  const auto* fields = fields_of(array.ptr());
-  if (holds_objects(fields->descr)) raise_type(name + ": arrays of Python objects cannot be moved as bytes");
-  if (fields->nd == 0) raise_value(name + ": expected at least one dimension, got a scalar");
-  return array;
-}
-
-std::string shape_text(const py::object& array) {
-  return py::str(array.attr("shape"));
 }
 
 }  // namespace
@@ -88,7 +68,7 @@ bool Pieces::collect(PyObject* const* items, std::int64_t* offsets) {
   for (Py_ssize_t i = 0; i < count_; ++i) {
     prefetch(items, i, count_, api);
     PyObject* item = items[i];
-    if (Py_TYPE(item) != api.PyArray_Type_ && !is_array(item, api)) return false;
+    if (Py_TYPE(item) != api.PyArray_Type_ && !(is_array(item, api) && is_plain(item))) return false;
     const auto* array = fields_of(item);
     if (array->descr != descr_ && !api.PyArray_EquivTypes_(array->descr, descr_)) return false;
     if (array->nd != nd_ || (array->flags & Api::NPY_ARRAY_C_CONTIGUOUS_) == 0) return false;
@@ -104,37 +84,6 @@ bool Pieces::collect(PyObject* const* items, std::int64_t* offsets) {
   total_ = total;
   longest_ = longest;
   return true;
-}
-
-// Array-likes become arrays, other strides and dtypes contiguous arrays of the dtype that NumPy promotes to.
-void Pieces::normalise(PyObject* const* items, const char* name) {
-  std::vector<py::object> held;  // asarray may run Python code that changes the list
-  held.reserve(static_cast<std::size_t>(count_));
-  for (Py_ssize_t i = 0; i < count_; ++i) held.push_back(py::reinterpret_borrow<py::object>(items[i]));
-  py::list dtypes;
-  PyObject* last = nullptr;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    const std::string here = std::string(name) + "[" + std::to_string(i) + "]";
-    const bool no_dtype = is_list(held[i].ptr()) && items_of(held[i].ptr()).size == 0;
-    keep_.push_back(array_of(held[i].ptr(), here));
-    const auto* array = fields_of(keep_[i].ptr());
-    const auto* first = fields_of(keep_[0].ptr());
-    if (array->nd != first->nd) {
-      raise_value(here + ": has shape " + shape_text(keep_[i]) + ", but " + name + "[0] has " +
-                  shape_text(keep_[0]) + ": the number of dimensions must agree");
-    }
-    if (!std::equal(array->dimensions + 1, array->dimensions + array->nd, first->dimensions + 1)) {
-      raise_value(here + ": has shape " + shape_text(keep_[i]) + ", but " + name + "[0] has " +
-                  shape_text(keep_[0]) + ": only the first dimension may differ");
-    }
-    if (!no_dtype && array->descr != last) dtypes.append(py::handle(array->descr));
-    if (!no_dtype) last = array->descr;
-  }
-  keep_descr_ = dtypes.empty() ? py::object(dtype_of(Number::f64)) : numpy("result_type")(*dtypes);
-  for (py::object& array : keep_) {
-    array = numpy("asarray")(array, py::arg("dtype") = keep_descr_, py::arg("order") = "C");
-    own_.push_back(array.ptr());
-  }
 }
 
 void Pieces::hold() {
@@ -159,7 +108,7 @@ py::array Pieces::flat(const std::int64_t* offsets, PyObject* out) {
   Py_intptr_t shape[kMaxDepth];
   std::copy(shape_, shape_ + nd_, shape);
   shape[0] = total_;
-  py::array to = out == nullptr ? empty(descr_, nd_, shape) : checked_out(out, descr_, nd_, shape, -1);
+  py::array to = out == nullptr ? empty(descr_, nd_, shape) : checked_out(out, *this, nd_, shape, -1);
   const std::int64_t bytes = total_ * width_;
   std::optional<Unlocked> unlocked;
   if (may_unlock(bytes, count_)) {
@@ -171,20 +120,20 @@ py::array Pieces::flat(const std::int64_t* offsets, PyObject* out) {
   return to;
 }
 
-py::array checked_out(PyObject* out, PyObject* descr, int nd, Py_intptr_t* shape, int wider) {
+py::array checked_out(PyObject* out, const Pieces& pieces, int nd, Py_intptr_t* shape, int wider) {
   const Api& api = Api::get();
   if (!is_array(out, api)) raise_type("out: expected an array, got " + type_name(out));
+  refuse_masked(out, "out");
   const auto* array = fields_of(out);
+  PyObject* const descr = pieces.descr();
   bool fits = array->nd == nd;
   for (int axis = 0; fits && axis < nd; ++axis) {
     const Py_intptr_t size = array->dimensions[axis];
     fits = size == shape[axis] || (axis == wider && size > shape[axis]);
   }
   if (!fits) {
-    std::string text;
-    for (int axis = 0; axis < nd; ++axis) text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
-    raise_value("out: has shape " + shape_text(py::reinterpret_borrow<py::object>(out)) + ", but (" + text +
-                ") is needed");
+    raise_value("out: has shape " + text_of(Extents(array->dimensions, array->dimensions + array->nd)) +
+                ", but " + text_of(Extents(shape, shape + nd)) + " is needed");
   }
   if (!api.PyArray_EquivTypes_(array->descr, descr)) {
     raise_type("out: has dtype " + std::string(py::str(py::handle(array->descr))) + ", but " +
@@ -193,7 +142,13 @@ py::array checked_out(PyObject* out, PyObject* descr, int nd, Py_intptr_t* shape
   constexpr int kNeeded = Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_WRITEABLE_;
   if ((array->flags & kNeeded) != kNeeded) raise_value("out: must be writeable and C-contiguous");
   if (wider >= 0) shape[wider] = array->dimensions[wider];
-  return py::reinterpret_borrow<py::array>(out);
+  auto given = py::reinterpret_borrow<py::array>(out);
+  const Memory memory(given);
+  for (std::int64_t i = 0; i < pieces.count(); ++i) {
+    const Piece& piece = pieces.data()[i];
+    if (memory.meets({piece.data, piece.data + piece.rows * pieces.width()})) raise_overlap("out");
+  }
+  return given;
 }
 
 }  // namespace varlen::bindings

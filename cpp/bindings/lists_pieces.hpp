@@ -18,6 +18,7 @@ class Pieces {
   Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets = nullptr);
 
   [[nodiscard]] Piece* data() noexcept { return pieces_; }
+  [[nodiscard]] const Piece* data() const noexcept { return pieces_; }
   [[nodiscard]] std::int64_t count() const noexcept { return count_; }
   [[nodiscard]] std::int64_t total() const noexcept { return total_; }
   [[nodiscard]] std::int64_t longest() const noexcept { return longest_; }
@@ -59,9 +60,9 @@ class Pieces {
   Piece* pieces_;
 };
 
-/// `out` where it is writeable, C-contiguous, and of this dtype and shape; `shape[wider]` may be larger in
-/// it, and is then set to what it is (no axis if wider is below 0).
-py::array checked_out(PyObject* out, PyObject* descr, int nd, Py_intptr_t* shape, int wider);
+/// `out` where it is writeable, C-contiguous, of the pieces' dtype and this shape, and not in their memory;
+/// `shape[wider]` may be larger in it, and is then set to what it is (no axis if wider is below 0).
+py::array checked_out(PyObject* out, const Pieces& pieces, int nd, Py_intptr_t* shape, int wider);
 
 /// Long pieces are worth a reference each to let other threads run meanwhile; many short ones are copied
 /// quicker than counted.

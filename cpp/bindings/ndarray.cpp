@@ -1,5 +1,7 @@
 #include "ndarray.hpp"
 
+#include "raise.hpp"
+
 namespace varlen::bindings {
 
 namespace {
@@ -66,6 +68,22 @@ py::dtype dtype_of(Number number) {
 
 bool holds_objects(PyObject* descr) noexcept {
   return (py::detail::array_descriptor2_proxy(descr)->flags & kRefcounted) != 0;
+}
+
+void refuse_objects(PyObject* descr, const std::string& argument) {
+  if (!holds_objects(descr)) return;
+  raise_type(argument + ": " + std::string(py::str(py::handle(descr))) +
+             " holds Python objects, which cannot be moved as bytes");
+}
+
+bool is_plain(PyObject* array) {
+  if (Py_TYPE(array) == Api::get().PyArray_Type_) return true;
+  static PyObject* const masked = py::object(numpy("ma").attr("MaskedArray")).release().ptr();
+  return PyObject_IsInstance(array, masked) != 1;
+}
+
+void refuse_masked(PyObject* array, const std::string& argument) {
+  if (!is_plain(array)) raise_type(argument + ": a masked array; fill it first, or compress it");
 }
 
 py::object numpy(const char* name) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "varlen/numbers.hpp"
 
@@ -43,6 +44,15 @@ inline bool is_swapped(PyObject* descr) noexcept {
 
 /// Holds Python objects, or records that do.
 bool holds_objects(PyObject* descr) noexcept;
+
+/// TypeError for a dtype that was asked for and that holds objects: nothing here counts references.
+void refuse_objects(PyObject* descr, const std::string& argument);
+
+/// Whether an array has no mask that would be lost. Arrays of NumPy's own type cost one comparison.
+bool is_plain(PyObject* array);
+
+/// TypeError for a masked array.
+void refuse_masked(PyObject* array, const std::string& argument);
 
 /// numpy.<name>, looked up once a call: for slow paths.
 py::object numpy(const char* name);

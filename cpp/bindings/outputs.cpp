@@ -6,6 +6,8 @@
 #include <unistd.h>
 #endif
 
+#include "ndarray.hpp"
+#include "overlap.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"
 #include "varlen/checked.hpp"
@@ -54,6 +56,7 @@ py::array checked_out(const std::string& name, py::handle given, const py::dtype
   if (!py::isinstance<py::array>(given)) {
     raise_type(name + ": expected an array, got " + type_name(given));
   }
+  refuse_masked(given.ptr(), name);
   auto array = py::reinterpret_borrow<py::array>(given);
   const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
                     std::equal(shape.begin(), shape.end(), array.shape());
@@ -64,13 +67,7 @@ py::array checked_out(const std::string& name, py::handle given, const py::dtype
   }
   if (!array.writeable()) raise_value(name + ": is read-only");
   if ((array.flags() & py::array::c_style) == 0) raise_value(name + ": is not C-contiguous");
-  if (source != nullptr && array.nbytes() > 0 && source->nbytes() > 0) {
-    const auto* a = static_cast<const std::byte*>(array.data());
-    const auto* b = static_cast<const std::byte*>(source->data());
-    if (a < b + source->nbytes() && b < a + array.nbytes()) {
-      raise_value(name + ": shares memory with what is read");
-    }
-  }
+  if (source != nullptr && Memory(array).meets(Memory(*source))) raise_overlap(name);
   return array;
 }
 

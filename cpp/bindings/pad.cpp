@@ -77,6 +77,7 @@ py::object pad_arrays(const Arguments<15>& args) {
 
   const std::int64_t max_bytes =
       given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
+  if (max_bytes < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(max_bytes));
   std::int64_t used = 0;
   const py::object out = [&]() -> py::object {
     if (given(given_out)) return checked_out("out", given_out, to, shape, &values);

@@ -30,7 +30,8 @@ void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t l
     sizes[0] = size_of(given_sizes, argument, least);
     return;
   }
-  const auto many = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, argument));
+  const std::string otherwise = std::string(argument) + ": expected an integer, or one for each level";
+  const auto many = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, otherwise.c_str()));
   if (!many) throw py::error_already_set();
   const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(many.ptr()));
   if (count > sizes.size()) {

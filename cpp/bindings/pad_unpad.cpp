@@ -51,12 +51,12 @@ py::object unpad_array(const Arguments<4>& args) {
   return out;
 }
 
-LevelRef mask_to_level(py::handle given, const std::string& side) {
+LevelRef mask_to_level(py::handle given, py::handle side) {
   const py::array mask = as_rows(given, "mask");
   if (mask.ndim() != 2) raise_value("mask: expected two dimensions, got " + std::to_string(mask.ndim()));
   if (mask.dtype().kind() != 'b')
     raise_type("mask: expected bool, got " + std::string(py::str(mask.dtype())));
-  const Side from = side_of(side, "padding_side");
+  const Side from = side_or_right(side.ptr(), "padding_side");
   py::array lengths = empty_ints(mask.shape(0));
   auto* to = static_cast<std::int64_t*>(lengths.mutable_data());
   const auto* in = static_cast<const std::byte*>(mask.data());

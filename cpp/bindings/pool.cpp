@@ -1,5 +1,9 @@
 #include "varlen/pool.hpp"
 
+#include <algorithm>
+#include <climits>
+
+#include "fastcall.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"
 
@@ -14,9 +18,10 @@ void bind_pool(py::module_& m) {
         ">>> varlen.num_threads() >= 1\nTrue\n");
   m.def(
       "set_num_threads",
-      [](int n) {
+      [](py::handle given) {
+        const std::int64_t n = int_of(given.ptr(), "n");
         if (n < 1) raise_value("n: expected at least one thread, got " + std::to_string(n));
-        set_num_threads(n);
+        set_num_threads(static_cast<int>(std::min<std::int64_t>(n, INT_MAX)));
       },
       py::arg("n"),
       "Let one call use n threads, the caller among them. Raises ValueError where n is below 1.\n\n"
