@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 from varlen import _core
+from varlen.testing import oracle
 
 
 class Table:
@@ -62,36 +63,6 @@ class Table:
         return out
 
 
-def longest(lists, axis):
-    """The length of the longest list that lies `axis` levels below."""
-    if axis == 0:
-        return max(map(len, lists), default=0)
-    return max((longest(inner, axis - 1) for inner in lists), default=0)
-
-
-def padded(nested, sizes, side, cut, fill):
-    """A nested list as a list of the same depth in which every list has its size."""
-    if not sizes:
-        return nested
-    size = sizes[0]
-    kept = nested[len(nested) - size :] if cut == "left" and len(nested) > size else nested[:size]
-    kept = [padded(inner, sizes[1:], side, cut, fill) for inner in kept]
-    hole = [padded_hole(sizes[1:], fill)] * (size - len(kept))
-    return hole + kept if side == "left" else kept + hole
-
-
-def padded_hole(sizes, fill):
-    return [padded_hole(sizes[1:], fill)] * sizes[0] if sizes else fill
-
-
-def ones(nested, axes):
-    return True if axes == 0 else [ones(inner, axes - 1) for inner in nested]
-
-
-def flat(nested, axes):
-    return nested if axes == 1 else [leaf for inner in nested for leaf in flat(inner, axes - 1)]
-
-
 @st.composite
 def tables(draw, least_rows=0):
     depth = draw(st.integers(1, 3))
@@ -116,20 +87,17 @@ def expected(table, rows, options=None):
         lists[name] = []
         for k, row in enumerate(rows):
             seq = table.record(name, row, o["flatten"], o["spread"])
-            seq = seq[slice(o["start"] and o["start"][k], o["end"] and o["end"][k])]
+            window = oracle.cut(seq, o["start"] and o["start"][k], o["end"] and o["end"][k], None)
             before, after = o["prefix"].get(name, []), o["suffix"].get(name, [])
-            if o["max_len"] is not None:
-                room = max(0, o["max_len"] - len(before) - len(after))
-                seq = seq[max(0, len(seq) - room) :] if o["truncate"] == "left" else seq[:room]
-            lists[name].append([*before, *seq, *after])
+            lists[name].append(oracle.join(before, window, after, o["max_len"], o["truncate"]))
     out = {}
     for axis in range(axes + 1):
         keys = [name for name, dim in dims.items() if dim == axis]
         if axis and o["layout"] == "padded" and keys:
-            like = lists[keys[0]]
-            sizes = [longest(like, a) for a in range(axis)]
+            like, side = lists[keys[0]], o["padding_side"]
+            sizes = oracle.longest(like, axis)
             shape = (len(rows), *sizes)
-            mask = [padded(ones(r, axis), sizes, o["padding_side"], "right", False) for r in like]
+            mask = oracle.pad(oracle.present(like, axis), sizes, False, side)
             out[f"dim{axis}/mask"] = np.array(mask, bool).reshape(shape)
         for name in keys:
             values = table.values[name]
@@ -137,11 +105,11 @@ def expected(table, rows, options=None):
             if axis == 0:
                 out[name] = values[list(rows)]
             elif o["layout"] == "ragged":
-                leaves = flat(lists[name], axis + 1)
+                leaves = oracle.flatten(lists[name], axis)[0]
                 out[name] = np.array(leaves, values.dtype).reshape(-1, *trailing)
             else:
                 fill = np.full(trailing, o["fill"].get(name, 0), values.dtype)
-                made = [padded(r, sizes, o["padding_side"], "right", fill) for r in lists[name]]
+                made = oracle.pad(lists[name], sizes, fill, side)
                 out[name] = np.array(made, values.dtype).reshape(*shape, *trailing)
     return out
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen import _core
 from varlen.data import Dataset, LengthBuckets, TokenBudget
+from varlen.testing import oracle
 
 LENGTHS = st.lists(st.integers(0, 20), max_size=40)
 
@@ -41,23 +42,11 @@ def test_length_buckets_sort_within_a_bucket():
     assert LengthBuckets(lengths, 10, bucket_size=10).padding_share() > 0.2
 
 
-def budget_by_loop(lengths, tokens, most, padded):
-    ends, batch = [], []
-    for i, length in enumerate(lengths):
-        longer = [*batch, length]
-        cost = max(longer) * len(longer) if padded else sum(longer)
-        if batch and (cost > tokens or len(batch) == most):
-            ends.append(i)
-            batch = []
-        batch.append(length)
-    return [*ends, len(lengths)] if batch else ends
-
-
 @settings(max_examples=80, deadline=None)
 @given(LENGTHS, st.integers(1, 30), st.integers(1, 5), st.booleans())
 def test_token_budget_packs_as_a_loop_does(lengths, tokens, most, padded):
     made = _core.token_budget(np.array(lengths, np.int64), tokens, most, padded)
-    assert made.tolist() == budget_by_loop(lengths, tokens, most, padded)
+    assert made.tolist() == oracle.budget(lengths, tokens, most, padded)
 
 
 @settings(max_examples=60, deadline=None)
@@ -120,7 +109,7 @@ def test_samplers_change_with_the_epoch_alone():
         (lambda: LengthBuckets([1], 1.0), TypeError, "batch_size: expected an int"),
         (lambda: LengthBuckets([1], 1, buckets=[2, 2]), ValueError, "buckets: expected increasing lengths"),
         (lambda: LengthBuckets([1], 1, buckets=[2], bucket_size=3), ValueError, "not both"),
-        (lambda: LengthBuckets([1], 1, seed=-1), ValueError, "seed: expected an int of at least 0"),
+        (lambda: LengthBuckets([1], 1, seed=-1), ValueError, "seed: expected at least 0, got -1"),
         (lambda: LengthBuckets([1], 1, num_replicas=2, rank=2), ValueError, "rank: expected 0 to 1, got 2"),
         (lambda: TokenBudget([1], 0), ValueError, "max_tokens: expected at least 1"),
         (lambda: TokenBudget([1], 1, too_long="cut"), ValueError, "too_long: expected"),
@@ -137,15 +126,9 @@ def test_samplers_refuse_what_does_not_fit(make, error, text):
 @given(st.lists(st.integers(0, 12), max_size=6), st.integers(1, 6), st.integers(1, 8))
 def test_windows_step_through_every_row(lengths, room, stride):
     rows, starts, ends = _core.step_windows(np.array(lengths, np.int64), room, stride)
-    wanted = []
-    for row, length in enumerate(lengths):
-        start = 0
-        while start < length:
-            wanted.append((row, start, min(start + room, length)))
-            if start + room >= length:
-                break
-            start += stride
-    assert list(zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True)) == wanted
+    assert list(zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True)) == oracle.windows(
+        lengths, room, stride
+    )
 
 
 def one_key(lengths):

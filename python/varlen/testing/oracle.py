@@ -160,3 +160,87 @@ def spread(outer: Rows, lengths: Sequence[int], how: str = "first", fill: Any = 
     """
     places = [(value, j) for value, length in zip(outer, lengths, strict=True) for j in range(length)]
     return [value if j == 0 or how == "repeat" else fill for value, j in places]
+
+
+def longest(nested: Rows, depth: int) -> list[int]:
+    """The length of the longest list on each of `depth` axes below the outermost: sizes that cut nothing.
+
+    Examples
+    --------
+    >>> longest([[[1, 2], [3]], []], 2), longest([], 2)
+    ([2, 2], [0, 0])
+    """
+    return [max(lengths, default=0) for lengths in flatten(nested, depth)[1]]
+
+
+def present(nested: Rows, depth: int) -> list[Any]:
+    """True for every leaf under `depth` levels: what `pad` makes a mask of.
+
+    Examples
+    --------
+    >>> present([[7, 8], []], 1), pad(present([[7, 8], []], 1), [2], False)
+    ([[True, True], []], [[True, True], [False, False]])
+    """
+    return [present(row, depth - 1) if depth else True for row in nested]
+
+
+def cut(
+    row: Rows, start: int | None, end: int | None, room: int | None, truncate: str = "right"
+) -> list[Any]:
+    """A window of a sequence: what a slice leaves of it, and of that `room` places at most.
+
+    Examples
+    --------
+    >>> cut([1, 2, 3, 4], -3, None, 2), cut([1, 2, 3, 4], None, None, 2, "left")
+    ([2, 3], [3, 4])
+    """
+    kept = list(row[start:end])
+    if room is None or len(kept) <= room:
+        return kept
+    return kept[len(kept) - room :] if truncate == "left" else kept[:room]
+
+
+def join(before: Rows, row: Rows, after: Rows, most: int | None = None, truncate: str = "right") -> list[Any]:
+    """A sequence between a prefix and a suffix; where they are more than `most` together, it gives way.
+
+    Examples
+    --------
+    >>> join([0], [1, 2, 3], [9], 4), join([0], [1, 2, 3], [9], 4, "left")
+    ([0, 1, 2, 9], [0, 2, 3, 9])
+    """
+    room = None if most is None else max(0, most - len(before) - len(after))
+    return [*before, *cut(row, None, None, room, truncate), *after]
+
+
+def windows(lengths: Sequence[int], room: int, stride: int) -> list[tuple[int, int, int]]:
+    """(row, begin, end) of windows that step through every sequence; the last one reaches its end.
+
+    Examples
+    --------
+    >>> windows([3, 0], 2, 2), windows([5], 2, 3)
+    ([(0, 0, 2), (0, 2, 3)], [(0, 0, 2), (0, 3, 5)])
+    """
+    out = []
+    for row, length in enumerate(lengths):
+        begins = range(0, length, stride)
+        last = next((k for k, begin in enumerate(begins) if begin + room >= length), len(begins) - 1)
+        out += [(row, begin, min(begin + room, length)) for begin in begins[: last + 1]]
+    return out
+
+
+def budget(lengths: Sequence[int], max_tokens: int, max_count: int, padded: bool) -> list[int]:
+    """Where each of consecutive batches ends; a sequence over the budget is alone in its batch.
+
+    Examples
+    --------
+    >>> budget([2, 2, 3], 5, 9, padded=False), budget([2, 2, 3], 5, 9, padded=True)
+    ([2, 3], [2, 3])
+    """
+    ends: list[int] = []
+    batch = list(lengths[:1])
+    for i, length in enumerate(lengths[1:], start=1):
+        batch.append(length)
+        cost = max(batch) * len(batch) if padded else sum(batch)
+        if cost > max_tokens or len(batch) > max_count:
+            ends, batch = [*ends, i], [length]
+    return ends + [len(lengths)] * bool(lengths)
