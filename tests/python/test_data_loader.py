@@ -53,6 +53,7 @@ def test_loader_makes_batches_in_this_process(ds):
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 def test_loader_makes_batches_in_workers(ds, method):
     if method == "fork" and sys.platform == "darwin":
         pytest.skip("fork is not safe there")

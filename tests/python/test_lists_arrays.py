@@ -145,7 +145,7 @@ X = np.arange(3)
         ([X, "abc"], {}, TypeError, r"arrays\[1\]: expected an array, got str"),
         ([X, None], {}, TypeError, r"arrays\[1\]: expected an array, got NoneType"),
         ([np.array([None])], {}, TypeError, r"arrays\[0\]: arrays of Python objects"),
-        ([X, np.zeros(1, "M8[s]")], {}, TypeError, "DType"),
+        ([X, np.zeros(1, "M8[s]")], {}, TypeError, "arrays: no dtype holds int64 and datetime64"),
         (3, {}, TypeError, "arrays: expected a list of arrays"),
         ([X], {"round_to": 0}, ValueError, "round_to: must be at least 1, got 0"),
         (

@@ -81,7 +81,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         ImportError,
         MemoryError,
     ) as wrong:
-        text = " ".join(str(wrong).split()) or type(wrong).__name__
+        causes = f"{wrong}: {wrong.__cause__}" if wrong.__cause__ else str(wrong)
+        text = " ".join(causes.split()) or type(wrong).__name__
         print(f"varlen: {text}", file=sys.stderr)
         return 1
 

@@ -36,7 +36,9 @@ class Buffers(dict[str, "np.ndarray[Any, Any]"]):
 
     def __init__(self, slack: float = 0.25) -> None:
         super().__init__()
-        if not slack >= 0:
+        if not isinstance(slack, (int, float)):
+            raise TypeError(f"slack: expected a number, got {slack!r}")
+        if not 0 <= slack < float("inf"):
             raise ValueError(f"slack: expected at least 0, got {slack}")
         self.slack = slack
 

@@ -11,6 +11,7 @@ from varlen.data.memory import Column, columns_of, joint_of
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, Plan, Seed
 from varlen.data.records import Records
+from varlen.types.arguments import whole
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -40,12 +41,14 @@ class Collator:
 
     def set_epoch(self, epoch: int) -> None:
         """The epoch that random windows of an int seed depend on."""
-        self.epoch = int(epoch)
+        self.epoch = whole(epoch, "epoch")
 
     def __call__(self, samples: Any) -> Batch:
         """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records."""
         if isinstance(samples, Records):
             rows = samples.rows
+        elif not hasattr(samples, "__len__"):
+            raise TypeError(f"samples: expected a list of rows, got {type(samples).__name__}")
         elif isinstance(samples, np.ndarray) or not len(samples) or _is_int(samples[0]):
             rows = samples
         else:

@@ -16,6 +16,7 @@ from varlen.data.options import BatchKeywords, BatchOptions, Side, Window
 from varlen.data.plan import Batch, Plan, Seed
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
+from varlen.types.arguments import whole as whole_number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -214,6 +215,8 @@ class Dataset(Rows):
     ) -> Batch:
         # whole_edges: a prefix of as many records as the dataset has one for each row of it, not of the
         # batch. What are integers already is left to the core to check.
+        if type(epoch) is not int or not 0 <= epoch < 2**63:
+            epoch = whole_number(epoch, "epoch")
         plain = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
         picked = rows if plain else self.row_numbers(rows)
         whole = (picked, len(self)) if whole_edges else None
@@ -273,8 +276,9 @@ class Dataset(Rows):
                [3, 0],
                [4, 0]], dtype=uint8)
         """
-        lengths = self.lengths_at(None if flatten else 1)
-        return _core.step_windows(lengths, max_len, max_len if stride is None else stride)
+        most = whole_number(max_len, "max_len", 1)
+        apart = most if stride is None else whole_number(stride, "stride", 1)
+        return _core.step_windows(self.lengths_at(None if flatten else 1), most, apart)
 
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator:
         """A function for DataLoader's `collate_fn` that makes batches with these options; it can be pickled.

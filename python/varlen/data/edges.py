@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.memory import ColumnLike, joint_of
+from varlen.types.arguments import unmasked
 
 __all__ = []
 
@@ -51,7 +52,7 @@ def edge_joint(
 
 
 def _from_mapping(which: str, given: Mapping[str, Any]) -> _core.Joint:
-    arrays = [np.asarray(value) for value in given.values()]
+    arrays = [np.asarray(unmasked(value, which)) for value in given.values()]
     for name, array in zip(given, arrays, strict=True):
         if array.ndim < 1 or array.dtype.kind not in "biuf":
             raise TypeError(

@@ -11,6 +11,7 @@ from varlen.data.buffers import Buffers
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, Seed
 from varlen.data.prefetch import Prefetcher
+from varlen.types.arguments import whole
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -49,12 +50,16 @@ class Epoch:
     ) -> None:
         if (batch_size is None) == (batches is None):
             raise ValueError("batch_size: give batch_size or batches, one of them")
-        if batch_size is not None and batch_size < 1:
-            raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+        batch_size = None if batch_size is None else whole(batch_size, "batch_size", 1)
+        if batches is not None and not hasattr(batches, "__iter__"):
+            raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
         if batches is not None and (shuffle or drop_last):
             raise ValueError("batches: their order is what it is; shuffle and drop_last go with batch_size")
-        if prefetch < 0:
-            raise ValueError(f"prefetch: expected at least 0, got {prefetch}")
+        prefetch, epoch = whole(prefetch, "prefetch"), whole(epoch, "epoch")
+        if isinstance(seed, (int, np.integer)):
+            seed = whole(seed, "seed", most=None)
+        elif not (seed is None or isinstance(seed, np.random.Generator)):
+            raise TypeError(f"seed: expected an int, a Generator or None; got {type(seed).__name__}")
         self._dataset, self._options = dataset, options
         self._batch_size, self._batches = batch_size, batches
         self._shuffle, self._seed, self._epoch = shuffle, seed, epoch

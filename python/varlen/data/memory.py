@@ -101,8 +101,9 @@ class MemorySource:
         full = [joint for joint in joints if len(joint)] or self._joints[:1]
         for part, joint in enumerate(full):
             self._add(part, columns_of(joint))
+        _check_words([(joint.meta or {}).get("vocabularies", {}) for joint in full])
         for part, joint in enumerate(full):
-            for name in self.fields.keys() - set(joint.names):
+            for name in sorted(self.fields.keys() - set(joint.names)):
                 raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
         self._wider = [self._wider_of(joint) for joint in self._joints]
 
@@ -177,6 +178,20 @@ class MemorySource:
     def _wider_of(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
         own = {} if len(joint) == 0 else columns_of(joint)
         return {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
+
+
+def _check_words(every: Sequence[Mapping[str, Sequence[str]]]) -> None:
+    """Refuses parts whose ids stand for other words; one vocabulary may go on where another ends."""
+    known: dict[str, Sequence[str]] = dict(every[0]) if every else {}
+    for part, words in enumerate(every):
+        for name in known.keys() | words.keys():
+            a, b = known.get(name, ()), words.get(name, ())
+            if (name in known) != (name in words) or tuple(a[: len(b)]) != tuple(b[: len(a)]):
+                raise ValueError(
+                    f"part {part}: {name!r} has another vocabulary than the parts before; "
+                    "JointNestedRaggedTensorDict.concatenate gives them one"
+                )
+            known[name] = max(a, b, key=len)
 
 
 def columns_of(joint: _core.Joint, lift: int = 0) -> dict[str, Column]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
+from varlen.types.arguments import listed, whole
+
 if TYPE_CHECKING:
     from varlen.data.memory import ColumnLike
 
@@ -98,7 +100,7 @@ class BatchOptions:
         for name in ("max_len", "pad_to", "pad_to_multiple"):
             per_axis(name, getattr(self, name), 1 if name == "pad_to_multiple" else 0)
         if self.max_bytes is not None:
-            per_axis("max_bytes", self.max_bytes, 0)
+            whole(self.max_bytes, "max_bytes")
         if self.window is not None and self.max_len is None:
             raise ValueError(f"window: {self.window!r} needs max_len")
         if self.layout == "ragged":
@@ -123,25 +125,25 @@ class BatchOptions:
         lens = per_axis("max_len", self.max_len, 0)
         window = self.window or ("from_start" if self.truncate == "right" else "to_end")
         out: dict[str, Any] = {
-            "flatten": self.flatten,
+            "flatten": bool(self.flatten),
             "spread": self.spread,
             "padding_side": "left" if self.padding_side == "left" else "right",
             "truncate": "left" if self.truncate == "left" else "right",
             "draw": WINDOWS.index(window),
             "ragged": self.layout == "ragged",
-            "masks": self.masks,
-            "lengths": self.lengths,
-            "positions": self.positions,
-            "parts": self.parts,
-            "windows": self.windows,
-            "cu_seqlens": self.cu_seqlens,
+            "masks": bool(self.masks),
+            "lengths": bool(self.lengths),
+            "positions": bool(self.positions),
+            "parts": bool(self.parts),
+            "windows": bool(self.windows),
+            "cu_seqlens": bool(self.cu_seqlens),
             "max_len": lens[0] if lens else -1,
             "inner_max": lens[1:],
             "pad_to": per_axis("pad_to", self.pad_to, 0),
             "multiple": per_axis("pad_to_multiple", self.pad_to_multiple, 1),
         }
         if self.max_bytes is not None:
-            out["max_bytes"] = self.max_bytes
+            out["max_bytes"] = int(self.max_bytes)
         return out
 
     def changed(self, **options: Any) -> BatchOptions:
@@ -153,30 +155,19 @@ def per_axis(name: str, given: int | Sequence[int | None] | None, least: int) ->
     """A number, or one for each ragged axis, as a list with -1 for none."""
     if given is None:
         return []
-    listed = list(given) if isinstance(given, (tuple, list)) else [given]
-    out = []
-    for item in listed:
-        if item is None:
-            out.append(-1)
-            continue
-        if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)):
-            raise TypeError(f"{name}: expected an int, or one for each ragged axis; got {given!r}")
-        if item < least:
-            raise ValueError(f"{name}: expected at least {least}, got {item}")
-        out.append(int(item))
-    return out
+    axes = given if isinstance(given, (tuple, list)) else [given]
+    return [-1 if item is None else whole(item, name, least) for item in axes]
 
 
 def choose(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None) -> dict[str, ColumnLike]:
     """The columns of a batch, in the order of `keys`."""
     if keys is None:
         return dict(columns)
-    if isinstance(keys, str):
-        raise TypeError(f"keys: expected a list of keys, got the string {keys!r}")
-    for key in keys:
+    chosen = listed(keys, "keys", "keys")
+    for key in chosen:
         if key not in columns:
             raise KeyError(f"keys: {key!r} is not one of {sorted(columns)}")
-    return {key: columns[key] for key in keys}
+    return {key: columns[key] for key in chosen}
 
 
 def for_key(option: str, given: Any, keys: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from varlen import _core
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import BatchOptions, choose, for_key, one_row
+from varlen.types.arguments import a_mapping
 
 __all__ = []
 
@@ -96,6 +97,8 @@ class Plan:
         if options.is_random:
             number, places = draw_seed(seed, rows)
             counters = counters if places is None else places
+        if out is not None and not isinstance(out, dict):
+            a_mapping(out, "out", "names to arrays")
         if out is not None and options.framework == "torch":
             out = {
                 name: buffer if isinstance(buffer, np.ndarray) else buffer.numpy()
@@ -121,7 +124,7 @@ def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
     """64 bits, and what names each window's sequence: its row for a given number, else its place in the
     batch.
     """
-    if isinstance(seed, (int, np.integer)):
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
         return int(seed) & 0xFFFF_FFFF_FFFF_FFFF, None
     if seed is None:
         number = int.from_bytes(os.urandom(8), "little")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from varlen.data.buffers import Buffers
+from varlen.types.arguments import whole
 
 __all__ = ["Prefetcher"]
 
@@ -142,8 +143,11 @@ class Prefetcher(Iterator[Made], Generic[Item, Made]):
         depth: int = 2,
         threads: int = 1,
     ) -> None:
-        if depth < 1:
-            raise ValueError(f"depth: expected at least 1, got {depth}")
+        if not callable(make):
+            raise TypeError(f"make: expected a function, got {type(make).__name__}")
+        if not hasattr(items, "__iter__"):
+            raise TypeError(f"items: expected what can be iterated, got {type(items).__name__}")
+        depth, threads = whole(depth, "depth", 1), whole(threads, "threads")
         if not 1 <= threads <= depth:
             raise ValueError(f"threads: expected 1 to depth={depth}, got {threads}")
         self._ring: _Ring[Item, Made] = _Ring(make, items, depth + 1)

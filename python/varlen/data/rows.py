@@ -13,6 +13,7 @@ from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
+from varlen.types.arguments import unmasked, whole
 
 __all__ = []
 
@@ -26,7 +27,8 @@ class Rows:
         if not hasattr(source, "read_many"):
             parts = list(source) if isinstance(source, (list, tuple)) else [source]
             ids = {getattr(part, "row_ids", None) for part in parts}
-            joints = [joint_of(part, "source") for part in parts]
+            many = isinstance(source, (list, tuple))
+            joints = [joint_of(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
         self._source = cast(Source, source)
         self._count = len(self._source)
@@ -92,7 +94,7 @@ class Rows:
         >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[[1, 2], [3]], []]})).lengths_at(2)
         array([3, 0])
         """
-        wanted = self.depth if dim is None else dim
+        wanted = self.depth if dim is None else whole(dim, "dim")
         if not 1 <= wanted <= self.depth:
             raise ValueError(f"dim: expected 1 to {self.depth}, got {wanted}")
         if wanted not in self._lengths:
@@ -164,7 +166,7 @@ class Rows:
         n = len(self)
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
-        array = np.asarray(rows)
+        array = np.asarray(unmasked(rows, "rows"))
         if array.ndim != 1:
             raise TypeError(f"rows: expected one dimension, got {array.ndim}")
         if array.size == 0:
@@ -175,7 +177,7 @@ class Rows:
             return np.flatnonzero(array)
         if array.dtype.kind not in "iu":
             raise TypeError(f"rows: expected integers, got dtype {array.dtype}")
-        wrong = (array < -n) | (array >= n)
+        wrong = (array < -n) | (array >= n)  # in the array's own dtype, where nothing wraps
         if wrong.any():
             at = int(np.argmax(wrong))
             raise IndexError(f"rows: index {array[at]} at position {at} is out of range for {n} rows")

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
+from varlen.types.arguments import whole
+from varlen.types.values import as_ints
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
@@ -43,23 +45,18 @@ class BatchSampler:
         num_replicas: int,
         rank: int,
     ) -> None:
-        self.lengths = _as_lengths(lengths)
-        if num_replicas < 1:
-            raise ValueError(f"num_replicas: expected at least 1, got {num_replicas}")
-        if not 0 <= rank < num_replicas:
+        self.lengths: Ints = _core.Level.from_lengths(as_ints(lengths)).lengths
+        num_replicas, rank = whole(num_replicas, "num_replicas", 1), whole(rank, "rank")
+        if rank >= num_replicas:
             raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise ValueError(f"seed: expected an int of at least 0, got {seed!r}")
-        self.shuffle, self.seed, self.drop_last = shuffle, int(seed), drop_last
+        self.shuffle, self.seed, self.drop_last = shuffle, whole(seed, "seed", most=None), drop_last
         self.num_replicas, self.rank = num_replicas, rank
         self.epoch = 0
         self._made: tuple[int, list[Ints]] | None = None
 
     def set_epoch(self, epoch: int) -> None:
         """The epoch that the next iteration is of: another order, the same on every replica."""
-        if epoch < 0:
-            raise ValueError(f"epoch: expected at least 0, got {epoch}")
-        self.epoch = int(epoch)
+        self.epoch = whole(epoch, "epoch")
 
     def __len__(self) -> int:
         """Batches of this replica in this epoch."""
@@ -92,13 +89,9 @@ class BatchSampler:
         raise NotImplementedError
 
     def _share(self, batches: list[Ints]) -> list[Ints]:
-        n = self.num_replicas
-        if self.drop_last:
-            batches = batches[: len(batches) // n * n]
-        elif batches:
-            wanted = -(-len(batches) // n) * n
-            batches = [batches[i % len(batches)] for i in range(wanted)]
-        return batches[self.rank :: n]
+        n, count = self.num_replicas, len(batches)
+        own = count // n if self.drop_last else -(-count // n)
+        return [batches[(self.rank + k * n) % count] for k in range(own)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": None}
@@ -160,13 +153,18 @@ class LengthBuckets(BatchSampler):
         super().__init__(
             lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
         )
-        self.batch_size = _at_least_one("batch_size", batch_size)
+        self.batch_size = whole(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
             raise ValueError("buckets: give bucket_size or buckets, not both")
-        self.bucket_size = None if bucket_size is None else _at_least_one("bucket_size", bucket_size)
+        self.bucket_size = None if bucket_size is None else whole(bucket_size, "bucket_size", 1)
         self.buckets = None if buckets is None else np.asarray(buckets)
-        if self.buckets is not None and (self.buckets.ndim != 1 or bool((np.diff(self.buckets) <= 0).any())):
-            raise ValueError("buckets: expected increasing lengths")
+        if self.buckets is not None:
+            if self.buckets.dtype.kind not in "iuf":
+                raise TypeError(f"buckets: expected lengths, got dtype {self.buckets.dtype}")
+            if self.buckets.ndim != 1 or not bool((self.buckets[1:] > self.buckets[:-1]).all()):
+                raise ValueError("buckets: expected increasing lengths")
+            if np.isnan(self.buckets).any():
+                raise ValueError("buckets: expected lengths, got nan")
 
     def _all(self, rng: np.random.Generator) -> list[Ints]:
         n = len(self.lengths)
@@ -247,14 +245,14 @@ class TokenBudget(BatchSampler):
         super().__init__(
             lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
         )
-        self.max_tokens = _at_least_one("max_tokens", max_tokens)
-        self.max_batch = None if max_batch is None else _at_least_one("max_batch", max_batch)
-        self.bucket_size = None if bucket_size is None else _at_least_one("bucket_size", bucket_size)
+        self.max_tokens = whole(max_tokens, "max_tokens", 1)
+        self.max_batch = None if max_batch is None else whole(max_batch, "max_batch", 1)
+        self.bucket_size = None if bucket_size is None else whole(bucket_size, "bucket_size", 1)
         self.padded = padded
         if too_long not in ("raise", "alone", "skip"):
             raise ValueError(f"too_long: expected 'raise', 'alone' or 'skip', got {too_long!r}")
         if max_len is not None:
-            self.lengths = np.minimum(self.lengths, _at_least_one("max_len", max_len))
+            self.lengths = np.minimum(self.lengths, whole(max_len, "max_len", 1))
         over = self.lengths > self.max_tokens
         if too_long == "raise" and over.any():
             row = int(np.argmax(over))
@@ -278,25 +276,3 @@ class TokenBudget(BatchSampler):
         if self.shuffle:
             batches = [batches[i] for i in rng.permutation(len(batches))]
         return batches
-
-
-def _as_lengths(lengths: ArrayLike) -> Ints:
-    array = np.asarray(lengths)
-    if array.ndim != 1:
-        raise ValueError(f"lengths: expected one dimension, got {array.ndim}")
-    if array.size == 0:
-        return np.empty(0, np.int64)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"lengths: expected integers, got dtype {array.dtype}")
-    if array.min() < 0:
-        row = int(np.argmin(array))
-        raise ValueError(f"lengths: row {row} has a negative length, {array[row]}")
-    return array.astype(np.int64, copy=False)
-
-
-def _at_least_one(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name}: expected at least 1, got {value}")
-    return int(value)

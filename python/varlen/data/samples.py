@@ -10,8 +10,9 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.collator import collate_joints
-from varlen.data.options import BatchOptions, Side, per_axis
+from varlen.data.options import BatchOptions, Side, one_row
 from varlen.data.plan import to_torch
+from varlen.types.arguments import listed, whole
 
 __all__ = ["Collate", "collate"]
 
@@ -81,14 +82,15 @@ class Collate:
     def __post_init__(self) -> None:
         if self.framework not in ("numpy", "torch", None):
             raise ValueError(f"framework: expected 'numpy', 'torch' or None; got {self.framework!r}")
-        per_axis("pad_to_multiple", self.pad_to_multiple, 1)
+        whole(self.pad_to_multiple, "pad_to_multiple", 1)
         self._batch_options()
 
     def __call__(self, samples: Sequence[Any]) -> Any:
         """The batch of these samples. Raises ValueError or TypeError that names the key and the sample."""
-        if len(samples) == 0:
+        items = listed(samples, "samples", "samples")
+        if not items:
             raise ValueError("samples: a batch needs at least one")
-        return self._merge("", list(samples))
+        return self._merge("", items)
 
     def _merge(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -132,7 +134,7 @@ class Collate:
         tensors = any(_is_tensor(item) for item in items)
         try:
             made = self._arrays([_as_array(item) for item in items], key)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise type(error)(f"samples{name}: {error}") from None
         torch = self.framework == "torch" or (self.framework is None and tensors)
         return to_torch(made) if torch else made
@@ -141,7 +143,7 @@ class Collate:
         fill = self.fill.get(key, 0) if isinstance(self.fill, Mapping) else (self.fill or 0)
         dtype = self.dtype.get(key) if isinstance(self.dtype, Mapping) else self.dtype
         if _rank(items[0]) == 0:
-            return {"": np.asarray(items, dtype)}
+            return {"": _numbers(items, dtype)}
         if any(isinstance(item, list) for item in items):
             values, levels = _core.from_lists(items, dtype=dtype)
             if len(levels) > 1:
@@ -173,7 +175,7 @@ class Collate:
         if self.layout == "ragged":
             raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
         depth = len(levels)
-        row = np.full((1, *values.shape[1:]), fill, values.dtype)
+        row = one_row("fill", "", values.shape[1:], values.dtype, fill)
         made = _core.Joint([""], [depth], [values], levels).dense(
             padding_side=self.padding_side,
             truncate=self.truncate,
@@ -211,6 +213,19 @@ def collate(samples: Sequence[Any]) -> Any:
            [ True, False]])), array([0, 1]))
     """
     return _DEFAULT(samples)
+
+
+def _numbers(items: list[Any], dtype: Any) -> Array:
+    """A number of each sample."""
+    try:
+        array = np.asarray(items, dtype)
+    except ValueError:
+        raise ValueError("a number in the first sample, but not in all") from None
+    text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)
+    if array.dtype.hasobject or text:
+        _core.from_lists(items, 0, name="samples")  # says which one is no number
+        raise TypeError(f"dtype: {array.dtype} holds what is no number")
+    return array
 
 
 def _is_tensor(value: Any) -> bool:

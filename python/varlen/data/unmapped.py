@@ -60,6 +60,7 @@ def _windows(
         "cu_seqlens": False,
         "positions": False,
     }
+    asked.pop("max_bytes", None)  # of the batch, not of its windows
     number, counters = draw_seed(seed, rows) if options.is_random else (0, None)
     batcher = _core.Batcher(
         [joint], [""], None, None, ["_"], [1], [np.zeros((1, 0), np.uint8)], [None], asked

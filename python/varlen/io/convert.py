@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varlen import _core
-from varlen.io.save import split_name
+from varlen.io.save import as_tensor, level_of, split_name
 
 __all__ = ["as_piece", "cast_exactly", "smallest", "wide"]
 
@@ -54,12 +54,12 @@ def _from_entries(entries: Mapping[str, Any]) -> Piece:
     columns: dict[str, tuple[int, Array]] = {}
     found: dict[int, _core.Level] = {}
     for full, values in entries.items():
+        array = as_tensor(full, values, "rows")
         dim, name = split_name(full)
         if dim is None:
             raise ValueError(f"rows: {full!r} is not dimK/name")
-        array = np.asarray(values)
         if name == "bounds" and dim > 0:
-            found[dim] = _core.Level.from_bounds(array)
+            found[dim] = level_of(full, array)
         elif dim >= 0:
             if name in columns:
                 raise ValueError(f"rows: {name!r} is there at two dims")

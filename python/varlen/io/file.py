@@ -15,6 +15,7 @@ from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.facts import Facts, Identity, forget_lock, header_of, recall, remember
 from varlen.io.schema import Field, Schema
+from varlen.types.arguments import listed
 
 __all__ = ["File", "open_file", "read_header"]
 
@@ -139,7 +140,7 @@ class File:
 
     def joint(self, keys: Iterable[str] | None = None) -> _core.Joint:
         """The keys with the levels that they need: views of the map, or read whole with `mmap=False`."""
-        names = None if keys is None else tuple(dict.fromkeys(keys))
+        names = None if keys is None else tuple(dict.fromkeys(listed(keys, "keys", "keys")))
         found = self._joints.get(names)
         if found is None:
             found = self._named(lambda: self._make_joint(names))
@@ -173,6 +174,8 @@ class File:
 
     def level(self, number: int) -> Array | _core.Level:
         """The ends of a level (1 is the outermost); a Level where the file has lengths only."""
+        if not 1 <= number <= self.depth:
+            raise IndexError(f"number: expected a level from 1 to {self.depth}, got {number}")
         entry = self.facts.bounds[number - 1]
         if entry >= 0:
             ends = self._view(entry)
@@ -289,7 +292,7 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: '/no/such/file'
     """
-    full = os.fspath(path)
+    full = os.fsdecode(path)
     if not full.startswith("/"):
         full = os.path.abspath(full)
     handle = _handles.get((full, mmap))

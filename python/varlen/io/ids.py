@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from varlen.types.arguments import as_ids
+
 __all__ = ["RowIds"]
 
 Array = np.ndarray[Any, Any]
@@ -37,7 +39,7 @@ class RowIds:
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id; KeyError for the first that no row has."""
-        wanted = np.asarray(ids)
+        wanted = as_ids(ids, "ids")
         if wanted.size == 0:
             return np.zeros(wanted.shape, np.int64)
         asked = wanted

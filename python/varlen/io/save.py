@@ -14,6 +14,7 @@ from varlen import _core
 from varlen.io import atomic
 from varlen.io.dtypes import RANK, dtype_of, little_endian, tag_of
 from varlen.io.schema import encode_metadata, store
+from varlen.types.arguments import a_mapping, unmasked, words_of
 
 __all__ = ["save", "split_name"]
 
@@ -75,7 +76,8 @@ def save(
     >>> folder.cleanup()
     """
     words: dict[str, dict[str, int]] = {}
-    given = {name: np.asarray(array) for name, array in entries.items()}
+    a_mapping(entries, "entries", "names of tensors to arrays")
+    given = {name: as_tensor(name, array, "entries") for name, array in entries.items()}
     stored = {}
     for name, array in given.items():
         bare = split_name(name)[1]
@@ -84,7 +86,11 @@ def save(
         stored[name] = little_endian(store(bare, array, words))
         if bare in words:
             stored[name] = stored[name].astype(np.min_scalar_type(max(len(words[bare]) - 1, 0)))
-    lists = {**{key: list(w) for key, w in words.items()}, **(vocabularies or {})}
+    asked = {} if vocabularies is None else a_mapping(vocabularies, "vocabularies", "keys to words")
+    lists = {
+        **{key: list(w) for key, w in words.items()},
+        **{key: words_of(key, w) for key, w in asked.items()},
+    }
     _check(stored, lists, row_ids, words)
     fields = {split_name(name)[1]: a.dtype for name, a in given.items() if a.dtype.kind in "mM"}
     fields = {
@@ -100,6 +106,24 @@ def save(
     views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in order)
     with atomic.replacing(path) as fd:
         atomic.write_all(fd, (head, *views))
+
+
+def as_tensor(full: Any, given: Any, argument: str) -> Array:
+    """The array of a tensor, whose name is a string."""
+    if not isinstance(full, str):
+        raise TypeError(f"{argument}: names are strings like 'dimK/name', got {full!r}")
+    try:
+        return np.asarray(unmasked(given, full))
+    except ValueError:
+        raise ValueError(f"{full}: not a rectangle of values; give bounds and flat values") from None
+
+
+def level_of(full: str, bounds: Array) -> _core.Level:
+    """The level of a tensor of bounds; errors name it."""
+    try:
+        return _core.Level.from_bounds(bounds)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"{full}: {str(error).partition(': ')[2]}") from None
 
 
 def _check(
@@ -141,7 +165,7 @@ def _check_nesting(head: bytes, stored: Mapping[str, Array]) -> None:
         if bounds[d - 1] < 0:
             raise ValueError(f"entries: there is no dim{d}/bounds")
         name = header.describe(bounds[d - 1])[0]
-        total = _core.Level.from_bounds(stored[name]).total
+        total = level_of(name, stored[name]).total
         if rows[d] >= 0 and rows[d] != total:
             raise ValueError(f"{name}: ends at {total}, but dim {d} has {rows[d]} rows")
 

@@ -15,6 +15,7 @@ from varlen.io.convert import as_piece
 from varlen.io.schema import Field
 from varlen.io.shards import INDEX, Shard, write_index
 from varlen.io.writer import Writer
+from varlen.types.arguments import whole
 
 __all__ = ["ShardWriter"]
 
@@ -47,8 +48,7 @@ class ShardWriter(atomic.WholeOrNothing):
     """
 
     def __init__(self, folder: str | os.PathLike[str], rows_per_shard: int, **options: Any) -> None:
-        if rows_per_shard < 1:
-            raise ValueError(f"rows_per_shard: expected at least 1, got {rows_per_shard}")
+        rows_per_shard = whole(rows_per_shard, "rows_per_shard", 1)
         if options.get("narrow"):
             raise ValueError(
                 "narrow: shards share their dtypes, which are known too late; name them in schema"

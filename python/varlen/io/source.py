@@ -15,6 +15,7 @@ from varlen.io.files import Files
 from varlen.io.ids import RowIds
 from varlen.io.read import read_rows, wanted_ranges
 from varlen.io.shards import INDEX, Shard, find_shards
+from varlen.types.arguments import listed, unmasked
 
 __all__ = ["Source", "open_source"]
 
@@ -55,15 +56,16 @@ def open_source(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = 
     (4, array([11, 12]))
     >>> folder.cleanup()
     """
-    wanted = None if keys is None else tuple(dict.fromkeys([keys] if isinstance(keys, str) else keys))
+    if keys is not None:
+        keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else listed(keys, "keys", "keys")))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     if name is not None and not name.endswith(INDEX):
         try:
             file = open_file(name, mmap=mmap)
-            return Source((Shard(file.path),), mmap, wanted, file=file)
+            return Source((Shard(file.path),), mmap, keys, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
-    return Source(find_shards(path), mmap, wanted)
+    return Source(find_shards(path), mmap, keys)
 
 
 class Source(Files):
@@ -95,14 +97,14 @@ class Source(Files):
 
         Raises IndexError for the first row that is out of range, TypeError for what are not integers.
         """
-        index = np.asarray(rows)
+        index = np.asarray(unmasked(rows, "rows")).reshape(-1)
         if index.dtype.kind not in "iu" and index.size:
             raise TypeError(f"rows: expected integers, got {index.dtype}")
-        flat = index.reshape(-1).astype(np.int64)
         n = len(self)
-        bad = np.flatnonzero((flat < -n) | (flat >= n))
+        bad = np.flatnonzero((index < -n) | (index >= n))
         if len(bad):
-            raise IndexError(f"rows: {flat[bad[0]]} at position {bad[0]} is out of range for {n} rows")
+            raise IndexError(f"rows: {index[bad[0]]} at position {bad[0]} is out of range for {n} rows")
+        flat = index.astype(np.int64)
         flat = np.where(flat < 0, flat + n, flat)
         shards = np.searchsorted(self.offsets, flat, side="right").astype(np.int64) - 1
         return shards, flat - self.offsets[shards]
@@ -112,9 +114,8 @@ class Source(Files):
 
         With `mmap=False` only the row's bytes are read.
         """
-        starts = None if begin is None else np.array([begin], np.int64)
-        ends = None if end is None else np.array([end], np.int64)
-        many = self.read_many(np.array([row], np.int64), starts, ends)
+        starts, ends = (None if at is None else np.array([at]) for at in (begin, end))
+        many = self.read_many(np.array([row]), starts, ends)
         return many.row(0) if many.depth else many
 
     def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint:
@@ -181,9 +182,11 @@ class Source(Files):
         return f"Source({where}, {len(self)} rows, {len(self._told())} keys, depth {self.depth})"
 
     def _window(self, given: Any, count: int) -> Ints:
-        window = np.asarray(given)
+        window = np.asarray(unmasked(given, "starts, ends"))
         if window.dtype.kind not in "iu" and window.size:
             raise TypeError(f"starts, ends: expected integers, got {window.dtype}")
+        if window.dtype == np.uint64:
+            window = np.minimum(window, np.uint64(np.iinfo(np.int64).max))  # windows clip
         if window.shape not in ((), (count,)):
             raise ValueError(f"starts, ends: expected one a row, {count}, got shape {window.shape}")
         return np.broadcast_to(window.astype(np.int64), (count,))

@@ -15,10 +15,16 @@ from varlen.io.dtypes import RANK, little_endian, tag_of
 from varlen.io.save import Entry, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
 from varlen.io.spool import Spool
+from varlen.types.arguments import a_mapping, words_of
 
 __all__ = ["Writer"]
 
 Array = np.ndarray[Any, Any]
+
+
+def _asked(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
+    return {} if given is None else a_mapping(given, argument, f"keys to {what}")
+
 
 # Dim, values as the file holds them, and the dtype they are handed out with.
 _Prepared = tuple[int, Array, np.dtype[Any]]
@@ -93,16 +99,19 @@ class Writer(atomic.WholeOrNothing):
     ) -> None:
         self.path = atomic.resolve(path)
         self.rows = 0
-        self._schema = {name: np.dtype(dtype) for name, dtype in (schema or {}).items()}
+        self._schema = {name: np.dtype(dtype) for name, dtype in _asked(schema, "schema", "dtypes").items()}
         self._pinned = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
         self._widen = widen
         self._narrow = narrow
         self._row_ids = row_ids
-        self._metadata = dict(metadata or {})
+        self._metadata = dict(_asked(metadata, "metadata", "strings"))
         self._ids = None if ids is None else np.dtype(ids)
+        if self._ids is not None and self._ids.kind not in "iu":
+            raise TypeError(f"ids: expected an integer dtype, got {self._ids}")
         self._spelled: set[str] = set()  # keys whose ids were made here
         self._words = {
-            n: {word: i for i, word in enumerate(words)} for n, words in (vocabularies or {}).items()
+            n: {word: i for i, word in enumerate(words_of(n, words))}
+            for n, words in _asked(vocabularies, "vocabularies", "words").items()
         }
         self._columns: dict[str, _Column] | None = None
         self._totals: list[int] = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.types.arguments import unmasked, whole, words_of
 
 __all__: list[str] = []
 
@@ -16,7 +17,10 @@ Array = np.ndarray[Any, Any]
 RESERVED = ("bounds", "mask")
 
 
-def check_names(names: Sequence[str]) -> None:
+def check_names(names: Sequence[str], argument: str) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument}: keys are strings, got {name!r}")
     reserved = set(RESERVED) & set(names)
     if reserved:
         raise ValueError(
@@ -36,40 +40,68 @@ class Options:
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,
     ) -> None:
-        self.schema = dict(schema or {})
+        self.schema = {key: _dtype_of(key, dtype) for key, dtype in (schema or {}).items()}
         self.narrow = narrow
-        self.trailing_dims = dict(trailing_dims or {})
+        self.trailing_dims = {
+            key: whole(n, f"trailing_dims of {key!r}") for key, n in (trailing_dims or {}).items()
+        }
         self.row_ids = row_ids
-        self.words = {key: [str(word) for word in words] for key, words in (vocabularies or {}).items()}
+        self.words = {key: words_of(key, words) for key, words in (vocabularies or {}).items()}
+
+
+def _dtype_of(key: str, dtype: Any) -> Any:
+    """The dtype as it was given, once NumPy knows it; `str` asks for a vocabulary."""
+    try:
+        known = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f"schema: key {key!r}: {error}") from None
+    if known.hasobject:
+        raise TypeError(f"schema: key {key!r}: {known} holds Python objects, which cannot be moved as bytes")
+    return dtype
 
 
 def from_raw(raw: Mapping[str, Any], options: Options) -> tuple[_core.Joint, dict[str, Any]]:
     """The view and the schema of raw values; see the constructor for what is refused."""
-    check_names(list(raw))
+    check_names(list(raw), "raw_tensors")
     names: list[str] = []
     dims: list[int] = []
     values: list[Array] = []
     levels: list[_core.Level] = []
+    makers: list[str] = []  # the key that each level was first seen in
     count = -1
     for key, value in raw.items():
         flat, own = column(key, value, options)
         rows = len(own[0]) if own else len(flat)
         if count >= 0 and rows != count:
-            raise ValueError(
-                f"Inconsistent lengths! {key} has {rows} rows at dim 0, {names[0]} has {count}"
-                if not own or not levels
-                else f"Inconsistent bounds tensors! {levels[0].bounds} vs. {own[0].bounds}"
-            )
+            if own and levels:
+                check_nesting(levels[0], own[0], 1, key, makers[0])
+            raise ValueError(f"Inconsistent lengths! {key} has {rows} rows at dim 0, {names[0]} has {count}")
         count = rows
-        for have, new in zip(levels, own, strict=False):
-            if have != new:
-                raise ValueError(f"Inconsistent bounds tensors! {have.bounds} vs. {new.bounds}")
+        for number, (have, new) in enumerate(zip(levels, own, strict=False), start=1):
+            check_nesting(have, new, number, key, makers[number - 1])
+        makers += [key] * (len(own) - len(levels))
         levels += own[len(levels) :]
         names.append(key)
         dims.append(len(own))
         values.append(flat)
     carried = _about(options, dict(zip(names, dims, strict=True)))
     return _core.Joint(names, dims, values, levels, count, carried), options.schema
+
+
+def check_nesting(have: _core.Level, new: _core.Level, number: int, key: str, others: str) -> None:
+    """Refuses a level of a key that is not the one that is there: says which, and where they part."""
+    if have == new:
+        return
+    both = f"Inconsistent bounds tensors! {have.bounds} vs. {new.bounds}"
+    if len(have) != len(new):
+        raise ValueError(
+            f"{both}: level {number} has {len(new)} rows in {key!r} and {len(have)} in {others!r}"
+        )
+    row = int((have.lengths != new.lengths).argmax())
+    raise ValueError(
+        f"{both}: row {row} of level {number} has length {new.lengths[row]} in {key!r} "
+        f"and {have.lengths[row]} in {others!r}"
+    )
 
 
 def _about(options: Options, dims: Mapping[str, int]) -> dict[str, Any] | None:
@@ -84,7 +116,10 @@ def _about(options: Options, dims: Mapping[str, int]) -> dict[str, Any] | None:
 def infer_dtype(vals: Sequence[Any]) -> Any:
     if len(vals) == 0:
         raise ValueError("Cannot infer dtype from empty values; provide an explicit `schema=`.")
-    return _scalars("vals", list(vals), Options()).dtype.type
+    try:
+        return _core.from_lists(list(vals), 0, None, True, name="vals")[0].dtype.type
+    except TypeError as error:
+        raise ValueError("Vals must all be ints, floats, or bools") from error
 
 
 def about(vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None) -> dict[str, Any] | None:
@@ -99,6 +134,11 @@ def about(vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None)
 
 def column(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:
     """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred."""
+    unmasked(value, key)
+    if not hasattr(value, "__len__") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
+        raise TypeError(f"{key}: expected a list, a tuple or an array, got {type(value).__name__}")
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        raise TypeError(f"{key}: expected a list, a tuple or an array, got a scalar")
     if len(value) == 0:
         raise ValueError(
             f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
@@ -122,11 +162,26 @@ def _scalars(key: str, value: Any, options: Options) -> Array:
     dtype = options.schema.get(key)
     items = value if isinstance(value, (list, np.ndarray)) else list(value)
     try:
-        return _core.from_lists(items, 0, dtype, dtype is None and options.narrow, name=key)[0]
-    except TypeError:
+        return _numbers(key, items, 0, options)[0]
+    except TypeError as error:
         if dtype is None:
-            raise ValueError("Vals must all be ints, floats, or bools") from None
-        return np.array(items, dtype=dtype)  # None becomes NaN
+            raise ValueError("Vals must all be ints, floats, or bools") from error  # which has the place
+        kind = np.dtype(dtype).kind
+        if kind == "f":
+            return _numbers(key, [np.nan if item is None else item for item in items], 0, options)[0]
+        if kind in "iub":
+            raise
+        return np.array(items, dtype=dtype)  # text as dates, say
+
+
+def _numbers(key: str, value: Any, depth: int, options: Options) -> tuple[Array, list[_core.Level]]:
+    dtype = options.schema.get(key)
+    try:
+        return _core.from_lists(value, depth, dtype, dtype is None and options.narrow, name=key)
+    except ValueError as error:
+        if str(error).startswith((f"{key}[", f"{key}:")):
+            raise
+        raise ValueError(f"{error} (key {key!r})") from None
 
 
 def _cast(key: str, flat: Array, options: Options) -> Array:
@@ -136,9 +191,8 @@ def _cast(key: str, flat: Array, options: Options) -> Array:
 
 
 def _nested(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:
-    dtype = options.schema.get(key)
     try:
-        return _core.from_lists(value, -1, dtype, dtype is None and options.narrow, name=key)
+        return _numbers(key, value, -1, options)
     except (TypeError, ValueError) as error:
         if isinstance(error, ValueError) and ": expected " not in str(error):
             raise  # a dtype that does not hold the numbers
@@ -168,15 +222,24 @@ def _blocks(key: str, value: Any, options: Options) -> tuple[Array, list[_core.L
             raise ValueError(f"Failed to parse {key} as a nested list of arrays!")
         lengths.append([len(item) for item in items])
         items = [part for item in items for part in item]
-    arrays = [np.asarray(item) for item in items]
-    extra = {array.ndim - trailing for array in arrays} or {0}
-    if extra == {1}:
+    arrays = [np.asarray(unmasked(item, key)) for item in items]
+    dims = arrays[0].ndim if arrays else trailing
+    for i, array in enumerate(arrays):
+        if array.ndim not in (trailing, trailing + 1) or array.ndim != dims:
+            raise ValueError(
+                f"{key}: expected arrays of {trailing} fixed dims, or of those and a ragged one, all alike; "
+                f"array {i} has {array.ndim}"
+            )
+        shape = array.shape[dims - trailing :]
+        if shape != arrays[0].shape[dims - trailing :]:
+            raise ValueError(f"{key}: array {i} has rows of shape {shape}, unlike the first")
+    if dims > trailing:
         lengths.append([len(array) for array in arrays])
         flat = np.concatenate(arrays)
-    elif extra == {0} and arrays:
+    elif arrays:
         flat = np.stack(arrays)
     else:
-        raise ValueError(f"{key}: expected arrays of {trailing} fixed dims, got {sorted(extra)} more")
+        raise ValueError(f"{key}: expected arrays of {trailing} fixed dims, there is none")
     return _cast(key, flat, options), [
         _core.Level.from_lengths(np.array(counts, np.int64)) for counts in lengths[1:]
     ]

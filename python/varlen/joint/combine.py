@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.joint.state import JointState
+from varlen.types.arguments import listed
 
 __all__: list[str] = []
 
@@ -39,7 +40,7 @@ class Combine(JointState):
         >>> J.concatenate([J({"T": [[1, 2], [3]]}), J({"T": [[4, 5]]})]).to_list()
         {'T': [[1, 2], [3], [4, 5]]}
         """
-        parts = list(tensors)
+        parts = _checked(tensors, "tensors")
         if len(parts) == 1:
             return parts[0]
         return _join(cls, parts, stack=False)
@@ -63,7 +64,7 @@ class Combine(JointState):
         >>> JointNestedRaggedTensorDict.vstack([J[1], J[0]]).to_list()
         {'S': [9, 8], 'T': [[3], [1, 2]]}
         """
-        parts = list(tensor_dicts)
+        parts = _checked(tensor_dicts, "tensor_dicts")
         if len(parts) == 1:
             return cls._wrap(parts[0]._view().unsqueeze(), parts[0]._given)
         return _join(cls, parts, stack=True)
@@ -134,6 +135,10 @@ class Combine(JointState):
         [1, 1, 1, 2, 2, 3, 3]
         """
         deepest = self.max_n_dims - 1
+        if spread not in ("first", "repeat", "nan"):
+            raise ValueError(f"spread: expected 'first', 'repeat' or 'nan', got {spread!r}")
+        if not isinstance(dim, (int, np.integer)):
+            raise TypeError(f"dim: expected an int, got {dim!r}")
         if (dim + deepest + 1 if dim < 0 else dim) != deepest:
             raise ValueError(f"Only supports dim = -1 or {deepest} for now; got {dim}")
         if deepest < 1:
@@ -148,6 +153,14 @@ class Combine(JointState):
                 stacklevel=2,
             )
         return self._wrap(view.flatten(spread), self._given)
+
+
+def _checked(given: Iterable[Self], argument: str) -> list[Self]:
+    parts = listed(given, argument, "joint dicts")
+    for i, part in enumerate(parts):
+        if not isinstance(part, JointState):
+            raise TypeError(f"{argument}: item {i} is no joint dict but {type(part).__name__}")
+    return parts
 
 
 def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:

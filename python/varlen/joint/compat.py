@@ -49,6 +49,8 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     >>> is_ndim_list([[1, 2], [4]], dim=2), is_ndim_list([[1, 2], [4]]), is_ndim_list([])
     (True, False, True)
     """
+    if not isinstance(dim, int):
+        raise TypeError(f"dim: expected an int, got {dim!r}")
     if dim <= 0:
         raise ValueError(f"dim must be positive, but got {dim}")
     if isinstance(L, np.ndarray):

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.joint.state import JointState
+from varlen.types.arguments import a_mapping, whole, whole_per_level
 
 __all__ = ["pprint_dense"]
 
@@ -89,7 +90,7 @@ class Densify(JointState):
         empty_keys
             A key whose sequences are all empty is left out, its mask is not; True keeps it, with width 0.
         max_bytes
-            Refuse to make a result larger than this.
+            Refuse to make a result larger than this; half of the machine's memory by default.
 
         Returns
         -------
@@ -118,27 +119,17 @@ class Densify(JointState):
         view = self._view()
         if out is not None:
             _check_out(view, out)
+        most = [] if max_len is None else whole_per_level(max_len, "max_len", max(view.depth, 0))
         return view.dense(
             padding_side,
             truncate,
             None if fill is None else _fill_rows(view, fill),
             None if out is None else dict(out),
-            _max_sizes(max_len, max(view.depth, 0)),
-            masks,
-            empty_keys,
-            -1 if max_bytes is None else max_bytes,
+            [-1 if size is None else size for size in most],
+            bool(masks),
+            bool(empty_keys),
+            -1 if max_bytes is None else whole(max_bytes, "max_bytes"),
         )
-
-
-def _max_sizes(max_len: int | Sequence[int | None] | None, depth: int) -> list[int]:
-    if max_len is None:
-        return []
-    sizes = [max_len] if isinstance(max_len, (int, np.integer)) else list(max_len)
-    if len(sizes) > depth:
-        raise ValueError(f"max_len: got {len(sizes)} lengths for {depth} levels")
-    if any(size is not None and size < 0 for size in sizes):
-        raise ValueError(f"max_len: got {max_len}, lengths are at least 0")
-    return [-1 if size is None else int(size) for size in sizes]
 
 
 def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
@@ -154,11 +145,14 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
             row[...] = value
         except (OverflowError, ValueError, TypeError) as error:
             raise type(error)(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}") from None
+        if values.dtype.kind in "iu" and (row != np.asarray(value)).any():
+            raise ValueError(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}")
         rows[name] = row
     return rows
 
 
 def _check_out(view: _core.Joint, out: Mapping[str, Array]) -> None:
+    a_mapping(out, "out", "names to arrays")
     known = {f"dim{dim}/mask" for dim in range(1, view.depth + 1)} | set(view.names)
     for name in out:
         if name not in known:

@@ -11,6 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.joint import build
+from varlen.types.arguments import listed
 
 __all__: list[str] = []
 
@@ -21,7 +22,7 @@ def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
     """The full names of the tensors that the keys need, sorted, bounds among them."""
     if isinstance(keys, (str, bytes)):
         raise TypeError("`keys` must be an iterable of strings, not a bare str/bytes.")
-    asked = list(keys)
+    asked = listed(keys, "keys", "keys")
     if not asked:
         raise ValueError("`keys` must be non-empty.")
     strangers = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})
@@ -61,7 +62,7 @@ def _open(path: str | os.PathLike[str]) -> Any:
 
 def view_of(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
     """A view of the whole file, or of some of its tensors, mapped."""
-    where = os.fspath(path)
+    where = os.fsdecode(path)
     kept = _kept.get(where) if subset is None else None
     if kept is not None:
         now = os.stat(where)

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.joint.state import JointState, _new
+from varlen.types.arguments import unmasked
 
 __all__: list[str] = []
 
@@ -66,6 +67,8 @@ def _walk(self: JointState, joint: _core.Joint, index: tuple[Any, ...]) -> _core
 
 
 def _is_int(item: Any) -> bool:
+    if isinstance(item, bool):
+        return False
     return isinstance(item, (int, np.integer)) or (isinstance(item, np.ndarray) and item.ndim == 0)
 
 
@@ -76,7 +79,7 @@ def _one(self: JointState, joint: _core.Joint, item: Any, where: str, count: int
     if isinstance(item, (list, range)):
         rows = np.asarray(item) if len(item) else np.zeros(0, np.int64)
     elif hasattr(item, "__array__") and not isinstance(item, np.generic):
-        rows = np.asarray(item)
+        rows = np.asarray(unmasked(item, "index"))
     elif joint.depth < 0 and (_is_int(item) or isinstance(item, slice)):
         raise IndexError(
             f"Too many indices for {_name(self)}: got {count} indices but max_n_dims is {self.max_n_dims}."
@@ -88,7 +91,7 @@ def _one(self: JointState, joint: _core.Joint, item: Any, where: str, count: int
         if part is not None:
             return part
     if rows.ndim != 1 or rows.dtype.kind not in "iub":
-        raise TypeError(where)
+        raise TypeError(f"{where}: it has the shape {rows.shape} and holds {rows.dtype}")
     if joint.depth < 0:
         raise IndexError(
             f"Too many indices for {_name(self)}: got {count} indices but max_n_dims is {self.max_n_dims}."

@@ -14,6 +14,7 @@ from varlen.joint import build, compat, file
 from varlen.joint.combine import Combine
 from varlen.joint.dense import Densify
 from varlen.joint.keyed import Keyed
+from varlen.types.arguments import a_mapping
 
 __all__ = ["JointNestedRaggedTensorDict"]
 
@@ -122,6 +123,10 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
             )
         if keys is not None and tensors_fp is None:
             raise ValueError("`keys` may only be specified alongside `tensors_fp`.")
+        given = {**given, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
+        for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
+            if given[argument] is not None:
+                a_mapping(given[argument], argument, "keys to what they have")
         if raw_tensors is not None:
             options = build.Options(schema, narrow, trailing_dims, vocabularies, row_ids)
             self._joint, self._given = build.from_raw(raw_tensors, options)
@@ -133,7 +138,7 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
             self._about = build.about(vocabularies, row_ids)
             return
         assert tensors_fp is not None
-        path = tensors_fp if isinstance(tensors_fp, Path) else Path(tensors_fp)
+        path = tensors_fp if isinstance(tensors_fp, Path) else Path(os.fsdecode(tensors_fp))
         if not path.is_file():
             raise FileNotFoundError(f"Tensors filepath must exist, got {path}")
         self._tensors_fp = path

@@ -11,6 +11,7 @@ import numpy as np
 from varlen import _core
 from varlen.joint import build
 from varlen.joint.index import Indexing
+from varlen.types.arguments import a_mapping, as_ids, listed, unmasked, whole
 
 __all__: list[str] = []
 
@@ -43,7 +44,7 @@ class Keyed(Indexing):
         >>> JointNestedRaggedTensorDict({"b": [[1], [2, 3]]}).lengths()
         array([1, 2])
         """
-        return self._view().level(dim).lengths
+        return self._view().level(whole(dim, "dim", 1)).lengths
 
     def select(self: Self, keys: str | Iterable[str], *more: str) -> Self:
         """Only these keys, in this order, with the levels that they need; values are shared.
@@ -99,14 +100,14 @@ class Keyed(Indexing):
         >>> JointNestedRaggedTensorDict({"a": [1, 2]}).rename(a="age").to_list()
         {'age': [1, 2]}
         """
-        new = {**(names or {}), **more}
+        new = {**a_mapping({} if names is None else names, "names", "old to new names"), **more}
         _check_known(self, list(new), "names")
         view = self._view()
         after = [new.get(name, name) for name in view.names]
         twice = sorted({name for name in after if after.count(name) > 1})
         if twice:
             raise ValueError(f"names: {twice} would stand for two keys each")
-        build.check_names(list(new.values()))
+        build.check_names(list(new.values()), "names")
         about = dict(self._meta)
         if "vocabularies" in about:
             about["vocabularies"] = {new.get(key, key): words for key, words in about["vocabularies"].items()}
@@ -142,12 +143,14 @@ class Keyed(Indexing):
         >>> J.with_key("b", [[5, 6], [7]]).with_key("c", np.array([8, 9, 10]), 1).to_list()
         {'a': [[1, 2], [3]], 'b': [[5, 6], [7]], 'c': [[8, 9], [10]]}
         """
-        build.check_names([name])
+        build.check_names([name], "name")
         view = self._view()
+        dim = None if dim is None else whole(dim, "dim")
         levels: list[_core.Level] = []
         schema: Any = None if dtype is None else np.dtype(dtype)
         if isinstance(values, np.ndarray):
-            flat, dim = values, dim or 0
+            flat, dim = unmasked(values, name), dim or 0
+            flat = flat if dtype is None else _core.cast(flat, dtype)
         elif hasattr(values, "levels"):
             flat, levels = values.values, list(values.levels)
         else:
@@ -160,8 +163,7 @@ class Keyed(Indexing):
         for number, level in enumerate(levels, start=1):
             if number > view.depth:
                 raise ValueError(f"{name}: has {len(levels)} levels, there are {view.depth}")
-            if view.level(number) != level:
-                raise ValueError(f"Inconsistent bounds tensors! {view.bounds(number)} vs. {level.bounds}")
+            build.check_nesting(view.level(number), level, number, name, "the others")
         about = dict(self._meta)
         about["vocabularies"] = {k: w for k, w in about.get("vocabularies", {}).items() if k != name}
         if not about["vocabularies"]:
@@ -233,7 +235,7 @@ class Keyed(Indexing):
         if name is None or name not in self.keys_at_dim(0):
             raise ValueError("row_ids: no key of dim 0 was said to hold them")
         known = self._view().values(name)
-        asked = np.asarray(ids)
+        asked = as_ids(ids, "row_ids")
         words = self.vocabularies.get(name)
         if words is not None:
             places = {word: i for i, word in enumerate(words)}
@@ -249,11 +251,12 @@ class Keyed(Indexing):
         if not found.all():
             missing = np.asarray(ids).reshape(-1)[np.flatnonzero(~found)[0]]
             raise KeyError(f"row_ids: no row has {name} {missing}")
-        return order[at].reshape(asked.shape).astype(np.int64, copy=False)
+        where: Array = order[at].reshape(asked.shape).astype(np.int64, copy=False)
+        return where
 
 
 def _listed(keys: str | Iterable[str], more: tuple[str, ...]) -> list[str]:
-    return [*([keys] if isinstance(keys, str) else keys), *more]
+    return [*([keys] if isinstance(keys, str) else listed(keys, "keys", "keys")), *more]
 
 
 def _check_known(self: Indexing, names: Iterable[str], argument: str) -> None:

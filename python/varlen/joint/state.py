@@ -23,6 +23,8 @@ _INT64 = np.dtype(np.int64)
 
 def _split(full: str) -> tuple[int, str]:
     """The dim and the bare name in `dimK/name`; the name may hold slashes."""
+    if not isinstance(full, str):
+        raise TypeError(f"tensors: names are strings like 'dimK/name', got {full!r}")
     front, slash, name = full.partition("/")
     digits = front[3:]
     if not slash or front[:3] != "dim" or not digits.removeprefix("-").isdecimal():

@@ -64,7 +64,7 @@ def pad(
     dtype
         Of the result. Every number is checked, none wraps.
     max_bytes
-        Refuse a result larger than this.
+        Refuse a result larger than this; half of the machine's memory by default.
 
     Returns
     -------
@@ -195,6 +195,8 @@ def ragged2list(ragged: Ragged) -> list[Any]:
     >>> vl.ops.ragged2list(vl.Ragged([3, 1, 4, 1, 5], lengths=[3, 0, 2]))
     [array([3, 1, 4]), array([], dtype=int64), array([1, 5])]
     """
+    if not isinstance(ragged, Ragged):
+        raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
     values = ragged.values
     if is_tensor(values):
         rows = list(values.split(ragged.levels[-1].lengths.tolist()))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.types.arguments import unmasked
 from varlen.types.levels import Levels, difference, same
 from varlen.types.values import is_tensor, like
 
@@ -54,10 +55,10 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if result is NotImplemented or result is None:
         return result
     if not isinstance(result, tuple):
-        return outs[0] if outs and outs[0] is not None else model._make(result, model.levels)
+        return outs[0] if outs and outs[0] is not None else model._make(_moved(result), model.levels)
     kept = outs or (None,) * len(result)
     return tuple(
-        model._make(part, model.levels) if out is None else out
+        model._make(_moved(part), model.levels) if out is None else out
         for part, out in zip(result, kept, strict=True)
     )
 
@@ -110,6 +111,13 @@ def as_rectangle(r: Ragged, dtype: DTypeLike | None, copy: bool | None) -> NDArr
     return np.array(values.reshape(shape), dtype=dtype, copy=copy)
 
 
+def _moved(values: Any) -> Any:
+    """Values that a container can hold."""
+    if isinstance(values, np.ndarray) and values.dtype.hasobject:
+        raise TypeError("operand: the result would hold Python objects, which cannot be moved as bytes")
+    return values
+
+
 def _is_ragged(x: Any) -> bool:
     return hasattr(x, "levels") and hasattr(x, "_make")
 
@@ -122,7 +130,7 @@ def _operand(x: Any, model: Ragged) -> Any:
     if not is_tensor(x):
         if np.isscalar(x) or x is None:
             return x
-        x = np.asarray(x)
+        x = np.asarray(unmasked(x, "operand"))
     return x if x.ndim == 0 else _per_sequence(x, model)
 
 

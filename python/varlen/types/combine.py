@@ -10,6 +10,8 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen.types.arguments import listed, whole
+from varlen.types.levels import each_level
 from varlen.types.ragged import Ragged
 from varlen.types.values import host, is_tensor
 
@@ -85,12 +87,10 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
     [2, 1]
     """
     n = len(ragged)
-    if isinstance(sizes, (int, np.integer)):
-        if sizes < 1:
-            raise ValueError(f"sizes: expected at least 1, got {sizes}")
-        cuts = [*range(0, n, int(sizes)), n] if n else [0]
+    if np.ndim(sizes) == 0:
+        cuts = [*range(0, n, whole(sizes, "sizes", 1)), n] if n else [0]
     else:
-        level = Level(sizes)
+        (level,) = each_level([sizes], Level, "sizes")
         if level.total != n:
             raise ValueError(f"sizes: they add up to {level.total}, but there are {n} sequences")
         cuts = level.offsets.tolist()
@@ -100,7 +100,7 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
 def _parts(raggeds: Iterable[Ragged]) -> list[Ragged]:
     if isinstance(raggeds, Ragged):
         raise TypeError("raggeds: expected a list of Ragged, got one Ragged")
-    parts = list(raggeds)
+    parts = listed(raggeds, "raggeds", "Ragged")
     if not parts:
         raise ValueError("raggeds: there is nothing to concatenate")
     for p, part in enumerate(parts):
@@ -126,6 +126,10 @@ def _one_after_another(parts: list[Ragged]) -> Ragged:
 
         return parts[0]._make(concat(values), levels)
     if any(x.dtype is not values[0].dtype for x in values):
-        dtype = np.result_type(*{x.dtype for x in values})
+        try:
+            dtype = np.result_type(*{x.dtype for x in values})
+        except TypeError:
+            each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
+            raise TypeError(f"raggeds: no dtype holds {each}") from None
         values = [x.astype(dtype, copy=False) for x in values]
     return parts[0]._make(_core.concat([host(x) for x in values]), levels)

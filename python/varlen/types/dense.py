@@ -85,7 +85,10 @@ def from_dense(
     dense = block if type(block) is np.ndarray else as_values(block, "block")
     levels: Levels
     if mask is not None:
-        levels = (_core.mask_to_level(host(as_values(mask, "mask")), padding_side),)
+        there = as_values(mask, "mask")
+        if tuple(there.shape) != tuple(dense.shape[:2]):
+            raise ValueError(f"mask: has shape {tuple(there.shape)}, the block {tuple(dense.shape)}")
+        levels = (_core.mask_to_level(host(there), padding_side),)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
     if isinstance(dense, np.ndarray):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level
 from varlen.types import dense
+from varlen.types.arguments import whole
 from varlen.types.values import as_ints
 
 if TYPE_CHECKING:
@@ -105,9 +106,8 @@ class Doors:
         >>> vl.Ragged.from_row_ids([7, 8, 9], [0, 2, 2], count=4).lengths
         array([1, 0, 2, 0])
         """
-        if count is not None and count < 0:
-            raise ValueError(f"count: expected at least 0, got {count}")
-        return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), -1 if count is None else count),))
+        sequences = -1 if count is None else whole(count, "count")
+        return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
 
     @classmethod
     def from_offsets(cls, values: Any, offsets: ArrayLike) -> Self:

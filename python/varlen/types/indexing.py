@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from varlen import _core
+from varlen.types.arguments import unmasked
 from varlen.types.values import as_values, is_tensor, through
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """A list, array or tensor of integers or bools as an array of one dimension."""
     if isinstance(key, (str, bytes, dict, set)) or key is None:
         _raise(key)
-    given = key.detach().cpu().numpy() if is_tensor(key) else key
+    given = key.detach().cpu().numpy() if is_tensor(key) else unmasked(key, "index")
     try:
         index = np.asarray(given)
     except ValueError:

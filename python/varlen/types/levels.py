@@ -117,5 +117,6 @@ def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
         try:
             made.append(item if isinstance(item, Level) else make(as_ints(item)))
         except (TypeError, ValueError, OverflowError) as error:
-            raise type(error)(f"{name}[{d}]: {error}") from None
+            place = name if len(given) == 1 else f"{name}[{d}]"
+            raise type(error)(f"{place}: {str(error).partition(': ')[2]}") from None
     return tuple(made)

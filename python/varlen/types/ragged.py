@@ -290,6 +290,8 @@ class Ragged(Doors, NDArrayOperatorsMixin):
         dtype('float32')
         """
         values = self._values
+        if isinstance(values, np.ndarray) and np.dtype(dtype).hasobject:
+            raise TypeError(f"dtype: {np.dtype(dtype)} holds Python objects, which cannot be moved as bytes")
         cast = values.astype(dtype) if isinstance(values, np.ndarray) else values.to(dtype, copy=True)
         return self._make(cast, self._levels)
 

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from varlen import _core
+from varlen.types.arguments import unmasked
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -65,14 +68,16 @@ def as_values(x: Any, argument: str = "values") -> Values:
 
         return as_rows(x, argument)
     if not isinstance(x, np.ndarray):
+        given = x
         try:
             x = np.asarray(x)
         except ValueError as error:
             raise ValueError(
                 f"{argument}: not a rectangle of values ({error}); for nested lists use Ragged.from_list"
             ) from None
-    if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
+        if x.dtype.hasobject and isinstance(given, (list, tuple)):
+            _core.from_lists(given, 0, name=argument)  # says which item is no number
+    unmasked(x, argument)
     if x.dtype.hasobject:
         raise TypeError(f"{argument}: arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
     if x.ndim == 0:

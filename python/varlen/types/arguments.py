@@ -1,0 +1,170 @@
+"""What a caller gave, as what is needed: the errors of all doors, in one voice."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from reprlib import repr as short
+from typing import Any
+
+import numpy as np
+
+_MOST = 2**63 - 1
+
+
+def whole(value: Any, argument: str, least: int = 0, most: int | None = _MOST) -> int:
+    """A number of things: any integer but a bool, from `least` to `most`.
+
+    Raises
+    ------
+    TypeError
+        It is no integer.
+    ValueError
+        It is below `least`.
+    OverflowError
+        It is beyond `most`.
+
+    Examples
+    --------
+    >>> whole(np.int8(3), "depth")
+    3
+    >>> whole(2.5, "depth")
+    Traceback (most recent call last):
+    TypeError: depth: expected an int, got 2.5
+    """
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{argument}: expected an int, got {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument}: expected an int, got {short(value)}") from None
+    if number < least:
+        raise ValueError(f"{argument}: expected at least {least}, got {number}")
+    if most is not None and number > most:
+        raise OverflowError(f"{argument}: {number} does not fit 63 bits")
+    return number
+
+
+def whole_per_level(given: Any, argument: str, depth: int, least: int = 0) -> list[int | None]:
+    """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is said.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As `whole`, and ValueError for more numbers than levels.
+
+    Examples
+    --------
+    >>> whole_per_level(3, "max_len", 2), whole_per_level((None, 4), "max_len", 2)
+    ([3, None], [None, 4])
+    """
+    listed = list(given) if isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1 else [given]
+    if len(listed) > depth:
+        raise ValueError(f"{argument}: {len(listed)} numbers for {depth} levels")
+    numbers = [None if item is None else whole(item, argument, least) for item in listed]
+    return [*numbers, *[None] * (depth - len(numbers))]
+
+
+def a_mapping(given: Any, argument: str, what: str) -> Mapping[Any, Any]:
+    """The mapping that was given.
+
+    Raises
+    ------
+    TypeError
+        It is none.
+
+    Examples
+    --------
+    >>> a_mapping([1], "schema", "keys to dtypes")
+    Traceback (most recent call last):
+    TypeError: schema: expected a dict from keys to dtypes, got list
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{argument}: expected a dict from {what}, got {type(given).__name__}")
+    return given
+
+
+def listed(given: Any, argument: str, what: str) -> list[Any]:
+    """The items of what was given.
+
+    Raises
+    ------
+    TypeError
+        It has none, or is a string.
+
+    Examples
+    --------
+    >>> listed(None, "keys", "keys")
+    Traceback (most recent call last):
+    TypeError: keys: expected a list of keys, got NoneType
+    """
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise TypeError(f"{argument}: expected a list of {what}, got {type(given).__name__}")
+    return list(given)
+
+
+def words_of(key: str, words: Any) -> list[str]:
+    """A vocabulary: strings, none of them twice.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is none; the word is named.
+
+    Examples
+    --------
+    >>> words_of("code", ["a", "a"])
+    Traceback (most recent call last):
+    ValueError: vocabularies: key 'code' has the word 'a' twice
+    """
+    known = listed(words, f"vocabularies of {key!r}", "words")
+    for i, word in enumerate(known):
+        if not isinstance(word, str):
+            raise TypeError(f"vocabularies: word {i} of {key!r} is no string but {type(word).__name__}")
+    if len(set(known)) != len(known):
+        twice = next(word for i, word in enumerate(known) if word in known[:i])
+        raise ValueError(f"vocabularies: key {key!r} has the word {twice!r} twice")
+    return known
+
+
+def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
+    """Ids of rows, numbers or strings, as an array.
+
+    Raises
+    ------
+    TypeError
+        None or other objects among them, or a masked array.
+
+    Examples
+    --------
+    >>> as_ids([7, None], "ids")
+    Traceback (most recent call last):
+    TypeError: ids: expected integers or strings, position 1 holds NoneType
+    """
+    array = np.asarray(unmasked(ids, argument))
+    if array.dtype.hasobject:
+        for i, item in enumerate(array.reshape(-1).tolist()):
+            if not isinstance(item, (int, str)):
+                raise TypeError(
+                    f"{argument}: expected integers or strings, position {i} holds {type(item).__name__}"
+                )
+    return array
+
+
+def unmasked(given: Any, argument: str) -> Any:
+    """What was given.
+
+    Raises
+    ------
+    TypeError
+        It is a masked array, whose mask would be lost.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1, 2], mask=[True, False]), "values")
+    Traceback (most recent call last):
+    TypeError: values: a masked array; fill it first, or compress it
+    """
+    if isinstance(given, np.ma.MaskedArray):
+        raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
+    return given

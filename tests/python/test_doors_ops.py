@@ -1,0 +1,148 @@
+"""The doors of varlen.ops and of the package: bad input is refused by name and place, nothing is changed."""
+
+import numpy as np
+import pytest
+import varlen as vl
+from doors import OUTPUTS, WHOLE, doors, masked, read_only, refuses
+from varlen import Ragged, ops
+from varlen.types import arguments
+
+PARTS = [np.array([3, 1, 4]), np.array([1, 5])]
+
+
+@pytest.mark.parametrize(
+    ("door", "given", "error", "text"),
+    doors(
+        WHOLE,
+        round_to=lambda x: ops.pad(PARTS, x),
+        max_len=lambda x: ops.pad(PARTS, max_len=x),
+        max_bytes=lambda x: ops.pad(PARTS, max_bytes=x),
+        n=vl.set_num_threads,
+    ),
+)
+def test_numbers_are_whole(door, given, error, text):
+    refuses(door, given, error, text)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        (None, TypeError, "arrays: expected a list of arrays"),
+        (3, TypeError, "arrays: expected a list of arrays"),
+        ("ab", TypeError, r"arrays\[0\]: expected an array, got str"),
+        ([None], TypeError, r"arrays\[0\]: expected an array, got NoneType"),
+        ([1, 2], ValueError, r"arrays\[0\]: expected at least one dimension, got a scalar"),
+        ([[1], 2], ValueError, r"arrays\[1\]: expected at least one dimension, got a scalar"),
+        ([[1], [2, None]], TypeError, r"arrays\[1\]\[1\]: expected a number, got NoneType"),
+        ([[1], [2, "a"]], TypeError, r"arrays\[1\]\[1\]: expected a number, got str"),
+        ([[1], [[2], [3, 4]]], ValueError, r"arrays\[1\]: a list that is no rectangle of numbers"),
+        ([[2**70]], TypeError, r"arrays\[0\]: "),
+        ([np.array([None])], TypeError, r"arrays\[0\]: arrays of Python objects"),
+        ([PARTS[0], masked()], TypeError, r"arrays\[1\]: a masked array"),
+        ([PARTS[0], np.ones((1, 1))], ValueError, r"arrays\[1\]: has shape \(1, 1\), but arrays\[0\]"),
+        ([np.ones((1, 2)), np.ones((1, 3))], ValueError, r"arrays\[1\]: has shape \(1, 3\)"),
+        ([PARTS[0], np.array([1], "M8[s]")], TypeError, "arrays: no dtype holds int64 and datetime64"),
+        ([np.zeros(1, "i4,i4"), PARTS[0]], TypeError, "arrays: no dtype holds"),
+    ],
+)
+def test_arrays_differ_in_their_length_alone(given, error, text):
+    for door in (ops.pad, ops.list2ragged):
+        refuses(door, given, error, text)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "error", "text"),
+    [
+        ("int8", OverflowError, r"arrays\[1\]\[1\]: 300 does not fit int8"),
+        ("bool", ValueError, r"arrays\[0\]\[1\]: 2 is neither 0 nor 1"),
+        (object, TypeError, "dtype: object holds Python objects"),
+        (np.dtypes.StringDType(), TypeError, "dtype: StringDType.* holds Python objects"),
+        ([("a", "i4"), ("b", object)], TypeError, "dtype: .* holds Python objects"),
+        ("nope", TypeError, "data type 'nope'"),
+    ],
+)
+def test_dtypes_hold_the_numbers_and_no_objects(dtype, error, text):
+    arrays = [np.array([1, 2]), np.array([1, 300])]
+    for door, shape in ((ops.pad, (2, 2)), (ops.list2ragged, (4,))):
+        out = np.full(shape, 7, np.int8)
+        refuses(lambda x, door=door: door(arrays, dtype=dtype, out=x), out, error, text)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"padding_side": "up"}, ValueError, "padding_side must be 'left' or 'right'; got 'up'"),
+        ({"truncate": None}, ValueError, "truncate must be 'left' or 'right'; got None"),
+        ({"fill": "a"}, TypeError, "fill: <U1 values do not go into int64"),
+        ({"fill": 1.5}, ValueError, "fill: 1.5 is not a whole number"),
+        ({"fill": 2**70}, (OverflowError, TypeError), "fill: "),
+        ({"fill": None}, TypeError, "fill: object values do not go into int64"),
+        ({"fill": [1, 2]}, ValueError, r"fill: shape \(2,\) does not broadcast to a row of shape \(\)"),
+        (
+            {"max_bytes": 47},
+            ValueError,
+            "2 sequences padded to 3 rows .* 48 bytes, over max_bytes=47; give max_len",
+        ),
+        ({"round_to": 2**50}, ValueError, "2 sequences padded to .* over max_bytes=.*; give max_len"),
+        ({"round_to": 2**62}, OverflowError, "do not fit 63 bits"),
+        ({"out": np.zeros((2, 2), int)}, ValueError, r"out: has shape \(2, 2\), but \(2, 3\) is needed"),
+        ({"out": np.zeros((3, 3), int)}, ValueError, r"out: has shape \(3, 3\)"),
+    ],
+)
+def test_rectangles_name_options_that_do_not_fit(options, error, text):
+    refuses(lambda x: ops.pad(PARTS, **x), options, error, text, PARTS)
+
+
+@pytest.mark.parametrize(("out", "error", "text"), OUTPUTS)
+def test_outputs_are_written_where_they_fit(out, error, text):
+    refuses(lambda o: ops.pad(PARTS, out=o), out, error, f"out: .*({text})", PARTS)
+    flat = out.reshape(-1)[:5] if isinstance(out, np.ndarray) and out.flags.c_contiguous else out
+    if flat is not out:
+        refuses(lambda o: ops.list2ragged(PARTS, out=o), flat, error, f"out: .*({text})", PARTS)
+
+
+def test_outputs_do_not_share_memory_with_the_arrays():
+    memory = np.arange(8)
+    arrays = [memory[:3], memory[3:5], np.zeros(0, int)]
+    refuses(
+        lambda o: ops.pad(arrays, out=o), memory[2:8].reshape(3, 2).repeat(1), ValueError, "out: ", arrays
+    )
+    refuses(
+        lambda o: ops.pad(arrays[:2], out=o), memory[2:8].reshape(2, 3), ValueError, "out: shares", memory
+    )
+    refuses(lambda o: ops.list2ragged(arrays, out=o), memory[3:], ValueError, "out: shares", memory)
+    assert ops.list2ragged([memory[:2], memory[:1]], out=memory[2:5]).to_list() == [[0, 1], [0]]
+
+
+@pytest.mark.parametrize("given", [None, 3, [1], PARTS, {"levels": 1, "values": 2}])
+def test_ragged2list_takes_a_ragged(given):
+    refuses(ops.ragged2list, given, TypeError, "ragged: expected a Ragged, got ")
+
+
+def test_odd_memory_gives_what_plain_memory_gives():
+    want = [[3, 1, 4], [1, 5]]
+    for lay in (
+        lambda x: np.repeat(x, 2)[::2],
+        lambda x: np.array(x)[::-1].copy()[::-1],
+        lambda x: np.array(x, ">i8"),
+        lambda x: np.array(x, "i1"),
+        read_only,
+        list,
+        tuple,
+        memoryview,
+    ):
+        parts = [lay(part) for part in PARTS]
+        assert ops.pad(parts).tolist() == [want[0], [*want[1], 0]]
+        assert ops.list2ragged(parts).to_list() == want
+        assert [row.tolist() for row in ops.ragged2list(ops.list2ragged(iter(parts)))] == want
+        assert Ragged.from_list(parts).to_list() == want if lay is not memoryview else True
+
+
+def test_arguments_speak_in_one_voice():
+    assert arguments.whole(np.uint8(3), "n") == 3
+    assert arguments.whole(np.array(3), "n") == 3
+    assert arguments.whole(2**80, "seed", most=None) == 2**80
+    assert arguments.whole_per_level(np.array([1, 2]), "n", 3) == [1, 2, None]
+    assert arguments.listed({"a": 1}, "keys", "keys") == ["a"]
+    with pytest.raises(TypeError, match=r"n: expected an int, got \[0, 1, 2, 3, 4, 5, ...\]"):
+        arguments.whole(list(range(100)), "n")
