@@ -1,6 +1,7 @@
 """Joint dicts that many tests look at, held in memory, in a file, or loaded from one."""
 
 import numpy as np
+from hypothesis import strategies as st
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 RAW = {
@@ -33,3 +34,31 @@ def same(a, b):
 
 def lists(dense):
     return {key: value.tolist() for key, value in dense.items()}
+
+
+def nested(depth):
+    leaf = st.integers(0, 300)
+    shape = st.lists(leaf, max_size=3)
+    for _ in range(depth - 1):
+        shape = st.lists(shape, max_size=3)
+    return shape
+
+
+def outline(rows, levels):
+    """Values of fewer levels that share the nesting: the length of what lies below, at each place."""
+    return [len(row) if levels == 0 else outline(row, levels - 1) for row in rows]
+
+
+@st.composite
+def raws(draw):
+    deepest = draw(st.integers(1, 3))
+    rows = draw(st.lists(nested(deepest), min_size=1, max_size=4))
+    return {"deep": rows} | {f"at{d}": outline(rows, d) for d in range(deepest)}, deepest
+
+
+def pick(rows, index):
+    if isinstance(index, list):
+        if index and isinstance(index[0], bool):
+            return [row for row, keep in zip(rows, index, strict=True) if keep]
+        return [rows[i] for i in index]
+    return rows[index]

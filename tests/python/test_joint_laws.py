@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joint_data import HELD, RAW, hold, lists, same
+from joint_data import HELD, RAW, hold, lists, pick, raws, same
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 from varlen.testing import oracle
 
@@ -159,40 +159,12 @@ def test_length_does_not_count_what_was_left_behind(make):
 # --- any nesting, any chain of operations, against the lists themselves
 
 
-def nested(depth):
-    leaf = st.integers(0, 300)
-    shape = st.lists(leaf, max_size=3)
-    for _ in range(depth - 1):
-        shape = st.lists(shape, max_size=3)
-    return shape
-
-
-def outline(rows, levels):
-    """Values of fewer levels that share the nesting: the length of what lies below, at each place."""
-    return [len(row) if levels == 0 else outline(row, levels - 1) for row in rows]
-
-
-@st.composite
-def raws(draw):
-    deepest = draw(st.integers(1, 3))
-    rows = draw(st.lists(nested(deepest), min_size=1, max_size=4))
-    return {"deep": rows} | {f"at{d}": outline(rows, d) for d in range(deepest)}, deepest
-
-
 INDEX = st.one_of(
     st.integers(-4, 3),
     st.slices(4).filter(lambda s: s.step in (None, 1)),
     st.lists(st.integers(-4, 3), max_size=4),
     st.lists(st.booleans(), min_size=1, max_size=4),
 )
-
-
-def pick(rows, index):
-    if isinstance(index, list):
-        if index and isinstance(index[0], bool):
-            return [row for row, keep in zip(rows, index, strict=True) if keep]
-        return [rows[i] for i in index]
-    return rows[index]
 
 
 def outcome(act):

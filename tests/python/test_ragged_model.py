@@ -1,6 +1,9 @@
 """Ragged against its model, a list of lists, through any sequence of operations."""
 
 import pickle
+import shutil
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import varlen as vl
@@ -14,6 +17,14 @@ class RaggedModel(RuleBasedStateMachine):
     """Pairs of a Ragged of one level and the lists that it stands for."""
 
     pairs = Bundle("pairs")
+
+    def __init__(self):
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.saved = 0
+
+    def teardown(self):
+        shutil.rmtree(self.folder)
 
     def keep(self, r, lists):
         """The pair, once both say the same in every way that they can be asked."""
@@ -69,7 +80,19 @@ class RaggedModel(RuleBasedStateMachine):
     @rule(target=pairs, pair=consumes(pairs), protocol=st.integers(2, 5))
     def pickle(self, pair, protocol):
         r, lists = pair
-        return self.keep(pickle.loads(pickle.dumps(r, protocol)), lists)
+        buffers = []
+        way = {"buffer_callback": buffers.append} if protocol == 5 else {}
+        stream = pickle.dumps(r, protocol, **way)
+        return self.keep(pickle.loads(stream, buffers=buffers or None), lists)
+
+    @rule(target=pairs, pair=pairs, mmap=st.booleans())
+    def save_and_reopen(self, pair, mmap):
+        r, lists = pair
+        self.saved += 1
+        path = self.folder / f"{self.saved}.nrt"
+        arrays = {"dim1/bounds": r.levels[0].bounds, "dim1/x": r.values}
+        vl.JointNestedRaggedTensorDict(processed_tensors=arrays).save(path)
+        return self.keep(vl.open(path, mmap=mmap)[:]["x"], lists)
 
     @rule(target=pairs, pair=pairs, side=st.sampled_from(["left", "right"]), multiple_of=st.integers(1, 3))
     def pad_and_unpad(self, pair, side, multiple_of):
