@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "lists_shape.hpp"
 #include "outputs.hpp"
 #include "overlap.hpp"
 #include "raise.hpp"

@@ -98,7 +98,8 @@ Side side_or_right(PyObject* text, const char* argument) {
     if (PyUnicode_CompareWithASCIIString(text, "right") == 0) return Side::right;
     if (PyUnicode_CompareWithASCIIString(text, "left") == 0) return Side::left;
   }
-  return side_of(py::str(text), argument);
+  raise_value(std::string(argument) + " must be 'left' or 'right'; got " +
+              std::string(py::repr(py::handle(text))));
 }
 
 }  // namespace varlen::bindings

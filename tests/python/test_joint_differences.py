@@ -212,6 +212,14 @@ def test_keys_are_never_stale():
         assert (J.keys() == {"S", "T", "new"}) is there
 
 
+@difference("`J[True]`, `J[i, False]`")
+def test_bools():
+    assert upstream(SHORT)[True].tensors["dim0/T"].tolist() == [3]
+    for index in (True, (0, False)):
+        with pytest.raises(TypeError, match="<class 'bool'>"):
+            Joint(SHORT)[index]
+
+
 @difference("`key in J`")
 def test_membership():
     assert "T" not in list(upstream(SHORT))
