@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import Level
+from varlen.interop.torch_cast import cast
+from varlen.types.values import is_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -187,8 +189,9 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any
     import torch
 
     try:
-        return as_numpy(torch.as_tensor(fill).to(dtype).expand(shape).contiguous())
-    except RuntimeError as error:
+        value = torch.as_tensor(fill)
+        return as_numpy(cast(value, dtype, "fill").expand(shape).contiguous())
+    except (RuntimeError, TypeError) as error:
         raise ValueError(f"fill: {error}") from None
 
 
@@ -223,12 +226,17 @@ def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
             raise TypeError(
                 f"data: item {i} of depth {len(levels) + 1} is no tensor but {type(row).__name__}"
             )
-    if any(row.ndim == 0 for row in rows):
+        if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
+            shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
+            raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
+    if rows and rows[0].ndim == 0:
+        if not levels:
+            raise ValueError("data: expected tensors of one dimension and more inside a list, got numbers")
         values = torch.stack(rows)
     else:
         levels.append(Level([len(row) for row in rows]))
         values = torch.cat(rows)
-    return values if dtype is None else values.to(dtype), tuple(levels)
+    return values if dtype is None else cast(values, dtype, "data"), tuple(levels)
 
 
 def readable(tensor: torch.Tensor) -> NDArray[Any]:
@@ -269,7 +277,7 @@ def pad(
     import torch
 
     if dtype is not None:
-        tensor = tensor.to(dtype)
+        tensor = cast(tensor, dtype, "values")
     if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != tensor.dtype):
         raise TypeError(f"out: expected a tensor of {tensor.dtype}")
     options: dict[str, Any] = {"padding_side": padding_side, "truncate": truncate, "max_len": max_len}
@@ -285,7 +293,7 @@ def pad(
     rows, marks = _core.pad(np.arange(len(tensor)), levels, mask=True, **options)
     there = tensor_of(marks).to(tensor.device)
     source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
-    blank = torch.as_tensor(0 if fill is None else fill).to(tensor)
+    blank = cast(torch.as_tensor(0 if fill is None else fill), tensor.dtype, "fill").to(tensor.device)
     wide = there.reshape(there.shape + (1,) * (tensor.ndim - 1))
     block = torch.where(wide, source[tensor_of(rows).to(tensor.device)], blank)
     if out is not None:
@@ -304,6 +312,8 @@ def unpad(
     >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
     tensor([1, 2, 3])
     """
+    if out is not None and not is_tensor(out):
+        raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     slots, trailing = block.shape[: len(levels) + 1], block.shape[len(levels) + 1 :]
     into = None if out is None else as_numpy(out)
 

@@ -97,6 +97,10 @@ def pad(
     if _are_tensors(arrays):
         made = _pad_tensors(arrays, round_to, fill, padding_side, max_len, truncate, dtype, max_bytes)
         if out is not None:
+            if not is_tensor(out) or (out.shape, out.dtype) != (made[0].shape, made[0].dtype):
+                needed = f"{made[0].dtype}{tuple(made[0].shape)}"
+                got = f"{out.dtype}{tuple(out.shape)}" if hasattr(out, "dtype") else type(out).__name__
+                raise (ValueError if is_tensor(out) else TypeError)(f"out: needs {needed}, got {got}")
             out.copy_(made[0])
             made = out, made[1]
         return made if mask else made[0]

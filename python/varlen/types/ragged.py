@@ -292,6 +292,8 @@ class Ragged(Doors, NDArrayOperatorsMixin):
         values = self._values
         if isinstance(values, np.ndarray) and np.dtype(dtype).hasobject:
             raise TypeError(f"dtype: {np.dtype(dtype)} holds Python objects, which cannot be moved as bytes")
+        if not isinstance(values, np.ndarray) and not isinstance(dtype, type(values.dtype)):
+            raise TypeError(f"dtype: expected a torch.dtype, got {dtype!r}")
         cast = values.astype(dtype) if isinstance(values, np.ndarray) else values.to(dtype, copy=True)
         return self._make(cast, self._levels)
 

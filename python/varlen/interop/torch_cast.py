@@ -1,0 +1,32 @@
+"""Tensors in another dtype, where every number has to fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+
+def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
+    """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error.
+
+    Examples
+    --------
+    >>> import torch
+    >>> cast(torch.tensor([1, 300]), torch.uint8, "values")
+    Traceback (most recent call last):
+    ValueError: values: element 1 is 300, which does not fit torch.uint8
+    """
+    import torch
+
+    if not isinstance(dtype, torch.dtype):
+        raise TypeError(f"dtype: expected a torch.dtype, got {dtype!r}")
+    made = tensor.to(dtype)
+    if dtype.is_floating_point or dtype.is_complex:
+        return made
+    lost = (made.to(tensor.dtype) != tensor).reshape(-1).nonzero()
+    if len(lost):
+        value = tensor.reshape(-1)[lost[0]].item()
+        raise ValueError(f"{argument}: element {int(lost[0])} is {value}, which does not fit {dtype}")
+    return made
