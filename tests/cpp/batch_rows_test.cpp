@@ -37,7 +37,7 @@ Feed feed_of(const Source& source, int dim, const Bytes& data, std::int64_t widt
 
 }  // namespace
 
-TEST(batch, rows_and_spread_values_equal_a_loop_for_any_threads) {
+TEST(batch_rows, rows_and_spread_values_equal_a_loop_for_any_threads) {
   for (int turn = 0; turn < 300; ++turn) {
     varlen::set_num_threads(turn % 2 == 0 ? 1 : 3);
     const bool large = turn % 30 == 0;  // enough bytes to be cut into chunks
@@ -109,7 +109,7 @@ TEST(batch, rows_and_spread_values_equal_a_loop_for_any_threads) {
   varlen::set_num_threads(1);
 }
 
-TEST(batch, values_that_do_not_fit_are_named_by_row_and_run) {
+TEST(batch_rows, values_that_do_not_fit_are_named_by_row_and_run) {
   const Ints values{1, 2, 3, 4, 300, 6};
   Source source;
   const Ints counts{3};
