@@ -1,5 +1,7 @@
 #include "fastcall.hpp"
 
+#include <pybind11/numpy.h>
+
 #include "raise.hpp"
 
 namespace varlen::bindings {
@@ -14,7 +16,7 @@ std::int64_t whole_of(const py::object& index, int& overflow) {
 }
 
 py::object index_of(PyObject* object, const char* argument) {
-  if (!PyIndex_Check(object) || PyBool_Check(object)) {
+  if (!is_integer(object)) {
     raise_type(std::string(argument) + ": expected an integer, got " + type_name(object));
   }
   auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
@@ -23,6 +25,13 @@ py::object index_of(PyObject* object, const char* argument) {
 }
 
 }  // namespace
+
+bool is_integer(PyObject* object) {
+  if (PyLong_Check(object)) return !PyBool_Check(object);
+  // NumPy 2.0 still takes its bools for indices, with a warning.
+  static PyObject* const numpy_bool = py::object(py::dtype::of<bool>().attr("type")).release().ptr();
+  return PyIndex_Check(object) && reinterpret_cast<PyObject*>(Py_TYPE(object)) != numpy_bool;
+}
 
 std::int64_t int_of(PyObject* object, const char* argument) {
   int overflow = 0;

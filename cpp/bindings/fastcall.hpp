@@ -111,6 +111,9 @@ inline bool given(PyObject* argument) {
   return argument != nullptr && argument != Py_None;
 }
 
+/// An int, or what stands for one, such as NumPy's; bools of neither kind.
+bool is_integer(PyObject* object);
+
 /// A C integer; an error names the argument.
 std::int64_t int_of(PyObject* object, const char* argument);
 

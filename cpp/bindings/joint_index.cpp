@@ -10,8 +10,7 @@ namespace varlen::bindings {
 namespace {
 
 bool is_int(PyObject* object) {
-  if (PyLong_Check(object)) return !PyBool_Check(object);
-  return PyIndex_Check(object) && !py::isinstance<py::array>(object);
+  return PyLong_CheckExact(object) || (is_integer(object) && !py::isinstance<py::array>(object));
 }
 
 bool is_plain_slice(PyObject* object, Py_ssize_t& begin, Py_ssize_t& end) {

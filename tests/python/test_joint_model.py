@@ -21,7 +21,7 @@ PLAIN = strategies.slices(4).filter(lambda s: s.step in (None, 1))
 
 def depth_of(model):
     """Levels that are left; -1 where every dim was indexed away."""
-    return max(dim for dim, _ in model.values())
+    return max(-1, *(dim for dim, _ in model.values()))
 
 
 def rows_in(model):
