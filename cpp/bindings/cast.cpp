@@ -39,9 +39,18 @@ std::optional<Type> type_of(const py::dtype& dtype) {
   }
 }
 
+py::dtype dtype_named(py::handle given, const char* argument) {
+  try {
+    return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
+  }
+  const py::object shown = py::module_::import("reprlib").attr("repr")(given);
+  raise_type(std::string(argument) + ": expected a NumPy dtype, got " + std::string(py::str(shown)));
+}
+
 py::dtype dtype_of(py::handle given, const py::dtype& like) {
-  if (given.is_none()) return like;
-  return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
+  return given.is_none() ? like : dtype_named(given, "dtype");
 }
 
 py::array convertible(const py::array& values, const py::dtype& dtype, bool touches_nan) {

@@ -19,7 +19,10 @@ namespace py = pybind11;
 /// Nothing where elements are not converted: other dtypes, other byte orders.
 std::optional<Type> type_of(const py::dtype& dtype);
 
-/// What a dtype argument says; the dtype of `like` for None.
+/// The dtype that was given; a TypeError that names the argument where NumPy has none such.
+py::dtype dtype_named(py::handle given, const char* argument);
+
+/// What the argument `dtype` says; the dtype of `like` for None.
 py::dtype dtype_of(py::handle given, const py::dtype& like);
 
 /// A value that repeats: one element, or one row of elements.

@@ -2,6 +2,7 @@
 #include "lists_arrays.hpp"
 
 #include "arrays.hpp"
+#include "cast.hpp"
 #include "fastcall.hpp"
 #include "level.hpp"
 #include "lists.hpp"
@@ -17,7 +18,7 @@ py::object sequence_of(PyObject* arrays) {
 
 py::object dtype_given(PyObject* dtype) {
   if (!given(dtype)) return py::none();
-  py::dtype asked = py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype));
+  py::dtype asked = dtype_named(dtype, "dtype");
   refuse_objects(asked.ptr(), "dtype");
   return asked;
 }

@@ -158,7 +158,7 @@ def test_numbers_are_whole(door, given, error, text):
         ({"fill": {"c": [1, 2]}}, ValueError, r"fill: \[1, 2\] for 'c'"),
         ({"fill": {"z": 0}}, KeyError, "fill: 'z' is not one of"),
         ({"dtype": {"z": "f4"}}, KeyError, "dtype: 'z' is not one of"),
-        ({"dtype": {"t": object}}, TypeError, "t: arrays of Python objects"),
+        ({"dtype": {"t": object}}, TypeError, "dtype of 't': object holds Python objects"),
         ({"dtype": {"t": int}}, ValueError, r"'t' row 0 .*; give dtype=\{'t': ...\}"),
         ({"nan": {"c": 0}}, ValueError, "nan: 'c' is uint8, which has no NaN"),
         (

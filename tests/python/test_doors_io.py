@@ -189,7 +189,7 @@ def test_writers_keep_what_they_have(folder, rows, error, text):
     ("options", "error", "text"),
     [
         ({"schema": ["a"]}, TypeError, "schema: expected a dict from keys to dtypes, got list"),
-        ({"schema": {"a": "nope"}}, TypeError, "data type 'nope'"),
+        ({"schema": {"a": "nope"}}, TypeError, "expected a NumPy dtype, got 'nope'"),
         ({"vocabularies": 3}, TypeError, "vocabularies: expected a dict from keys to words, got int"),
         ({"vocabularies": {"a": ["x", "x"]}}, ValueError, "vocabularies: key 'a' has the word 'x' twice"),
         ({"metadata": 3}, TypeError, "metadata: expected a dict from keys to strings, got int"),

@@ -81,7 +81,7 @@ def test_what_is_no_number_is_placed_by_the_cause(values, place):
     ("options", "error", "text"),
     [
         ({"schema": [1]}, TypeError, "schema: expected a dict"),
-        ({"schema": {"t": "nope"}}, TypeError, "schema: key 't': data type 'nope'"),
+        ({"schema": {"t": "nope"}}, TypeError, "schema: key 't': expected a NumPy dtype, got 'nope'"),
         ({"schema": {"t": object}}, TypeError, "schema: key 't': object holds Python objects"),
         ({"schema": {"t": "u1"}}, OverflowError, r"t\[0\]\[1\]: 300 does not fit uint8"),
         ({"schema": {"t": "i1"}}, OverflowError, r"t\[0\]\[1\]: 300 does not fit int8"),

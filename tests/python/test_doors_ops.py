@@ -58,7 +58,7 @@ def test_arrays_differ_in_their_length_alone(given, error, text):
         (object, TypeError, "dtype: object holds Python objects"),
         (np.dtypes.StringDType(), TypeError, "dtype: StringDType.* holds Python objects"),
         ([("a", "i4"), ("b", object)], TypeError, "dtype: .* holds Python objects"),
-        ("nope", TypeError, "data type 'nope'"),
+        ("nope", TypeError, "expected a NumPy dtype, got 'nope'"),
     ],
 )
 def test_dtypes_hold_the_numbers_and_no_objects(dtype, error, text):

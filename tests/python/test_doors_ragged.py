@@ -137,7 +137,7 @@ def test_lists_that_contain_themselves_end():
         ("V4", TypeError, "data: int64 values do not go into"),
         (object, TypeError, "dtype: object holds Python objects"),
         (np.dtypes.StringDType(), TypeError, "dtype: StringDType.* holds Python objects"),
-        ("nope", TypeError, "data type 'nope'"),
+        ("nope", TypeError, "expected a NumPy dtype, got 'nope'"),
     ],
 )
 def test_dtypes_that_do_not_hold_the_numbers(dtype, error, text):
@@ -286,7 +286,7 @@ def test_parts_go_together(parts, error, text):
         (lambda r: np.add(r, 1, out=Ragged(bytes_of(48), levels=r.levels)), ValueError, "read-only"),
         (lambda r: np.add(r, 1.5, out=r.copy()), TypeError, "Cannot cast"),
         (lambda r: r.astype(object), TypeError, "dtype: object holds Python objects"),
-        (lambda r: r.astype("nope"), TypeError, "data type 'nope'"),
+        (lambda r: r.astype("nope"), TypeError, "expected a NumPy dtype, got 'nope'"),
     ],
 )
 def test_operands_go_together(call, error, text):

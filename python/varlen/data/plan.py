@@ -12,7 +12,7 @@ from varlen import _core
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import BatchOptions, choose, for_key, one_row
-from varlen.types.arguments import a_mapping
+from varlen.types.arguments import a_dtype, a_mapping
 
 __all__ = []
 
@@ -40,7 +40,7 @@ class Plan:
         chosen = choose(columns, options.keys)
         wanted = for_key("dtype", options.dtype, chosen, columns)
         fills = for_key("fill", options.fill, chosen, columns)
-        dtypes = {key: _native(wanted.get(key, column.dtype)) for key, column in chosen.items()}
+        dtypes = {key: _native(key, wanted.get(key, column.dtype)) for key, column in chosen.items()}
         rows = {
             key: one_row("fill", key, column.trailing, dtypes[key], fills.get(key))
             for key, column in chosen.items()
@@ -164,8 +164,8 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
             raise ValueError(f"keys: {name!r} is a name that batches give to something else")
 
 
-def _native(dtype: Any) -> np.dtype[Any]:
-    native: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
+def _native(key: str, dtype: Any) -> np.dtype[Any]:
+    native: np.dtype[Any] = a_dtype(dtype, f"dtype of {key!r}").newbyteorder("=")
     return native
 
 

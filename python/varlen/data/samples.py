@@ -12,7 +12,7 @@ from varlen import _core
 from varlen.data.collator import collate_joints
 from varlen.data.options import BatchOptions, Side, one_row
 from varlen.data.plan import to_torch
-from varlen.types.arguments import listed, whole
+from varlen.types.arguments import a_dtype, listed, whole
 
 __all__ = ["Collate", "collate"]
 
@@ -83,6 +83,9 @@ class Collate:
         if self.framework not in ("numpy", "torch", None):
             raise ValueError(f"framework: expected 'numpy', 'torch' or None; got {self.framework!r}")
         whole(self.pad_to_multiple, "pad_to_multiple", 1)
+        for dtype in self.dtype.values() if isinstance(self.dtype, Mapping) else (self.dtype,):
+            if dtype is not None:
+                a_dtype(dtype, "dtype", objects=True)
         self._batch_options()
 
     def __call__(self, samples: Sequence[Any]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from varlen.io import atomic
 from varlen.io.convert import as_piece
 from varlen.io.schema import Field
 from varlen.io.shards import INDEX, Shard, write_index
-from varlen.io.writer import Writer
-from varlen.types.arguments import whole
+from varlen.io.writer import Writer, ids_of
+from varlen.types.arguments import dtypes_of, whole
 
 __all__ = ["ShardWriter"]
 
@@ -53,6 +52,8 @@ class ShardWriter(atomic.WholeOrNothing):
             raise ValueError(
                 "narrow: shards share their dtypes, which are known too late; name them in schema"
             )
+        self._schema = dtypes_of(options.get("schema"))
+        ids_of(options.get("ids"))
         self.path = os.path.abspath(os.fspath(folder))
         self.rows = 0
         self._made = not os.path.isdir(self.path)
@@ -74,7 +75,7 @@ class ShardWriter(atomic.WholeOrNothing):
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
         try:
-            joint = _whole(rows, self._options.get("schema") or {})
+            joint = _whole(rows, self._schema)
             at = 0
             while at < len(joint):
                 writer = self._writer = self._writer or self._next()
@@ -148,8 +149,8 @@ class ShardWriter(atomic.WholeOrNothing):
             self._options["vocabularies"] = words
 
 
-def _whole(rows: Any, schema: Mapping[str, Any]) -> _core.Joint:
-    piece = as_piece(rows, {name: np.dtype(dtype) for name, dtype in schema.items()})
+def _whole(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
+    piece = as_piece(rows, schema)
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
     dims = [dim for dim, _ in piece.columns.values()]

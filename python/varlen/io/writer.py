@@ -15,7 +15,7 @@ from varlen.io.dtypes import RANK, little_endian, tag_of
 from varlen.io.save import Entry, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
 from varlen.io.spool import Spool
-from varlen.types.arguments import a_mapping, words_of
+from varlen.types.arguments import a_dtype, a_mapping, dtypes_of, words_of
 
 __all__ = ["Writer"]
 
@@ -24,6 +24,14 @@ Array = np.ndarray[Any, Any]
 
 def _asked(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
     return {} if given is None else a_mapping(given, argument, f"keys to {what}")
+
+
+def ids_of(given: Any) -> np.dtype[Any] | None:
+    """The dtype that was given for ids of strings; None for the smallest that holds them."""
+    ids = None if given is None else a_dtype(given, "ids")
+    if ids is not None and ids.kind not in "iu":
+        raise TypeError(f"ids: expected an integer dtype, got {ids}")
+    return ids
 
 
 # Dim, values as the file holds them, and the dtype they are handed out with.
@@ -99,15 +107,13 @@ class Writer(atomic.WholeOrNothing):
     ) -> None:
         self.path = atomic.resolve(path)
         self.rows = 0
-        self._schema = {name: np.dtype(dtype) for name, dtype in _asked(schema, "schema", "dtypes").items()}
+        self._schema = dtypes_of(schema)
         self._pinned = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
         self._widen = widen
         self._narrow = narrow
         self._row_ids = row_ids
         self._metadata = dict(_asked(metadata, "metadata", "strings"))
-        self._ids = None if ids is None else np.dtype(ids)
-        if self._ids is not None and self._ids.kind not in "iu":
-            raise TypeError(f"ids: expected an integer dtype, got {self._ids}")
+        self._ids = ids_of(ids)
         self._spelled: set[str] = set()  # keys whose ids were made here
         self._words = {
             n: {word: i for i, word in enumerate(words_of(n, words))}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.types.arguments import unmasked, whole, words_of
+from varlen.types.arguments import a_dtype, unmasked, whole, words_of
 
 __all__: list[str] = []
 
@@ -51,12 +51,7 @@ class Options:
 
 def _dtype_of(key: str, dtype: Any) -> Any:
     """The dtype as it was given, once NumPy knows it; `str` asks for a vocabulary."""
-    try:
-        known = np.dtype(dtype)
-    except TypeError as error:
-        raise TypeError(f"schema: key {key!r}: {error}") from None
-    if known.hasobject:
-        raise TypeError(f"schema: key {key!r}: {known} holds Python objects, which cannot be moved as bytes")
+    a_dtype(dtype, f"schema: key {key!r}")
     return dtype
 
 

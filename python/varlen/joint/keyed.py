@@ -11,7 +11,7 @@ import numpy as np
 from varlen import _core
 from varlen.joint import build
 from varlen.joint.index import Indexing
-from varlen.types.arguments import a_mapping, as_ids, listed, unmasked, whole
+from varlen.types.arguments import a_dtype, a_mapping, as_ids, listed, unmasked, whole
 
 __all__: list[str] = []
 
@@ -147,7 +147,7 @@ class Keyed(Indexing):
         view = self._view()
         dim = None if dim is None else whole(dim, "dim")
         levels: list[_core.Level] = []
-        schema: Any = None if dtype is None else np.dtype(dtype)
+        schema: Any = None if dtype is None else a_dtype(dtype, "dtype")
         if isinstance(values, np.ndarray):
             flat, dim = unmasked(values, name), dim or 0
             flat = flat if dtype is None else _core.cast(flat, dtype)

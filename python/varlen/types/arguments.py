@@ -65,6 +65,51 @@ def whole_per_level(given: Any, argument: str, depth: int, least: int = 0) -> li
     return [*numbers, *[None] * (depth - len(numbers))]
 
 
+def a_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
+    """The dtype that was given.
+
+    Raises
+    ------
+    TypeError
+        NumPy has no such dtype, or it holds Python objects where `objects` does not say that it may.
+
+    Examples
+    --------
+    >>> a_dtype("f4", "dtype")
+    dtype('float32')
+    >>> a_dtype("no such", "dtype")
+    Traceback (most recent call last):
+    TypeError: dtype: expected a NumPy dtype, got 'no such'
+    """
+    try:
+        # NumPy takes None for float64, which nobody asked for.
+        dtype: np.dtype[Any] | None = None if given is None else np.dtype(given)
+    except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
+        dtype = None
+    if dtype is None:
+        raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
+    if dtype.hasobject and not objects:
+        raise TypeError(f"{argument}: {dtype} holds Python objects, which cannot be moved as bytes")
+    return dtype
+
+
+def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
+    """The dtypes of a schema, none for None; those of Python objects stand for strings.
+
+    Raises
+    ------
+    TypeError
+        It is no dict, or NumPy has no such dtype: the key is named.
+
+    Examples
+    --------
+    >>> dtypes_of({"code": "u1"})
+    {'code': dtype('uint8')}
+    """
+    given = {} if schema is None else a_mapping(schema, "schema", "keys to dtypes")
+    return {key: a_dtype(dtype, f"schema: key {key!r}", objects=True) for key, dtype in given.items()}
+
+
 def a_mapping(given: Any, argument: str, what: str) -> Mapping[Any, Any]:
     """The mapping that was given.
 

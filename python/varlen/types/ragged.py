@@ -10,6 +10,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from varlen import _core
 from varlen.types import arithmetic, dense, indexing
+from varlen.types.arguments import a_dtype
 from varlen.types.doors import Doors
 from varlen.types.levels import Levels, check, levels_from, same
 from varlen.types.values import as_values, like, packed, unpacked
@@ -290,12 +291,11 @@ class Ragged(Doors, NDArrayOperatorsMixin):
         dtype('float32')
         """
         values = self._values
-        if isinstance(values, np.ndarray) and np.dtype(dtype).hasobject:
-            raise TypeError(f"dtype: {np.dtype(dtype)} holds Python objects, which cannot be moved as bytes")
-        if not isinstance(values, np.ndarray) and not isinstance(dtype, type(values.dtype)):
+        if isinstance(values, np.ndarray):
+            return self._make(values.astype(a_dtype(dtype, "dtype")), self._levels)
+        if not isinstance(dtype, type(values.dtype)):
             raise TypeError(f"dtype: expected a torch.dtype, got {dtype!r}")
-        cast = values.astype(dtype) if isinstance(values, np.ndarray) else values.to(dtype, copy=True)
-        return self._make(cast, self._levels)
+        return self._make(values.to(dtype, copy=True), self._levels)
 
     def copy(self) -> Ragged:
         """Values of its own; levels, which cannot change, are shared.
