@@ -5,8 +5,11 @@ List columns nest by themselves: their offsets are our levels. pyarrow is import
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -15,11 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
+from varlen.types.arguments import listed, unmasked
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
 
 #: A part of a column name for the fields of a struct: `visit.code`.
 FIELD = "."
+
+_SAY = "say what nulls become: 'nan', or 'fill' and a value"
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,11 @@ class Nulls:
     """What becomes of a null: ``refuse`` raises, ``nan`` gives NaN (NaT, or id -1), ``fill`` gives `value`.
 
     A null list is an empty list, except under ``refuse``.
+
+    Raises
+    ------
+    ValueError
+        Another policy, ``fill`` without a value, or a value without ``fill``.
 
     Examples
     --------
@@ -40,6 +51,8 @@ class Nulls:
     def __post_init__(self) -> None:
         if self.policy not in ("refuse", "nan", "fill"):
             raise ValueError(f"nulls: expected 'refuse', 'nan' or 'fill', got {self.policy!r}")
+        if (self.policy == "fill") != (self.value is not None):
+            raise ValueError(f"fill: goes with nulls='fill', got {short(self.value)} with {self.policy!r}")
 
 
 @dataclass(frozen=True)
@@ -57,14 +70,38 @@ class Column:
     vocabulary: tuple[str, ...] | None = None
 
 
-def _first_null(array: pa.Array) -> int:
-    return int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
+@dataclass(frozen=True)
+class _Place:
+    """What a column is called, and in which of its rows an entry of what is inside it lies."""
+
+    name: str
+    row_of: Callable[[int], int]
+
+    def inside(self, row_of: Callable[[int], int]) -> _Place:
+        return _Place(self.name, lambda i: self.row_of(row_of(i)))
+
+    def refuse_nulls(self, array: pa.Array, why: str = _SAY) -> None:
+        if array.null_count:
+            first = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
+            raise ValueError(f"{self.name}: null at row {self.row_of(first)}; {why}")
 
 
-def _refuse(name: str, array: pa.Array) -> ValueError:
-    return ValueError(
-        f"{name}: null at row {_first_null(array)}; say what nulls become: 'nan', or 'fill' and a value"
-    )
+def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
+    """The value in the type of a column, nothing lost but the last digits of a float."""
+    fits = False
+    try:
+        made = pa.scalar(value, type=kind)
+        if pa.types.is_floating(kind):
+            fits = bool(np.isfinite(made.as_py()) or not np.isfinite(value))
+        elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+            fits = bool(made.as_py() == value)
+        else:
+            fits = not isinstance(value, float)  # of which Arrow would keep the whole part
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        pass
+    if not fits:
+        raise ValueError(f"fill: {short(value)} is no value of {kind}, the type of {place.name}")
+    return made
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -76,14 +113,19 @@ def _is_list(kind: pa.DataType) -> bool:
     )
 
 
-def _unlist(array: pa.Array, name: str, nulls: Nulls) -> tuple[pa.Array, Level]:
-    if array.null_count and nulls.policy == "refuse":
-        raise _refuse(name, array)
+def _unlist(array: pa.Array, place: _Place, nulls: Nulls) -> tuple[pa.Array, Level]:
+    if nulls.policy == "refuse":
+        place.refuse_nulls(array)
     lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
     return array.flatten(), Level.from_lengths(lengths)
 
 
-def _strings(array: pa.Array, name: str, nulls: Nulls) -> Column:
+def _strings(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
+    if pa.types.is_dictionary(array.type):
+        words = array.dictionary
+        if words.null_count or len(pc.unique(words)) != len(words):
+            array = array.dictionary_decode()  # a null may hide in there, or a word stand there twice
+            return _leaf(array, place, nulls)
     if nulls.policy == "fill" and array.null_count:
         array = pc.fill_null(array, str(nulls.value))
     if not pa.types.is_dictionary(array.type):
@@ -92,48 +134,76 @@ def _strings(array: pa.Array, name: str, nulls: Nulls) -> Column:
     return Column(np.ascontiguousarray(ids), (), tuple(str(word) for word in array.dictionary.to_pylist()))
 
 
-def _numbers(array: pa.Array, name: str, nulls: Nulls) -> npt.NDArray[Any]:
+def _as_floats(array: pa.Array, place: _Place) -> pa.Array:
+    try:
+        return array.cast(pa.float64())
+    except pa.ArrowInvalid:
+        large = np.flatnonzero(np.abs(array.fill_null(0).to_numpy().astype(np.float64)) > 2**53 - 1)
+        i = int(large[0])
+        raise ValueError(
+            f"{place.name}: {array[i]} at row {place.row_of(i)} is beyond the integers of float64, which "
+            "nulls='nan' makes of a column with nulls; take nulls='fill'"
+        ) from None
+
+
+def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
     kind = array.type
     if pa.types.is_decimal(kind):
         array = array.cast(pa.float64())
     if array.null_count:
         if nulls.policy == "fill":
-            array = pc.fill_null(array, pa.scalar(nulls.value, type=array.type))
+            array = pc.fill_null(array, _filler(nulls.value, array.type, place))
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            array = array.cast(pa.float64())
+            array = _as_floats(array, place)
     if not (pa.types.is_primitive(array.type) or pa.types.is_boolean(array.type)):
-        raise TypeError(f"{name}: columns of type {kind} have no fixed width")
+        raise TypeError(f"{place.name}: columns of type {kind} have no fixed width")
     values: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "O":
-        raise TypeError(f"{name}: columns of type {kind} have no fixed width")
+        raise TypeError(f"{place.name}: columns of type {kind} have no dtype")
     return values
 
 
-def _leaf(array: pa.Array, name: str, nulls: Nulls) -> Column:
+def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
     kind = array.type
-    if array.null_count and nulls.policy == "refuse":
-        raise _refuse(name, array)
+    if nulls.policy == "refuse":
+        place.refuse_nulls(array)
     if pa.types.is_fixed_size_list(kind):
-        if array.null_count:
-            raise _refuse(name, array)
-        inner = _leaf(array.flatten(), name, nulls)
+        place.refuse_nulls(array, "nothing stands for a list of fixed size")
+        inner = _leaf(array.flatten(), place.inside(lambda i: i // kind.list_size), nulls)
         return Column(
             inner.values.reshape(len(array), kind.list_size, *inner.values.shape[1:]), (), inner.vocabulary
         )
     if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
-        return _leaf(array.dictionary_decode(), name, nulls)
+        return _leaf(array.dictionary_decode(), place, nulls)
     if pa.types.is_dictionary(kind) or _is_text(kind):
-        return _strings(array, name, nulls)
+        return _strings(array, place, nulls)
+    if getattr(pa.types, "is_string_view", lambda _: False)(kind):
+        return _strings(array.cast(pa.large_string()), place, nulls)
     if pa.types.is_null(kind):
-        return Column(np.full(len(array), np.nan))
-    return Column(_numbers(array, name, nulls))
+        array = array.cast(pa.float64())
+    return Column(_numbers(array, place, nulls))
 
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def columns_of(array: pa.Array | pa.ChunkedArray, name: str, nulls: Nulls = Nulls()) -> dict[str, Column]:
+def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
+    """One array of the chunks, whose offsets, ids and texts are what they must be."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowException as wrong:
+        raise ValueError(f"{name}: no valid Arrow array: {wrong}") from None
+    if isinstance(array, pa.ChunkedArray):
+        array = array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+        if isinstance(array, pa.ChunkedArray):  # zero chunks, or more than one chunk can hold
+            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    return array
+
+
+def columns_of(
+    array: pa.Array | pa.ChunkedArray, name: str, nulls: Nulls = Nulls(), first_row: int = 0
+) -> dict[str, Column]:
     """The columns in one Arrow column: one, or one for each field of a struct, however deep the lists.
 
     Parameters
@@ -144,13 +214,16 @@ def columns_of(array: pa.Array | pa.ChunkedArray, name: str, nulls: Nulls = Null
         What the column is called, in errors and in the keys given back.
     nulls
         What becomes of nulls.
+    first_row
+        What the first row is called in errors, where the array is a piece of something longer.
 
     Raises
     ------
     ValueError
-        There is a null and `nulls` refuses it; the message names the column and the row.
+        There is a null and `nulls` refuses it, the message names the column and the row; the fill is no value
+        of the type; two fields have one name; the array contradicts itself.
     TypeError
-        The type has no fixed width (binary, union, map).
+        It is no Arrow array, or of a type without a fixed width (binary, union, map).
 
     Examples
     --------
@@ -159,24 +232,38 @@ def columns_of(array: pa.Array | pa.ChunkedArray, name: str, nulls: Nulls = Null
     >>> column.values, column.levels[0].lengths
     (array([1, 2, 3]), array([2, 0, 1]))
     """
-    if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
-        if isinstance(array, pa.ChunkedArray):  # zero chunks, or more than one chunk can hold
-            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    if not isinstance(array, (pa.Array, pa.ChunkedArray)):
+        raise TypeError(f"array: expected a pyarrow Array or ChunkedArray, got {type(array).__name__}")
+    if not isinstance(nulls, Nulls):
+        raise TypeError(f"nulls: expected Nulls, got {short(nulls)}")
+    if not isinstance(name, str):
+        raise TypeError(f"name: expected a string, got {short(name)}")
+    return _columns(_whole_array(array, name), _Place(name, lambda i: first_row + i), nulls)
+
+
+def _sequence_of(bounds: npt.NDArray[np.int64], i: int) -> int:
+    return int(np.searchsorted(bounds, i, "right"))
+
+
+def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
     levels: list[Level] = []
     while _is_list(array.type):
-        array, level = _unlist(array, name, nulls)
+        array, level = _unlist(array, place, nulls)
         levels.append(level)
-    if pa.types.is_struct(array.type):
-        if array.null_count and nulls.policy == "refuse":
-            raise _refuse(name, array)
-        out: dict[str, Column] = {}
-        for field, part in zip(array.type, array.flatten(), strict=True):
-            for key, column in columns_of(part, f"{name}{FIELD}{field.name}", nulls).items():
-                out[key] = Column(column.values, (*levels, *column.levels), column.vocabulary)
-        return out
-    leaf = _leaf(array, name, nulls)
-    return {name: Column(leaf.values, tuple(levels), leaf.vocabulary)}
+        place = place.inside(partial(_sequence_of, level.bounds))
+    if not pa.types.is_struct(array.type):
+        leaf = _leaf(array, place, nulls)
+        return {place.name: Column(leaf.values, tuple(levels), leaf.vocabulary)}
+    if nulls.policy == "refuse":
+        place.refuse_nulls(array)
+    out: dict[str, Column] = {}
+    for field, part in zip(array.type, array.flatten(), strict=True):
+        inner = _Place(f"{place.name}{FIELD}{field.name}", place.row_of)
+        for key, column in _columns(part, inner, nulls).items():
+            if key in out:
+                raise ValueError(f"{place.name}: two of its fields are called {key!r}")
+            out[key] = Column(column.values, (*levels, *column.levels), column.vocabulary)
+    return out
 
 
 def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
@@ -195,6 +282,11 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
     Ragged
         One level for each level of lists; strings come as int64 ids.
 
+    Raises
+    ------
+    ValueError, TypeError
+        As `columns_of`; it is nothing of Arrow's, has no lists, or more than one column.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -203,8 +295,8 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
     """
     from varlen.types.ragged import Ragged
 
-    if not isinstance(data, pa.Array | pa.ChunkedArray):
-        data = pa.chunked_array(data) if hasattr(data, "__arrow_c_stream__") else pa.array(data)
+    if not isinstance(data, (pa.Array, pa.ChunkedArray)):
+        data = _imported(data)
     found = columns_of(data, "data", Nulls(nulls, fill))
     if len(found) != 1:
         raise ValueError(f"data: a struct holds {len(found)} columns ({', '.join(found)}); take one of them")
@@ -214,8 +306,32 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
     return Ragged(column.values, levels=column.levels)
 
 
+def _imported(data: Any) -> pa.Array | pa.ChunkedArray:
+    stream = hasattr(data, "__arrow_c_stream__")
+    if isinstance(data, type) or not (stream or hasattr(data, "__arrow_c_array__")):
+        raise TypeError(f"data: expected an Arrow array, or what exports one, got {type(data).__name__}")
+    try:
+        return pa.chunked_array(data) if stream else pa.array(data)
+    except (pa.ArrowException, TypeError, ValueError, AttributeError) as wrong:
+        raise TypeError(f"data: {type(data).__name__} exports no Arrow array: {wrong}") from wrong
+
+
 def to_arrow(values: npt.NDArray[Any], levels: Sequence[Level]) -> pa.Array:
     """Flat values under levels as nested large lists; the offsets and most values are shared, not copied.
+
+    Parameters
+    ----------
+    values
+        (total, ...), of a dtype that Arrow has; dims behind the first become lists of fixed size.
+    levels
+        Outermost first; each ends where the next one, or `values`, ends.
+
+    Raises
+    ------
+    TypeError
+        `values` is no array, Arrow has not its dtype, or `levels` is no list of `Level`.
+    ValueError
+        A level ends elsewhere than what is below it.
 
     Examples
     --------
@@ -224,9 +340,27 @@ def to_arrow(values: npt.NDArray[Any], levels: Sequence[Level]) -> pa.Array:
     >>> to_arrow(np.array([1, 2, 3]), [Level([2, 0, 1])]).to_pylist()
     [[1, 2], [], [3]]
     """
-    array = pa.array(values.reshape(-1))
-    for size in reversed(values.shape[1:]):
-        array = pa.FixedSizeListArray.from_arrays(array, size)
+    if not isinstance(values, np.ndarray):
+        raise TypeError(f"values: expected an array, got {type(values).__name__}")
+    unmasked(values, "values")
+    levels = listed(levels, "levels", "Level")
+    for i, level in enumerate(levels):
+        if not isinstance(level, Level):
+            raise TypeError(f"levels: item {i} is no Level but {type(level).__name__}")
+    if values.ndim == 0 or values.dtype.hasobject:
+        raise TypeError(f"values: expected rows of numbers, got {values.dtype} of shape {values.shape}")
+    below = [*map(len, levels[1:]), len(values)]
+    for i, level in enumerate(levels):
+        if level.total != below[i]:
+            what = "values has" if i + 1 == len(levels) else f"level {i + 1} has"
+            raise ValueError(f"levels: level {i} ends at {level.total}, but {what} {below[i]} rows")
+    try:
+        array = pa.array(values.astype(values.dtype.newbyteorder("="), copy=False).reshape(-1))
+    except (pa.ArrowException, TypeError) as wrong:
+        raise TypeError(f"values: Arrow has no type for dtype {values.dtype}: {wrong}") from None
+    for d in range(values.ndim - 1, 0, -1):
+        lists = math.prod(values.shape[:d])  # said, because lists of size 0 do not tell how many they are
+        array = pa.Array.from_buffers(pa.list_(array.type, values.shape[d]), lists, [None], children=[array])
     for level in reversed(levels):
         array = pa.LargeListArray.from_arrays(pa.array(level.offsets), array)
     return array
