@@ -26,7 +26,9 @@ examples:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    from varlen.cli.manual import Parser
+
+    parser = Parser(
         prog="varlen",
         description="Sequences of different lengths: look at files, convert into them, try them, time them.",
         epilog=_EPILOG,
@@ -80,11 +82,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         OverflowError,
         ImportError,
         MemoryError,
+        RuntimeError,
     ) as wrong:
-        causes = f"{wrong}: {wrong.__cause__}" if wrong.__cause__ else str(wrong)
-        text = " ".join(causes.split()) or type(wrong).__name__
-        print(f"varlen: {text}", file=sys.stderr)
+        print(f"varlen: {in_a_line(wrong)}", file=sys.stderr)
         return 1
+
+
+def in_a_line(error: BaseException) -> str:
+    """What an error says, with its cause, in one line.
+
+    Examples
+    --------
+    >>> in_a_line(KeyError("no key 'a'"))
+    "no key 'a'"
+    """
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    if error.__cause__:
+        text = f"{text}: {error.__cause__}"
+    return " ".join(text.split()) or type(error).__name__
 
 
 class Misuse(Exception):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from varlen.cli.manual import add_command
@@ -40,7 +42,24 @@ def add_parser(commands: Any) -> None:
     )
 
 
+def _check(arguments: argparse.Namespace) -> None:
+    from varlen.cli import Misuse
+
+    try:
+        re.compile(arguments.rows)
+    except re.error as wrong:
+        raise Misuse(f"--rows: {arguments.rows!r} is no regular expression: {wrong}") from None
+    if arguments.json is None:
+        return
+    target = Path(arguments.json)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"--json: there is no folder {target.parent}")
+    if target.is_dir():
+        raise IsADirectoryError(f"--json: {target} is a folder")
+
+
 def _run(arguments: argparse.Namespace) -> int:
+    _check(arguments)
     # A process of its own, because thread counts are read when libraries load. Beside the installed package
     # the table is called varlen._benchmarks; in a checkout it is the folder benchmarks.
     module = next(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from varlen.cli.manual import add_command
+from varlen.cli.manual import add_command, at_least_1
 
 __all__ = ["add_parser"]
 
@@ -89,20 +93,45 @@ def _check(arguments: argparse.Namespace) -> None:
         )
     if (arguments.nulls == "fill") != (arguments.fill is not None):
         raise Misuse("--nulls fill and --fill VALUE go together")
-    for name in ("rows_per_shard", "batch_rows"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {value}")
+    at_least_1(arguments, "rows_per_shard", "batch_rows")
+    for option, names in (("--columns", _columns(arguments) or []), ("--group-by", arguments.group_by)):
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        if twice or "" in names:
+            raise Misuse(f"{option}: {twice[0]!r} is named twice" if twice else f"{option}: an empty name")
     if kind in _LINES and (arguments.group_by or arguments.regroup):
         raise Misuse("--group-by and --regroup nest tables; JSON lines nest by their lists")
     if arguments.regroup and not arguments.group_by:
         raise Misuse("--regroup needs --group-by")
     if arguments.rows_per_shard is None and arguments.target.is_dir():
         raise Misuse(f"{arguments.target}: is a folder; give a file, or --rows-per-shard")
+    if arguments.rows_per_shard is not None and arguments.target.is_file():
+        raise Misuse(f"{arguments.target}: is a file; --rows-per-shard writes a folder")
     if not arguments.source.is_file():
         raise FileNotFoundError(f"{arguments.source}: no such file")
+    if arguments.target.exists() and not (arguments.target.is_file() or arguments.target.is_dir()):
+        raise Misuse(f"{arguments.target}: is neither a file nor a folder")
+    if arguments.target.exists() and arguments.target.samefile(arguments.source):
+        raise Misuse(f"{arguments.target}: is IN and OUT")
+    if not arguments.target.parent.is_dir():
+        raise FileNotFoundError(f"{arguments.target}: there is no folder {arguments.target.parent}")
     if arguments.target.exists() and not arguments.force:
         raise FileExistsError(f"{arguments.target}: is there already; --force replaces it")
+    if arguments.target.is_dir():
+        others = [p.name for p in arguments.target.iterdir() if not _is_ours(p)]
+        if others:
+            raise FileExistsError(
+                f"{arguments.target}: holds {min(others)!r}; --force replaces folders of shards only"
+            )
+
+
+def _is_ours(path: Path) -> bool:
+    return path.name == "index.json" or (path.name.startswith("part-") and path.suffix == ".nrt")
+
+
+def _columns(arguments: argparse.Namespace) -> list[str] | None:
+    if arguments.columns is None:
+        return None
+    return [name.strip() for name in arguments.columns.split(",")]
 
 
 def _fill(text: str | None) -> Any:
@@ -121,12 +150,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from varlen import io
     from varlen.cli.info import as_bytes
-    from varlen.cli.pieces import Plan, cast, learn
+    from varlen.cli.pieces import Plan, cast, learn, naming
 
     plan = Plan(
         arguments.source,
         rows=arguments.batch_rows,
-        columns=[name.strip() for name in arguments.columns.split(",")] if arguments.columns else None,
+        columns=_columns(arguments),
         groups=tuple(arguments.group_by),
         regroup=arguments.regroup,
         nulls=(arguments.nulls, _fill(arguments.fill)),
@@ -141,7 +170,11 @@ def _run(arguments: argparse.Namespace) -> int:
         "row_ids": arguments.row_ids,
     }
     records = 0
-    with _writer(arguments, options) as writer:
+    # What is found when the writer has all of it is the input's fault too, but no OSError is.
+    with (
+        naming(arguments.source, (ValueError, TypeError, OverflowError)),
+        _writer(arguments, options) as writer,
+    ):
         for joint in plan.read("writing"):
             writer.append(cast(joint, plan.dtypes))
             records += len(joint)
@@ -156,12 +189,27 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _writer(arguments: argparse.Namespace, options: dict[str, Any]) -> Any:
+@contextlib.contextmanager
+def _writer(arguments: argparse.Namespace, options: dict[str, Any]) -> Iterator[Any]:
+    """The writer of OUT; what is there gives way when the new is whole, not before."""
     from varlen import io
 
+    target = arguments.target.resolve()
     if arguments.rows_per_shard is None:
-        return io.Writer(arguments.target, **options)
-    if arguments.force and arguments.target.is_dir():
-        for old in [*arguments.target.glob("part-*.nrt"), arguments.target / "index.json"]:
-            old.unlink(missing_ok=True)
-    return io.ShardWriter(arguments.target, arguments.rows_per_shard, **options)
+        with io.Writer(target, **options) as writer:
+            yield writer
+    elif not target.is_dir():
+        with io.ShardWriter(target, arguments.rows_per_shard, **options) as writer:
+            yield writer
+    else:
+        new, old = (target.with_name(f".{target.name}.{os.getpid()}-{word}") for word in ("new", "old"))
+        with io.ShardWriter(new, arguments.rows_per_shard, **options) as writer:
+            yield writer
+        target.rename(old)
+        try:
+            new.rename(target)
+        except BaseException:
+            old.rename(target)
+            shutil.rmtree(new)
+            raise
+        shutil.rmtree(old)

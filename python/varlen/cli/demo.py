@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.cli.manual import add_command
+from varlen.cli.manual import add_command, at_least_1
 
 __all__ = ["add_parser"]
 
@@ -52,12 +52,12 @@ def _spread(files: list[Path], most: int) -> list[Path]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from varlen.cli import Misuse
-
-    for name in ("files", "batch_size"):
-        if getattr(arguments, name) < 1:
-            raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {getattr(arguments, name)}")
+    at_least_1(arguments, "files", "batch_size")
     if arguments.save is not None:
+        if not arguments.save.parent.is_dir():
+            raise FileNotFoundError(f"{arguments.save}: there is no folder {arguments.save.parent}")
+        if arguments.save.is_dir():
+            raise IsADirectoryError(f"{arguments.save}: is a folder, --save takes a file")
         return _show(arguments, arguments.save)
     with tempfile.TemporaryDirectory(prefix="varlen-demo-") as folder:
         return _show(arguments, Path(folder) / "sources.nrt")
@@ -76,7 +76,7 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     if not files:
         raise FileNotFoundError(f"{root}: no files to read")
     print(f"reading {len(files):,} files of {root}")
-    corpus = read_corpus(root, tqdm(files, desc="tokenizing", unit=" files", leave=False))
+    corpus = read_corpus(root, tqdm(files, desc="tokenizing", unit=" files", leave=False, disable=None))
     if not corpus.label:
         raise ValueError(f"{root}: none of {len(files):,} files is text")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from varlen.cli.manual import add_command
+from varlen.cli.manual import add_command, at_least_1
 
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
@@ -149,6 +149,7 @@ def as_bytes(n: int) -> str:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    at_least_1(arguments, "batch_size")
     found = describe(arguments.path, arguments.batch_size)
     if arguments.json:
         print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from varlen import _core
 from varlen._core import Joint, Level
+from varlen.joint.build import check_names
 
 if TYPE_CHECKING:
     from varlen.cli.pieces import Plan
@@ -25,28 +27,37 @@ _PIECE = 1 << 24
 _Column = tuple[str, npt.NDArray[Any], list[Level]]
 
 
-def _records(path: Path, advance: Callable[[int], Any]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """(the number of the first line, the records) of each piece."""
+def _records(path: Path, advance: Callable[[int], Any]) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
+    """The records of each piece, and the lines that they stand in: empty lines hold none."""
     number = 1
     with path.open("rb") as file:
         while read := file.readlines(_PIECE):
-            records = []
+            lines, records = [], []
             for k, line in enumerate(read):
                 if line.strip():
+                    lines.append(number + k)
                     records.append(_record(path, number + k, line))
-            yield number, records
+            yield lines, records
             number += len(read)
             advance(sum(map(len, read)))
 
 
 def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=_object)
     except (ValueError, RecursionError) as wrong:
         raise ValueError(f"{path}, line {number}: {wrong}") from None
     if not isinstance(record, dict):
         raise ValueError(f"{path}, line {number}: expected an object, got {type(record).__name__}")
     return record
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} comes twice")
+    return out
 
 
 def _without_nulls(item: Any, value: Any) -> Any:
@@ -89,30 +100,42 @@ def read_lines(plan: Plan, advance: Callable[[int], Any] = lambda _: None) -> It
     policy, value = plan.nulls
     filler = float("nan") if policy == "nan" else value
     keys: list[str] = list(plan.columns or plan.depths)
-    for number, records in _records(plan.path, advance):
+    for lines, records in _records(plan.path, advance):
         if not plan.columns:
             keys = list(dict.fromkeys(itertools.chain(keys, *records)))
+        check_names(keys, "keys")
         columns: list[_Column] = []
         for name in keys:
             column = [record.get(name) for record in records]
             if policy != "refuse":
                 column = _without_nulls(column, filler)
             elif None in column:
-                line = number + column.index(None)
+                line = lines[column.index(None)]
                 raise ValueError(f"{plan.path}, line {line}: no value for {name!r}; see --nulls")
             depth, leaf = _probe(column)
             plan.depths[name] = depth = max(depth - 1, plan.depths.get(name, 0))
             if isinstance(leaf, str):
                 plan.words.setdefault(name, {})
-            if name in plan.words:
-                values, levels = _core.from_words(column, plan.words[name], depth, name=name)
-            else:
-                values, levels = _core.from_lists(column, depth, name=name)
+            try:
+                if name in plan.words:
+                    values, levels = _core.from_words(column, plan.words[name], depth, name="")
+                else:
+                    values, levels = _core.from_lists(column, depth, name="")
+            except (ValueError, TypeError, OverflowError) as wrong:
+                raise ValueError(f"{plan.path}, {_placed(str(wrong), name, lines)}") from None
             columns.append((name, values, levels))
-        yield _joined(plan.path, columns, len(records), number)
+        yield _joined(plan.path, columns, lines)
 
 
-def _joined(path: Path, columns: list[_Column], count: int, line: int) -> Joint:
+def _placed(text: str, name: str, lines: list[int]) -> str:
+    """What the core says of a column, with the line of the record that it points to."""
+    if found := re.match(r"\[(\d+)\](.*)", text, re.DOTALL):
+        hint = "; see --nulls" if text.endswith("got NoneType") else ""
+        return f"line {lines[int(found[1])]}: {name!r}{found[2]}{hint}"
+    return f"lines {lines[0]} to {lines[-1]}: {name!r}{text}"
+
+
+def _joined(path: Path, columns: list[_Column], lines: list[int]) -> Joint:
     nest: list[Level] = []
     owner: list[str] = []
     for name, _, levels in columns:
@@ -122,12 +145,15 @@ def _joined(path: Path, columns: list[_Column], count: int, line: int) -> Joint:
                 owner.append(name)
             elif nest[d] != level:
                 row = int(np.flatnonzero(nest[d].lengths != level.lengths)[0])
+                record = row
+                for above in nest[:d][::-1]:
+                    record = int(np.searchsorted(above.bounds, record, "right"))
                 raise ValueError(
-                    f"{path}, after line {line}: {name!r} nests otherwise than {owner[d]!r}: "
-                    f"sequence {row} of level {d + 1} has {int(level.lengths[row])} and "
-                    f"{int(nest[d].lengths[row])} entries; see --columns"
+                    f"{path}, line {lines[record]}: {name!r} nests otherwise than {owner[d]!r}: a list "
+                    f"of depth {d + 1} has {int(level.lengths[row])} and {int(nest[d].lengths[row])} "
+                    "entries; see --columns"
                 )
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())
     )
-    return Joint(list(names), list(depths), list(values), nest, count)
+    return Joint(list(names), list(depths), list(values), nest, len(lines))

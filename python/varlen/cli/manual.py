@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
-__all__ = ["add_command"]
+__all__ = ["Parser", "add_command", "at_least_1"]
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line.
+
+    Examples
+    --------
+    >>> Parser(prog="t").prog
+    't'
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """Ends with exit code 2."""
+        self.exit(2, f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help\n")
 
 
 def add_command(
@@ -26,3 +40,23 @@ def add_command(
     )
     parser.set_defaults(run=run)
     return parser
+
+
+def at_least_1(arguments: argparse.Namespace, *names: str) -> None:
+    """Options that count things, where they were given.
+
+    Raises
+    ------
+    varlen.cli.Misuse
+        One is below 1.
+
+    Examples
+    --------
+    >>> at_least_1(argparse.Namespace(batch_size=3), "batch_size")
+    """
+    from varlen.cli import Misuse
+
+    for name in names:
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {value}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +13,30 @@ import numpy.typing as npt
 
 from varlen._core import Joint
 
-__all__ = ["Plan", "Range", "cast", "learn"]
+__all__ = ["Plan", "Range", "cast", "learn", "naming"]
 
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
+
+
+@contextlib.contextmanager
+def naming(path: Path, kinds: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+    """Errors of these kinds name the file that is read.
+
+    Examples
+    --------
+    >>> with naming(Path("t.csv")):
+    ...     raise KeyError("no column 'x'")
+    Traceback (most recent call last):
+    ValueError: t.csv: no column 'x'
+    """
+    try:
+        yield
+    except kinds as wrong:
+        from varlen.cli import in_a_line
+
+        text = in_a_line(wrong)
+        raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
 @dataclass
@@ -91,7 +112,8 @@ class Plan:
         """Some column of a table holds strings: its vocabulary is known only after a pass."""
         from varlen.cli.tables import text_columns
 
-        return text_columns(self.path)
+        with naming(self.path):
+            return text_columns(self.path)
 
     def read(self, doing: str) -> Iterator[Joint]:
         """The pieces, once through, with a progress bar that says what is being done."""
@@ -101,17 +123,29 @@ class Plan:
             from varlen.cli.lines import read_lines
 
             size = self.path.stat().st_size
-            with tqdm(
-                total=size, desc=doing, unit="B", unit_scale=True, leave=False, disable=self.quiet
-            ) as bar:
+            with (
+                tqdm(
+                    total=size, desc=doing, unit="B", unit_scale=True, leave=False, disable=self.quiet or None
+                ) as bar,
+                naming(self.path),
+            ):
                 yield from read_lines(self, bar.update)
         else:
             from varlen.cli.tables import read_joints
 
-            pieces, total = read_joints(self)
-            with tqdm(
-                total=total, desc=doing, unit=" rows", unit_scale=True, leave=False, disable=self.quiet
-            ) as bar:
+            with naming(self.path):
+                pieces, total = read_joints(self)
+            with (
+                tqdm(
+                    total=total,
+                    desc=doing,
+                    unit=" rows",
+                    unit_scale=True,
+                    leave=False,
+                    disable=self.quiet or None,
+                ) as bar,
+                naming(self.path),
+            ):
                 for joint, rows in pieces:
                     bar.update(rows)
                     yield joint

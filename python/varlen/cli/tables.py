@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Joint, Level
 from varlen.interop.arrow import Column, Nulls, columns_of
+from varlen.joint.build import check_names
 
 if TYPE_CHECKING:
     from varlen.cli.pieces import Plan
@@ -66,7 +67,7 @@ def _read_ipc(path: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([reader.get_batch(k)])
 
 
-def _changes(table: pa.Table, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArray[np.bool_]:
     """True at each row whose group differs from that of the row before; the first row starts a group."""
     out = np.zeros(table.num_rows, bool)
     out[:1] = True
@@ -75,9 +76,8 @@ def _changes(table: pa.Table, names: Sequence[str]) -> npt.NDArray[np.bool_]:
         if isinstance(column, pa.ChunkedArray):
             column = pa.concat_arrays(column.chunks)
         if column.null_count:
-            raise ValueError(
-                f"{name}: null at row {int(np.flatnonzero(column.is_null())[0])}; a group needs a value"
-            )
+            row = first_row + int(np.flatnonzero(column.is_null())[0])
+            raise ValueError(f"{name}: null at row {row}; a group needs a value")
         out[1:] |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
     return out
 
@@ -113,8 +113,10 @@ def grouped(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[
     seen: set[Any] = set()
     held: pa.Table | None = None
 
+    given = 0
+
     def give(table: pa.Table) -> tuple[pa.Table, list[Level]]:
-        starts = [np.flatnonzero(_changes(table, names[: k + 1])) for k in range(len(names))]
+        starts = [np.flatnonzero(_changes(table, names[: k + 1], given)) for k in range(len(names))]
         for key in table.column(names[0]).take(pa.array(starts[0])).to_pylist():
             if key in seen:
                 raise _apart(names[0], key, names)
@@ -141,10 +143,11 @@ def grouped(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[
         if table.num_rows == 0:
             continue
         whole = table if held is None else pa.concat_tables([held, table], promote_options="permissive")
-        last = int(np.flatnonzero(_changes(whole, names[:1]))[-1])
+        last = int(np.flatnonzero(_changes(whole, names[:1], given))[-1])
         held = whole.slice(last)
         if last:
             yield give(whole.slice(0, last).combine_chunks())
+            given += last
     if held is not None:
         yield give(held.combine_chunks())
 
@@ -155,6 +158,7 @@ def join(
     groups: Sequence[str],
     nulls: Nulls,
     words: dict[str, dict[str, int]],
+    first_row: int = 0,
 ) -> Joint:
     """The columns of a table as one joint: group columns at their own dim, the rest below all groups.
 
@@ -169,13 +173,14 @@ def join(
     >>> joint.dims, joint.values("x")
     ([1], array([7, 8, 9]))
     """
+    check_names(table.column_names, "columns")
     names: list[str] = []
     dims: list[int] = []
     values: list[npt.NDArray[Any]] = []
     nest = list(levels)
     owner = ["the groups"] * len(nest)
     for name in table.column_names:
-        found: dict[str, Column] = columns_of(table.column(name), name, nulls)
+        found: dict[str, Column] = columns_of(table.column(name), name, nulls, first_row)
         for key, column in found.items():
             flat = column.values
             if column.vocabulary is not None:
@@ -192,10 +197,12 @@ def join(
                     nest.append(level)
                     owner.append(key)
                 elif nest[dim] != level:
-                    row = _first_difference(nest[dim], level)
+                    at = row = _first_difference(nest[dim], level)
+                    for above in nest[len(levels) : dim][::-1]:
+                        row = int(np.searchsorted(above.bounds, row, "right"))
                     raise ValueError(
-                        f"{key}: nests otherwise than {owner[dim]} at row {row} "
-                        f"({int(level.lengths[row])} and {int(nest[dim].lengths[row])} entries); "
+                        f"{key}: nests otherwise than {owner[dim]} at row {first_row + row} "
+                        f"({int(level.lengths[at])} and {int(nest[dim].lengths[at])} entries); "
                         "convert them into files of their own with --columns"
                     )
                 dim += 1
@@ -261,6 +268,9 @@ def read_joints(plan: Plan) -> tuple[Iterator[tuple[Joint, int]], int | None]:
 
 def _chosen(table: pa.Table, plan: Plan) -> pa.Table:
     wanted = list(dict.fromkeys([*plan.groups, *(plan.columns or table.column_names)]))
+    twice = [name for name in wanted if table.column_names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{plan.path}: two columns are called {twice[0]!r}")
     missing = [name for name in wanted if name not in table.column_names]
     if missing:
         raise ValueError(f"{plan.path}: no column {missing[0]!r}; there are {', '.join(table.column_names)}")
@@ -274,5 +284,10 @@ def _joints(plan: Plan, stream: Iterator[pa.Table]) -> Iterator[tuple[Joint, int
     pieces = (
         grouped(stream, plan.groups) if plan.groups else ((table, []) for table in stream if table.num_rows)
     )
+    first_row = 0
     for table, levels in pieces:
-        yield join(table, levels, plan.groups, nulls, plan.words), table.num_rows
+        try:
+            yield join(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
+        except (ValueError, TypeError) as wrong:
+            raise ValueError(f"{wrong}; rows as --regroup puts them" if plan.regroup else wrong) from None
+        first_row += table.num_rows

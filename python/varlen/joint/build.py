@@ -21,6 +21,10 @@ def check_names(names: Sequence[str], argument: str) -> None:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{argument}: keys are strings, got {name!r}")
+        if not name:
+            raise ValueError(f"{argument}: a key has no name, which no file could give back")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise ValueError(f"{argument}: half a character in the key {name!r}")
     reserved = set(RESERVED) & set(names)
     if reserved:
         raise ValueError(

@@ -1,0 +1,232 @@
+"""The command line's doors: misuse is 2, failure is 1, each in one line, and everything stays as it was."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+import varlen
+from varlen import io
+from varlen.cli import main
+
+GOOD = [{"id": 1, "w": ["a"]}, {"id": 2, "w": []}]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a good file of each kind, and shards."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in GOOD))
+    io.save("a.nrt", {"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])})
+    with io.ShardWriter("shards", 1) as writer:
+        writer.append({"dim0/x": np.arange(2)})
+    os.makedirs("other")
+    (tmp_path / "other" / "notes.txt").write_text("mine")
+    os.makedirs("empty")
+    return tmp_path
+
+
+def state(folder):
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def fails(capsys, folder, code, text, *arguments):
+    """The command ends with this code and this line, and changes nothing."""
+    before = state(folder)
+    try:
+        got = main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        got = stop.code
+    err = capsys.readouterr().err
+    assert got == code, err
+    assert err.count("\n") == 1
+    assert err.startswith("varlen")
+    assert text in err
+    assert state(folder) == before
+
+
+OUT = ["convert", "a.jsonl", "o.nrt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["nonsense"], "invalid choice: 'nonsense'"),
+        (["--nonsense", "info", "a.nrt"], "unrecognized arguments: --nonsense"),
+        (["info"], "FILE|FOLDER"),
+        (["info", "a.nrt", "more"], "unrecognized arguments: more"),
+        (["info", "a.nrt", "--batch-size", "x"], "--batch-size: invalid int value: 'x'"),
+        (["info", "a.nrt", "--batch-size", "0"], "--batch-size: expected at least 1, got 0"),
+        (["demo", "--files", "-1"], "--files: expected at least 1, got -1"),
+        (["demo", "--files", "1.5"], "--files: invalid int value: '1.5'"),
+        (["demo", "--batch-size", "0"], "--batch-size: expected at least 1, got 0"),
+        (["bench", "--rows", "("], "--rows: '(' is no regular expression"),
+        (["bench", "--quick", "yes"], "unrecognized arguments: yes"),
+        (["convert"], "IN, OUT"),
+        (["convert", "a.jsonl"], "OUT"),
+        (["convert", "a.nrt", "o.nrt"], "a.nrt: cannot tell the format from '.nrt'"),
+        (["convert", ".", "o.nrt"], "cannot tell the format from ''"),
+        ([*OUT, "--nulls", "drop"], "--nulls: invalid choice: 'drop'"),
+        ([*OUT, "--nulls", "fill"], "--nulls fill and --fill VALUE go together"),
+        ([*OUT, "--fill", "3"], "--nulls fill and --fill VALUE go together"),
+        ([*OUT, "--batch-rows", "0"], "--batch-rows: expected at least 1, got 0"),
+        ([*OUT, "--rows-per-shard", "0"], "--rows-per-shard: expected at least 1, got 0"),
+        ([*OUT, "--rows-per-shard", "x"], "--rows-per-shard: invalid int value: 'x'"),
+        ([*OUT, "--columns", ""], "--columns: an empty name"),
+        ([*OUT, "--columns", "id,"], "--columns: an empty name"),
+        ([*OUT, "--columns", "id, id"], "--columns: 'id' is named twice"),
+        ([*OUT, "--group-by", "id"], "--group-by and --regroup nest tables"),
+        (["convert", "t.csv", "o.nrt", "--regroup"], "--regroup needs --group-by"),
+        (
+            ["convert", "t.csv", "o.nrt", "--group-by", "p", "--group-by", "p"],
+            "--group-by: 'p' is named twice",
+        ),
+        (["convert", "a.jsonl", "shards", "--force"], "shards: is a folder"),
+        (["convert", "a.jsonl", "a.nrt", "--force", "--rows-per-shard", "1"], "a.nrt: is a file"),
+        (["convert", "a.jsonl", "a.jsonl", "--force"], "a.jsonl: is IN and OUT"),
+        (["convert", "a.jsonl", "/dev/null", "--force"], "/dev/null: is neither a file nor a folder"),
+    ],
+)
+def test_misuse_is_said_in_a_line(capsys, here, arguments, text):
+    fails(capsys, here, 2, text, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["info", "none.nrt"], "none.nrt"),
+        (["info", "a.jsonl"], "a.jsonl: says its header has"),
+        (["info", "empty"], "no .nrt file in folder"),
+        (["info", "/dev/null"], "/dev/null: not a regular file"),
+        (["demo", "nowhere"], "nowhere: not a folder"),
+        (["demo", "a.jsonl"], "a.jsonl: not a folder"),
+        (["demo", "empty"], "empty: no files to read"),
+        (["demo", "other", "--save", "none/x.nrt"], "none/x.nrt: there is no folder none"),
+        (["demo", "other", "--save", "empty"], "empty: is a folder, --save takes a file"),
+        (["bench", "--json", "none/x.json"], "--json: there is no folder none"),
+        (["bench", "--json", "empty"], "--json: empty is a folder"),
+        (["convert", "none.jsonl", "o.nrt"], "none.jsonl: no such file"),
+        (["convert", "a.jsonl", "a.nrt"], "a.nrt: is there already; --force replaces it"),
+        (["convert", "a.jsonl", "shards", "--rows-per-shard", "1"], "shards: is there already"),
+        (["convert", "a.jsonl", "other", "--rows-per-shard", "1", "--force"], "other: holds 'notes.txt'"),
+        (["convert", "a.jsonl", "none/o.nrt"], "none/o.nrt: there is no folder none"),
+        (["convert", "a.jsonl", "none/o", "--rows-per-shard", "1"], "none/o: there is no folder none"),
+        (["convert", "a.jsonl", "a.jsonl/o.nrt"], "a.jsonl/o.nrt: there is no folder a.jsonl"),
+        ([*OUT, "--columns", "x"], "a.jsonl, line 1: no value for 'x'; see --nulls"),
+        ([*OUT, "--row-ids", "x"], "a.jsonl: row_ids: 'x' is not a key of dim 0"),
+        ([*OUT, "--row-ids", "w"], "a.jsonl: row_ids: 'w' is not a key of dim 0"),
+    ],
+)
+def test_failure_is_said_in_a_line(capsys, here, arguments, text):
+    fails(capsys, here, 1, text, *arguments)
+
+
+HALF = "\\ud800"
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ("[1]", "in.jsonl, line 1: expected an object, got list"),
+        ('{"a": 1}\n{"a": \n', "in.jsonl, line 2: Expecting value"),
+        ('{"a": 1}\n{"a": "\udcff"}', "in.jsonl, line 2: 'utf-8' codec can't decode byte 0xff"),
+        ('{"a": ' + "[" * 99999 + "]" * 99999 + "}", "in.jsonl, line 1: "),
+        ('{"a": ' + "[" * 70 + "]" * 70 + "}", "in.jsonl, lines 1 to 1: 'a': nested deeper than 64 levels"),
+        ('{"a": 1}\n\n\n{"b": 2}', "in.jsonl, line 4: no value for 'a'; see --nulls"),
+        ('{"a": 1, "b": 2, "a": 3}', "in.jsonl, line 1: the key 'a' comes twice"),
+        ('{"a": [1]}\n\n{"a": [null]}', "line 3: 'a'[0]: expected a number, got NoneType; see --nulls"),
+        ('{"a": [1]}\n{"a": [2, "x"]}', "in.jsonl, line 2: 'a'[1]: expected a number, got str"),
+        ('{"a": [1]}\n{"a": [[2]]}', "in.jsonl, line 2: 'a'[0]: expected a number, got list"),
+        ('{"a": [[1]]}\n{"a": [2]}', "in.jsonl, line 2: 'a'[0]: expected a list or an array, got int"),
+        ('{"a": 1}\n{"a": {"b": 1}}', "in.jsonl, line 2: 'a': expected a number, got dict"),
+        (f'{{"a": 1}}\n{{"a": {2**64}}}', f"in.jsonl, line 2: 'a': {2**64} does not fit 64 bits"),
+        (f'{{"a": {2**63}}}\n{{"a": -1}}', "in.jsonl, lines 1 to 2: 'a': no 64-bit integer type holds both"),
+        ('{"a": [1], "b": [1]}\n\n{"a": [1], "b": []}', "line 3: 'b' nests otherwise than 'a'"),
+        ('{"a": [[1], [2]], "b": [[], []]}', "line 1: 'b' nests otherwise than 'a': a list of depth 2 has 0"),
+        ('{"a": "' + HALF + '"}', "in.jsonl: entries: '\\ud800'"),
+        ('{"' + HALF + '": 1}', "in.jsonl: keys: half a character in the key"),
+        ('{"": 1}', "in.jsonl: keys: a key has no name"),
+        ('{"bounds": [1]}', "in.jsonl: Reserved meta-names ['bounds']"),
+    ],
+)
+@pytest.mark.parametrize(
+    "target", [["o.nrt"], ["a.nrt", "--force"], ["shards", "--rows-per-shard", "1", "--force"]]
+)
+def test_lines_that_cannot_be_converted_are_named(capsys, here, lines, text, target):
+    (here / "in.jsonl").write_text(lines, errors="surrogateescape")
+    fails(capsys, here, 1, text, "convert", "in.jsonl", *target)
+
+
+def tables():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    apart = {"a": [[1], [2], [3]], "b": [[1], [2], [3, 4]]}
+    return {
+        "null": pa.table({"p": [1, 1, 2, 2], "x": [1, 2, 3, None]}),
+        "lists": pa.table({"p": [1, 1, 2], "x": [[1], [2, 3], [4, None]]}),
+        "group": pa.table({"p": [1, 1, 2, None], "x": [1, 2, 3, 4]}),
+        "apart": pa.table(apart),
+        "twice": pa.table([[1], [2]], names=["a", "a"]),
+        "bytes": pa.table({"x": [b"a"]}),
+        "reserved": pa.table({"bounds": [1]}),
+        "mixed": pa.table({"p": [1, 2, 1], "x": [1, 2, 3]}),
+    }
+
+
+P = ["--group-by", "p"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "text"),
+    [
+        ("null", [], "in.parquet: x: null at row 3; say what nulls become"),
+        ("null", ["--batch-rows", "3"], "in.parquet: x: null at row 3;"),
+        ("null", [*P, "--batch-rows", "1"], "in.parquet: x: null at row 3;"),
+        (
+            "null",
+            [*P, "--regroup"],
+            "x: null at row 3; say what nulls become: 'nan', or 'fill' and a value; rows as",
+        ),
+        ("lists", ["--batch-rows", "2"], "in.parquet: x: null at row 2;"),
+        ("lists", [*P, "--batch-rows", "1"], "in.parquet: x: null at row 2;"),
+        ("group", [*P, "--batch-rows", "2"], "in.parquet: p: null at row 3; a group needs a value"),
+        ("apart", ["--batch-rows", "1"], "in.parquet: b: nests otherwise than a at row 2 (2 and 1 entries)"),
+        ("mixed", P, "in.parquet: p: the rows of 1 are not together"),
+        ("twice", [], "in.parquet: two columns are called 'a'"),
+        ("bytes", [], "in.parquet: x: columns of type binary have no fixed width"),
+        ("reserved", [], "in.parquet: Reserved meta-names ['bounds']"),
+        ("null", ["--columns", "y"], "in.parquet: no column 'y'; there are p, x"),
+        ("null", ["--group-by", "y"], "in.parquet: no column 'y'; there are p, x"),
+        (
+            "null",
+            ["--nulls", "fill", "--fill", "1.5"],
+            "in.parquet: fill: 1.5 is no value of int64, the type of x",
+        ),
+        ("null", ["--nulls", "fill", "--fill", "a"], "in.parquet: fill: 'a' is no value of int64"),
+        ("null", ["--nulls", "nan", "--row-ids", "y"], "in.parquet: row_ids: 'y' is not a key of dim 0"),
+    ],
+)
+def test_rows_that_cannot_be_converted_are_named(capsys, here, name, options, text):
+    table = tables()[name]
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, "in.parquet")
+    for target in (["o.nrt"], ["a.nrt", "--force"], ["shards", "--rows-per-shard", "1", "--force"]):
+        fails(capsys, here, 1, text, "convert", "in.parquet", *target, *options)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather", "arrow", "csv"])
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n3\n", b"PAR1 nonsense PAR1", b"ARROW1\0\0nonsense"])
+def test_files_that_are_no_tables_are_named(capsys, here, suffix, content):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    if suffix == "csv" and b"nonsense" in content:
+        content = b'"'
+    (here / f"in.{suffix}").write_bytes(content)
+    fails(capsys, here, 1, f"in.{suffix}: ", "convert", f"in.{suffix}", "o.nrt")
+
+
+def test_forced_shards_take_the_place_of_the_old_ones(here):
+    assert main(["convert", "a.jsonl", "shards", "--rows-per-shard", "2", "--force", "--quiet"]) == 0
+    assert sorted(path.name for path in (here / "shards").iterdir()) == ["index.json", "part-00000.nrt"]
+    assert varlen.open("shards").batch([0, 1], keys=["id"])["id"].tolist() == [1, 2]
+    assert sorted(path.name for path in here.iterdir()) == ["a.jsonl", "a.nrt", "empty", "other", "shards"]
