@@ -91,6 +91,7 @@ Batcher::Batcher(const py::list& shards, std::vector<std::string> labels, const 
   for (std::size_t k = 0; k < names.size(); ++k) {
     keys_.push_back(make_key(names[k], dims[k], fills[k], nans[k], options_));
     keys_.back().axes = std::min(dims[k], axes_);
+    has_outer_ = has_outer_ || keys_.back().axes == 0;
   }
   labels_.resize(shards.size());
   // Views point into these.
@@ -166,7 +167,7 @@ void Batcher::raise(const BatchWork& work, const BatchFault& fault) const {
   std::string text = fault.argument;
   const bool value = fault.status.code == Code::not_representable;
   if (fault.place.run >= 0) {
-    const auto s = static_cast<std::size_t>(work.of[static_cast<std::size_t>(fault.place.run)]);
+    const std::size_t s = work.from(static_cast<std::size_t>(fault.place.run));
     text = labels_[s].empty() ? "" : labels_[s] + ": ";
     if (value) {
       raise_value(text + "'" + fault.argument + "' row " + std::to_string(fault.status.where) +

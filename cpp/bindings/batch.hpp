@@ -14,6 +14,7 @@
 #include "cast.hpp"
 #include "joint.hpp"
 #include "overlap.hpp"
+#include "scratch.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/span.hpp"
 
@@ -70,20 +71,26 @@ BatchKey make_key(const std::string& name, int dim, const py::handle& fill, cons
 struct BatchWork {
   std::int64_t n = 0;
   std::int64_t per_row = 1;
-  std::vector<std::int32_t> of;
-  std::vector<Range> records;
-  std::vector<Range> windows;              ///< inside the record, of every batch row
-  std::vector<std::vector<Range>> ranges;  ///< [axis]: rows of the runs at that axis
-  std::vector<std::vector<Range>> up;      ///< [dim]: rows above the slots, when flattened
+  std::int64_t count = 0;              ///< of runs
+  Scratch<std::int32_t> of;            ///< empty where all runs are of the first source
+  Scratch<Range> records;              ///< empty where nothing asks for them
+  Scratch<Range> windows;              ///< inside the record, of every batch row
+  std::vector<Scratch<Range>> ranges;  ///< [axis]: rows of the runs at that axis
+  std::vector<std::vector<Range>> up;  ///< [dim]: rows above the slots, when flattened; empty for an edge
   std::vector<Range*> up_view;
-  std::vector<std::vector<std::int64_t>> run_ends;  ///< [axis]: rows in runs [0, i]
-  std::vector<std::int64_t> row_ends;               ///< rows of axis 1 in batch rows [0, k]
-  std::vector<std::vector<std::int64_t>> levels;    ///< [axis]: ends of the batch's own level, where needed
-  std::vector<std::int64_t> sizes;                  ///< slots of every ragged axis
+  std::vector<Scratch<std::int64_t>> run_ends;    ///< [axis]: rows in runs [0, i]
+  Scratch<std::int64_t> sums;                     ///< what row_ends looks at, where a row has several runs
+  const std::int64_t* row_ends = nullptr;         ///< rows of axis 1 in batch rows [0, k]
+  std::vector<std::vector<std::int64_t>> levels;  ///< [axis]: ends of the batch's own level, where needed
+  std::vector<std::int64_t> sizes;                ///< slots of every ragged axis
 
+  [[nodiscard]] Runs runs(const Source* sources) const { return {sources, of.data(), count}; }
+  [[nodiscard]] std::size_t from(std::size_t run) const {
+    return of.size() == 0 ? 0 : static_cast<std::size_t>(of[run]);
+  }
   [[nodiscard]] std::int64_t total(int axis) const {
     const auto& ends = run_ends[static_cast<std::size_t>(axis)];
-    return ends.empty() ? 0 : ends.back();
+    return ends.size() == 0 ? 0 : ends[ends.size() - 1];
   }
 };
 
@@ -117,14 +124,16 @@ class Batcher {
   void plan(BatchWork& work, const Ints& rows, const Ints* start, const Ints* end, Dice dice,
             const Ints* counters, const Ints* prefix_rows, const Ints* suffix_rows) const;
   void find_records(BatchWork& work, const Ints& rows) const;
+  void first_axis(BatchWork& work, const Ints& rows, bool records) const;
   void put_edge(BatchWork& work, std::int32_t source, std::int64_t part, const Ints* rows,
                 const char* argument) const;
   void cut_windows(BatchWork& work, const Ints* start, const Ints* end, Dice dice,
                    const std::int64_t* counters) const;
-  void measure(BatchWork& work) const;
+  void enter(BatchWork& work, const Ints* prefix_rows, const Ints* suffix_rows) const;
+  void measure(BatchWork& work, bool measured) const;
   void check_values(const BatchWork& work) const;
   void check_runs(const BatchWork& work, const BatchKey& key, const std::vector<Feed>& feeds,
-                  const std::vector<Range>& ranges) const;
+                  const Range* ranges) const;
   [[noreturn]] void raise(const BatchWork& work, const BatchFault& fault) const;
 
   std::vector<Joint> joints_;  ///< keeps what the views below look at
@@ -140,6 +149,7 @@ class Batcher {
   int axes_ = 0;   ///< ragged axes of the batch
   std::int32_t prefix_ = -1;
   std::int32_t suffix_ = -1;
+  bool has_outer_ = false;  ///< some key has one value a row
   bool trusted_ = true;
   MemoryRead read_;  ///< the columns of all sources
 };

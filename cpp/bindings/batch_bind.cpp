@@ -57,8 +57,9 @@ py::array Batcher::lengths(py::handle rows) const {
   auto* to = static_cast<std::int64_t*>(out.mutable_data());
   BatchWork work;
   work.n = picked.count;
-  work.of.resize(static_cast<std::size_t>(work.n));
-  work.records.resize(work.of.size());
+  work.count = work.n;
+  if (sources_.size() > 1) work.of.make(work.n);
+  work.records.make(work.n);
   Status status;
   Place place;
   {
@@ -66,8 +67,8 @@ py::array Batcher::lengths(py::handle rows) const {
     status = batch_records(sources_.data(), static_cast<std::int64_t>(starts_.size()) - 1, starts_.data(),
                            picked.data, work.n, 1, work.of.data(), work.records.data());
     if (status.ok()) {
-      const Runs runs{sources_.data(), work.of.data(), work.n};
-      status = batch_enter(runs, options_.flatten, work.records.data(), work.records.data(), place);
+      status = batch_enter(work.runs(sources_.data()), options_.flatten, work.records.data(),
+                           work.records.data(), place);
     }
   }
   if (!status.ok()) raise(work, {status, place, "rows"});

@@ -5,6 +5,7 @@
 #include "batch.hpp"
 #include "batch_out.hpp"
 #include "raise.hpp"
+#include "varlen/copy.hpp"
 #include "varlen/offsets.hpp"
 
 namespace varlen::bindings {
@@ -24,7 +25,10 @@ void BatchOutputs::levels(int axes) {
   std::int64_t* to = ints(make(py::str(dim + "/offsets"), int64, {sequences + 1}));
   to[0] = 0;
   if (axes == 1) {
-    jobs_.emplace_back([this, to] { std::copy(w_.row_ends.begin(), w_.row_ends.end(), to + 1); });
+    jobs_.emplace_back([this, to] {
+      copy_bytes(reinterpret_cast<std::byte*>(to + 1), reinterpret_cast<const std::byte*>(w_.row_ends),
+                 w_.n * static_cast<std::int64_t>(sizeof *to));
+    });
   } else {
     jobs_.emplace_back([this, axes, to] {
       const auto a = static_cast<std::size_t>(axes);
@@ -46,7 +50,7 @@ void BatchOutputs::levels(int axes) {
   result_[py::str(dim + "/max_length")] = w_.sizes[0];
   if (b_.options_.positions) {
     std::int64_t* positions = ints(make(py::str(dim + "/positions"), int64, {w_.total(1)}));
-    jobs_.emplace_back([this, positions] { positions_of({w_.row_ends.data(), w_.n}, positions); });
+    jobs_.emplace_back([this, positions] { positions_of({w_.row_ends, w_.n}, positions); });
   }
 }
 
@@ -55,7 +59,7 @@ void BatchOutputs::extras() {
   const py::dtype int64 = py::dtype::of<std::int64_t>();
   if (o.lengths) {
     std::int64_t* to = ints(make(py::str("dim1/lengths"), int64, {w_.n}));
-    jobs_.emplace_back([this, to] { lengths_of({w_.row_ends.data(), w_.n}, to); });
+    jobs_.emplace_back([this, to] { lengths_of({w_.row_ends, w_.n}, to); });
   }
   if (o.parts) {
     const py::dtype byte = py::dtype::of<std::uint8_t>();
@@ -63,8 +67,9 @@ void BatchOutputs::extras() {
     jobs_.emplace_back([this, to] {
       std::byte* rows = b_.options_.ragged ? to : scratch(w_.total(1));
       std::int64_t at = 0;
-      for (std::size_t i = 0; i < w_.of.size(); ++i) {
-        const int part = w_.of[i] == b_.prefix_ ? 1 : w_.of[i] == b_.suffix_ ? 3 : 2;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(w_.count); ++i) {
+        const std::int32_t s = runs_.from(static_cast<std::int64_t>(i));
+        const int part = s == b_.prefix_ ? 1 : s == b_.suffix_ ? 3 : 2;
         std::memset(rows + at, part, static_cast<std::size_t>(w_.run_ends[1][i] - at));
         at = w_.run_ends[1][i];
       }

@@ -104,21 +104,22 @@ void Batcher::check_values(const BatchWork& work) const {
     if (!any || !key.type) continue;
     const bool spread = options_.flatten && key.dim < depth_ && key.dim > 0;
     const auto axis = static_cast<std::size_t>(spread ? key.dim : key.axes);
-    const auto& ranges = key.axes == 0 ? work.records : spread ? work.up[axis] : work.ranges[axis];
+    const Range* ranges = key.axes == 0 ? work.records.data()
+                          : spread      ? work.up[axis].data()
+                                        : work.ranges[axis].data();
     check_runs(work, key, key.feeds, ranges);
     if (!spread) continue;
     std::vector<Feed> edges = key.feeds;  // those lie at the slots already
     for (std::size_t s = 0; s + 1 < starts_.size(); ++s) edges[s].convert = {};
-    check_runs(work, key, edges, work.ranges[1]);
+    check_runs(work, key, edges, work.ranges[1].data());
   }
 }
 
 void Batcher::check_runs(const BatchWork& work, const BatchKey& key, const std::vector<Feed>& feeds,
-                         const std::vector<Range>& ranges) const {
+                         const Range* ranges) const {
   Place place;
-  const Runs runs{sources_.data(), work.of.data(), static_cast<std::int64_t>(work.of.size())};
-  const Status status =
-      batch_fits(feeds.data(), key.from.data(), *key.type, !key.nan.is_none(), runs, ranges.data(), place);
+  const Status status = batch_fits(feeds.data(), key.from.data(), *key.type, !key.nan.is_none(),
+                                   work.runs(sources_.data()), ranges, place);
   if (!status.ok()) throw BatchFault{status, place, key.name};
 }
 

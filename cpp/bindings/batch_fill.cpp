@@ -26,9 +26,9 @@ std::byte* BatchOutputs::scratch(std::int64_t bytes) {
 }
 
 std::vector<Segment> BatchOutputs::segments(const BatchKey* key) const {
-  std::vector<Segment> all(w_.of.size());
+  std::vector<Segment> all(static_cast<std::size_t>(w_.count));
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto s = static_cast<std::size_t>(w_.of[i]);
+    const std::size_t s = w_.from(i);
     all[i].levels = b_.sources_[s].nest.levels + 1;
     if (key != nullptr) {
       all[i].values = key->feeds[s].rows;
@@ -53,7 +53,7 @@ void BatchOutputs::end_to_end(const std::vector<Feed>& feeds, const BatchKey& ke
 
 void BatchOutputs::pad_rows(const std::byte* rows, int axes, std::int64_t width, const std::byte* pattern,
                             std::byte* to) {
-  std::vector<Offsets> levels{{w_.row_ends.data(), w_.n}};
+  std::vector<Offsets> levels{{w_.row_ends, w_.n}};
   for (int axis = 2; axis <= axes; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
     auto& ends = w_.levels[a];
@@ -108,14 +108,17 @@ void BatchOutputs::not_nan(const BatchKey& key) {
 }
 
 void BatchOutputs::outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const {
-  const auto n = static_cast<std::size_t>(w_.n);
+  std::vector<std::int64_t> ends(static_cast<std::size_t>(w_.n));
+  std::iota(ends.begin(), ends.end(), 1);
+  if (w_.per_row == 1) {
+    batch_rows(feeds.data(), runs_, w_.records.data(), ends.data(), width, to);
+    return;
+  }
   const auto per_row = static_cast<std::size_t>(w_.per_row);
   const std::size_t window = b_.prefix_ >= 0 ? 1 : 0;
-  std::vector<std::int32_t> of(n);
-  std::vector<Range> records(n);
-  std::vector<std::int64_t> ends(n);
-  std::iota(ends.begin(), ends.end(), 1);
-  for (std::size_t i = 0; i < n; ++i) {
+  std::vector<std::int32_t> of(ends.size());
+  std::vector<Range> records(ends.size());
+  for (std::size_t i = 0; i < ends.size(); ++i) {
     of[i] = w_.of[i * per_row + window];
     records[i] = w_.records[i * per_row + window];
   }

@@ -11,9 +11,7 @@
 namespace varlen::bindings {
 
 BatchOutputs::BatchOutputs(const Batcher& batcher, BatchWork& work, py::handle out, py::handle grow)
-    : b_(batcher),
-      w_(work),
-      runs_{b_.sources_.data(), w_.of.data(), static_cast<std::int64_t>(w_.of.size())} {
+    : b_(batcher), w_(work), runs_(work.runs(batcher.sources_.data())) {
   has_out_ = !out.is_none();
   if (has_out_) out_ = out.cast<py::dict>();
   if (!grow.is_none()) grow_ = py::reinterpret_borrow<py::object>(grow);

@@ -20,15 +20,13 @@ void need(Status status, const char* argument) {
 }  // namespace
 
 void Batcher::find_records(BatchWork& work, const Ints& rows) const {
-  work.n = rows.count;
-  work.per_row = 1 + (prefix_ >= 0 ? 1 : 0) + (suffix_ >= 0 ? 1 : 0);
-  const auto runs = static_cast<std::size_t>(work.n * work.per_row);
-  work.of.resize(runs);
-  work.records.resize(runs);
+  if (sources_.size() > 1) work.of.make(work.count);
+  work.records.make(work.count);
   if (work.n == 0) return;
   const std::int64_t window = prefix_ >= 0 ? 1 : 0;
+  std::int32_t* of = work.of.size() > 0 ? work.of.data() + window : nullptr;
   need(batch_records(sources_.data(), static_cast<std::int64_t>(starts_.size()) - 1, starts_.data(),
-                     rows.data, work.n, work.per_row, work.of.data() + window, work.records.data() + window),
+                     rows.data, work.n, work.per_row, of, work.records.data() + window),
        "rows");
 }
 
@@ -58,7 +56,8 @@ void Batcher::cut_windows(BatchWork& work, const Ints* start, const Ints* end, D
   const auto per_row = static_cast<std::size_t>(work.per_row);
   const std::size_t window = prefix_ >= 0 ? 1 : 0;
   auto& runs = work.ranges[1];
-  std::vector<Range>& windows = work.windows;
+  Scratch<Range>& windows = work.windows;
+  windows.make(work.n);
   std::vector<std::int64_t> rooms(n, -1);
   for (std::size_t k = 0; k < n; ++k) {
     const Range whole = runs[k * per_row + window];
@@ -83,7 +82,7 @@ void Batcher::cut_windows(BatchWork& work, const Ints* start, const Ints* end, D
   if (counters == nullptr) {
     rows.resize(n);
     for (std::size_t k = 0; k < n; ++k) {
-      const auto s = static_cast<std::size_t>(work.of[k * per_row + window]);
+      const std::size_t s = work.from(k * per_row + window);
       rows[k] = starts_[s] + work.records[k * per_row + window].begin - sources_[s].records.begin;
     }
     counters = rows.data();
@@ -95,37 +94,65 @@ void Batcher::cut_windows(BatchWork& work, const Ints* start, const Ints* end, D
   }
 }
 
-void Batcher::measure(BatchWork& work) const {
-  const auto axes = static_cast<std::size_t>(axes_);
-  const auto runs = static_cast<std::int64_t>(work.of.size());
-  const Runs view{sources_.data(), work.of.data(), runs};
-  work.sizes.assign(axes, 0);
-  work.run_ends.resize(axes + 1);
+/// The runs of axis 1 where the first level of the only source leads there, measured too.
+void Batcher::first_axis(BatchWork& work, const Ints& rows, bool records) const {
+  if (records) work.records.make(work.count);
+  work.ranges[1].make(work.count);
+  work.run_ends[1].make(work.count);
   Place place;
-  for (std::size_t axis = 1; axis <= axes; ++axis) {
+  const Status status = batch_first(sources_[0], rows.data, work.n, records ? work.records.data() : nullptr,
+                                    work.ranges[1].data(), work.run_ends[1].data(), work.sizes[0], place);
+  if (place.run < 0) need(status, "rows");
+  need(status, place);
+}
+
+void Batcher::enter(BatchWork& work, const Ints* prefix_rows, const Ints* suffix_rows) const {
+  if (prefix_ >= 0) put_edge(work, prefix_, 0, prefix_rows, "prefix");
+  if (suffix_ >= 0) put_edge(work, suffix_, work.per_row - 1, suffix_rows, "suffix");
+  if (axes_ == 0) return;
+  work.ranges[1].make(work.count);
+  Place place;
+  const Status status = batch_enter(work.runs(sources_.data()), options_.flatten, work.records.data(),
+                                    work.ranges[1].data(), place);
+  need(status, place);
+}
+
+/// Sizes and ends of every axis; `measured`: of axis 1 they are there.
+void Batcher::measure(BatchWork& work, bool measured) const {
+  const Runs view = work.runs(sources_.data());
+  Place place;
+  for (std::size_t axis = measured ? 2 : 1; axis < work.ranges.size(); ++axis) {
     if (axis > 1) {
-      work.ranges[axis].resize(work.of.size());
+      work.ranges[axis].make(work.count);
       const Status status = batch_under(view, static_cast<int>(axis) - 1, work.ranges[axis - 1].data(),
                                         work.ranges[axis].data(), work.sizes[axis - 1], place);
       need(status, place);
     }
-    work.run_ends[axis].resize(work.of.size());
-    need(batch_ends(work.ranges[axis].data(), runs, work.run_ends[axis].data()), "rows");
+    work.run_ends[axis].make(work.count);
+    need(batch_ends(work.ranges[axis].data(), work.count, work.run_ends[axis].data()), "rows");
   }
   if (options_.flatten && depth_ > 1) {
     work.up.resize(static_cast<std::size_t>(depth_));
     for (auto& up : work.up) {
-      up.resize(work.of.size());
+      up.resize(static_cast<std::size_t>(work.count));
       work.up_view.push_back(up.data());
     }
     const Status status =
         batch_rise(view, work.records.data(), work.ranges[1].data(), work.up_view.data(), place);
     need(status, place);
   }
-  work.row_ends.resize(static_cast<std::size_t>(work.n));
+  if (axes_ == 0) return;
+  work.row_ends = work.run_ends[1].data();
+  if (measured) return;
+  if (work.per_row > 1) {
+    work.sums.make(work.n);
+    const auto per_row = static_cast<std::size_t>(work.per_row);
+    for (std::size_t k = 0; k < work.sums.size(); ++k) work.sums[k] = work.row_ends[(k + 1) * per_row - 1];
+    work.row_ends = work.sums.data();
+  }
+  work.sizes[0] = 0;
   std::int64_t before = 0;
-  for (std::size_t k = 0; axes > 0 && k < work.row_ends.size(); ++k) {
-    work.row_ends[k] = work.run_ends[1][(k + 1) * static_cast<std::size_t>(work.per_row) - 1];
+  for (std::int64_t k = 0; k < work.n; ++k) {
     work.sizes[0] = std::max(work.sizes[0], work.row_ends[k] - before);
     before = work.row_ends[k];
   }
@@ -133,23 +160,23 @@ void Batcher::measure(BatchWork& work) const {
 
 void Batcher::plan(BatchWork& work, const Ints& rows, const Ints* start, const Ints* end, Dice dice,
                    const Ints* counters, const Ints* prefix_rows, const Ints* suffix_rows) const {
-  find_records(work, rows);
-  if (prefix_ >= 0) put_edge(work, prefix_, 0, prefix_rows, "prefix");
-  if (suffix_ >= 0) put_edge(work, suffix_, work.per_row - 1, suffix_rows, "suffix");
+  work.n = rows.count;
+  work.per_row = 1 + (prefix_ >= 0 ? 1 : 0) + (suffix_ >= 0 ? 1 : 0);
+  work.count = work.n * work.per_row;
   work.ranges.resize(static_cast<std::size_t>(axes_) + 1);
-  if (axes_ > 0) {
-    work.ranges[1].resize(work.of.size());
-    const Runs view{sources_.data(), work.of.data(), static_cast<std::int64_t>(work.of.size())};
-    Place place;
-    const Status status =
-        batch_enter(view, options_.flatten, work.records.data(), work.ranges[1].data(), place);
-    need(status, place);
-    if (start != nullptr || end != nullptr || options_.max_len >= 0 || options_.windows) {
-      work.windows.resize(static_cast<std::size_t>(work.n));
-      cut_windows(work, start, end, dice, counters != nullptr ? counters->data : nullptr);
-    }
+  work.run_ends.resize(static_cast<std::size_t>(axes_) + 1);
+  work.sizes.assign(static_cast<std::size_t>(axes_), 0);
+  const bool cuts =
+      axes_ > 0 && (start != nullptr || end != nullptr || options_.max_len >= 0 || options_.windows);
+  const bool direct = sources_.size() == 1 && axes_ > 0 && (depth_ == 1 || !options_.flatten);
+  if (direct) {
+    first_axis(work, rows, cuts || has_outer_);
+  } else {
+    find_records(work, rows);
+    enter(work, prefix_rows, suffix_rows);
   }
-  measure(work);
+  if (cuts) cut_windows(work, start, end, dice, counters != nullptr ? counters->data : nullptr);
+  measure(work, direct && !cuts);
   check_values(work);
 }
 

@@ -4,6 +4,7 @@
 
 #include "cast.hpp"
 #include "raise.hpp"
+#include "varlen/copy.hpp"
 
 namespace varlen::bindings {
 
@@ -69,7 +70,7 @@ std::optional<Number> number_of(py::handle value) {
 void convert_into(Type from, Type to, const std::byte* in, std::int64_t count, std::byte* out) {
   const Convert how = cast_of(from, to);
   if (how.run == nullptr) {
-    std::memcpy(out, in, static_cast<std::size_t>(count * size_of(to)));
+    copy_exact(out, in, count * size_of(to));
   } else {
     how.run(in, count, nullptr, out);
   }

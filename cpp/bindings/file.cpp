@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "arrays.hpp"
@@ -22,6 +23,7 @@ class MappedFile {
   MappedFile(py::handle path, const std::optional<Identity>& expect, bool map, bool nested,
              const py::object& recall) {
     const Descriptor file(fs_path(path), expect);
+    path_ = file.path();
     id_ = file.id();
     if (!recall.is_none()) {
       const py::object known = recall(identity());
@@ -46,6 +48,11 @@ class MappedFile {
 
   [[nodiscard]] const std::shared_ptr<Header>& header() const { return header_; }
   [[nodiscard]] Identity identity() const { return identity_of(id_); }
+
+  [[nodiscard]] bool changed() const {
+    const py::gil_scoped_release release;
+    return changed_in_place(path_.c_str(), id_);
+  }
 
   [[nodiscard]] py::array view(std::int64_t entry, const py::dtype& dtype, py::handle self) const {
     const HeaderEntry& e = header_->entry(entry);
@@ -94,6 +101,7 @@ class MappedFile {
     }
   }
 
+  std::string path_;
   std::shared_ptr<Header> header_;
   FileId id_;
   const std::byte* data_ = nullptr;
@@ -146,6 +154,8 @@ void bind_file(py::module_& m) {
            py::arg("recall") = py::none())
       .def_property_readonly("header", &MappedFile::header)
       .def_property_readonly("identity", &MappedFile::identity, "(size, mtime_ns, inode).")
+      .def_property_readonly("changed", &MappedFile::changed,
+                             "Whether the path leads to the same file, changed since. One look.")
       .def(
           "view",
           [](const py::object& self, std::int64_t entry, const py::dtype& dtype) {

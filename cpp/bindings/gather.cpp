@@ -47,9 +47,11 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
     const Offsets level = all.levels[d]->view();
     Ranges below(n);
     py::array below_ends = empty_ints(n);
-    raise_if(gather_descend(level, ranges.get(), n, level.total(), below.get(), ints(below_ends)), "levels");
+    raise_if(gather_descend(level, ranges.data(), n, level.total(), below.data(), ints(below_ends)),
+             "levels");
     py::array offsets = fresh_offsets(n > 0 ? ends[n - 1] : 0);
-    raise_if(gather_ends(level, ranges.get(), below.get(), ints(below_ends), n, ints(offsets) + 1), "levels");
+    raise_if(gather_ends(level, ranges.data(), below.data(), ints(below_ends), n, ints(offsets) + 1),
+             "levels");
     levels.push_back(Level::trusted(std::move(offsets)));
     ranges = std::move(below);
     keep = std::move(below_ends);
@@ -59,7 +61,7 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
   auto* out = static_cast<std::byte*>(values.mutable_data());
   {
     const Unlocked unlocked(values.nbytes());
-    gather_rows(rows_of(all.values), ranges.get(), ends, n, out);
+    gather_rows(rows_of(all.values), ranges.data(), ends, n, out);
   }
   return {std::move(values), std::move(levels)};
 }
@@ -72,12 +74,12 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   Levels levels;
   if (from == all.levels.size()) {  // plain rows, each a range of its own
     const std::int64_t count = all.values.shape(0);
-    refuse(gather_index(index, n, count, ranges.get()), count, "rows");
+    refuse(gather_index(index, n, count, ranges.data()), count, "rows");
     gather_steps({1, n}, 1, ends);
     return descend(all, from, {}, std::move(ranges), ends, n);
   }
   const Offsets level = all.levels[from]->view();
-  refuse(gather_sequences(level, index, n, ranges.get(), ends), level.count, "sequences");
+  refuse(gather_sequences(level, index, n, ranges.data(), ends), level.count, "sequences");
   levels.push_back(Level::trusted(offsets));
   return descend(all, from + 1, std::move(levels), std::move(ranges), ends, n);
 }
@@ -91,7 +93,7 @@ Nested gather(const Nested& all, py::handle index) {
 
 Ranges all_ranges(const Nested& all) {
   Ranges ranges(all.count());
-  gather_all(all.levels[0]->view(), ranges.get());
+  gather_all(all.levels[0]->view(), ranges.data());
   return ranges;
 }
 
@@ -100,7 +102,7 @@ Ranges some_ranges(const Nested& all, const Ints& index) {
   Ranges ranges(index.count);
   py::array ends = empty_ints(index.count);
   const Offsets level = all.levels[0]->view();
-  refuse(gather_sequences(level, index.data, index.count, ranges.get(), ints(ends)), level.count,
+  refuse(gather_sequences(level, index.data, index.count, ranges.data(), ints(ends)), level.count,
          "sequences");
   return ranges;
 }
@@ -113,13 +115,13 @@ Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
   Ranges ranges = some ? some_ranges(all, picked) : all_ranges(all);
   py::array offsets = fresh_offsets(n);
   std::int64_t* ends = ints(offsets) + 1;
-  gather_windows(ranges.get(), n, slice, ranges.get(), ends);
+  gather_windows(ranges.data(), n, slice, ranges.data(), ends);
   const std::int64_t total = n > 0 ? ends[n - 1] : 0;
   if (!some && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
   Levels levels{Level::trusted(offsets)};
   if (slice.step == 1) return descend(all, 1, std::move(levels), std::move(ranges), ends, n);
   py::array rows = empty_ints(total);
-  gather_strided(ranges.get(), ends, n, slice.step, ints(rows));
+  gather_strided(ranges.data(), ends, n, slice.step, ints(rows));
   Nested below = pick(all, 1, ints(rows), total);
   levels.insert(levels.end(), below.levels.begin(), below.levels.end());
   return {std::move(below.values), std::move(levels)};
@@ -128,7 +130,7 @@ Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
 Nested gather_column(const Nested& all, std::int64_t at) {
   const std::int64_t n = all.count();
   py::array index = empty_ints(n);
-  const Status status = gather_column(all_ranges(all).get(), n, at, ints(index));
+  const Status status = gather_column(all_ranges(all).data(), n, at, ints(index));
   if (!status.ok()) {
     raise_index("index " + std::to_string(at) + " is out of range for sequence " +
                 std::to_string(status.where) + " of length " + std::to_string(status.value));

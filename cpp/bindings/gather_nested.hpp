@@ -5,7 +5,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,10 +12,12 @@
 #include "arrays.hpp"
 #include "level.hpp"
 #include "raise.hpp"
+#include "scratch.hpp"
 
 namespace varlen::bindings {
 
 using Levels = std::vector<LevelRef>;
+using Ranges = Scratch<Range>;
 
 /// Values and the levels above them, which fit each other: what a call is given and gives back.
 struct Nested {
@@ -51,17 +52,6 @@ struct Nested {
     raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
                 " rows, but there are " + std::to_string(below));
   }
-};
-
-/// Ranges that nobody has to set to zero first.
-class Ranges {
- public:
-  explicit Ranges(std::int64_t n)
-      : bytes_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n) * sizeof(Range))) {}
-  [[nodiscard]] Range* get() const { return reinterpret_cast<Range*>(bytes_.get()); }
-
- private:
-  std::unique_ptr<std::byte[]> bytes_;
 };
 
 /// n + 1 offsets, the first of them there.

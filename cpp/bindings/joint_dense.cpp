@@ -2,7 +2,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "arrays.hpp"
@@ -10,6 +9,7 @@
 #include "outputs.hpp"
 #include "overlap.hpp"
 #include "raise.hpp"
+#include "varlen/copy.hpp"
 
 namespace varlen::bindings {
 
@@ -140,9 +140,7 @@ class Plan {
     }
     const Rows& values = joint_.root().rows[entry.column];
     if (entry.dim == 0) {
-      if (rows.size() > 0)
-        std::memcpy(to, values.data + rows.begin * values.width,
-                    static_cast<std::size_t>(rows.size() * values.width));
+      copy_bytes(to, values.data + rows.begin * values.width, rows.size() * values.width);
       return;
     }
     pad(joint_.levels(), entry.dim, rows, values, sizes_.data(), how, to);

@@ -15,6 +15,7 @@ using varlen::Code;
 using varlen::Offsets;
 using varlen::Range;
 using varlen::Runs;
+using varlen::Source;
 using varlen::Status;
 using varlen::test::draw;
 using varlen::test::Ints;
@@ -60,6 +61,55 @@ TEST(batch, finds_records_of_many_sources) {
       CHECK_EQ(status.value, wrong);
     }
   }
+}
+
+TEST(batch, takes_the_first_level_in_one_pass) {
+  int failed = 0;
+  for (int turn = 0; turn < 2000; ++turn) {
+    Sources sources(static_cast<int>(draw(1, 3)), 4, 5);
+    if (sources.total() == 0) continue;
+    if (turn % 2 == 0) sources.damage();
+    Source& source = sources.all[0];
+    source.records.begin = draw(0, source.nest.rows[0]);
+    const std::int64_t total = source.records.size();
+    const std::int64_t n = draw(0, 30);
+    Ints rows(z(n));
+    for (auto& row : rows) row = total == 0 || draw(0, 200) == 0 ? draw(-9, 9) : draw(-total, total - 1);
+    const Ints starts{0, total};
+
+    std::vector<std::int32_t> of(z(n));
+    Ranges records(z(n)), below(z(n));
+    Ints ends(z(n));
+    varlen::Place place;
+    Status want =
+        varlen::batch_records(&source, 1, starts.data(), rows.data(), n, 1, of.data(), records.data());
+    const Runs runs{&source, nullptr, n};
+    if (want.ok()) want = varlen::batch_enter(runs, false, records.data(), below.data(), place);
+    if (want.ok()) want = varlen::batch_ends(below.data(), n, ends.data());
+
+    Ranges found(z(n)), under_found(z(n));
+    Ints found_ends(z(n));
+    std::int64_t longest = 0;
+    varlen::Place where;
+    const bool keeps = turn % 3 > 0;
+    const Status got = varlen::batch_first(source, rows.data(), n, keeps ? found.data() : nullptr,
+                                           under_found.data(), found_ends.data(), longest, where);
+    CHECK_EQ(got.ok(), want.ok());
+    if (!got.ok()) {
+      ++failed;
+      CHECK((got.code == Code::index_out_of_range) == (where.run < 0 && got.code != Code::overflow));
+      continue;
+    }
+    CHECK(found_ends == ends);
+    std::int64_t want_longest = 0;
+    for (std::size_t k = 0; k < z(n); ++k) {
+      CHECK(under_found[k].begin == below[k].begin && under_found[k].end == below[k].end);
+      CHECK(!keeps || (found[k].begin == records[k].begin && found[k].end == records[k].end));
+      want_longest = std::max(want_longest, below[k].size());
+    }
+    CHECK_EQ(longest, want_longest);
+  }
+  CHECK(failed > 100);
 }
 
 TEST(batch, descends_as_a_loop_does) {

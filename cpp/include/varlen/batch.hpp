@@ -20,11 +20,15 @@ struct Source {
   bool trusted = true;  ///< every level was checked
 };
 
-/// Run i is of sources[of[i]]; its rows are in an array of Ranges beside it, one array a dim.
+/// Run i is of sources[of[i]], or all are of the first where `of` is null; its rows are in an array of Ranges
+/// beside it, one array a dim.
 struct Runs {
   const Source* sources = nullptr;
   const std::int32_t* of = nullptr;
   std::int64_t count = 0;
+
+  [[nodiscard]] std::int32_t from(std::int64_t i) const noexcept { return of == nullptr ? 0 : of[i]; }
+  [[nodiscard]] const Source& source(std::int64_t i) const noexcept { return sources[from(i)]; }
 };
 
 struct Place {
@@ -36,11 +40,17 @@ struct Place {
 inline constexpr int kMaxBatchDepth = 31;
 
 /// Rows of all sources counted through, negatives from the end, to source and record. Source s has rows
-/// [starts[s], starts[s + 1]). Entry k goes to of[k * stride] and records[k * stride].
-/// Fails with index_out_of_range: where = k.
+/// [starts[s], starts[s + 1]). Entry k goes to of[k * stride], where there is an `of`, and records[k *
+/// stride]. Fails with index_out_of_range: where = k.
 Status batch_records(const Source* sources, std::int64_t source_count, const std::int64_t* starts,
                      const std::int64_t* rows, std::int64_t n, std::int64_t stride, std::int32_t* of,
                      Range* records) noexcept;
+
+/// The rows of dim 1 under rows of one source, which has a level, and ends[k] = the rows in runs [0, k]: what
+/// batch_records, batch_enter and batch_ends come to for one run a row. `records` may be null; `longest` is
+/// raised to the longest run.
+Status batch_first(const Source& source, const std::int64_t* rows, std::int64_t n, Range* records,
+                   Range* below, std::int64_t* ends, std::int64_t& longest, Place& place) noexcept;
 
 /// From records to their rows of dim 1, or of the deepest dim. A source without levels gives its record.
 Status batch_enter(const Runs& runs, bool deepest, const Range* records, Range* below, Place& place) noexcept;

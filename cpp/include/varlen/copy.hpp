@@ -30,14 +30,17 @@ inline void move_ends(std::byte* out, const std::byte* in, std::int64_t bytes) n
 
 }  // namespace detail
 
-/// Where memcpy and memset of the C library are as fast as inline code.
+/// out[0, bytes) = in[0, bytes) and nothing else, for rows of any length. No overlap.
+void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept;
+
+/// Where a call is as fast as inline code.
 inline constexpr std::int64_t kInlineBytes = 128;
 
-/// out[0, bytes) = in[0, bytes), reading and writing nothing else. No overlap.
+/// The same, inline for short rows.
 inline void copy_exact(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
   if (bytes >= 16) {
     if (bytes > kInlineBytes) {
-      std::memcpy(out, in, static_cast<std::size_t>(bytes));
+      copy_bytes(out, in, bytes);
       return;
     }
     if (bytes <= 32) return detail::move_ends<16>(out, in, bytes);
@@ -117,10 +120,6 @@ inline Vec load(const std::byte* at) noexcept {
 inline void store(std::byte* at, Vec v) noexcept {
   std::memcpy(at, &v, sizeof v);
 }
-
-/// out[0, bytes) = in[0, bytes) and nothing else, for rows of any length: memcpy where that is the faster
-/// one. No overlap.
-void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept;
 
 /// What copy_over and fill_over with a vector may touch past the end.
 inline constexpr std::int64_t kOver = 32;

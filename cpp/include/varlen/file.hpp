@@ -21,6 +21,10 @@ struct FileId {
 /// Code::io_error with errno in `value`; what is not a regular file is Code::not_regular, and fd is closed.
 Status open_file(const char* path, int& fd, FileId& id) noexcept;
 
+/// Whether `path` leads to the file that was `id`, with another size or time. One look; not so where it leads
+/// nowhere or to another file, which leaves the old one whole for those who have mapped it.
+bool changed_in_place(const char* path, const FileId& id) noexcept;
+
 void close_file(int fd) noexcept;
 
 /// Bytes [begin, begin + size) of the file. Code::short_read where the file ends before: `where` = the first

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ahead.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen {
@@ -9,10 +10,6 @@ namespace {
 
 // Bounds of scattered rows: far enough ahead to hide a miss, near enough to stay in L1.
 constexpr std::int64_t kAhead = 12;
-
-void prefetch(const void* at) noexcept {
-  __builtin_prefetch(at, 0, 3);
-}
 
 /// The rows of dim d + 1 under `range` of dim d, from its outer bounds alone.
 Status below_of(const Nest& nest, int d, Range range, Range& below) noexcept {
@@ -60,8 +57,34 @@ Status batch_records(const Source* sources, std::int64_t source_count, const std
       s = std::upper_bound(starts, starts + source_count + 1, row) - starts - 1;
     }
     const std::int64_t record = sources[s].records.begin + row - starts[s];
-    of[k * stride] = static_cast<std::int32_t>(s);
+    if (of != nullptr) of[k * stride] = static_cast<std::int32_t>(s);
     records[k * stride] = {record, record + 1};
+  }
+  return {};
+}
+
+Status batch_first(const Source& source, const std::int64_t* rows, std::int64_t n, Range* records,
+                   Range* below, std::int64_t* ends, std::int64_t& longest, Place& place) noexcept {
+  const Nest& nest = source.nest;
+  const Offsets level = nest.levels[0];
+  const std::int64_t first = source.records.begin;
+  const std::int64_t total = source.records.size();
+  std::int64_t sum = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (k + kAhead < n && rows[k + kAhead] < total) prefetch(level.ends, first + rows[k + kAhead], 8);
+    const std::int64_t row = rows[k] < 0 ? rows[k] + total : rows[k];
+    if (row < 0 || row >= total) return {Code::index_out_of_range, k, rows[k]};
+    const Range record{first + row, first + row + 1};
+    if (records != nullptr) records[k] = record;
+    const Status status = below_of(nest, 0, record, below[k]);
+    if (!status.ok()) {
+      place = {k, 1};
+      return status;
+    }
+    const std::int64_t size = below[k].size();
+    if (!checked_add(sum, size, sum)) return {Code::overflow, k, sum};
+    longest = std::max(longest, size);
+    ends[k] = sum;
   }
   return {};
 }
@@ -70,10 +93,10 @@ Status batch_enter(const Runs& runs, bool deepest, const Range* records, Range* 
                    Place& place) noexcept {
   for (std::int64_t i = 0; i < runs.count; ++i) {
     if (i + kAhead < runs.count) {
-      const Nest& next = runs.sources[runs.of[i + kAhead]].nest;
-      if (next.depth > 0) prefetch(next.levels[0].ends + records[i + kAhead].begin);
+      const Nest& next = runs.source(i + kAhead).nest;
+      if (next.depth > 0) prefetch(next.levels[0].ends, records[i + kAhead].begin, 8);
     }
-    const Nest& nest = runs.sources[runs.of[i]].nest;
+    const Nest& nest = runs.source(i).nest;
     Range range = records[i];
     const int stop = deepest ? nest.depth : std::min(nest.depth, 1);
     for (int d = 0; d < stop; ++d) {
@@ -91,7 +114,7 @@ Status batch_enter(const Runs& runs, bool deepest, const Range* records, Range* 
 Status batch_under(const Runs& runs, int d, const Range* above, Range* below, std::int64_t& longest,
                    Place& place) noexcept {
   for (std::int64_t i = 0; i < runs.count; ++i) {
-    const Status status = walk(runs.sources[runs.of[i]].nest, d, above[i], below[i], longest);
+    const Status status = walk(runs.source(i).nest, d, above[i], below[i], longest);
     if (!status.ok()) {
       place = {i, d + 1};
       return status;
@@ -103,7 +126,7 @@ Status batch_under(const Runs& runs, int d, const Range* above, Range* below, st
 Status batch_rise(const Runs& runs, const Range* records, const Range* slots, Range* const* up,
                   Place& place) noexcept {
   for (std::int64_t i = 0; i < runs.count; ++i) {
-    const Source& source = runs.sources[runs.of[i]];
+    const Source& source = runs.source(i);
     const Nest& nest = source.nest;
     if (nest.depth < 2) continue;
     Range whole[kMaxBatchDepth + 1];
@@ -158,7 +181,7 @@ void batch_level(const Runs& runs, int d, const Range* above, const Range* below
                  std::int64_t* out) noexcept {
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < runs.count; ++i) {
-    const Offsets& level = runs.sources[runs.of[i]].nest.levels[d];
+    const Offsets& level = runs.source(i).nest.levels[d];
     const std::int64_t shift = below[i].begin - total;
     for (std::int64_t j = above[i].begin; j < above[i].end; ++j) *out++ = level.end(j) - shift;
     total += below[i].size();

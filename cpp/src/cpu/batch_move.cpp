@@ -6,6 +6,7 @@
 #include "spread.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/copy.hpp"
+#include "varlen/gather.hpp"
 #include "varlen/pool.hpp"
 
 namespace varlen {
@@ -72,10 +73,10 @@ void spread_run(const Feed& feed, const Nest& nest, Range rows, Range part, Spre
 Status batch_fits(const Feed* feeds, const Type* from, Type to, bool skip_nan, const Runs& runs,
                   const Range* ranges, Place& place) noexcept {
   for (std::int64_t i = 0; i < runs.count; ++i) {
-    const Feed& feed = feeds[runs.of[i]];
+    const Feed& feed = feeds[runs.from(i)];
     if (feed.convert.run == nullptr) continue;
     const std::int64_t first = ranges[i].begin * feed.elements();
-    Status status = cast_check(from[runs.of[i]], to, skip_nan, feed.rows.data + first * feed.convert.from,
+    Status status = cast_check(from[runs.from(i)], to, skip_nan, feed.rows.data + first * feed.convert.from,
                                ranges[i].size() * feed.elements());
     if (!status.ok()) {
       status.where = (first + status.where) / feed.elements();
@@ -88,13 +89,17 @@ Status batch_fits(const Feed* feeds, const Type* from, Type to, bool skip_nan, c
 
 void batch_rows(const Feed* feeds, const Runs& runs, const Range* ranges, const std::int64_t* ends,
                 std::int64_t width, std::byte* out) noexcept {
+  if (runs.of == nullptr && feeds[0].convert.run == nullptr) {
+    gather_rows(feeds[0].rows, ranges, ends, runs.count, out);
+    return;
+  }
   pieces(runs.count, ends, width, [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t at) {
     const std::int64_t ahead = i + kRunsAhead;
     if (ahead < runs.count) {
-      const Rows& next = feeds[runs.of[ahead]].rows;
+      const Rows& next = feeds[runs.from(ahead)].rows;
       prefetch(next.data, ranges[ahead].begin, next.width);
     }
-    put(feeds[runs.of[i]], ranges[i].begin + from, ranges[i].begin + to, out + at * width);
+    put(feeds[runs.from(i)], ranges[i].begin + from, ranges[i].begin + to, out + at * width);
   });
 }
 
@@ -102,8 +107,8 @@ void batch_spread(const Feed* feeds, const Runs& runs, const Range* slots, Range
                   const std::int64_t* ends, Spread spread, const std::byte* fill, std::int64_t width,
                   std::byte* out) noexcept {
   pieces(runs.count, ends, width, [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t at) {
-    const Feed& feed = feeds[runs.of[i]];
-    const Nest& nest = runs.sources[runs.of[i]].nest;
+    const Feed& feed = feeds[runs.from(i)];
+    const Nest& nest = runs.source(i).nest;
     const Range part{slots[i].begin + from, slots[i].begin + to};
     if (feed.dim == nest.depth) {
       put(feed, part.begin, part.end, out + at * width);

@@ -17,6 +17,19 @@ Status io_error(std::int64_t where) noexcept {
   return {Code::io_error, where, errno};
 }
 
+FileId id_of(const struct stat& info) noexcept {
+#ifdef __APPLE__
+  const timespec& time = info.st_mtimespec;
+#else
+  const timespec& time = info.st_mtim;
+#endif
+  return {.size = static_cast<std::int64_t>(info.st_size),
+          .mtime_ns = static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 +
+                      static_cast<std::int64_t>(time.tv_nsec),
+          .inode = static_cast<std::uint64_t>(info.st_ino),
+          .device = static_cast<std::uint64_t>(info.st_dev)};
+}
+
 // Below this a gap is cheaper to read than to step over.
 constexpr std::int64_t kGap = std::int64_t{16} << 10;
 
@@ -37,17 +50,15 @@ Status open_file(const char* path, int& fd, FileId& id) noexcept {
     close_file(fd);
     return {Code::not_regular, -1, S_ISDIR(info.st_mode) ? 1 : 0};
   }
-#ifdef __APPLE__
-  const timespec& time = info.st_mtimespec;
-#else
-  const timespec& time = info.st_mtim;
-#endif
-  id = {.size = static_cast<std::int64_t>(info.st_size),
-        .mtime_ns =
-            static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::int64_t>(time.tv_nsec),
-        .inode = static_cast<std::uint64_t>(info.st_ino),
-        .device = static_cast<std::uint64_t>(info.st_dev)};
+  id = id_of(info);
   return {};
+}
+
+bool changed_in_place(const char* path, const FileId& id) noexcept {
+  struct stat info {};
+  if (::stat(path, &info) != 0) return false;
+  const FileId now = id_of(info);
+  return now.inode == id.inode && (now.size != id.size || now.mtime_ns != id.mtime_ns);
 }
 
 void close_file(int fd) noexcept {

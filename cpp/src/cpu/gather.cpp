@@ -38,8 +38,8 @@ VARLEN_WIDE void gather_part(Rows values, const Range* ranges, const std::int64_
         const std::byte* in = values.data + (ranges[k].begin + skipped) * width;
         if (bytes <= kShort && stop - out >= bytes + kOver && values_end - in >= bytes + kOver) {
           copy_over(out, in, bytes);
-        } else if (bytes > 0) {
-          std::memcpy(out, in, static_cast<std::size_t>(bytes));
+        } else {
+          copy_bytes(out, in, bytes);
         }
         out += bytes;
         done = end;

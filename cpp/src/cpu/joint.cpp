@@ -1,9 +1,9 @@
 #include "varlen/joint.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "spread.hpp"
+#include "varlen/copy.hpp"
 
 namespace varlen {
 
@@ -63,8 +63,7 @@ void joint_spread(const Offsets* levels, int depth, Range rows, Rows values, Ran
   for (; i < rows.end && slot < slots.end; ++i) {
     const std::int64_t next = first_slot(levels, depth, i + 1);
     if (next > slot && slot >= slots.begin) {
-      std::memcpy(out + (slot - slots.begin) * values.width, values.data + i * values.width,
-                  static_cast<std::size_t>(values.width));
+      copy_exact(out + (slot - slots.begin) * values.width, values.data + i * values.width, values.width);
     }
     slot = next;
   }
@@ -76,8 +75,7 @@ void joint_repeat(const Offsets* levels, int depth, Range rows, Rows values, Ran
   for (std::int64_t slot = slots.begin; slot < slots.end && i < rows.end; ++i) {
     const std::int64_t end = std::min(slots.end, first_slot(levels, depth, i + 1));
     for (; slot < end; ++slot) {
-      std::memcpy(out + (slot - slots.begin) * values.width, values.data + i * values.width,
-                  static_cast<std::size_t>(values.width));
+      copy_exact(out + (slot - slots.begin) * values.width, values.data + i * values.width, values.width);
     }
   }
 }

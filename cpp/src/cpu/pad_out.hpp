@@ -29,8 +29,8 @@ class Cached {
   void copy(const std::byte* in, std::int64_t n, const std::byte* /*begin*/, const std::byte* end) noexcept {
     if (n < kInline && limit - out >= n + kOver && end - in >= n + kOver) {
       copy_over(out, in, n);
-    } else if (n > 0) {
-      std::memcpy(out, in, static_cast<std::size_t>(n));
+    } else {
+      copy_bytes(out, in, n);
     }
     out += n;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "ahead.hpp"
@@ -114,7 +113,7 @@ void one_row(Job& job, Range rows, const std::byte* dense, std::int64_t row_byte
   const std::int64_t from = std::max(rows.begin, job.from);
   const std::int64_t bytes = (std::min(rows.end, job.to) - from) * job.width;
   if (bytes <= 0) return;
-  std::memcpy(job.out, dense + gap + (from - rows.begin) * job.width, static_cast<std::size_t>(bytes));
+  copy_bytes(job.out, dense + gap + (from - rows.begin) * job.width, bytes);
   job.out += bytes;
 }
 

@@ -126,11 +126,7 @@ class File:
         One look at the path, for use before large reads: to touch what was cut off a mapped file ends the
         process. A file that was replaced or unlinked is still there for those who have mapped it.
         """
-        try:
-            now = _identity(os.stat(self.path))
-        except OSError:
-            return
-        if now[2] == self.identity[2] and now != self.identity:
+        if self._core.changed:
             self.check()
 
     def validate(self) -> None:
