@@ -59,9 +59,10 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
   }
   py::array values = rows_like(all.values, n > 0 ? ends[n - 1] : 0);
   auto* out = static_cast<std::byte*>(values.mutable_data());
+  const Rows rows = rows_of(all.values);  // asks for the dtype, which takes the GIL
   {
     const Unlocked unlocked(values.nbytes());
-    gather_rows(rows_of(all.values), ranges.data(), ends, n, out);
+    gather_rows(rows, ranges.data(), ends, n, out);
   }
   return {std::move(values), std::move(levels)};
 }
