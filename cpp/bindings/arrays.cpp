@@ -97,12 +97,12 @@ py::array empty(PyObject* descr, int nd, const py::ssize_t* shape) {
   return large_empty(py::reinterpret_borrow<py::dtype>(descr), Extents(shape, shape + nd), bytes);
 }
 
-py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape) {
+py::array empty(const py::dtype& dtype, const Extents& shape) {
   return empty(dtype.ptr(), static_cast<int>(shape.size()), shape.data());
 }
 
 py::array rows_like(const py::array& like, std::int64_t count) {
-  std::vector<py::ssize_t> shape(like.shape(), like.shape() + like.ndim());
+  Extents shape(like.shape(), like.shape() + like.ndim());
   shape[0] = count;
   return empty(fields_of(like.ptr())->descr, static_cast<int>(like.ndim()), shape.data());
 }

@@ -8,13 +8,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "few.hpp"
 #include "varlen/views.hpp"
 
 namespace varlen::bindings {
 
 namespace py = pybind11;
+
+/// A shape.
+using Extents = Few<py::ssize_t, 8>;
 
 /// A one-dimensional int64 array of contiguous memory; `keep` owns it. No copy where it already is one.
 struct Ints {
@@ -37,7 +40,7 @@ Rows rows_of(const py::array& array);
 
 /// Uninitialised, C-contiguous, of the given dtype; large ones from recycled memory.
 py::array empty(PyObject* descr, int nd, const py::ssize_t* shape);
-py::array empty(const py::dtype& dtype, const std::vector<py::ssize_t>& shape);
+py::array empty(const py::dtype& dtype, const Extents& shape);
 
 /// Uninitialised, for `count` rows like those of `like`.
 py::array rows_like(const py::array& like, std::int64_t count);

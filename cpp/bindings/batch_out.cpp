@@ -18,8 +18,7 @@ BatchOutputs::BatchOutputs(const Batcher& batcher, BatchWork& work, py::handle o
   w_.levels.resize(static_cast<std::size_t>(b_.axes_) + 1);
 }
 
-std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype,
-                              const std::vector<py::ssize_t>& shape) {
+std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype, const Extents& shape) {
   const std::string label = py::str(name);
   const std::int64_t bytes = padded_bytes(label, dtype, shape, b_.options_.max_bytes, used_);
   const std::int64_t count = dtype.itemsize() > 0 ? bytes / dtype.itemsize() : 0;
@@ -39,7 +38,7 @@ std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype,
 }
 
 py::array BatchOutputs::buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
-                               const std::vector<py::ssize_t>& shape, std::int64_t count) {
+                               const Extents& shape, std::int64_t count) {
   if (!py::isinstance<py::array>(given)) {
     raise_type("out['" + name + "']: expected an array, got " + type_name(given));
   }
@@ -58,18 +57,20 @@ py::array BatchOutputs::buffer(const std::string& name, const py::object& given,
   }
   const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
                     std::equal(shape.begin(), shape.end(), array.shape());
-  return same ? array : py::array(dtype, shape, array.mutable_data(), array);
+  if (same) return array;
+  return make_array(dtype.ptr(), static_cast<int>(shape.size()), shape.data(), nullptr, array.mutable_data(),
+                    array.ptr());
 }
 
-std::vector<py::ssize_t> BatchOutputs::shape_of(int axes, const py::array& row) const {
-  std::vector<py::ssize_t> shape;
+Extents BatchOutputs::shape_of(int axes, const py::array& row) const {
+  Extents shape;
   if (axes > 0 && b_.options_.ragged) {
     shape.push_back(w_.total(axes));
   } else {
     shape.push_back(w_.n);
-    shape.insert(shape.end(), w_.sizes.begin(), w_.sizes.begin() + axes);
+    shape.append(w_.sizes.data(), w_.sizes.data() + axes);
   }
-  if (row.ndim() > 0) shape.insert(shape.end(), row.shape() + 1, row.shape() + row.ndim());
+  if (row.ndim() > 0) shape.append(row.shape() + 1, row.shape() + row.ndim());
   return shape;
 }
 

@@ -22,10 +22,10 @@ class BatchOutputs {
   py::dict run();
 
  private:
-  std::byte* make(const py::object& name, const py::dtype& dtype, const std::vector<py::ssize_t>& shape);
+  std::byte* make(const py::object& name, const py::dtype& dtype, const Extents& shape);
   static py::array buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
-                          const std::vector<py::ssize_t>& shape, std::int64_t count);
-  [[nodiscard]] std::vector<py::ssize_t> shape_of(int axes, const py::array& row) const;
+                          const Extents& shape, std::int64_t count);
+  [[nodiscard]] Extents shape_of(int axes, const py::array& row) const;
   [[nodiscard]] std::vector<Segment> segments(const BatchKey* key) const;
   [[nodiscard]] Padding how(const std::byte* pattern, const Convert& convert = {}) const {
     return {b_.options_.side, b_.options_.cut, pattern, 0, stores_, convert};

@@ -91,7 +91,7 @@ void bind_cast(py::module_& m) {
         values = convertible(values, to, !nan.is_none());
         const Fill instead = fill_of(nan, to, {}, "nan");
         const Convert how = convert_of(values, to, instead, "values");
-        py::array out = empty(to, Extents(values.shape(), values.shape() + values.ndim()));
+        py::array out = empty(to.ptr(), static_cast<int>(values.ndim()), values.shape());
         const std::int64_t count = how.run == nullptr ? values.nbytes() : values.size();
         auto* target = static_cast<std::byte*>(out.mutable_data());
         const auto* source = static_cast<const std::byte*>(values.data());

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 
+#include "arrays.hpp"
 #include "cast.hpp"
 #include "raise.hpp"
 #include "varlen/copy.hpp"
@@ -95,7 +96,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   if (to && from) {
     const auto* in = static_cast<const std::byte*>(given.data());
     if (!cast_check(*from, *to, false, in, given.size()).ok()) refuse(argument, value, dtype);
-    py::array made(dtype, Extents(given.shape(), given.shape() + given.ndim()));
+    py::array made = empty(dtype.ptr(), static_cast<int>(given.ndim()), given.shape());
     convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(made.mutable_data()));
     given = made;
   } else if (!given.dtype().equal(dtype)) {

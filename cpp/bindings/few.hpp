@@ -3,13 +3,24 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
+#include <type_traits>
 #include <vector>
 
 namespace varlen::bindings {
 
-template <class T, std::size_t N = 8>
+template <class T, std::size_t N = 4>
 class Few {
+  static_assert(std::is_trivially_copyable_v<T>);
+
  public:
+  Few() = default;
+  Few(std::initializer_list<T> items) { append(items.begin(), items.end()); }
+  Few(const T* first, const T* last) { append(first, last); }
+  Few(std::size_t count, const T& item) {
+    for (std::size_t i = 0; i < count; ++i) push_back(item);
+  }
+
   void push_back(const T& item) {
     if (size_ < N) {
       here_[size_++] = item;
@@ -19,14 +30,22 @@ class Few {
     there_.push_back(item);
     ++size_;
   }
+  void append(const T* first, const T* last) {
+    for (; first != last; ++first) push_back(*first);
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] T* data() noexcept { return size_ <= N ? here_.data() : there_.data(); }
   [[nodiscard]] const T* data() const noexcept { return size_ <= N ? here_.data() : there_.data(); }
-  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return data()[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  [[nodiscard]] const T* begin() const noexcept { return data(); }
+  [[nodiscard]] const T* end() const noexcept { return data() + size_; }
   [[nodiscard]] const T& back() const noexcept { return data()[size_ - 1]; }
 
  private:
-  std::array<T, N> here_{};
+  std::array<T, N> here_;  // no values of their own beyond size_
   std::vector<T> there_;
   std::size_t size_ = 0;
 };

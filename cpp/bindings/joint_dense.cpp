@@ -71,7 +71,7 @@ class Plan {
  private:
   [[nodiscard]] Extents shape_of(int d) const {
     Extents shape{joint_.range(0).size()};
-    shape.insert(shape.end(), sizes_.begin(), sizes_.begin() + d);
+    shape.append(sizes_.data(), sizes_.data() + d);
     return shape;
   }
 
@@ -83,7 +83,7 @@ class Plan {
   void add_key(int d, std::size_t c) {
     const py::array& source = joint_.root().arrays[c];
     Extents shape = shape_of(d);
-    shape.insert(shape.end(), source.shape() + 1, source.shape() + source.ndim());
+    shape.append(source.shape() + 1, source.shape() + source.ndim());
     Entry entry{joint_.root().names[c], d, c, false, {}, {}};
     const py::object fill = options_.fill.is_none()
                                 ? py::object(py::none())

@@ -82,8 +82,8 @@ bool is_plain(PyObject* array) {
   return PyObject_IsInstance(array, masked) != 1;
 }
 
-void refuse_masked(PyObject* array, const std::string& argument) {
-  if (!is_plain(array)) raise_type(argument + ": a masked array; fill it first, or compress it");
+void refuse_masked(PyObject* array, std::string_view argument) {
+  if (!is_plain(array)) raise_type(std::string(argument) + ": a masked array; fill it first, or compress it");
 }
 
 py::object numpy(const char* name) {

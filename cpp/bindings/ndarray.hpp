@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "varlen/numbers.hpp"
 
@@ -52,7 +53,7 @@ void refuse_objects(PyObject* descr, const std::string& argument);
 bool is_plain(PyObject* array);
 
 /// TypeError for a masked array.
-void refuse_masked(PyObject* array, const std::string& argument);
+void refuse_masked(PyObject* array, std::string_view argument);
 
 /// numpy.<name>, looked up once a call: for slow paths.
 py::object numpy(const char* name);

@@ -34,7 +34,7 @@ std::int64_t default_max_bytes() {
   return bytes;
 }
 
-std::int64_t padded_bytes(const std::string& name, const py::dtype& dtype, const Extents& shape,
+std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
                           std::int64_t max_bytes, std::int64_t& used) {
   std::int64_t total = dtype.itemsize();
   bool fits = true;
@@ -42,19 +42,21 @@ std::int64_t padded_bytes(const std::string& name, const py::dtype& dtype, const
   if (nothing) total = 0;
   for (const py::ssize_t size : shape) fits = fits && (nothing || checked_mul(total, size, total));
   fits = fits && checked_add(used, total, used);
-  if (!fits) raise_overflow(name + ": the padded shape " + text_of(shape) + " does not fit 63 bits");
+  if (!fits)
+    raise_overflow(std::string(name) + ": the padded shape " + text_of(shape) + " does not fit 63 bits");
   if (max_bytes >= 0 && used > max_bytes) {
-    raise_value(name + ": the padded shape " + text_of(shape) + " of " + std::to_string(dtype.itemsize()) +
-                " bytes an entry takes the result to " + std::to_string(used) + " bytes, over max_bytes=" +
-                std::to_string(max_bytes) + "; give max_len, take fewer rows, or keep them ragged");
+    raise_value(std::string(name) + ": the padded shape " + text_of(shape) + " of " +
+                std::to_string(dtype.itemsize()) + " bytes an entry takes the result to " +
+                std::to_string(used) + " bytes, over max_bytes=" + std::to_string(max_bytes) +
+                "; give max_len, take fewer rows, or keep them ragged");
   }
   return total;
 }
 
-py::array checked_out(const std::string& name, py::handle given, const py::dtype& dtype, const Extents& shape,
+py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
                       const py::array* source) {
   if (!py::isinstance<py::array>(given)) {
-    raise_type(name + ": expected an array, got " + type_name(given));
+    raise_type(std::string(name) + ": expected an array, got " + type_name(given));
   }
   refuse_masked(given.ptr(), name);
   auto array = py::reinterpret_borrow<py::array>(given);
@@ -62,11 +64,11 @@ py::array checked_out(const std::string& name, py::handle given, const py::dtype
                     std::equal(shape.begin(), shape.end(), array.shape());
   if (!same || !array.dtype().equal(dtype)) {
     const Extents has(array.shape(), array.shape() + array.ndim());
-    raise_value(name + ": needs " + std::string(py::str(dtype)) + text_of(shape) + ", got " +
+    raise_value(std::string(name) + ": needs " + std::string(py::str(dtype)) + text_of(shape) + ", got " +
                 std::string(py::str(array.dtype())) + text_of(has));
   }
-  if (!array.writeable()) raise_value(name + ": is read-only");
-  if ((array.flags() & py::array::c_style) == 0) raise_value(name + ": is not C-contiguous");
+  if (!array.writeable()) raise_value(std::string(name) + ": is read-only");
+  if ((array.flags() & py::array::c_style) == 0) raise_value(std::string(name) + ": is not C-contiguous");
   if (source != nullptr && Memory(array).meets(Memory(*source))) raise_overlap(name);
   return array;
 }

@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
+
+#include "arrays.hpp"
 
 namespace varlen::bindings {
 
 namespace py = pybind11;
-
-using Extents = std::vector<py::ssize_t>;
 
 /// "(2, 3)", as Python writes it.
 std::string text_of(const Extents& shape);
@@ -25,12 +25,12 @@ std::int64_t default_max_bytes();
 
 /// Bytes of an output `name`; `used` counts those of the call. Refuses, before anything is made, what does
 /// not fit 63 bits (OverflowError) or takes `used` over max_bytes (ValueError; below 0: no limit).
-std::int64_t padded_bytes(const std::string& name, const py::dtype& dtype, const Extents& shape,
+std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
                           std::int64_t max_bytes, std::int64_t& used);
 
 /// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, not in
 /// `source`.
-py::array checked_out(const std::string& name, py::handle given, const py::dtype& dtype, const Extents& shape,
+py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
                       const py::array* source = nullptr);
 
 /// From here on fresh outputs come from recycled memory.

@@ -41,8 +41,8 @@ void MemoryWritten::add(const std::string& name, const py::array& out, const Mem
   all_.push_back(memory);
 }
 
-void raise_overlap(const std::string& name) {
-  raise_value(name + ": shares memory with what is read");
+void raise_overlap(std::string_view name) {
+  raise_value(std::string(name) + ": shares memory with what is read");
 }
 
 }  // namespace varlen::bindings

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace varlen::bindings {
@@ -51,6 +52,6 @@ class MemoryWritten {
 };
 
 /// ValueError for an output in the memory that is read.
-[[noreturn]] void raise_overlap(const std::string& name);
+[[noreturn]] void raise_overlap(std::string_view name);
 
 }  // namespace varlen::bindings

@@ -18,7 +18,7 @@ namespace varlen::bindings {
 namespace {
 
 /// False: no such output. True: a fresh one. An array: that one, checked.
-py::object asked(py::handle given, const std::string& name, const Extents& shape, const py::array& source,
+py::object asked(py::handle given, std::string_view name, const Extents& shape, const py::array& source,
                  std::int64_t max_bytes, std::int64_t& used) {
   const py::dtype dtype = py::dtype::of<bool>();
   if (given.ptr() == Py_False || given.is_none()) return py::none();
@@ -53,10 +53,10 @@ py::object pad_arrays(const Arguments<15>& args) {
   how.cut = side_or_right(truncate, "truncate");
   const Sizes sizes = sizes_of(levels, exact, most, multiple);
   Extents slots{levels.views[0].count};
-  slots.insert(slots.end(), sizes.begin(), sizes.end());
+  slots.append(sizes.begin(), sizes.end());
   const Extents row(values.shape() + 1, values.shape() + values.ndim());
   Extents shape = slots;
-  shape.insert(shape.end(), row.begin(), row.end());
+  shape.append(row.begin(), row.end());
 
   const py::dtype to = dtype_of(or_none(given_dtype), values.dtype());
   const bool wants_nan = given(given_nan_mask) && given_nan_mask != Py_False;

@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <vector>
 
 #include "few.hpp"
 #include "level.hpp"
@@ -26,7 +25,7 @@ struct Levels {
 /// One Level or a sequence of them, for `rows` rows of values (below 0: any number).
 Levels levels_of(py::handle given, std::int64_t rows);
 
-using Sizes = std::vector<std::int64_t>;
+using Sizes = Few<std::int64_t>;
 
 /// Slots of every level: exactly so many, or as the longest sequence needs, cut and rounded.
 Sizes sizes_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple);

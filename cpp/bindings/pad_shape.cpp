@@ -49,7 +49,7 @@ Sizes sizes_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
   sizes_per_level(exact, "sizes", 0, sizes);
   Sizes cap;
   if (given(most)) {
-    cap.assign(sizes.size(), -1);
+    cap = Sizes(sizes.size(), -1);
     sizes_per_level(most, "max_len", 0, cap);
   }
   const std::int64_t step = given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;

@@ -37,7 +37,7 @@ py::object unpad_array(const Arguments<4>& args) {
                 ", the block is " + std::to_string(sizes[d]) + " wide");
   }
   Extents shape{levels.views.back().total()};
-  shape.insert(shape.end(), dense.shape() + 1 + depth, dense.shape() + dense.ndim());
+  shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
   py::array out = given(given_out) ? checked_out("out", given_out, dense.dtype(), shape, &dense)
                                    : empty(dense.dtype(), shape);
   std::int64_t width = dense.itemsize();

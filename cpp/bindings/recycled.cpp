@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "ndarray.hpp"
 #include "outputs.hpp"
 
 namespace varlen::bindings {
@@ -127,7 +128,8 @@ py::array large_empty(const py::dtype& dtype, const Extents& shape, std::int64_t
     kept().give(*dead);
     delete dead;
   });
-  return py::array(dtype, shape, buffer.data, owner);
+  return make_array(dtype.ptr(), static_cast<int>(shape.size()), shape.data(), nullptr, buffer.data,
+                    owner.ptr());
 }
 
 std::int64_t release_memory() {

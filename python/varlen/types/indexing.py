@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -50,11 +51,10 @@ def row(r: Ragged, i: int) -> Any:
     >>> row(vl.Ragged([3, 1, 4], [2, 1]), 0)
     array([3, 1])
     """
-    values, levels = r.values, r.levels
-    if isinstance(values, np.ndarray):
-        picked, below = _core.gather_row(values, levels, i)
+    if isinstance(r._values, np.ndarray):
+        picked, below = _core.gather_row(r._values, r._levels, i)
     else:
-        picked, below = through(values, lambda rows: _core.gather_row(rows, levels, i))
+        picked, below = _through(r, _core.gather_row, i)
     return r._make(picked, below) if below else picked
 
 
@@ -64,20 +64,23 @@ def _pick(r: Ragged, key: Any) -> Ragged:
 
 
 def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
-    values, levels = r.values, r.levels
-    if isinstance(values, np.ndarray):
+    if isinstance(r._values, np.ndarray):
         made: Ragged = object.__new__(type(r))
-        made._values, made._levels = _core.gather(values, levels, index)
+        made._values, made._levels = _core.gather(r._values, r._levels, index)
         return made
-    return r._make(*through(values, lambda rows: _core.gather(rows, levels, index)))
+    return r._make(*_through(r, _core.gather, index))
+
+
+def _through(r: Ragged, op: Callable[..., Any], *args: Any) -> Any:
+    """What an operation of the core gives for the values of a Ragged, which are a tensor."""
+    return through(r.values, lambda rows: op(rows, r.levels, *args))
 
 
 def _window(r: Ragged, window: slice, index: Any = None) -> Ragged:
     """A slice of every sequence, or of those of an index."""
-    values, levels = r.values, r.levels
-    if isinstance(values, np.ndarray):
-        return r._make(*_core.gather_window(values, levels, window, index))
-    return r._make(*through(values, lambda rows: _core.gather_window(rows, levels, window, index)))
+    if isinstance(r._values, np.ndarray):
+        return r._make(*_core.gather_window(r._values, r._levels, window, index))
+    return r._make(*_through(r, _core.gather_window, window, index))
 
 
 def _many(r: Ragged, key: tuple[Any, ...]) -> Any:

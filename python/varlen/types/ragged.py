@@ -274,13 +274,13 @@ class Ragged(Doors, NDArrayOperatorsMixin):
                [-1, -1, -1],
                [-1,  1,  5]])
         """
-        values, levels = self._values, self._levels
-        if isinstance(values, np.ndarray):
-            pad: Callable[..., Any] = _core.pad
-        else:
+        pad: Callable[..., Any] = _core.pad
+        if not isinstance(self._values, np.ndarray):
             from varlen.interop.torch import pad
-        shape = max_len, truncate, out, dtype, pad_to_multiple, max_bytes
-        return pad(values, levels, padding_side, fill, mask, *shape)
+        return pad(
+            self._values, self._levels, padding_side, fill, mask, max_len, truncate, out, dtype,
+            pad_to_multiple, max_bytes,
+        )  # fmt: skip
 
     def astype(self, dtype: Any) -> Ragged:
         """The same levels over values of another dtype, always copied.
