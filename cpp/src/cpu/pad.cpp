@@ -54,8 +54,31 @@ void write(const PadJob& job, std::int64_t n, std::int64_t per_row, std::byte* o
   });
 }
 
+/// Whether every sequence fills its slots, and the rows of values that they take together.
+bool is_full(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes, Range& taken) noexcept {
+  for (int d = 0; d < depth; ++d) {
+    if (rows.size() <= 0) return false;
+    const Range below{levels[d].start(rows.begin), levels[d].end(rows.end - 1)};
+    if (below.size() == 0 || below.size() != rows.size() * sizes[d]) return false;
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      if (levels[d].length(i) != sizes[d]) return false;
+    }
+    rows = below;
+  }
+  taken = rows;
+  return true;
+}
+
 void write_levels(const Offsets* levels, int depth, Range rows, const Rows& values, const std::int64_t* sizes,
                   const Padding& how, bool mask, std::byte* out) noexcept {
+  if (Range all; rows.size() > 1 && is_full(levels, depth, rows, sizes, all)) {  // as one long sequence
+    const std::int64_t slots = all.size();
+    const Offsets level{&slots, 1};
+    const Rows from =
+        mask ? values : Rows{values.data + all.begin * values.width, values.count - all.begin, values.width};
+    write_levels(&level, 1, {0, 1}, from, &slots, how, mask, out);
+    return;
+  }
   const PadJob job{depth, sizes, how, mask ? 1 : how.convert.out_bytes(values.width), mask};
   write(
       job, rows.size(), 1, out,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ahead.hpp"
+#include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "wide.hpp"
@@ -18,6 +19,8 @@ constexpr std::int64_t kSmall = 128;
 constexpr std::int64_t kMedium = 16384;
 // Rows of the rectangle: their first lines arrive in time, and are still there.
 constexpr std::int64_t kAhead = 4;
+// From here on a row is worth a call, whose loop moves four times as much a turn.
+constexpr std::int64_t kCall = 512;
 constexpr std::uintptr_t kLine = 64;
 
 /// One thread's part: the rows [from, to) of the output.
@@ -97,11 +100,19 @@ VARLEN_WIDE std::int64_t medium_rows(Job& job, Range rows, const std::byte* dens
   for (; i < stop && out <= last; ++i, dense += row_bytes) {
     const std::int64_t bytes = (ends[i] - start) * width;
     start = ends[i];
-    if (i + kAhead < stop && ends[i + kAhead] > ends[i + kAhead - 1]) {
-      prefetch(dense, kAhead, row_bytes, side);
-      prefetch(dense, kAhead, row_bytes, side + kLine);
+    if (i + kAhead < stop) {
+      // Chosen, not branched on: where an empty row comes next is not to be guessed.
+      const std::byte* next =
+          ends[i + kAhead] > ends[i + kAhead - 1] ? dense + kAhead * row_bytes + side : out;
+      prefetch(next, 0, 0);
+      prefetch(next, 0, 0, kLine);
     }
-    copy_over(out, dense + (left ? row_bytes - bytes : 0), bytes);
+    const std::byte* in = dense + (left ? row_bytes - bytes : 0);
+    if (bytes < kCall) {
+      copy_over(out, in, bytes);
+    } else {
+      copy_bytes(out, in, bytes);
+    }
     out += bytes;
   }
   job.out = out;
@@ -173,6 +184,11 @@ void unpad(const std::byte* dense, std::int64_t width, const Offsets* levels, in
   if (total == 0 || width == 0) return;
   const Job whole{levels, depth, sizes, width, side == Side::left, nullptr, 0, total, out, nullptr};
   const std::byte* end = dense + n * whole.slot_bytes(-1);
+  if (end - dense == total * width) {  // nothing is padded
+    const Block all{dense, total * width};
+    concat(&all, 1, out);
+    return;
+  }
   const std::int64_t chunks = std::min(total, chunks_for(total * width));
   const auto cut = [&](std::int64_t c) { return total / chunks * c + std::min(c, total % chunks); };
   parallel(chunks, [&](std::int64_t c) {

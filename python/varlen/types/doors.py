@@ -95,7 +95,8 @@ class Doors:
         >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
         [[1, 2], [3]]
         """
-        return cls._make(*dense.from_dense(block, lengths, mask, padding_side, out))
+        values, levels = dense.from_dense(block, lengths, mask, padding_side, out)
+        return cls._make(values, levels)
 
     @classmethod
     def from_row_ids(cls, values: Any, row_ids: ArrayLike, count: int | None = None) -> Self:
