@@ -1,7 +1,7 @@
 #include "varlen/gather.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <type_traits>
 
 #include "ahead.hpp"
 #include "varlen/checked.hpp"
@@ -24,26 +24,42 @@ VARLEN_WIDE void gather_part(Rows values, const Range* ranges, const std::int64_
   const std::int64_t last = std::lower_bound(ends + first, ends + n, to) - ends;
   const std::byte* const stop = out + (to - from) * width;
   std::int64_t done = from;
-  with_lookahead(
-      first, last + 1, kRowsAhead,
-      [&](std::int64_t k) {
-        if (ranges[k].size() <= 0) return;
-        prefetch(values.data, ranges[k].begin, width);
-        prefetch(values.data, ranges[k].begin, width, 64);
-      },
-      [&](std::int64_t k) {
-        const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
-        const std::int64_t end = std::min(ends[k], to);
-        const std::int64_t bytes = (end - done) * width;
-        const std::byte* in = values.data + (ranges[k].begin + skipped) * width;
-        if (bytes <= kShort && stop - out >= bytes + kOver && values_end - in >= bytes + kOver) {
-          copy_over(out, in, bytes);
-        } else {
-          copy_bytes(out, in, bytes);
-        }
-        out += bytes;
-        done = end;
-      });
+  const auto run = [&](auto vectors) {
+    constexpr std::int64_t kWhole = decltype(vectors)::value * kOver;
+    with_lookahead(
+        first, last + 1, kRowsAhead,
+        [&](std::int64_t k) {
+          if (ranges[k].size() <= 0) return;
+          prefetch(values.data, ranges[k].begin, width);
+          prefetch(values.data, ranges[k].begin, width, 64);
+        },
+        [&](std::int64_t k) {
+          const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
+          const std::int64_t end = std::min(ends[k], to);
+          const std::int64_t bytes = (end - done) * width;
+          const std::byte* in = values.data + (ranges[k].begin + skipped) * width;
+          const std::int64_t room = std::min(stop - out, values_end - in);
+          if (bytes <= kWhole && kWhole <= room) {
+            copy_over(out, in, kWhole);
+          } else if (bytes <= kShort && bytes + kOver <= room) {
+            copy_over(out, in, bytes);
+          } else {
+            copy_bytes(out, in, bytes);
+          }
+          out += bytes;
+          done = end;
+        });
+  };
+  const std::int64_t mean = (to - from) * width / (last + 1 - first);
+  if (mean <= kOver / 2) {
+    run(std::integral_constant<int, 1>{});
+  } else if (mean <= kOver) {
+    run(std::integral_constant<int, 2>{});
+  } else if (mean <= 2 * kOver) {
+    run(std::integral_constant<int, 4>{});
+  } else {
+    run(std::integral_constant<int, 0>{});
+  }
 }
 
 }  // namespace
