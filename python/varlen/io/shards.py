@@ -6,8 +6,7 @@ import glob
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from varlen.io import atomic
 from varlen.io.dtypes import RANK, dtype_of
@@ -21,8 +20,7 @@ INDEX = "index.json"
 _MAX_INDEX = 100_000_000
 
 
-@dataclass(frozen=True)
-class Shard:
+class Shard(NamedTuple):
     """One file, and what an index says about it; None where there is no index."""
 
     path: str
