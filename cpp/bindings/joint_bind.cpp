@@ -1,6 +1,9 @@
 // `_core.Joint` as Python sees it. The hot methods are plain C functions of the type; the rest is attached.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "fastcall.hpp"
 #include "joint.hpp"
 #include "outputs.hpp"
@@ -30,22 +33,34 @@ PyObject* get(PyObject* self, PyObject* index) noexcept {
   });
 }
 
-std::size_t column_of(const Joint& joint, PyObject* name) {
+std::string_view text_in(PyObject* name) {
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name, &size);
   if (text == nullptr) throw py::error_already_set();
-  const std::string_view wanted(text, static_cast<std::size_t>(size));
+  return {text, static_cast<std::size_t>(size)};
+}
+
+std::size_t find(const Joint& joint, std::string_view wanted) {
   const auto& names = joint.root().names;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    if (names[c] == wanted) return c;
-  }
-  throw py::key_error(std::string(wanted));
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), wanted) - names.begin());
 }
 
 PyObject* values(PyObject* self, PyObject* name) noexcept {
   return guarded([&] {
     const Joint& joint = joint_in(self);
-    return joint.values(column_of(joint, name)).release().ptr();
+    const std::string_view wanted = text_in(name);
+    const std::size_t c = find(joint, wanted);
+    if (c == joint.root().names.size()) throw py::key_error(std::string(wanted));
+    return joint.values(c).release().ptr();
+  });
+}
+
+PyObject* dim(PyObject* self, PyObject* name) noexcept {
+  return guarded([&]() -> PyObject* {
+    const Joint& joint = joint_in(self);
+    const std::size_t c = find(joint, text_in(name));
+    if (c == joint.root().names.size()) Py_RETURN_NONE;
+    return PyLong_FromLong(joint.dim(c));
   });
 }
 
@@ -88,6 +103,8 @@ py::handle make_type(py::module_& m) {
        "get(index)\n\nThe view for an int, a slice of step 1, or a tuple of ints and one final slice; None "
        "for anything else."},
       {"values", values, METH_O, "values(name)\n\nThe flat values of a key in this view, shared."},
+      {"dim", dim, METH_O,
+       "dim(name)\n\nThe dim of a key, below 0 where an integer index left it behind; None for no key."},
       {"unchanged", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unchanged)),
        METH_FASTCALL | METH_STATIC,
        "unchanged(live, names, arrays)\n\nDoes the dict hold these very objects, in this order?"},

@@ -104,10 +104,13 @@ def _one(self: JointState, joint: _core.Joint, item: Any, where: str, count: int
 
 
 def _key(self: JointState, joint: _core.Joint, key: str) -> Any:
-    dim = self._get_dim(key)
+    dim = joint.dim(key)
+    if dim is None:
+        dim = self._get_dim(key)  # says which keys there are
     values = joint.values(key)
     if dim < 1:
         return values
     from varlen.types.ragged import Ragged
 
-    return Ragged(values, levels=self._levels_of(joint, dim))
+    levels = self._levels_of(joint, dim)
+    return Ragged._make(values, levels) if levels[-1].total == len(values) else Ragged(values, levels=levels)
