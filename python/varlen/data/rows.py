@@ -17,6 +17,7 @@ from varlen.types.arguments import unmasked, whole
 
 __all__ = []
 
+_new = object.__new__
 _wrap = JointNestedRaggedTensorDict._wrap
 
 
@@ -111,10 +112,13 @@ class Rows:
         Views of one mapped file or of memory, where the index is an int, a tuple or a slice of step 1; else
         copies. Raises IndexError out of range.
         """
-        if self._only is not None:
-            view = self._only.get(index)
+        only = self._only
+        if only is not None:
+            view = only.get(index)
             if view is not None:
-                return _wrap(view)
+                row = _new(JointNestedRaggedTensorDict)
+                row._joint = view
+                return row
         return _wrap(self._pick(index))
 
     def __getitems__(self, indices: Sequence[int] | Ints) -> Records:
