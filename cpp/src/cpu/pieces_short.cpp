@@ -1,6 +1,6 @@
 #include "pieces_short.hpp"
 
-#include <cstring>
+#include "varlen/copy.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -16,7 +16,7 @@ namespace {
 #define VARLEN_AVX2 __attribute__((target("avx2")))
 
 constexpr std::int64_t kAhead = 12;
-constexpr std::int64_t kLanes = 8;
+constexpr int kLanes = 8;
 
 /// Lane numbers from `first` on.
 VARLEN_AVX2 inline __m256i lanes_from(int first) noexcept {
@@ -47,8 +47,10 @@ VARLEN_AVX2 std::int64_t pad_short(const Piece* pieces, std::int64_t begin, std:
   const int words = static_cast<int>(row_bytes / 4);
   const __m256i pattern =
       _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(fill.block)));
+  const bool zero = _mm256_testz_si256(pattern, pattern) != 0;  // what a masked load leaves by itself
   const std::int64_t blocks = (row_bytes + 31) / 32;
   const std::byte* const stop = out + end * row_bytes;
+  const __m256i step = _mm256_set1_epi32(kLanes);
   std::byte* row = out + begin * row_bytes;
   std::int64_t i = begin;
   for (; i < end && stop - row >= blocks * 32; ++i, row += row_bytes) {
@@ -56,15 +58,20 @@ VARLEN_AVX2 std::int64_t pad_short(const Piece* pieces, std::int64_t begin, std:
     const int filled = static_cast<int>(pieces[i].rows * width / 4);
     // Words [from, to) of the row are data.
     const int from = side == Side::left ? words - filled : 0;
-    const __m256i before = _mm256_set1_epi32(from - 1);
     const __m256i to = _mm256_set1_epi32(from + filled);
-    const std::uintptr_t base =
+    std::uintptr_t in =
         reinterpret_cast<std::uintptr_t>(pieces[i].data) - static_cast<std::uintptr_t>(from) * 4;
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      const __m256i lane = lanes_from(static_cast<int>(block * kLanes));
+    __m256i lane = lanes_from(0);
+    if (side == Side::right && zero) {
+      for (std::int64_t block = 0; block < blocks; ++block, in += 32, lane = _mm256_add_epi32(lane, step)) {
+        store(row + block * 32, load_masked(in, _mm256_cmpgt_epi32(to, lane)));
+      }
+      continue;
+    }
+    const __m256i before = _mm256_set1_epi32(from - 1);
+    for (std::int64_t block = 0; block < blocks; ++block, in += 32, lane = _mm256_add_epi32(lane, step)) {
       const __m256i mask = _mm256_and_si256(_mm256_cmpgt_epi32(lane, before), _mm256_cmpgt_epi32(to, lane));
-      const __m256i data = load_masked(base + static_cast<std::uintptr_t>(block) * 32, mask);
-      store(row + block * 32, _mm256_blendv_epi8(pattern, data, mask));
+      store(row + block * 32, _mm256_blendv_epi8(pattern, load_masked(in, mask), mask));
     }
   }
   return i;
@@ -80,7 +87,7 @@ VARLEN_AVX2 std::int64_t concat_short(const Piece* pieces, std::int64_t begin, s
     if (i + kAhead < end) __builtin_prefetch(pieces[i + kAhead].data);
     const std::int64_t bytes = pieces[i].rows * width;
     if (bytes > kShortPiece) {
-      std::memcpy(at, pieces[i].data, static_cast<std::size_t>(bytes));
+      copy_bytes(at, pieces[i].data, bytes);
     } else {
       if (stop - at < kShortPiece) break;
       const __m256i words = _mm256_set1_epi32(static_cast<int>(bytes / 4));
