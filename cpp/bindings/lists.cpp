@@ -46,13 +46,13 @@ py::object by_numpy(PyObject* root, const Shape& shape, const Request& request) 
 
 py::object from_leaves(PyObject* root, const Shape& shape, const Request& request) {
   for (const bool floats : {false, true}) {
-    Fill fill(shape, request.want, request.name);
+    Walker walker(shape, request.want, request.name);
     try {
-      const py::array values = fill.run(root, floats);
-      const bool any_float = (fill.seen() & (kHalf | kind_bit(Number::f32) | kind_bit(Number::f64))) != 0;
+      const py::array values = walker.run(root, floats);
+      const bool any_float = (walker.seen() & (kHalf | kind_bit(Number::f32) | kind_bit(Number::f64))) != 0;
       if (floats && !any_float) raise_wide(root, shape, request);
       if (request.want.narrow || request.want.number) return values;
-      return natural(values, fill.seen());
+      return natural(values, walker.seen());
     } catch (const Misfit& misfit) {
       // Integers that fit no integer type are still fine beside floats: once more, all as floats.
       if (misfit.why != Misfit::Why::signs || floats) raise_misfit(misfit, root, shape, request);

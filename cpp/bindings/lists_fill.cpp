@@ -4,10 +4,10 @@
 
 namespace varlen::bindings {
 
-Fill::Fill(const Shape& shape, Want want, const char* name)
+Walker::Walker(const Shape& shape, Want want, const char* name)
     : shape_(shape), want_(want), name_(name), sink_(shape.total, want) {}
 
-py::array Fill::run(PyObject* root, bool floats) {
+py::array Walker::run(PyObject* root, bool floats) {
   if (floats) {
     sink_.begin(Number::f64);
   } else {
@@ -22,7 +22,7 @@ py::array Fill::run(PyObject* root, bool floats) {
 }
 
 // A guess from the first leaf; a wrong one costs a conversion of what was filled so far.
-void Fill::begin(PyObject* root) {
+void Walker::begin(PyObject* root) {
   PyObject* first = root;
   while (is_list(first)) {
     const Items items = items_of(first);
@@ -40,7 +40,7 @@ void Fill::begin(PyObject* root) {
   }
 }
 
-void Fill::walk(PyObject* node, int steps) {
+void Walker::walk(PyObject* node, int steps) {
   const Items items = items_of(node);
   if (steps == 0) return row(node);
   for (Py_ssize_t i = 0; i < items.size; ++i) {
@@ -55,7 +55,7 @@ void Fill::walk(PyObject* node, int steps) {
   }
 }
 
-void Fill::row(PyObject* list) {
+void Walker::row(PyObject* list) {
   Items items = items_of(list);
   while (items.size > 0) {
     const Py_ssize_t room = sink_.room(items.size);
@@ -88,12 +88,12 @@ void Fill::row(PyObject* list) {
   }
 }
 
-void Fill::put_float(double value) {
+void Walker::put_float(double value) {
   sink_.become(Number::f64);
   sink_.put_one(value);
 }
 
-void Fill::leaf(PyObject* object) {
+void Walker::leaf(PyObject* object) {
   if (PyBool_Check(object)) {
     const std::uint8_t value = object == Py_True;
     seen_ |= kind_bit(Number::boolean);

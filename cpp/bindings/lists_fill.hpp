@@ -19,9 +19,9 @@ inline constexpr Kinds kind_bit(Number number) {
 }
 
 /// Walks the leaves of a shape. Rows are lists and one-dimensional arrays.
-class Fill {
+class Walker {
  public:
-  Fill(const Shape& shape, Want want, const char* name);
+  Walker(const Shape& shape, Want want, const char* name);
 
   /// The values. `floats` takes everything as floating point from the first leaf on.
   py::array run(PyObject* root, bool floats);

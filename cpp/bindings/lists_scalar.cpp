@@ -39,7 +39,7 @@ PyTypeObject* half_type() {
 
 }  // namespace
 
-void Fill::whole(PyObject* integer) {
+void Walker::whole(PyObject* integer) {
   int overflow = 0;
   const std::int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
   seen_ |= kind_bit(Number::i64);
@@ -65,7 +65,7 @@ void Fill::whole(PyObject* integer) {
   put_float(rounded);
 }
 
-void Fill::scalar(PyObject* object) {
+void Walker::scalar(PyObject* object) {
   const Api& api = Api::get();
   for (const ScalarType& known : scalar_types()) {
     if (Py_TYPE(object) != known.type) continue;
@@ -89,7 +89,7 @@ void Fill::scalar(PyObject* object) {
   throw NeedsPython{};
 }
 
-void Fill::array_row(PyObject* array) {
+void Walker::array_row(PyObject* array) {
   const auto* fields = fields_of(array);
   const std::int64_t count = fields->nd == 0 ? 1 : fields->dimensions[0];
   if (fields->nd > 1) {

@@ -79,6 +79,19 @@ def test_sources_have_a_header_of_their_name():
         assert any(header.exists() for header in headers), f"{short(path)} has no header"
 
 
+def test_types_have_names_of_their_own():
+    """Outside unnamed namespaces the linker keeps one destructor for two types of one name."""
+    homes = {}
+    for path in sources(INCLUDE, "*.hpp") + sources(CPU, "*.?pp") + sources(BINDINGS, "*.?pp"):
+        unnamed = r"^namespace \{$.*?^\}  // namespace$"
+        shared = re.sub(unnamed, "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+        space = re.findall(r"^namespace ([\w:]+) \{", shared, flags=re.MULTILINE)[:1]
+        for name in re.findall(r"^(?:struct|class|union) (\w+)[^;{]*\{", shared, flags=re.MULTILINE):
+            homes.setdefault((*space, name), []).append(short(path))
+    assert len(homes) > 50
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
 def test_bindings_are_declared_called_and_written():
     declared = re.findall(r"void bind_(\w+)\(", (BINDINGS / "rooms.hpp").read_text())
     called = re.findall(r"\bbind_(\w+)\(m\)", (BINDINGS / "module.cpp").read_text())
