@@ -1,17 +1,16 @@
 #include "offsets_wide.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#include "wide.hpp"
+
+#ifdef VARLEN_AVX2
 #include <immintrin.h>
-#define VARLEN_WIDE_SCAN 1
 #endif
 
 namespace varlen {
 
-#ifdef VARLEN_WIDE_SCAN
+#ifdef VARLEN_AVX2
 
 namespace {
-
-#define VARLEN_AVX2 __attribute__((target("avx2")))
 
 VARLEN_AVX2 inline __m256i four(const std::int64_t* at) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
@@ -61,11 +60,6 @@ VARLEN_AVX2 WideScan scan(const T* lengths, std::int64_t n, std::uint64_t before
 
 }  // namespace
 
-bool has_wide_scan() noexcept {
-  static const bool found = __builtin_cpu_supports("avx2") != 0;
-  return found;
-}
-
 WideScan wide_scan(const std::int32_t* lengths, std::int64_t n, std::uint64_t sum,
                    std::int64_t* ends) noexcept {
   return scan(lengths, n, sum, ends);
@@ -77,10 +71,6 @@ WideScan wide_scan(const std::int64_t* lengths, std::int64_t n, std::uint64_t su
 }
 
 #else
-
-bool has_wide_scan() noexcept {
-  return false;
-}
 
 WideScan wide_scan(const std::int32_t*, std::int64_t, std::uint64_t, std::int64_t*) noexcept {
   return {};

@@ -56,21 +56,22 @@ Range whole_rows(const SmallRows& job, std::int64_t touched, const std::byte* ou
   return rows;
 }
 
-constexpr std::ptrdiff_t kVector = 16;  ///< bytes
-
-template <int Vectors, bool Left, bool Mask>
-void rows_of(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
+/// Rows of so many vectors V, compiled for what its caller is compiled for.
+template <class V, int Vectors, bool Left, bool Mask>
+[[gnu::always_inline]] inline void rows_of(const SmallRows& job, std::byte* out,
+                                           const std::byte* limit) noexcept {
+  constexpr std::ptrdiff_t kVector = sizeof(V);
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.slots * width;
   const std::int64_t cut = job.cut_left ? -1 : 0;
-  const Range whole = whole_rows<Left, Mask>(job, Vectors * 16, out, limit);
+  const Range whole = whole_rows<Left, Mask>(job, Vectors * kVector, out, limit);
   const std::int64_t* const ends = job.level.ends;
   std::int64_t i = job.rows.begin;
   for (; i < whole.begin; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);
   std::int64_t start = i < whole.end ? job.level.start(i) : 0;
   const std::byte* in = Mask ? nullptr : job.data + (start - job.first) * width;
-  Vec fill[Vectors];
-  for (int v = 0; v < Vectors; ++v) fill[v] = Mask ? Vec{} : load(job.fill + kVector * v);
+  V fill[Vectors];
+  if constexpr (!Mask) std::memcpy(fill, job.fill, sizeof fill);
   for (; i < whole.end; ++i, out += row_bytes) {
     const std::int64_t have = (ends[i] - start) * width;
     const std::int64_t bytes = std::min(have, row_bytes);
@@ -82,15 +83,17 @@ void rows_of(const SmallRows& job, std::byte* out, const std::byte* limit) noexc
     }
     const std::byte* up_to = kUpTo.data() + kSmallRow - (Left ? row_bytes - bytes : bytes);
     for (int v = 0; v < Vectors; ++v) {
-      const Vec here = load(up_to + kVector * v);
-      Vec mixed;
+      V here;
+      std::memcpy(&here, up_to + kVector * v, sizeof here);
+      V mixed;
       if constexpr (Mask) {
         mixed = (Left ? ~here : here) & 1;
       } else {
-        const Vec data = load(from + kVector * v);
+        V data;
+        std::memcpy(&data, from + kVector * v, sizeof data);
         mixed = Left ? ((fill[v] & here) | (data & ~here)) : ((data & here) | (fill[v] & ~here));
       }
-      store(out + kVector * v, mixed);
+      std::memcpy(out + kVector * v, &mixed, sizeof mixed);
     }
   }
   for (; i < job.rows.end; ++i, out += row_bytes) one_row<Left, Mask>(job, i, out);
@@ -98,23 +101,51 @@ void rows_of(const SmallRows& job, std::byte* out, const std::byte* limit) noexc
 
 using Kernel = void (*)(const SmallRows&, std::byte*, const std::byte*) noexcept;
 
-template <bool Left, bool Mask, std::size_t... Is>
+struct Narrow {
+  static constexpr std::int64_t kBytes = sizeof(Vec);
+  template <int Vectors, bool Left, bool Mask>
+  static void run(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
+    rows_of<Vec, Vectors, Left, Mask>(job, out, limit);
+  }
+};
+
+#ifdef VARLEN_AVX2
+struct Broad {
+  static constexpr std::int64_t kBytes = sizeof(Wide);
+  template <int Vectors, bool Left, bool Mask>
+  VARLEN_AVX2 static void run(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
+    rows_of<Wide, Vectors, Left, Mask>(job, out, limit);
+  }
+};
+#endif
+
+template <class How, bool Left, bool Mask, std::size_t... Is>
 constexpr std::array<Kernel, sizeof...(Is)> kernels(std::index_sequence<Is...> /*vectors*/) {
-  return {&rows_of<static_cast<int>(Is) + 1, Left, Mask>...};
+  return {&How::template run<static_cast<int>(Is) + 1, Left, Mask>...};
 }
 
-constexpr auto kCount = std::make_index_sequence<kSmallRow / 16>{};
-constexpr std::array<std::array<Kernel, kSmallRow / 16>, 4> kTable{
-    kernels<false, false>(kCount), kernels<false, true>(kCount), kernels<true, false>(kCount),
-    kernels<true, true>(kCount)};
+template <class How>
+void run(const SmallRows& job, std::int64_t row_bytes, std::byte* out, const std::byte* limit) noexcept {
+  constexpr auto kCount = std::make_index_sequence<kSmallRow / How::kBytes>{};
+  static constexpr std::array<std::array<Kernel, kSmallRow / How::kBytes>, 4> kTable{
+      kernels<How, false, false>(kCount), kernels<How, false, true>(kCount),
+      kernels<How, true, false>(kCount), kernels<How, true, true>(kCount)};
+  const std::size_t kind = (job.left ? 2U : 0U) + (job.mask ? 1U : 0U);
+  kTable[kind][static_cast<std::size_t>((row_bytes - 1) / How::kBytes)](job, out, limit);
+}
 
 }  // namespace
 
 void pad_small(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
   const std::int64_t row_bytes = job.slots * job.width;
   if (row_bytes == 0) return;
-  const std::size_t kind = (job.left ? 2U : 0U) + (job.mask ? 1U : 0U);
-  kTable[kind][static_cast<std::size_t>((row_bytes - 1) / 16)](job, out, limit);
+#ifdef VARLEN_AVX2
+  if (has_avx2() && row_bytes > Narrow::kBytes) {
+    run<Broad>(job, row_bytes, out, limit);
+    return;
+  }
+#endif
+  run<Narrow>(job, row_bytes, out, limit);
 }
 
 VARLEN_WIDE std::int64_t pad_medium(const SmallRows& job, const std::byte* fill, std::byte*& out,

@@ -1,19 +1,17 @@
 #include "pieces_short.hpp"
 
 #include "varlen/copy.hpp"
+#include "wide.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef VARLEN_AVX2
 #include <immintrin.h>
-#define VARLEN_MASKED 1
 #endif
 
 namespace varlen {
 
-#ifdef VARLEN_MASKED
+#ifdef VARLEN_AVX2
 
 namespace {
-
-#define VARLEN_AVX2 __attribute__((target("avx2")))
 
 constexpr std::int64_t kAhead = 12;
 constexpr int kLanes = 8;
@@ -34,11 +32,6 @@ VARLEN_AVX2 inline void store(std::byte* at, __m256i words) noexcept {
 }
 
 }  // namespace
-
-bool has_short() noexcept {
-  static const bool found = __builtin_cpu_supports("avx2") != 0;
-  return found;
-}
 
 VARLEN_AVX2 std::int64_t pad_short(const Piece* pieces, std::int64_t begin, std::int64_t end,
                                    std::int64_t slots, std::int64_t width, Side side, const FillPattern& fill,
@@ -104,10 +97,6 @@ VARLEN_AVX2 std::int64_t concat_short(const Piece* pieces, std::int64_t begin, s
 }
 
 #else
-
-bool has_short() noexcept {
-  return false;
-}
 
 std::int64_t pad_short(const Piece*, std::int64_t begin, std::int64_t, std::int64_t, std::int64_t, Side,
                        const FillPattern&, std::byte*) noexcept {

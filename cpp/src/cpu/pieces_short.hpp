@@ -1,5 +1,6 @@
 // Short pieces of rows whose width is a multiple of 4 bytes, by masked loads: no branch depends on a length,
-// where a copy by sizes would mispredict once or twice a piece (half of its time at a mean of 32 bytes).
+// where a copy by sizes would mispredict once or twice a piece (half of its time at a mean of 32 bytes). To
+// be called where has_avx2(); elsewhere they do nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,6 @@ namespace varlen {
 inline constexpr std::int64_t kShortRow = 512;
 /// Likewise for pieces laid end to end.
 inline constexpr std::int64_t kShortPiece = 64;
-
-/// Whether this processor has what the two below need. Otherwise they do nothing.
-[[nodiscard]] bool has_short() noexcept;
 
 /// Rows [begin, end) as pad_pieces, for slots * width <= kShortRow, width a multiple of 4 and fill.blocks.
 /// Gives the first row that it left: a few at the end, because it may write up to 31 bytes behind a row.

@@ -10,3 +10,22 @@
 #else
 #define VARLEN_WIDE
 #endif
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/// A function for AVX2, to be called where there is AVX2.
+#define VARLEN_AVX2 __attribute__((target("avx2")))
+#endif
+
+namespace varlen {
+
+/// Whether this machine runs what is marked with VARLEN_AVX2.
+inline bool has_avx2() noexcept {
+#ifdef VARLEN_AVX2
+  static const bool found = __builtin_cpu_supports("avx2") != 0;
+  return found;
+#else
+  return false;
+#endif
+}
+
+}  // namespace varlen
