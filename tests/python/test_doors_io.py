@@ -21,7 +21,7 @@ PIECES = [
     ({"dim0/a": np.array(3)}, ValueError, "dim0/a.*dimension"),
     ({"dim0/a": np.ones(2, "g")}, TypeError, "a file cannot hold dtype"),
     ({"dim0/a": np.zeros(1, "i4,i4")}, TypeError, "a file cannot hold dtype"),
-    ({"dim0/a": np.ones(1, "m8")}, TypeError, "a: times need a unit"),
+    ({"dim0/a": np.zeros(1, "m8")}, TypeError, "a: times need a unit"),
     ({**FLAT, "dim1/bounds": ENDS * 1.0}, (TypeError, ValueError), "dim1/bounds: .*float64"),
     ({**FLAT, "dim1/bounds": ENDS[None]}, ValueError, "dim1/bounds: "),
     ({**FLAT, "dim1/bounds": np.array([2, 1, 3])}, ValueError, "dim1/bounds: row 1 ends at 1"),
