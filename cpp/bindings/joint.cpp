@@ -10,7 +10,7 @@
 
 namespace varlen::bindings {
 
-int Root::find(const std::string& name) const {
+int Root::find(std::string_view name) const {
   const auto at = std::find(names.begin(), names.end(), name);
   return at == names.end() ? -1 : static_cast<int>(at - names.begin());
 }

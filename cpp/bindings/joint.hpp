@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "level.hpp"
@@ -33,7 +34,7 @@ struct Root {
 
   [[nodiscard]] int depth() const { return static_cast<int>(levels.size()); }
   [[nodiscard]] Nest nest() const { return {levels.data(), counts.data(), depth()}; }
-  [[nodiscard]] int find(const std::string& name) const;  ///< -1 where there is none
+  [[nodiscard]] int find(std::string_view name) const;  ///< -1 where there is none
 
   /// A level that is made here, owned by a Level.
   void add_level(LevelRef level);

@@ -1,7 +1,6 @@
 // `_core.Joint` as Python sees it. The hot methods are plain C functions of the type; the rest is attached.
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "fastcall.hpp"
@@ -40,27 +39,22 @@ std::string_view text_in(PyObject* name) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-std::size_t find(const Joint& joint, std::string_view wanted) {
-  const auto& names = joint.root().names;
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), wanted) - names.begin());
-}
-
 PyObject* values(PyObject* self, PyObject* name) noexcept {
   return guarded([&] {
     const Joint& joint = joint_in(self);
     const std::string_view wanted = text_in(name);
-    const std::size_t c = find(joint, wanted);
-    if (c == joint.root().names.size()) throw py::key_error(std::string(wanted));
-    return joint.values(c).release().ptr();
+    const int c = joint.root().find(wanted);
+    if (c < 0) throw py::key_error(std::string(wanted));
+    return joint.values(static_cast<std::size_t>(c)).release().ptr();
   });
 }
 
 PyObject* dim(PyObject* self, PyObject* name) noexcept {
   return guarded([&]() -> PyObject* {
     const Joint& joint = joint_in(self);
-    const std::size_t c = find(joint, text_in(name));
-    if (c == joint.root().names.size()) Py_RETURN_NONE;
-    return PyLong_FromLong(joint.dim(c));
+    const int c = joint.root().find(text_in(name));
+    if (c < 0) Py_RETURN_NONE;
+    return PyLong_FromLong(joint.dim(static_cast<std::size_t>(c)));
   });
 }
 

@@ -12,9 +12,6 @@
 namespace varlen {
 namespace {
 
-// From here on a row is worth a call, whose loop moves four times as much a turn.
-constexpr std::int64_t kShort = 512;
-
 /// Rows [from, to) of the choice, to the front of out.
 VARLEN_WIDE void gather_part(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
                              std::int64_t from, std::int64_t to, std::byte* out) noexcept {
@@ -41,7 +38,7 @@ VARLEN_WIDE void gather_part(Rows values, const Range* ranges, const std::int64_
           const std::int64_t room = std::min(stop - out, values_end - in);
           if (bytes <= kWhole && kWhole <= room) {
             copy_over(out, in, kWhole);
-          } else if (bytes <= kShort && bytes + kOver <= room) {
+          } else if (bytes < kOverMost && bytes + kOver <= room) {
             copy_over(out, in, bytes);
           } else {
             copy_bytes(out, in, bytes);

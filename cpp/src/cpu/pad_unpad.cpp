@@ -19,8 +19,6 @@ constexpr std::int64_t kSmall = 128;
 constexpr std::int64_t kMedium = 16384;
 // Rows of the rectangle: their first lines arrive in time, and are still there.
 constexpr std::int64_t kAhead = 4;
-// From here on a row is worth a call, whose loop moves four times as much a turn.
-constexpr std::int64_t kCall = 512;
 constexpr std::uintptr_t kLine = 64;
 
 /// One thread's part: the rows [from, to) of the output.
@@ -108,7 +106,7 @@ VARLEN_WIDE std::int64_t medium_rows(Job& job, Range rows, const std::byte* dens
       prefetch(next, 0, 0, kLine);
     }
     const std::byte* in = dense + (left ? row_bytes - bytes : 0);
-    if (bytes < kCall) {
+    if (bytes < kOverMost) {
       copy_over(out, in, bytes);
     } else {
       copy_bytes(out, in, bytes);

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from varlen.cli.manual import add_command
+from varlen.cli.manual import add_command, needs_folder
 
 __all__ = ["add_parser"]
 
@@ -52,8 +52,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.json is None:
         return
     target = Path(arguments.json)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"--json: there is no folder {target.parent}")
+    needs_folder(target, "--json")
     if target.is_dir():
         raise IsADirectoryError(f"--json: {target} is a folder")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from varlen.cli.manual import add_command, at_least_1
+from varlen.cli.manual import add_command, at_least_1, needs_folder
 
 __all__ = ["add_parser"]
 
@@ -112,8 +112,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise Misuse(f"{arguments.target}: is neither a file nor a folder")
     if arguments.target.exists() and arguments.target.samefile(arguments.source):
         raise Misuse(f"{arguments.target}: is IN and OUT")
-    if not arguments.target.parent.is_dir():
-        raise FileNotFoundError(f"{arguments.target}: there is no folder {arguments.target.parent}")
+    needs_folder(arguments.target, arguments.target)
     if arguments.target.exists() and not arguments.force:
         raise FileExistsError(f"{arguments.target}: is there already; --force replaces it")
     if arguments.target.is_dir():

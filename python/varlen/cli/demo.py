@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.cli.manual import add_command, at_least_1
+from varlen.cli.manual import add_command, at_least_1, needs_folder
 
 __all__ = ["add_parser"]
 
@@ -54,8 +54,7 @@ def _spread(files: list[Path], most: int) -> list[Path]:
 def _run(arguments: argparse.Namespace) -> int:
     at_least_1(arguments, "files", "batch_size")
     if arguments.save is not None:
-        if not arguments.save.parent.is_dir():
-            raise FileNotFoundError(f"{arguments.save}: there is no folder {arguments.save.parent}")
+        needs_folder(arguments.save, arguments.save)
         if arguments.save.is_dir():
             raise IsADirectoryError(f"{arguments.save}: is a folder, --save takes a file")
         return _show(arguments, arguments.save)

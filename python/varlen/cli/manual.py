@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
-__all__ = ["Parser", "add_command", "at_least_1"]
+__all__ = ["Parser", "add_command", "at_least_1", "needs_folder"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -60,3 +61,19 @@ def at_least_1(arguments: argparse.Namespace, *names: str) -> None:
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {value}")
+
+
+def needs_folder(target: Path, called: object) -> None:
+    """A result needs a folder to be written into.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none; the message begins with what the result is called.
+
+    Examples
+    --------
+    >>> needs_folder(Path("rows.nrt"), "rows.nrt")
+    """
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{called}: there is no folder {target.parent}")

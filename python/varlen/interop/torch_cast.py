@@ -8,6 +8,22 @@ if TYPE_CHECKING:
     import torch
 
 
+def a_dtype(given: Any) -> torch.dtype:
+    """The dtype of torch that was given; TypeError for anything else.
+
+    Examples
+    --------
+    >>> import torch
+    >>> a_dtype(torch.int32)
+    torch.int32
+    """
+    import torch
+
+    if not isinstance(given, torch.dtype):
+        raise TypeError(f"dtype: expected a torch.dtype, got {given!r}")
+    return given
+
+
 def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error.
 
@@ -18,11 +34,7 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     Traceback (most recent call last):
     ValueError: values: element 1 is 300, which does not fit torch.uint8
     """
-    import torch
-
-    if not isinstance(dtype, torch.dtype):
-        raise TypeError(f"dtype: expected a torch.dtype, got {dtype!r}")
-    made = tensor.to(dtype)
+    made = tensor.to(a_dtype(dtype))
     if dtype.is_floating_point or dtype.is_complex:
         return made
     lost = (made.to(tensor.dtype) != tensor).reshape(-1).nonzero()

@@ -80,8 +80,6 @@ def from_dense(
     >>> from_dense(np.array([[1, 2], [3, 0]]), [2, 1])[0]
     array([1, 2, 3])
     """
-    if type(lengths) is Level and mask is None and type(block) is np.ndarray:
-        return _core.unpad(block, (lengths,), padding_side, out), (lengths,)
     if (lengths is None) == (mask is None):
         raise TypeError("give exactly one of lengths and mask")
     dense = block if type(block) is np.ndarray else as_values(block, "block")

@@ -293,9 +293,9 @@ class Ragged(Doors, NDArrayOperatorsMixin):
         values = self._values
         if isinstance(values, np.ndarray):
             return self._make(values.astype(a_dtype(dtype, "dtype")), self._levels)
-        if not isinstance(dtype, type(values.dtype)):
-            raise TypeError(f"dtype: expected a torch.dtype, got {dtype!r}")
-        return self._make(values.to(dtype, copy=True), self._levels)
+        from varlen.interop import torch_cast
+
+        return self._make(values.to(torch_cast.a_dtype(dtype), copy=True), self._levels)
 
     def copy(self) -> Ragged:
         """Values of its own; levels, which cannot change, are shared.
