@@ -5,13 +5,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
 
-#include "cores.hpp"
+#include "affinity.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
 #define VARLEN_FORKS 1
@@ -21,14 +20,6 @@
 
 namespace varlen {
 namespace {
-
-constexpr int kMaxThreads = 256;
-constexpr int kDefaultMaxThreads = 8;
-// A copy in cache, helpers asleep, two cores: 9 us slower at 1 MB, even at 2 MB, a quarter faster at 4 MB.
-constexpr std::int64_t kMinBytes = std::int64_t{2} << 20;
-constexpr std::int64_t kMinChunk = std::int64_t{256} << 10;
-// More chunks than threads, so that a helper that is descheduled holds up only its own chunk.
-constexpr std::int64_t kChunksPerThread = 4;
 
 // What is saved by not sleeping: calls of 1 MB in a row take 24 us instead of 40 on two cores.
 constexpr std::chrono::microseconds kSpin{50};
@@ -48,6 +39,7 @@ struct Job {
   std::atomic<std::int64_t> next{0};
   std::atomic<int> busy{0};  // helpers inside; changed under the pool's mutex only
   int seats = 0;             // helpers that may still join; guarded by the pool's mutex
+  Cores cores;               // of those at work; guarded too
   Job* after = nullptr;
 
   void work() noexcept {
@@ -91,29 +83,36 @@ bool spin(Done done) noexcept {
   return done();
 }
 
+// One helper, asleep. Guarded by the pool's mutex.
+struct Sleeper {
+  std::condition_variable called;
+  bool is_called = false;
+  Affinity affinity;
+  Sleeper* next = nullptr;
+};
+
 struct Pool {
   std::mutex mutex;
-  std::condition_variable wake;
   std::condition_variable left;
   std::atomic<unsigned> posted{0};  // jobs so far; changed under the mutex only
   Job* jobs = nullptr;              // newest first; each lives on its caller's stack
+  Sleeper* asleep = nullptr;        // last to sleep first; each lives on its helper's stack
   int started = 0;
-  int asleep = 0;
 
   [[noreturn]] void helper() noexcept {
+    Sleeper self;
     std::unique_lock lock(mutex);
     for (;;) {
       Job* job = jobs;
       while (job != nullptr && job->seats == 0) job = job->after;
       if (job == nullptr) {
-        rest(lock);
+        rest(self, lock);
         continue;
       }
       --job->seats;
       job->busy.fetch_add(1, std::memory_order_relaxed);
-      const bool more = job->seats > 0 && asleep > 0;
+      if (job->seats > 0) wake_for(*job);  // each helper wakes the next, so that the caller pays for one
       lock.unlock();
-      if (more) wake.notify_one();  // each helper wakes the next, so that the caller pays for one
       job->work();
       lock.lock();
       job->seats = 0;  // every chunk is claimed: nobody need join any more
@@ -122,15 +121,30 @@ struct Pool {
   }
 
   // Awake for a little, in case the next job is near, then asleep until there is one.
-  void rest(std::unique_lock<std::mutex>& lock) noexcept {
+  void rest(Sleeper& self, std::unique_lock<std::mutex>& lock) noexcept {
     const unsigned seen = posted.load(std::memory_order_relaxed);
     lock.unlock();
-    const bool near = spin([&] { return posted.load(std::memory_order_relaxed) != seen; });
+    const auto is_posted = [&] { return posted.load(std::memory_order_relaxed) != seen; };
+    const bool near = spin(is_posted);
+    if (!near) self.affinity.note();
     lock.lock();
-    if (near) return;
-    ++asleep;
-    while (posted.load(std::memory_order_relaxed) == seen) wake.wait(lock);
-    --asleep;
+    if (near || is_posted()) return;
+    self.is_called = false;
+    self.next = std::exchange(asleep, &self);
+    self.called.wait(lock, [&] { return self.is_called; });
+    lock.unlock();
+    self.affinity.restore();
+    lock.lock();
+  }
+
+  // Under the mutex, which the one that is called waits for.
+  void wake_for(Job& job) noexcept {
+    if (asleep == nullptr) return;
+    Sleeper& one = *std::exchange(asleep, asleep->next);
+    one.is_called = true;
+    job.cores.add_this();
+    one.affinity.avoid(job.cores);
+    one.called.notify_one();
   }
 
   void start(int helpers) noexcept {
@@ -151,14 +165,13 @@ struct Pool {
 // destructors. In a forked child a new one takes its place: the old one's locks may be held by
 // threads that the child does not have, and its jobs belong to them.
 alignas(Pool) std::byte storage[sizeof(Pool)];
-std::atomic<int> wanted{0};  // 0: not asked yet
 
 Pool* made() noexcept {
   auto* pool = new (storage) Pool;
 #ifdef VARLEN_FORKS
   pthread_atfork(nullptr, nullptr, [] {
     new (storage) Pool;
-    wanted.store(1, std::memory_order_relaxed);
+    set_num_threads(1);
   });
 #endif
   return pool;
@@ -166,37 +179,7 @@ Pool* made() noexcept {
 
 Pool* const pool = made();
 
-int default_threads() noexcept {
-  if (const char* text = std::getenv("VARLEN_NUM_THREADS")) {
-    char* end = nullptr;
-    const long n = *text >= '0' && *text <= '9' ? std::strtol(text, &end, 10) : 0;
-    if (n >= 1 && *end == '\0') return static_cast<int>(std::min<long>(n, kMaxThreads));
-  }
-  return std::clamp(usable_cores(), 1, kDefaultMaxThreads);
-}
-
 }  // namespace
-
-int num_threads() noexcept {
-  int n = wanted.load(std::memory_order_relaxed);
-  if (n == 0) {
-    const int found = default_threads();
-    // A number that was set meanwhile stays, and comes back in n.
-    if (wanted.compare_exchange_strong(n, found, std::memory_order_relaxed)) n = found;
-  }
-  return n;
-}
-
-void set_num_threads(int n) noexcept {
-  wanted.store(std::clamp(n, 1, kMaxThreads), std::memory_order_relaxed);
-}
-
-std::int64_t chunks_for(std::int64_t bytes) noexcept {
-  if (bytes < kMinBytes) return 1;
-  const std::int64_t threads = num_threads();
-  if (threads <= 1) return 1;
-  return std::clamp<std::int64_t>(bytes / kMinChunk, 1, threads * kChunksPerThread);
-}
 
 namespace detail {
 
@@ -211,16 +194,14 @@ void run_chunks(std::int64_t chunks, int threads, void (*body)(void*, std::int64
     return;
   }
   Pool& p = *pool;
-  bool sleepers = false;
   {
     const std::lock_guard lock(p.mutex);
     p.start(helpers);
     job.seats = helpers;
     job.after = std::exchange(p.jobs, &job);
     p.posted.fetch_add(1, std::memory_order_relaxed);
-    sleepers = p.asleep > 0;
+    p.wake_for(job);
   }
-  if (sleepers) p.wake.notify_one();
   job.work();
   const auto alone = [&job] { return job.busy.load(std::memory_order_acquire) == 0; };
   std::unique_lock lock(p.mutex);

@@ -1,0 +1,95 @@
+// A sleeping thread is kept off cores that are busy, and gets all its own back.
+#ifdef __linux__
+
+#include "../../cpp/src/cpu/affinity.hpp"
+
+#include <sched.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "check.hpp"
+
+namespace {
+
+cpu_set_t mine() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CHECK_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  return set;
+}
+
+// What another thread may use while it is kept off `busy`, and after; and what it might before.
+struct Seen {
+  cpu_set_t before, during, after;
+};
+
+Seen kept_off(const varlen::Cores& busy) {
+  Seen seen{};
+  varlen::Affinity affinity;
+  std::mutex mutex;
+  std::condition_variable turn;
+  int step = 0;
+  std::thread sleeper([&] {
+    std::unique_lock lock(mutex);
+    seen.before = mine();
+    affinity.note();
+    step = 1;
+    turn.notify_all();
+    turn.wait(lock, [&] { return step == 2; });
+    seen.during = mine();
+    affinity.restore();
+    seen.after = mine();
+  });
+  {
+    std::unique_lock lock(mutex);
+    turn.wait(lock, [&] { return step == 1; });
+    affinity.avoid(busy);
+    step = 2;
+    turn.notify_all();
+  }
+  sleeper.join();
+  return seen;
+}
+
+}  // namespace
+
+TEST(affinity, keeps_a_sleeper_off_busy_cores_for_a_while) {
+  const cpu_set_t all = mine();
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  CHECK_EQ(sched_setaffinity(0, sizeof here, &here), 0);  // so that the core does not change meanwhile
+  varlen::Cores busy;
+  busy.add_this();
+  CHECK_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+
+  const Seen seen = kept_off(busy);
+  CHECK(CPU_EQUAL(&seen.before, &all));
+  CHECK(CPU_EQUAL(&seen.after, &all));
+  cpu_set_t others;
+  CPU_XOR(&others, &all, &here);
+  CHECK(CPU_EQUAL(&seen.during, CPU_COUNT(&others) > 0 ? &others : &all));
+}
+
+TEST(affinity, leaves_a_sleeper_its_only_core) {
+  const cpu_set_t all = mine();
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  CHECK_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+  varlen::Cores busy;
+  busy.add_this();
+  const Seen seen = kept_off(busy);  // a thread that is born here has this core alone
+  CHECK_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  CHECK(CPU_EQUAL(&seen.during, &here));
+  CHECK(CPU_EQUAL(&seen.after, &here));
+}
+
+TEST(affinity, moves_nobody_where_no_core_is_busy) {
+  const Seen seen = kept_off(varlen::Cores());
+  CHECK(CPU_EQUAL(&seen.during, &seen.before));
+}
+
+#endif
