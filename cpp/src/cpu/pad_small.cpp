@@ -148,31 +148,4 @@ void pad_small(const SmallRows& job, std::byte* out, const std::byte* limit) noe
   run<Narrow>(job, row_bytes, out, limit);
 }
 
-VARLEN_WIDE std::int64_t pad_medium(const SmallRows& job, const std::byte* fill, std::byte*& out,
-                                    const std::byte* limit) noexcept {
-  const std::int64_t width = job.width;
-  const std::int64_t row_bytes = job.slots * width;
-  const std::int64_t* const ends = job.level.ends;
-  std::byte* at = out;
-  std::int64_t i = job.rows.begin;
-  std::int64_t start = i < job.rows.end ? job.level.start(i) : 0;
-  for (; i < job.rows.end && limit - at >= row_bytes + kOver; ++i, at += row_bytes) {
-    const std::int64_t have = (ends[i] - start) * width;
-    const std::int64_t bytes = std::min(have, row_bytes);
-    const std::byte* in = job.data + (start - job.first) * width + (job.cut_left ? have - bytes : 0);
-    if (job.end - in < bytes + kOver) break;
-    start = ends[i];
-    const std::int64_t gap = row_bytes - bytes;
-    if (job.left) {
-      fill_over(at, gap, fill);
-      copy_over(at + gap, in, bytes);
-    } else {
-      copy_over(at, in, bytes);
-      fill_over(at + bytes, gap, fill);
-    }
-  }
-  out = at;
-  return i;
-}
-
 }  // namespace varlen

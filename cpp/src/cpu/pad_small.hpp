@@ -30,13 +30,4 @@ struct SmallRows {
 /// Writes rows.size() rows of slots * width <= kSmallRow bytes at out. Never writes at or past limit.
 void pad_small(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept;
 
-/// Measured: with AVX2 pad_medium is faster than memcpy and memset up to here, and as fast beyond.
-inline constexpr std::int64_t kMediumRow = 16384;
-
-/// The same for rows of up to kMediumRow bytes of values, not for masks; kOver bytes of `fill`, again and
-/// again, are the fill. Stops at the first row around which not everything may be read and written whole,
-/// gives its number, and moves out to where it goes.
-std::int64_t pad_medium(const SmallRows& job, const std::byte* fill, std::byte*& out,
-                        const std::byte* limit) noexcept;
-
 }  // namespace varlen

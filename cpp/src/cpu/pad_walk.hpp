@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "pad_job.hpp"
+#include "pad_medium.hpp"
 #include "pad_out.hpp"
 #include "pad_small.hpp"
 #include "varlen/pad.hpp"
@@ -183,7 +184,7 @@ class Walk {
 
   std::int64_t medium(Offsets level, const Rows& values, Range rows) noexcept {
     if constexpr (std::is_same_v<Out, Cached>) {
-      return pad_medium(rows_of(level, values, rows), out_.pattern.bytes, out_.out, out_.limit);
+      return pad_medium(rows_of(level, values, rows), out_.pattern, out_.out, out_.limit);
     }
     return rows.begin;
   }
