@@ -57,6 +57,12 @@ void raise_if(Status status, const char* argument) {
       raise_value(name + ": position " + row + " holds row id " + value + ", which is not a sequence");
     case Code::too_long:
       raise_value(name + ": row " + row + " is longer than the width, " + value);
+    case Code::increasing:
+      raise_value(name + ": column " + row + " has length " + value + ", more than the column before it");
+    case Code::miscounted:
+      raise_value(name + ": position " + row + " has to be " + value);
+    case Code::repeated:
+      raise_value(name + ": position " + row + " holds " + value + ", as one before it does");
     case Code::not_prefix_mask:
       raise_value(name + ": row " + row + " of the mask has a gap");
     case Code::not_representable:

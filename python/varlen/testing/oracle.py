@@ -244,3 +244,28 @@ def budget(lengths: Sequence[int], max_tokens: int, max_count: int, padded: bool
         if cost > max_tokens or len(batch) > max_count:
             ends, batch = [*ends, i], [length]
     return ends + [len(lengths)] * bool(lengths)
+
+
+def order(lengths: Sequence[int], ties: str = "reversed") -> list[int]:
+    """The longest first: which sequence is in each column of a time-major block.
+
+    Examples
+    --------
+    >>> order([2, 3, 2, 3]), order([2, 3, 2, 3], "stable")
+    ([3, 1, 2, 0], [1, 3, 0, 2])
+    """
+    if ties == "stable":
+        return sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    return sorted(range(len(lengths)), key=lambda i: (lengths[i], i), reverse=True)
+
+
+def columns(nested: Rows, ties: str = "reversed") -> list[list[Any]]:
+    """The rows that are there at each step, in the order of the columns.
+
+    Examples
+    --------
+    >>> columns([[1], [2, 3], []])
+    [[2, 1], [3]]
+    """
+    rows = [nested[i] for i in order([len(row) for row in nested], ties)]
+    return [[row[t] for row in rows if t < len(row)] for t in range(max(map(len, rows), default=0))]
