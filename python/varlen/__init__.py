@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
-from varlen.types import Ragged, concatenate, split
+from varlen.types import Padded, Pairs, Ragged, concatenate, split
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops
@@ -16,6 +16,8 @@ __all__ = [
     "Dataset",
     "JointNestedRaggedTensorDict",
     "Level",
+    "Padded",
+    "Pairs",
     "Ragged",
     "__version__",
     "concatenate",

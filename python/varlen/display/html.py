@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from varlen._core import Level
+from varlen.display import text
 from varlen.display.text import plural
-from varlen.display.text import ragged as text_of
+from varlen.types.padded import Padded
 from varlen.types.ragged import Ragged
 
 BINS = 40
@@ -38,8 +39,34 @@ def ragged(r: Ragged) -> str:
         for d, level in enumerate(r.levels)
         if len(level)
     ]
-    values = escape(text_of(r).partition("\n")[2])
-    return f"<div><b>{escape(type(r).__name__)}</b>{table(rows)}{''.join(pictures)}<pre>{values}</pre></div>"
+    return _page(type(r).__name__, rows, pictures, text.ragged(r))
+
+
+def padded(p: Padded) -> str:
+    """A Padded as a notebook shows it.
+
+    Examples
+    --------
+    >>> padded(vl.Padded.from_list([[1, 2], [3]])).startswith("<div>")
+    True
+    """
+    rows = [
+        ("sequences", f"{len(p):,}"),
+        ("steps", f"{len(p.size_at_t):,}"),
+        ("rows", f"{p.total:,}"),
+        ("shape", str(p.shape)),
+        ("dtype", str(p.dtype)),
+        ("device", p.device),
+        ("memory", size(p.nbytes)),
+    ]
+    level = Level(p.lengths)
+    pictures = [f"<div>{escape(_title(0, level, 1))}<br/>{histogram(level)}</div>"] if len(level) else []
+    return _page(type(p).__name__, rows, pictures, text.padded(p))
+
+
+def _page(name: str, rows: Sequence[tuple[str, str]], pictures: Sequence[str], shown: str) -> str:
+    values = escape(shown.partition("\n")[2])
+    return f"<div><b>{escape(name)}</b>{table(rows)}{''.join(pictures)}<pre>{values}</pre></div>"
 
 
 def histogram(level: Level) -> str:
@@ -92,7 +119,7 @@ def table(rows: Sequence[tuple[str, str]]) -> str:
     >>> table([("dtype", "int64")])
     '<table><tr><th>dtype</th><td>int64</td></tr></table>'
     """
-    cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{''.join(cells)}</table>"
 
 

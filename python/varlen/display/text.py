@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from varlen.types.padded import Padded
+from varlen.types.pairs import Pairs
 from varlen.types.ragged import Ragged
 from varlen.types.values import is_tensor
 
@@ -26,6 +28,37 @@ def ragged(r: Ragged) -> str:
     return f"{type(r).__name__}({', '.join(facts(r))})\n{_clip(_sequences(r))}"
 
 
+def padded(p: Padded) -> str:
+    """`repr` of a Padded: its columns, without what stands behind their ends.
+
+    Examples
+    --------
+    >>> print(padded(vl.Padded.from_list([[1, 2], [3, 4, 5]])))
+    Padded(2 sequences, 3 steps, 5 rows, lengths 2 to 3, int64)
+    [[3, 4, 5], [1, 2]]
+    """
+    trailing = tuple(p.data.shape[2:])
+    rows = plural(p.total, "row") + (f" of shape {trailing}" if trailing else "")
+    counts = [plural(len(p), "sequence"), plural(len(p.size_at_t), "step"), rows]
+    if len(p):
+        counts += _range(int(p.lengths[-1]), int(p.lengths[0]))
+    texts = _some([p.data[: p.lengths[k], k] for k in _shown(len(p))], len(p))
+    return f"{type(p).__name__}({', '.join([*counts, *_kind(p)])})\n{_clip(texts)}"
+
+
+def pairs(p: Pairs[Any]) -> str:
+    """`repr` of Pairs: of each of the two, cut short.
+
+    Examples
+    --------
+    >>> pairs(vl.Pairs([3, 1], np.array([30, 10])))
+    'Pairs(one=[3, 1], two=array([30, 10]))'
+    """
+    with np.printoptions(threshold=VALUES, edgeitems=2, precision=4, suppress=True):
+        one, two = (_cut(part) for part in (p.one, p.two))
+    return f"{type(p).__name__}(one={one}, two={two})"
+
+
 def facts(r: Ragged) -> list[str]:
     """What a line says of a Ragged: counts, lengths, trailing dimensions, dtype, device.
 
@@ -37,9 +70,9 @@ def facts(r: Ragged) -> list[str]:
     inner = [f"{plural(len(level), 'sequence')} at level {d}" for d, level in enumerate(r.levels) if d > 0]
     trailing = tuple(r.values.shape[1:])
     counts = plural(r.total, "value") + (f" of shape {trailing}" if trailing else "")
-    dtype = str(r.dtype).removeprefix("torch.") if is_tensor(r.values) else str(r.dtype)
-    device = [f"torch, {r.device}"] if is_tensor(r.values) else []
-    return [plural(len(r), "sequence"), *inner, counts, *_lengths(r), dtype, *device]
+    level = r.levels[0]
+    lengths = _range(level.shortest, level.longest) if len(level) else []
+    return [plural(len(r), "sequence"), *inner, counts, *lengths, *_kind(r)]
 
 
 def plural(n: int, word: str) -> str:
@@ -53,19 +86,28 @@ def plural(n: int, word: str) -> str:
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
-def _lengths(r: Ragged) -> list[str]:
-    level = r.levels[0]
-    if len(level) == 0:
-        return []
-    if level.shortest == level.longest:
-        return [f"length {level.longest}"]
-    return [f"lengths {level.shortest} to {level.longest}"]
+def _range(shortest: int, longest: int) -> list[str]:
+    return [f"length {longest}" if shortest == longest else f"lengths {shortest} to {longest}"]
+
+
+def _kind(container: Ragged | Padded) -> list[str]:
+    """The dtype; of tensors also where they are."""
+    dtype = str(container.dtype)
+    torch = dtype.startswith("torch.")
+    return [dtype.removeprefix("torch."), f"torch, {container.device}"] if torch else [dtype]
+
+
+def _shown(n: int) -> list[int]:
+    return list(range(n)) if n <= ROWS else [*range(ROWS // 2), *range(n - ROWS // 2, n)]
 
 
 def _sequences(r: Ragged) -> str:
-    n = len(r)
-    shown = list(range(n)) if n <= ROWS else [*range(ROWS // 2), *range(n - ROWS // 2, n)]
-    texts = [_one(r.row(i)) for i in shown]
+    return _some([r.row(i) for i in _shown(len(r))], len(r))
+
+
+def _some(rows: list[Any], n: int) -> str:
+    """The first and the last of n sequences."""
+    texts = [_one(row) for row in rows]
     if n > ROWS:
         texts.insert(ROWS // 2, "...")
     return f"[{', '.join(texts)}]"
@@ -101,3 +143,12 @@ def _scalars(rows: Any) -> list[str]:
 
 def _clip(text: str) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+
+
+def _cut(part: Any) -> str:
+    """The repr of anything, in one line of at most so many characters."""
+    some = type(part)(part[:VALUES]) if isinstance(part, (list, tuple)) and len(part) > VALUES else part
+    text = " ".join(repr(some).split())
+    if some is not part:
+        text = f"{text[:-1]}, ...{text[-1]}"
+    return text if len(text) <= WIDTH // 10 else text[: WIDTH // 10 - 3] + "..."

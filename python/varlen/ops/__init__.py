@@ -1,5 +1,18 @@
 """Arrays and lengths in, arrays out: the verbs of the package as plain functions."""
 
 from varlen.ops.lists import list2ragged, pad, ragged2list
+from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
+from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
 
-__all__ = ["list2ragged", "pad", "ragged2list"]
+__all__ = [
+    "SizedGenerator",
+    "list2padded",
+    "list2ragged",
+    "minibatch",
+    "multibatch",
+    "pad",
+    "padded2list",
+    "padded2ragged",
+    "ragged2list",
+    "ragged2padded",
+]

@@ -1,6 +1,8 @@
 """The containers: values laid end to end, and the levels that say where each sequence begins and ends."""
 
 from varlen.types.combine import concatenate, split, stack
+from varlen.types.padded import Padded
+from varlen.types.pairs import Pairs
 from varlen.types.ragged import Ragged
 
-__all__ = ["Ragged", "concatenate", "split", "stack"]
+__all__ = ["Padded", "Pairs", "Ragged", "concatenate", "split", "stack"]

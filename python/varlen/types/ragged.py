@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from typing_extensions import Self
 
+    from varlen.types.padded import Padded
     from varlen.types.values import Values
 
     Ints = NDArray[np.int64]
@@ -281,6 +282,19 @@ class Ragged(Doors, NDArrayOperatorsMixin):
             self._values, self._levels, padding_side, fill, mask, max_len, truncate, out, dtype,
             pad_to_multiple, max_bytes,
         )  # fmt: skip
+
+    def to_padded(self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None) -> Padded:
+        """The sequences of one level side by side, time-major, the longest first; `ops.ragged2padded`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [1, 2]).to_padded().data
+        array([[1, 3],
+               [4, 0]])
+        """
+        from varlen.types.padded import Padded
+
+        return Padded.from_ragged(self, ties=ties, fill=fill, max_bytes=max_bytes)
 
     def astype(self, dtype: Any) -> Ragged:
         """The same levels over values of another dtype, always copied.

@@ -1,0 +1,161 @@
+"""Batches of a batch: sequences of any kind in pieces, shuffled or in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from varlen.types.arguments import whole
+from varlen.types.pairs import take
+
+T = TypeVar("T")
+
+
+class SizedGenerator(Generic[T]):
+    """What a function generates, again each time it is iterated, with a length.
+
+    Parameters
+    ----------
+    get_items
+        Called without arguments at the start of each iteration; gives the items.
+    length
+        What `len` says.
+
+    Notes
+    -----
+    As Thinc's `SizedGenerator`.
+
+    Examples
+    --------
+    >>> batches = vl.ops.SizedGenerator(lambda: iter("ab"), 2)
+    >>> len(batches), list(batches), list(batches)
+    (2, ['a', 'b'], ['a', 'b'])
+    """
+
+    def __init__(self, get_items: Callable[[], Iterable[T]], length: int) -> None:
+        self.get_items = get_items
+        self.length = whole(length, "length")
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[T]:
+        yield from self.get_items()
+
+
+def minibatch(
+    size: int | Iterable[int],
+    sequence: Any,
+    *,
+    shuffle: bool = False,
+    buffer: int = 1,
+    seed: Any = None,
+) -> SizedGenerator[Any]:
+    """Batches of `size` items, the last as many as are left.
+
+    Parameters
+    ----------
+    size
+        How many items a batch has, or such a number for each batch: as many are drawn as are needed.
+    sequence
+        Ragged, Padded, Pairs, an array, a tensor, a list or a tuple; batches are of the same kind.
+    shuffle
+        Items in another order each time the result is iterated, instead of as they come.
+    buffer
+        So many batches are made before the first of them is given.
+    seed
+        Of the order, for `np.random.default_rng`: the same seed gives the same orders. None: always others.
+
+    Returns
+    -------
+    SizedGenerator
+        Its length is the number of batches.
+
+    Raises
+    ------
+    ValueError
+        A sequence without a length; a size below 1; sizes that end before the items do.
+    TypeError
+        A size that is no integer.
+
+    Notes
+    -----
+    As Thinc's `Ops.minibatch`, where sizes of 0 never come to an end and the order hangs on NumPy's global
+    state.
+
+    Examples
+    --------
+    >>> [batch.to_list() for batch in vl.ops.minibatch(2, vl.Ragged([3, 1, 4, 1], [1, 0, 3]))]
+    [[[3], []], [[1, 4, 1]]]
+    >>> list(vl.ops.minibatch([1, 3], "a b c d".split()))
+    [['a'], ['b', 'c', 'd']]
+    """
+    cuts = _cuts(size, _count(sequence, "sequence"))
+    return _batches(cuts, lambda key: take(sequence, key), shuffle, buffer, seed)
+
+
+def multibatch(
+    size: int | Iterable[int],
+    sequence: Any,
+    *others: Any,
+    shuffle: bool = False,
+    buffer: int = 1,
+    seed: Any = None,
+) -> SizedGenerator[list[Any]]:
+    """Batches of several sequences of one length at once: lists with a batch of each.
+
+    See `minibatch`; sequences of different lengths are a ValueError.
+
+    Examples
+    --------
+    >>> list(vl.ops.multibatch(2, [3, 1, 4], ("a", "b", "c")))
+    [[[3, 1], ('a', 'b')], [[4], ('c',)]]
+    """
+    count = _count(sequence, "sequence")
+    for k, other in enumerate(others):
+        if (found := _count(other, f"others[{k}]")) != count:
+            raise ValueError(f"others[{k}]: has {found} items, sequence has {count}")
+    every = (sequence, *others)
+    cuts = _cuts(size, count)
+    return _batches(cuts, lambda key: [take(one, key) for one in every], shuffle, buffer, seed)
+
+
+def _count(sequence: Any, argument: str) -> int:
+    if not hasattr(sequence, "__len__"):
+        raise ValueError(f"{argument}: a {type(sequence).__name__} has no length, and cannot be cut up")
+    return len(sequence)
+
+
+def _cuts(size: Any, count: int) -> list[int]:
+    """Where batches begin and end: 0 first, `count` last."""
+    if isinstance(size, (bool, np.bool_)) or not hasattr(size, "__iter__") or getattr(size, "ndim", 1) == 0:
+        return [*range(0, count, whole(size, "size", 1)), count]
+    cuts, sizes = [0], iter(size)
+    while cuts[-1] < count and (one := next(sizes, None)) is not None:
+        cuts.append(min(count, cuts[-1] + whole(one, f"size[{len(cuts) - 1}]", 1)))
+    if cuts[-1] < count:
+        raise ValueError(f"size: {len(cuts) - 1} sizes make {cuts[-1]} items, but there are {count}")
+    return cuts
+
+
+def _batches(
+    cuts: list[int], batch: Callable[[Any], T], shuffle: bool, buffer: int, seed: Any
+) -> SizedGenerator[T]:
+    most = whole(buffer, "buffer", 1)
+    rng = np.random.default_rng(seed) if shuffle else None
+
+    def items() -> Iterator[T]:
+        order = None if rng is None else rng.permutation(cuts[-1])
+        kept: list[T] = []
+        for begin, end in pairwise(cuts):
+            key = slice(begin, end)
+            kept.append(batch(key if order is None else order[key]))
+            if len(kept) >= most:
+                yield from kept
+                kept = []
+        yield from kept
+
+    return SizedGenerator(items, len(cuts) - 1)

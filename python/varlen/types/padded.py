@@ -1,0 +1,394 @@
+"""Padded: a time-major block of sequences side by side, the longest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.types import arithmetic
+from varlen.types.indexing import _int
+from varlen.types.ragged import Ragged
+from varlen.types.values import as_ints, as_values, packed, unpacked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from varlen.types.values import Values
+
+    Int32s = NDArray[np.int32]
+    Fields = tuple[Int32s, Int32s, Int32s]
+
+
+class Padded:
+    """Sequences side by side, sorted by length: what a recurrent layer steps through.
+
+    Parameters
+    ----------
+    data
+        (L, B, ...) of any dtype of fixed width: step t of column k. Shared, not copied, where its memory is
+        contiguous. Torch tensors stay tensors.
+    size_at_t
+        (L,) integers: how many sequences are longer than t. They never increase.
+    lengths
+        (B,) integers: of the columns, so the longest is first; none above L.
+    indices
+        (B,) integers, a permutation: column k is sequence indices[k].
+
+    Raises
+    ------
+    TypeError
+        Arrays of Python objects; lengths, sizes or indices of another kind than integers.
+    ValueError
+        Fields that do not fit each other: the text names the field, the place and the number.
+    OverflowError
+        More than 2^31 - 1 steps or columns.
+
+    Notes
+    -----
+    As Thinc's `Padded`, but checked when it is made, immutable but for its data, and right under every index.
+    The three small arrays are read-only int32. Behind its end a column holds what data holds there: zeros,
+    where it was made by `list2padded`.
+
+    Examples
+    --------
+    >>> p = vl.Padded.from_list([np.array([1, 2]), np.array([3, 4, 5])])
+    >>> p.data
+    array([[3, 1],
+           [4, 2],
+           [5, 0]])
+    >>> p.size_at_t, p.lengths, p.indices
+    (array([2, 2, 1], dtype=int32), array([3, 2], dtype=int32), array([1, 0], dtype=int32))
+    >>> p.to_list()
+    [array([1, 2]), array([3, 4, 5])]
+    """
+
+    __slots__ = ("__weakref__", "_data", "_indices", "_lengths", "_size_at_t")
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
+
+    _data: Values
+    _size_at_t: Int32s
+    _lengths: Int32s
+    _indices: Int32s
+
+    def __init__(self, data: Any, size_at_t: Any, lengths: Any, indices: Any) -> None:
+        self._data = as_values(data, "data")
+        shape = tuple(self._data.shape)
+        if len(shape) < 2:
+            raise ValueError(f"data: expected (steps, columns, ...), got shape {shape}")
+        fields = (as_ints(size_at_t), as_ints(lengths), as_ints(indices))
+        self._size_at_t, self._lengths, self._indices = _core.check_padded(shape, *fields)
+
+    @classmethod
+    def _make(cls, data: Values, size_at_t: Int32s, lengths: Int32s, indices: Int32s) -> Self:
+        """Of parts that are known to fit."""
+        made = object.__new__(cls)
+        made._data = data
+        made._size_at_t = size_at_t
+        made._lengths = lengths
+        made._indices = indices
+        return made
+
+    @classmethod
+    def from_list(
+        cls, seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+    ) -> Self:
+        """From n arrays, (length, ...), that differ in their lengths alone; `ops.list2padded`.
+
+        Examples
+        --------
+        >>> vl.Padded.from_list([[1, 2], [3, 4]], ties="stable").indices
+        array([0, 1], dtype=int32)
+        """
+        if (
+            isinstance(seqs, (list, tuple))
+            and seqs
+            and not isinstance(as_values(seqs[0], "seqs"), np.ndarray)
+        ):
+            return cls.from_ragged(Ragged.from_list(seqs), ties=ties, fill=fill, max_bytes=max_bytes)
+        return cls._make(*_core.list2padded(seqs, ties, fill, max_bytes))
+
+    @classmethod
+    def from_ragged(
+        cls, ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+    ) -> Self:
+        """From the sequences of a Ragged of one level; `ops.ragged2padded`.
+
+        Examples
+        --------
+        >>> vl.Padded.from_ragged(vl.Ragged([3, 1, 4], [1, 2])).data
+        array([[1, 3],
+               [4, 0]])
+        """
+        level = one_level(ragged)
+        if isinstance(ragged.values, np.ndarray):
+            return cls._make(*_core.ragged2padded(ragged.values, level, ties, fill, max_bytes))
+        from varlen.interop.torch_pack import ragged2padded
+
+        return cls._make(*ragged2padded(ragged.values, level, ties, fill, max_bytes))
+
+    @classmethod
+    def from_packed(cls, rows: Any, size_at_t: Any, lengths: Any, indices: Any) -> Self:
+        """From packed rows: the rows of step 0, those of step 1 and so on, without padding, (total, ...).
+
+        Examples
+        --------
+        >>> vl.Padded.from_packed([3, 1, 4], [2, 1], [2, 1], [1, 0]).data
+        array([[3, 1],
+               [4, 0]])
+        """
+        values = as_values(rows, "rows")
+        sizes, small, order = as_ints(size_at_t), as_ints(lengths), as_ints(indices)
+        steps, columns = len(sizes), len(small)
+        fields = _core.check_padded((steps, columns), sizes, small, order)
+        level = _core.Level(fields[0])
+        if level.total != len(values):
+            raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
+        if level.total == 0:
+            return cls._make(_zeros(values, (steps, columns, *values.shape[1:])), *fields)
+        return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple=columns), *fields)
+
+    @property
+    def data(self) -> Any:
+        """(L, B, ...), time-major, shared with the container."""
+        return self._data
+
+    @property
+    def size_at_t(self) -> Int32s:
+        """(L,) int32, read-only: how many sequences are longer than t."""
+        return self._size_at_t
+
+    @property
+    def lengths(self) -> Int32s:
+        """(B,) int32, read-only: of the columns, the longest first."""
+        return self._lengths
+
+    @property
+    def indices(self) -> Int32s:
+        """(B,) int32, read-only: column k is sequence indices[k]."""
+        return self._indices
+
+    @property
+    def _fields(self) -> Fields:
+        return self._size_at_t, self._lengths, self._indices
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, in all sequences together."""
+        return int(self._lengths.sum(dtype=np.int64))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the data."""
+        return tuple(self._data.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """Of the data, NumPy's or torch's."""
+        return self._data.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the data is: "cpu", or what a tensor says."""
+        return "cpu" if isinstance(self._data, np.ndarray) else str(self._data.device)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all four arrays."""
+        return int(self._data.nbytes) + sum(field.nbytes for field in self._fields)
+
+    def to_ragged(self) -> Ragged:
+        """The sequences end to end, in their original order; `ops.padded2ragged`.
+
+        Examples
+        --------
+        >>> vl.Padded.from_list([[1], [2, 3]]).to_ragged().to_list()
+        [[1], [2, 3]]
+        """
+        if isinstance(self._data, np.ndarray):
+            values, level = _core.padded2ragged(self._data, *self._fields)
+        else:
+            from varlen.interop.torch_pack import padded2ragged
+
+            values, level = padded2ragged(self._data, *self._fields)
+        return Ragged._make(values, (level,))
+
+    def to_list(self) -> list[Any]:
+        """The sequences in their original order, as views of one array; `ops.padded2list`.
+
+        Examples
+        --------
+        >>> vl.Padded.from_list([[1], [2, 3]]).to_list()
+        [array([1]), array([2, 3])]
+        """
+        r = self.to_ragged()
+        return _core.ragged2list(r.values, r.levels) if isinstance(r.values, np.ndarray) else list(r)
+
+    def to_packed(self) -> Any:
+        """The rows of step 0, those of step 1 and so on, without padding: (total, ...).
+
+        Examples
+        --------
+        >>> vl.Padded.from_list([[1], [2, 3]]).to_packed()
+        array([2, 1, 3])
+        """
+        level = _core.Level(self._size_at_t)
+        return Ragged.from_dense(self._data, level).values
+
+    def to_packed_sequence(self, *, empty: str = "raise") -> Any:
+        """A torch `PackedSequence` with all four fields. `from_packed_sequence` turned round.
+
+        Parameters
+        ----------
+        empty
+            Torch has no room for empty sequences: "raise" refuses them, "drop" leaves them out.
+
+        Raises
+        ------
+        ValueError
+            Empty sequences where they are refused: the first column is named.
+
+        Examples
+        --------
+        >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_packed_sequence().batch_sizes
+        tensor([2, 1])
+        """
+        from varlen.interop.torch_pack import to_packed_sequence
+
+        return to_packed_sequence(self, empty)
+
+    @classmethod
+    def from_packed_sequence(cls, packed_sequence: Any) -> Self:
+        """From a torch `PackedSequence`, whose order is kept as it is.
+
+        Examples
+        --------
+        >>> from torch.nn.utils.rnn import pack_sequence
+        >>> import torch
+        >>> vl.Padded.from_packed_sequence(pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])).data
+        tensor([[1, 3],
+                [2, 0]])
+        """
+        from varlen.interop.torch_pack import from_packed_sequence
+
+        return cls.from_packed(*from_packed_sequence(packed_sequence))
+
+    def copy(self) -> Self:
+        """Data of its own; the small arrays, which cannot change, are shared.
+
+        Examples
+        --------
+        >>> p = vl.Padded.from_list([[1], [2, 3]])
+        >>> p.copy().equals(p)
+        True
+        """
+        data = self._data
+        data = data.copy() if isinstance(data, np.ndarray) else data.clone()
+        return self._make(data, *self._fields)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Self:
+        columns = _columns(key, len(self))
+        lengths = self._lengths[columns]
+        steps = int(lengths[0]) if len(lengths) else 0
+        # Where each of the chosen is among them, in the original order.
+        ranks = np.empty(len(columns), np.int64)
+        ranks[np.argsort(self._indices[columns], kind="stable")] = np.arange(len(columns))
+        data = self._data[:steps]
+        if isinstance(data, np.ndarray):
+            data = data.take(columns, axis=1)
+        else:
+            from varlen.interop.torch import tensor_of
+
+            data = data.index_select(1, tensor_of(columns).to(data.device))
+        sizes = np.searchsorted(-lengths, -np.arange(steps))
+        return self._make(data, *_core.check_padded((steps, len(columns)), sizes, lengths, ranks))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        raise TypeError("a Padded is no array; use .data, .to_list() or .to_ragged()")
+
+    def equals(self, other: object, equal_nan: bool = False) -> bool:
+        """Whether `other` is a Padded of equal fields, data behind the ends included; dtypes may differ.
+
+        Parameters
+        ----------
+        equal_nan
+            NaN is equal to NaN (and NaT to NaT).
+
+        Examples
+        --------
+        >>> p = vl.Padded.from_list([[1], [2, 3]])
+        >>> p.equals(vl.Padded.from_list([[1.0], [2.0, 3.0]])), p == p[:1]
+        (True, False)
+        """
+        if not isinstance(other, Padded):
+            return False
+        same = all(np.array_equal(a, b) for a, b in zip(self._fields, other._fields, strict=True))
+        return same and arithmetic.equal_values(self._data, other._data, equal_nan)
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, Padded) else NotImplemented
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), packed(self._data), *self._fields)
+
+    def __repr__(self) -> str:
+        from varlen.display.text import padded
+
+        return padded(self)
+
+    def _repr_html_(self) -> str:
+        from varlen.display.html import padded
+
+        return padded(self)
+
+
+def one_level(ragged: Any, argument: str = "ragged") -> _core.Level:
+    """The level of a Ragged that has no more than that.
+
+    Examples
+    --------
+    >>> one_level(vl.Ragged([1, 2], [2]))
+    Level(1 sequences, 2 rows, lengths 2 to 2)
+    """
+    if not isinstance(ragged, Ragged):
+        raise TypeError(f"{argument}: expected a Ragged, got {type(ragged).__name__}")
+    if len(ragged.levels) != 1:
+        raise ValueError(
+            f"{argument}: has {len(ragged.levels)} levels, but a Padded holds one; take the innermost by "
+            "Ragged(r.values, levels=r.levels[-1:])"
+        )
+    return ragged.levels[0]
+
+
+def _columns(key: Any, count: int) -> NDArray[np.int64]:
+    """The columns that a key chooses, ascending, each as often as it is chosen."""
+    i = _int(key)
+    if i is None:
+        every = Ragged(np.arange(count), np.ones(count, np.int64))
+        return np.sort(every[key].values)
+    if not -count <= i < count:
+        raise IndexError(f"index {i} is out of range for {count} sequences")
+    return np.array([i % count])
+
+
+def _zeros(values: Values, shape: tuple[int, ...]) -> Values:
+    return np.zeros(shape, values.dtype) if isinstance(values, np.ndarray) else values.new_zeros(shape)
+
+
+def _restore(kind: type[Padded], data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Padded:
+    return kind(unpacked(data), size_at_t, lengths, indices)

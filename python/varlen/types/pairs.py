@@ -1,0 +1,136 @@
+"""Pairs: two containers of one length, indexed together."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from varlen.types import arithmetic
+from varlen.types.indexing import _array, _int
+from varlen.types.values import is_tensor
+
+T = TypeVar("T")
+
+
+class Pairs(Generic[T]):
+    """Two batches whose items belong together: inputs and outputs, forwards and backwards.
+
+    Parameters
+    ----------
+    one, two
+        Lists, tuples, arrays, tensors, or containers of this package, with as many items each. Shared.
+
+    Raises
+    ------
+    ValueError
+        They have different lengths.
+    TypeError
+        One of them has no length.
+
+    Notes
+    -----
+    As Thinc's `Pairs`, but the lengths are compared, and lists take every index too.
+
+    Examples
+    --------
+    >>> pairs = vl.Pairs([3, 1, 4], np.array([30, 10, 40]))
+    >>> len(pairs), pairs[:2], pairs[[2, 0]].one
+    (3, Pairs(one=[3, 1], two=array([30, 10])), [4, 3])
+    """
+
+    __slots__ = ("_one", "_two")
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
+
+    _one: T
+    _two: T
+
+    def __init__(self, one: T, two: T) -> None:
+        counts = []
+        for name, part in (("one", one), ("two", two)):
+            try:
+                counts.append(len(part))  # type: ignore[arg-type]
+            except TypeError:
+                raise TypeError(f"{name}: a {type(part).__name__} has no length") from None
+        if counts[0] != counts[1]:
+            raise ValueError(f"one has {counts[0]} items, two has {counts[1]}")
+        self._one = one
+        self._two = two
+
+    @property
+    def one(self) -> T:
+        """The first of the two."""
+        return self._one
+
+    @property
+    def two(self) -> T:
+        """The second of the two."""
+        return self._two
+
+    def __len__(self) -> int:
+        return len(self._one)  # type: ignore[arg-type]
+
+    def __getitem__(self, key: Any) -> Any:
+        i = _int(key)
+        if i is not None:  # what an item is, is theirs to say: it may have no length
+            return _item(self._one[i], self._two[i])  # type: ignore[index]
+        return Pairs(take(self._one, key), take(self._two, key))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("Pairs are no array; use .one and .two")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pairs):
+            return NotImplemented
+        return _equal(self._one, other._one) and _equal(self._two, other._two)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._one, self._two)
+
+    def __repr__(self) -> str:
+        from varlen.display.text import pairs
+
+        return pairs(self)
+
+
+def take(batch: Any, key: Any) -> Any:
+    """What a slice, a mask or integers choose of a batch of any kind; lists and tuples stay what they are.
+
+    Examples
+    --------
+    >>> take([3, 1, 4], np.array([2, 0])), take((3, 1, 4), [True, False, True]), take([3, 1, 4], slice(2))
+    ([4, 3], (3, 4), [3, 1])
+    """
+    if isinstance(key, slice):
+        return batch[key]
+    index = _array(key)
+    if isinstance(batch, (list, tuple)):
+        chosen = np.arange(len(batch))[index].tolist()
+        items = [batch[i] for i in chosen]
+        return items if isinstance(batch, list) else tuple(items)
+    if is_tensor(batch):
+        return batch[sys.modules["torch"].as_tensor(index)]
+    return batch[index]
+
+
+def _item(one: Any, two: Any) -> Any:
+    made: Pairs[Any] = object.__new__(Pairs)
+    made._one = one
+    made._two = two
+    return made
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if hasattr(a, "equals"):
+        return bool(a.equals(b))
+    if isinstance(a, np.ndarray) or is_tensor(a):
+        return type(a) is type(b) and arithmetic.equal_values(a, b, False)
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_equal, a, b))
+    return bool(a == b)
