@@ -10,6 +10,7 @@ NOUNS = (
     "lists",
     "pad",
     "unpad",
+    "pack",
     "gather",
     "joint",
     "offsets",

@@ -72,6 +72,34 @@ def unpad(dense, offsets, width, out):
 
 
 @jit
+def pack(values, offsets, order, sizes, out):
+    """Rows to a time-major block of columns in this order, longest first; zeros behind their ends."""
+    size, width = u(len(order)), u(out.shape[2])
+    for t in range(u(out.shape[0])):
+        while size > ZERO and u(offsets[order[size - ONE] + 1] - offsets[order[size - ONE]]) <= t:
+            size -= ONE
+        sizes[t] = size
+        for k in range(size):
+            at = u(offsets[order[k]]) + t
+            for j in range(width):
+                out[t, k, j] = values[at, j]
+        for k in range(size, u(len(order))):
+            for j in range(width):
+                out[t, k, j] = 0
+
+
+@jit
+def unpack(data, offsets, order, out):
+    """A time-major block to rows end to end, in their original order."""
+    width = u(data.shape[2])
+    for k in range(u(len(order))):
+        start = u(offsets[order[k]])
+        for t in range(u(offsets[order[k] + 1]) - start):
+            for j in range(width):
+                out[start + t, j] = data[t, k, j]
+
+
+@jit
 def gather_offsets(offsets, index, out_offsets):
     """Offsets of the rows at `index`."""
     total = np.int64(0)
