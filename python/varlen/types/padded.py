@@ -11,7 +11,7 @@ from varlen import _core
 from varlen.types import arithmetic
 from varlen.types.indexing import _int
 from varlen.types.ragged import Ragged
-from varlen.types.values import as_ints, as_values, packed, unpacked
+from varlen.types.values import as_ints, as_values, is_tensor, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,11 +104,7 @@ class Padded:
         >>> vl.Padded.from_list([[1, 2], [3, 4]], ties="stable").indices
         array([0, 1], dtype=int32)
         """
-        if (
-            isinstance(seqs, (list, tuple))
-            and seqs
-            and not isinstance(as_values(seqs[0], "seqs"), np.ndarray)
-        ):
+        if isinstance(seqs, (list, tuple)) and seqs and is_tensor(seqs[0]):
             return cls.from_ragged(Ragged.from_list(seqs), ties=ties, fill=fill, max_bytes=max_bytes)
         return cls._make(*_core.list2padded(seqs, ties, fill, max_bytes))
 
@@ -377,6 +373,9 @@ def one_level(ragged: Any, argument: str = "ragged") -> _core.Level:
 
 def _columns(key: Any, count: int) -> NDArray[np.int64]:
     """The columns that a key chooses, ascending, each as often as it is chosen."""
+    if isinstance(key, slice):
+        columns = np.arange(count)[key]
+        return columns if len(columns) < 2 or columns[0] < columns[1] else columns[::-1]
     i = _int(key)
     if i is None:
         every = Ragged(np.arange(count), np.ones(count, np.int64))
