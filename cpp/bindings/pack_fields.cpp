@@ -46,7 +46,7 @@ void refuse_indices(const Status& status, std::int64_t columns) {
 
 /// Whether an array can be kept as it is: int32, and nobody's to write.
 bool is_kept(py::handle object) {
-  if (!is_array(object.ptr(), Api::get())) return false;
+  if (Py_TYPE(object.ptr()) != Api::get().PyArray_Type_) return false;
   const auto* array = fields_of(object.ptr());
   const int flags = array->flags & (Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_WRITEABLE_);
   return array->nd == 1 && flags == Api::NPY_ARRAY_C_CONTIGUOUS_ && array->base == nullptr &&

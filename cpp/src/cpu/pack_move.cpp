@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ahead.hpp"
+#include "pack_few.hpp"
 #include "pad_out.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
@@ -14,7 +15,7 @@
 namespace varlen {
 namespace {
 
-constexpr std::int64_t kTile = 1024;  // columns
+constexpr std::int64_t kTile = 1024;  // columns; measured: 256 and 4096 are no faster
 constexpr std::int64_t kAheadColumns = 8;
 constexpr std::int64_t kStage = 4096;
 
@@ -24,10 +25,6 @@ struct PackPlace {
   std::int64_t column = 0;
   std::int64_t before = 0;
 };
-
-[[nodiscard]] std::int64_t slots_of(const Steps& steps, std::int64_t t) noexcept {
-  return steps.padded ? steps.columns : steps.size_at_t[t];
-}
 
 /// The slot with this number; `taken` counts those that hold a row, else all are counted.
 PackPlace place_of(const Steps& steps, bool taken, std::int64_t number) noexcept {
@@ -141,6 +138,9 @@ void pack_part(const Steps& steps, const std::byte* const* rows, std::int64_t wi
                std::byte* out, const PackPlace& from, const PackPlace& to) noexcept {
   with_move(width, [&](auto move) {
     in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t before) {
+      if (are_few(steps, ts, columns, width)) {
+        return pack_few<Out>(steps, rows, width, fill, out + before * width, ts, move);
+      }
       std::optional<Out> sink;
       for (std::int64_t t = ts.begin; t < ts.end; before += slots_of(steps, t++)) {
         const std::int64_t taken = std::clamp<std::int64_t>(steps.size_at_t[t], columns.begin, columns.end);
@@ -216,6 +216,9 @@ void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets lev
   in_chunks(steps, true, total, width, [&](const PackPlace& from, const PackPlace& to) {
     with_move(width, [&](auto move) {
       in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t before) {
+        if (are_few(steps, ts, columns, width)) {
+          return unpack_few(steps, block + before * width, width, room, ts, move);
+        }
         for (std::int64_t t = ts.begin; t < ts.end; before += slots_of(steps, t++)) {
           const std::int64_t end = std::min<std::int64_t>(steps.size_at_t[t], columns.end);
           if (end <= columns.begin) break;
