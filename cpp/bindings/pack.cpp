@@ -62,7 +62,9 @@ constexpr Signature<4> kList{"list2padded", {"seqs", "ties", "fill", "max_bytes"
 
 py::object list2padded(const Arguments<4>& args) {
   const Ties ties = ties_of(args[1]);
-  const py::object list = sequence_of(args[0]);
+  const auto list =
+      py::reinterpret_steal<py::object>(PySequence_Fast(args[0], "seqs: expected a list of arrays"));
+  if (!list) throw py::error_already_set();
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   const py::array offsets = new_offsets(count);
   auto* const ends = reinterpret_cast<std::int64_t*>(memory_of(offsets));

@@ -196,7 +196,7 @@ def test_pack_refuses_items_that_do_not_fit():
         ops.list2padded([np.ones(2), np.ones(2), np.float32(1)])
     with pytest.raises(TypeError, match="seqs"):
         ops.list2padded([np.array([None, 2])])
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="seqs: expected a list of arrays"):
         ops.list2padded(7)
     with pytest.raises(ValueError, match="fill"):
         ops.list2padded([np.ones(2, np.uint8)], fill=300)
