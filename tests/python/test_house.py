@@ -30,7 +30,7 @@ ROOMS = {
     "lists": "bindings tests",
     "numbers": "include cpu",
     "offsets": "include cpu cpp-tests fuzz",
-    "pack": "include cpu bindings tests",
+    "pack": "include cpu bindings tests cpp-tests",
     "pad": "include cpu bindings tests cpp-tests",
     "pieces": "include cpu",
     "pool": "include cpu bindings tests cpp-tests",

@@ -1,0 +1,134 @@
+// Time-major blocks and packed rows are written whole and inside exact allocations, from pieces that are each
+// an allocation of their own, for one thread and for several, below and past the caches.
+#include "varlen/pack.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "varlen/pool.hpp"
+
+namespace {
+
+using namespace varlen;
+using Bytes = std::vector<std::byte>;
+
+std::mt19937_64& random() {
+  static std::mt19937_64 engine(7);
+  return engine;
+}
+
+std::int64_t below(std::int64_t n) {
+  return static_cast<std::int64_t>(random()() % static_cast<std::uint64_t>(n));
+}
+
+std::size_t z(std::int64_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+struct Drawn {
+  std::int64_t width;
+  std::vector<Bytes> rows;
+  std::vector<Piece> pieces;
+  std::vector<std::int64_t> ends;
+  std::int64_t longest = 0;
+
+  Drawn(std::int64_t n, std::int64_t most, std::int64_t width_) : width(width_) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t length = below(4) == 0 ? 0 : below(most);
+      Bytes& row = rows.emplace_back(z(length * width));
+      const std::uint64_t salt = random()();
+      for (std::size_t b = 0; b < row.size(); ++b) row[b] = static_cast<std::byte>(salt + b * 7);
+      ends.push_back((ends.empty() ? 0 : ends.back()) + length);
+      longest = std::max(longest, length);
+    }
+    for (const Bytes& row : rows) {
+      pieces.push_back({row.data(), width > 0 ? static_cast<std::int64_t>(row.size()) / width : 0});
+    }
+  }
+  [[nodiscard]] Offsets level() const { return {ends.data(), static_cast<std::int64_t>(ends.size())}; }
+};
+
+void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) {
+  const Offsets level = all.level();
+  const std::int64_t n = level.count;
+  std::vector<std::int32_t> lengths(z(n)), indices(z(n)), sizes(z(all.longest)), room(z(all.longest + 1));
+  pack_order(level, ties, all.longest, lengths.data(), indices.data(), sizes.data(), room.data());
+  CHECK(pack_check_lengths<std::int32_t>(lengths.data(), n, all.longest, nullptr).ok());
+  CHECK(pack_check_sizes<std::int32_t>(sizes.data(), all.longest, lengths.data(), n, nullptr).ok());
+  std::vector<std::uint8_t> seen(z(n));
+  CHECK(pack_check_indices<std::int32_t>(indices.data(), n, nullptr, seen.data()).ok());
+  for (std::size_t k = 1; k < lengths.size(); ++k) {
+    if (lengths[k] == lengths[k - 1]) CHECK((indices[k] > indices[k - 1]) == (ties == Ties::stable));
+  }
+
+  const Steps steps{sizes.data(), all.longest, n, padded};
+  Bytes fill(z(period));
+  for (std::size_t b = 0; b < fill.size(); ++b) fill[b] = static_cast<std::byte>(b + 1);
+  Bytes want;
+  for (std::int64_t t = 0; t < all.longest; ++t) {
+    for (std::int64_t k = 0; k < (padded ? n : sizes[z(t)]); ++k) {
+      for (std::int64_t b = 0; b < all.width; ++b) {
+        const std::byte blank = period > 0 ? fill[z(b % period)] : std::byte{0};
+        want.push_back(t < lengths[z(k)] ? all.rows[z(indices[z(k)])][z(t * all.width + b)] : blank);
+      }
+    }
+  }
+  std::vector<const std::byte*> columns(z(n));
+  pack_columns(all.pieces.data(), indices.data(), n, columns.data());
+  Bytes block(want.size(), std::byte{0xA5});
+  pack(steps, columns.data(), all.width, period > 0 ? fill.data() : nullptr, period, block.data());
+  CHECK(block == want);
+
+  Bytes flat;
+  for (const Bytes& row : all.rows) flat.insert(flat.end(), row.begin(), row.end());
+  std::vector<std::int64_t> ends(z(n));
+  pack_ends(lengths.data(), indices.data(), n, ends.data());
+  CHECK(ends == all.ends);
+  std::vector<std::byte*> back(z(n));
+  Bytes out(flat.size(), std::byte{0xA5});
+  unpack(steps, block.data(), all.width, {ends.data(), n}, indices.data(), back.data(), out.data());
+  CHECK(out == flat);
+}
+
+}  // namespace
+
+TEST(pack, writes_blocks_whole_and_takes_them_back) {
+  constexpr std::int64_t kWidths[] = {0, 1, 2, 3, 4, 8, 12, 16, 17, 33, 64, 100, 128, 200, 384};
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    for (int turn = 0; turn < (threads == 1 ? 1500 : 24); ++turn) {
+      const std::int64_t width = kWidths[below(std::ssize(kWidths))];
+      const bool large = threads > 1;
+      const std::int64_t shape = below(3);
+      const std::int64_t n = large ? (shape == 0 ? 3000 : 1 + below(40)) : below(shape == 0 ? 90 : 6);
+      const std::int64_t bytes = (below(3) == 0 ? 24 : 4) * 1'000'000;
+      const std::int64_t most = large ? 2 + bytes / (n * std::max<std::int64_t>(width, 1)) : 1 + below(50);
+      const Drawn all(n, std::min<std::int64_t>(most, 1'000'000), width);
+      const std::int64_t period = below(2) == 0 || width == 0 ? 0 : width % 4 == 0 ? 4 : width;
+      check_block(all, below(2) == 0 ? Ties::stable : Ties::reversed, below(2) == 0, period);
+    }
+  }
+  set_num_threads(1);
+}
+
+TEST(pack, checks_name_the_first_bad_place) {
+  const std::int64_t lengths[] = {3, 1, 2};
+  const Status up = pack_check_lengths(lengths, 3, 3, nullptr);
+  CHECK(up.code == Code::increasing && up.where == 2 && up.value == 2);
+  const Status over = pack_check_lengths(lengths, 3, 2, nullptr);
+  CHECK(over.code == Code::too_long && over.where == 0 && over.value == 3);
+  const std::int32_t sorted[] = {3, 2, 1};
+  const std::int64_t sizes[] = {3, 2, 2};
+  const Status count = pack_check_sizes(sizes, 3, sorted, 3, nullptr);
+  CHECK(count.code == Code::miscounted && count.where == 2 && count.value == 1);
+  std::uint8_t seen[3];
+  const std::int64_t twice[] = {0, 2, 2};
+  const Status repeated = pack_check_indices(twice, 3, nullptr, seen);
+  CHECK(repeated.code == Code::repeated && repeated.where == 2 && repeated.value == 2);
+  const std::int64_t wide[] = {0, std::int64_t{1} << 32, 2};
+  CHECK(pack_check_indices(wide, 3, nullptr, seen).code == Code::index_out_of_range);
+}
