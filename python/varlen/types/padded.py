@@ -53,6 +53,9 @@ class Padded:
     The three small arrays are read-only int32. Behind its end a column holds what data holds there: zeros,
     where it was made by `list2padded`.
 
+    Items are columns: `p[key]` is a Padded of those that an int, a slice, integers or a mask choose, without
+    the steps that none of them reaches, and `to_list` gives them in the order in which they came to p.
+
     Examples
     --------
     >>> p = vl.Padded.from_list([np.array([1, 2]), np.array([3, 4, 5])])
