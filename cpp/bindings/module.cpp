@@ -21,4 +21,5 @@ PYBIND11_MODULE(_core, m) {
   bind_lists_words(m);
   bind_pool(m);
   bind_span(m);
+  bind_window(m);
 }

@@ -20,5 +20,6 @@ void bind_pack(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 void bind_span(pybind11::module_& m);
+void bind_window(pybind11::module_& m);
 
 }  // namespace varlen::bindings

@@ -29,9 +29,13 @@ struct Dice {
 void span_draw(Draw draw, Dice dice, const std::int64_t* rooms, const std::int64_t* counters, std::int64_t n,
                Range* windows) noexcept;
 
-/// How many windows of at most `room` rows, `stride` apart, it takes to step through each sequence: the last
+/// How many windows of at most `room` rows, `stride` apart, it takes to step through a sequence: the last
 /// reaches its end or, where stride is above room, is the last that begins inside; an empty sequence has
-/// none. room, stride >= 1. -1 where the number does not fit 63 bits.
+/// none. full_only counts those of `room` rows alone. room, stride >= 1.
+[[nodiscard]] std::int64_t span_steps_of(std::int64_t length, std::int64_t room, std::int64_t stride,
+                                         bool full_only = false) noexcept;
+
+/// The same of n sequences together. -1 where the number does not fit 63 bits.
 [[nodiscard]] std::int64_t span_count(const std::int64_t* lengths, std::int64_t n, std::int64_t room,
                                       std::int64_t stride) noexcept;
 

@@ -22,13 +22,6 @@ std::int64_t scale(std::uint64_t bits, std::int64_t below) noexcept {
       (static_cast<unsigned __int128>(bits) * static_cast<std::uint64_t>(below)) >> 64U);
 }
 
-/// How many windows one sequence takes.
-std::int64_t steps(std::int64_t length, std::int64_t room, std::int64_t stride) noexcept {
-  if (length <= 0) return 0;
-  if (length <= room) return 1;
-  return std::min((length - room - 1) / stride + 2, (length - 1) / stride + 1);
-}
-
 }  // namespace
 
 Range span_clip(std::int64_t begin, std::int64_t end, std::int64_t length) noexcept {
@@ -63,11 +56,19 @@ void span_draw(Draw draw, Dice dice, const std::int64_t* rooms, const std::int64
   }
 }
 
+std::int64_t span_steps_of(std::int64_t length, std::int64_t room, std::int64_t stride,
+                           bool full_only) noexcept {
+  if (full_only) return length < room ? 0 : (length - room) / stride + 1;
+  if (length <= 0) return 0;
+  if (length <= room) return 1;
+  return std::min((length - room - 1) / stride + 2, (length - 1) / stride + 1);
+}
+
 std::int64_t span_count(const std::int64_t* lengths, std::int64_t n, std::int64_t room,
                         std::int64_t stride) noexcept {
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (!checked_add(total, steps(lengths[i], room, stride), total)) return -1;
+    if (!checked_add(total, span_steps_of(lengths[i], room, stride), total)) return -1;
   }
   return total;
 }
@@ -75,7 +76,7 @@ std::int64_t span_count(const std::int64_t* lengths, std::int64_t n, std::int64_
 void span_steps(const std::int64_t* lengths, std::int64_t n, std::int64_t room, std::int64_t stride,
                 std::int64_t* rows, std::int64_t* begins, std::int64_t* ends) noexcept {
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t count = steps(lengths[i], room, stride);
+    const std::int64_t count = span_steps_of(lengths[i], room, stride);
     for (std::int64_t k = 0; k < count; ++k) {
       *rows++ = i;
       *begins++ = k * stride;
