@@ -159,6 +159,17 @@ class MappedFile:
     def view(self, entry: int, dtype: dtype[Any]) -> NDArray[Any]: ...
     def will_need(self, begins: ArrayLike, ends: ArrayLike) -> None: ...
 
+def backprop_seq2col(
+    dY: NDArray[Any],
+    lengths: Level,
+    left: int,
+    right: int,
+    dilation: int = 1,
+    stride: int = 1,
+    out: NDArray[Any] | None = None,
+    max_bytes: int | None = None,
+    kept: Level | None = None,
+) -> NDArray[Any]: ...
 def cast(values: NDArray[Any], dtype: DTypeLike, nan: Any = None) -> NDArray[Any]: ...
 def check_padded(
     shape: tuple[int, ...], size_at_t: ArrayLike, lengths: ArrayLike, indices: ArrayLike
@@ -207,6 +218,16 @@ def list2ragged(
     arrays: Sequence[Any], dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Level]: ...
 def mask_to_level(mask: NDArray[bool_], padding_side: str = "right") -> Level: ...
+def merge_windows(
+    Y: NDArray[Any],
+    levels: tuple[Level, ...] | None,
+    lengths: Level,
+    size: int,
+    step: int,
+    drop_last: bool,
+    mean: bool,
+    max_bytes: int | None = None,
+) -> NDArray[Any]: ...
 def num_threads() -> int: ...
 def packed2ragged(
     rows: NDArray[Any], size_at_t: ArrayLike, lengths: ArrayLike, indices: ArrayLike
@@ -243,6 +264,16 @@ def ragged2padded(
     max_bytes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[int32], NDArray[int32], NDArray[int32]]: ...
 def release_memory() -> int: ...
+def seq2col(
+    X: NDArray[Any],
+    lengths: Level,
+    left: int,
+    right: int,
+    dilation: int = 1,
+    stride: int = 1,
+    out: NDArray[Any] | None = None,
+    max_bytes: int | None = None,
+) -> tuple[NDArray[Any], Level]: ...
 def set_num_threads(n: int) -> None: ...
 def step_windows(
     lengths: ArrayLike, max_len: int, stride: int
@@ -255,3 +286,12 @@ def unpad(
     padding_side: str = "right",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+def windows(
+    X: NDArray[Any],
+    lengths: Level,
+    size: int,
+    step: int,
+    drop_last: bool = False,
+    max_bytes: int | None = None,
+    shared: bool = False,
+) -> tuple[NDArray[Any], Level, Level]: ...

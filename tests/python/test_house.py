@@ -37,6 +37,7 @@ ROOMS = {
     "span": "include cpu bindings",
     "status": "include",
     "views": "include",
+    "window": "include cpu bindings tests cpp-tests",
 }
 # The pool starts threads, so it allocates; a thread that cannot be started is an exception, caught at once.
 MAY_ALLOCATE = {"pool", "cores"}

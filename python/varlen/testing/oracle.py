@@ -228,6 +228,48 @@ def windows(lengths: Sequence[int], room: int, stride: int) -> list[tuple[int, i
     return out
 
 
+def seq2col(nested: Rows, left: int, right: int, dilation: int = 1, stride: int = 1) -> list[Any]:
+    """Every stride-th row of each sequence as its places, None outside the sequence.
+
+    Examples
+    --------
+    >>> seq2col([[1], [2, 3]], 1, 1), seq2col([[1, 2, 3]], 0, 1, dilation=2, stride=2)
+    ([[[None, 1, None]], [[None, 2, 3], [2, 3, None]]], [[[1, 3], [3, None]]])
+    """
+    reach = range(-left * dilation, right * dilation + 1, dilation)
+    return [
+        [[row[t + k] if 0 <= t + k < len(row) else None for k in reach] for t in range(0, len(row), stride)]
+        for row in nested
+    ]
+
+
+def places_of(used: Rows, total: int) -> list[list[tuple[int, int]]]:
+    """For each row 0, 1, ... the (row, place) of what `seq2col` made of them that it stands in, in order.
+
+    Examples
+    --------
+    >>> places_of(seq2col([[0, 1]], 1, 0), 2)
+    [[(0, 1), (1, 0)], [(1, 1)]]
+    """
+    out: list[list[tuple[int, int]]] = [[] for _ in range(total)]
+    for t, places in enumerate(row for rows in used for row in rows):
+        for k, name in enumerate(places):
+            if name is not None:
+                out[name].append((t, k))
+    return out
+
+
+def full_windows(lengths: Sequence[int], size: int, step: int) -> list[tuple[int, int, int]]:
+    """(row, begin, end) of those of `windows` that are not cut short.
+
+    Examples
+    --------
+    >>> full_windows([5, 1], 2, 2)
+    [(0, 0, 2), (0, 2, 4)]
+    """
+    return [(row, begin, end) for row, begin, end in windows(lengths, size, step) if end - begin == size]
+
+
 def budget(lengths: Sequence[int], max_tokens: int, max_count: int, padded: bool) -> list[int]:
     """Where each of consecutive batches ends; a sequence over the budget is alone in its batch.
 

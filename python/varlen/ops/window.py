@@ -1,0 +1,369 @@
+"""Windows: the neighbours of every row beside it, windows that step through sequences, and the ways back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.types import Ragged
+from varlen.types.arguments import whole
+from varlen.types.values import as_ints, as_values, is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def _rows(X: Any, argument: str) -> NDArray[Any]:
+    """The rows of an array or a Ragged."""
+    values = X.values if isinstance(X, Ragged) else X
+    if is_tensor(values):
+        raise TypeError(f"{argument}: expected an array or a Ragged of one, got a torch tensor")
+    rows: NDArray[Any] = as_values(values, argument)
+    return rows
+
+
+def _level(lengths: Any) -> Level:
+    """The level that lengths are."""
+    return lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
+
+
+def _level_of(X: Any, rows: NDArray[Any], lengths: Any) -> Level:
+    """The sequences of X: its own, those of lengths, or one."""
+    if isinstance(X, Ragged):
+        if lengths is not None:
+            raise TypeError("lengths: X is a Ragged, which has its own")
+        return X.levels[-1]
+    return Level.from_lengths(np.array([len(rows)])) if lengths is None else _level(lengths)
+
+
+def _around(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
+    """How many places stand left and right of a row."""
+    both = whole(nW, "nW")
+    return (
+        both if left is None else whole(left, "left"),
+        both if right is None else whole(right, "right"),
+    )
+
+
+def seq2col(
+    X: Any,
+    nW: int,
+    *,
+    lengths: ArrayLike | Level | None = None,
+    left: int | None = None,
+    right: int | None = None,
+    dilation: int = 1,
+    stride: int = 1,
+    out: NDArray[Any] | None = None,
+    max_bytes: int | None = None,
+) -> Any:
+    """Each row with its neighbours beside it: nW to the left, itself, nW to the right.
+
+    Places outside the row's own sequence are zero. K = left + 1 + right is how many places there are.
+
+    Parameters
+    ----------
+    X
+        (T, ...), an array of any dtype of fixed width, or a `Ragged`, whose innermost sequences are taken.
+    nW
+        Places on either side, 0 or more. May exceed the length of a sequence.
+    lengths
+        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+    left, right
+        In place of nW on that side.
+    dilation
+        Neighbours are this many rows apart.
+    stride
+        Only rows 0, stride, 2 stride, ... of each sequence get a window: ceil(length / stride) of each.
+    out
+        C-contiguous, of the result's shape and dtype: filled, and given back.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    numpy.ndarray or Ragged
+        (T', K * O) for X of shape (T, O), and (T', K) for (T,), which counts as (T, 1); the numbers of a row
+        stand place by place. With more dimensions (T', K, ...). T' is T, or fewer with a stride. A Ragged for
+        a Ragged, with the lengths that the stride leaves.
+
+    Raises
+    ------
+    TypeError
+        Not an array, arrays of Python objects, `lengths` beside a Ragged.
+    ValueError
+        A negative nW or length (the text names the row), a dilation or stride below 1, lengths that do not
+        add up to T, `out` of another shape, a result over max_bytes.
+    OverflowError
+        A size does not fit 63 bits.
+
+    See Also
+    --------
+    backprop_seq2col : the way back.
+
+    Notes
+    -----
+    As Thinc's `Ops.seq2col`, but for any dtype and number of dimensions.
+
+    Examples
+    --------
+    >>> vl.ops.seq2col(np.array([[1], [2], [3], [4]]), 1, lengths=[1, 3])
+    array([[0, 1, 0],
+           [0, 2, 3],
+           [2, 3, 4],
+           [3, 4, 0]])
+    >>> vl.ops.seq2col(vl.Ragged([1, 2, 3, 4], [1, 3]), 0, right=1, stride=2).to_list()
+    [[[1, 0]], [[2, 3], [4, 0]]]
+    """
+    before, after = _around(nW, left, right)
+    rows = _rows(X, "X")
+    level = _level_of(X, rows, lengths)
+    made, kept = _core.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
+    return X._make(made, (*X.levels[:-1], kept)) if isinstance(X, Ragged) else made
+
+
+def backprop_seq2col(
+    dY: Any,
+    nW: int,
+    *,
+    lengths: ArrayLike | Level | None = None,
+    left: int | None = None,
+    right: int | None = None,
+    dilation: int = 1,
+    stride: int = 1,
+    out: NDArray[Any] | None = None,
+    max_bytes: int | None = None,
+) -> Any:
+    """The gradient of `seq2col`: for each row of X the sum of the places that it was used in.
+
+    Parameters
+    ----------
+    dY
+        What `seq2col` gives, or its gradient: (T', K * O), or (T', K, ...) with more dimensions, of bool,
+        integers or floats; an array or a `Ragged`.
+    nW, left, right, dilation, stride
+        As they were given to `seq2col`.
+    lengths
+        Those of X, always: with a stride they must be given, for they say how many rows X has. Without a
+        stride a Ragged has them, and an array without them is one sequence.
+    out
+        C-contiguous, of the result's shape and dtype: filled, and given back.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    numpy.ndarray or Ragged
+        (T, O), or (T, ...) for more than two dimensions, of the dtype of dY in the machine's byte order.
+        Summed in the order of the rows of dY; float16 and bfloat16 in float32, rounded once. Integers wrap,
+        bool is an or.
+
+    Raises
+    ------
+    TypeError
+        Not an array, or of another dtype; no lengths with a stride.
+    ValueError
+        A row of dY that does not divide into K places, lengths that do not fit its rows, and what `seq2col`
+        refuses.
+
+    Notes
+    -----
+    As Thinc's `Ops.backprop_seq2col`, which cuts off a width that does not divide.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_seq2col(np.arange(9.0).reshape(3, 3), 1)
+    array([[ 4.],
+           [12.],
+           [12.]])
+    """
+    before, after = _around(nW, left, right)
+    rows = _rows(dY, "dY")
+    if lengths is None and whole(stride, "stride", 1) > 1:
+        raise TypeError("lengths: with a stride those of X are needed")
+    level = _level_of(dY, rows, None) if lengths is None else _level(lengths)
+    kept = dY.levels[-1] if isinstance(dY, Ragged) else None
+    dX = _core.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
+    return dY._make(dX, (*dY.levels[:-1], level)) if isinstance(dY, Ragged) else dX
+
+
+def windows(
+    X: Any,
+    lengths: ArrayLike | Level | None = None,
+    *,
+    size: int,
+    step: int,
+    drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> Ragged:
+    """Windows of `size` rows, `step` rows apart, through every sequence.
+
+    They begin at rows 0, step, 2 step, ... until one reaches the end of the sequence. The last may be
+    shorter, so a sequence shorter than `size` has one window. An empty sequence has none.
+
+    Parameters
+    ----------
+    X
+        (T, ...), an array of any dtype of fixed width, or a `Ragged`, whose innermost sequences are taken.
+    lengths
+        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+    size
+        Rows of a window, 1 or more.
+    step
+        Rows from one beginning to the next, 1 or more. Above `size` the rows between are left out.
+    drop_last
+        Leave out windows shorter than `size`.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    Ragged
+        One level more than X has: sequences > windows > rows. The values are a copy.
+
+    Raises
+    ------
+    TypeError
+        Not an array, arrays of Python objects, `lengths` beside a Ragged.
+    ValueError
+        A size or step below 1, a negative length, lengths that do not add up to T, a result over max_bytes.
+
+    See Also
+    --------
+    average_windows : the way back, where windows lap over each other.
+    backprop_windows : the gradient.
+
+    Examples
+    --------
+    >>> r = vl.ops.windows(vl.Ragged([1, 2, 3, 4, 5, 6], [5, 1]), size=3, step=2)
+    >>> r.to_list()
+    [[[1, 2, 3], [3, 4, 5]], [[6]]]
+    >>> vl.ops.windows(np.arange(4), size=3, step=2, drop_last=True).to_list()
+    [[[0, 1, 2]]]
+    """
+    return _windows(X, lengths, size, step, drop_last, max_bytes, False, "X")
+
+
+def average_windows(
+    Y: Any,
+    lengths: ArrayLike | Level,
+    *,
+    size: int,
+    step: int,
+    drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> Any:
+    """Windows back to sequences: each row is the mean of the places that it has in windows.
+
+    Parameters
+    ----------
+    Y
+        What `windows` gives, with any numbers in its rows: a `Ragged`, or its values as an array.
+    lengths
+        Those of X: integers, or a `Level`.
+    size, step, drop_last
+        As they were given to `windows`.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    numpy.ndarray or Ragged
+        (T, ...) of the dtype of Y; float64 for bool and integers. Summed in the order of the windows; float16
+        and bfloat16 in float32, rounded once. Rows that lie in no window, possible with drop_last or with
+        step > size, are 0. A Ragged of a level fewer for a Ragged.
+
+    Raises
+    ------
+    TypeError
+        Not an array, or not of bool, integers or floats.
+    ValueError
+        Y is not of the windows that lengths, size and step make; the text names the sequence or the window.
+
+    Examples
+    --------
+    >>> r = vl.ops.windows(np.array([1.0, 2.0, 3.0]), size=2, step=1)
+    >>> vl.ops.average_windows(r, [3], size=2, step=1).to_list()
+    [[1.0, 2.0, 3.0]]
+    >>> vl.ops.average_windows(np.array([0.0, 4.0, 2.0, 8.0]), [3], size=2, step=1)
+    array([0., 3., 8.])
+    """
+    return _merge(Y, lengths, size, step, drop_last, True, max_bytes, "Y")
+
+
+def backprop_windows(
+    dY: Any,
+    lengths: ArrayLike | Level,
+    *,
+    size: int,
+    step: int,
+    drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> Any:
+    """The gradient of `windows`: as `average_windows`, but the sum, of the dtype of dY; integers wrap.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_windows(np.array([0.0, 4.0, 2.0, 8.0]), [3], size=2, step=1)
+    array([0., 6., 8.])
+    """
+    return _merge(dY, lengths, size, step, drop_last, False, max_bytes, "dY")
+
+
+def backprop_average_windows(
+    dX: Any,
+    lengths: ArrayLike | Level | None = None,
+    *,
+    size: int,
+    step: int,
+    drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> Ragged:
+    """The gradient of `average_windows`: `windows` of rows of floats, each divided by how many it lies in.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_average_windows(np.array([1.0, 3.0, 5.0]), [3], size=2, step=1).to_list()
+    [[[1.0, 1.5], [1.5, 5.0]]]
+    """
+    return _windows(dX, lengths, size, step, drop_last, max_bytes, True, "dX")
+
+
+def _windows(
+    X: Any,
+    lengths: Any,
+    size: int,
+    step: int,
+    drop_last: bool,
+    max_bytes: int | None,
+    shared: bool,
+    argument: str,
+) -> Ragged:
+    rows = _rows(X, argument)
+    level = _level_of(X, rows, lengths)
+    values, outer, inner = _core.windows(rows, level, size, step, drop_last, max_bytes, shared)
+    above = X.levels[:-1] if isinstance(X, Ragged) else ()
+    return Ragged._make(values, (*above, outer, inner))
+
+
+def _merge(
+    Y: Any,
+    lengths: Any,
+    size: int,
+    step: int,
+    drop_last: bool,
+    mean: bool,
+    max_bytes: int | None,
+    argument: str,
+) -> Any:
+    rows = _rows(Y, argument)
+    level = _level(lengths)
+    if not isinstance(Y, Ragged):
+        return _core.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
+    if len(Y.levels) < 2:
+        raise ValueError(f"{argument}: expected two levels, windows and their rows, got one")
+    made = _core.merge_windows(rows, Y.levels[-2:], level, size, step, drop_last, mean, max_bytes)
+    return Y._make(made, (*Y.levels[:-2], level))
