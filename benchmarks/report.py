@@ -18,7 +18,7 @@ from .yardstick import compiled, memcpy
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]
-PEERS += ["fbgemm-gpu-cpu", "numba"]
+PEERS += ["fbgemm-gpu-cpu", "numba", "thinc"]
 
 
 def machine() -> dict[str, Any]:

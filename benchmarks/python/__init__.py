@@ -12,6 +12,7 @@ NOUNS = (
     "unpad",
     "pack",
     "gather",
+    "window",
     "joint",
     "offsets",
     "boundary",

@@ -123,6 +123,44 @@ def gather_values(values, offsets, index, out_offsets, width, out):
 
 
 @jit
+def seq2col(values, offsets, width, window, out):
+    """Each row between its neighbours, zeros where there is none; values and the output are flat."""
+    w, wide = u(width), u(width * (2 * window + 1))
+    for i in range(u(len(offsets) - 1)):
+        start, stop = offsets[i], offsets[i + ONE]
+        for t in range(start, stop):
+            first, last = max(t - window, start), min(t + window + 1, stop)
+            row = u(t) * wide
+            gap = u(first - t + window) * w
+            n = u(last - first) * w
+            source = u(first) * w
+            for j in range(gap):
+                out[row + j] = 0
+            for j in range(n):
+                out[row + gap + j] = values[source + j]
+            for j in range(gap + n, wide):
+                out[row + j] = 0
+
+
+@jit
+def backprop_seq2col(given, offsets, width, window, out):
+    """The places that each row was used in, added up; both are flat."""
+    w, wide = u(width), u(width * (2 * window + 1))
+    for i in range(u(len(offsets) - 1)):
+        start, stop = offsets[i], offsets[i + ONE]
+        for t in range(start, stop):
+            to = u(t) * w
+            first, last = max(t - window, start), min(t + window + 1, stop)
+            at = u(first) * wide + u(t - first + window) * w
+            for j in range(w):
+                out[to + j] = given[at + j]
+            for s in range(first + 1, last):
+                at = u(s) * wide + u(t - s + window) * w
+                for j in range(w):
+                    out[to + j] += given[at + j]
+
+
+@jit
 def move_ends(ends, counts):
     """Ends that were laid end to end, each part moved by the last end before it."""
     at = 0
