@@ -64,3 +64,28 @@ void nt_copy_fill(unsigned char* out, const unsigned char* in, size_t m, size_t 
 void copy(unsigned char* out, const unsigned char* in, size_t n) { memcpy(out, in, n); }
 
 void fill(unsigned char* out, int byte, size_t n) { memset(out, byte, n); }
+
+// Reads n bytes; what it gives hangs on all but the last few of them.
+uint64_t read_all(const unsigned char* in, size_t n) {
+  size_t at = 0;
+#if defined(__SSE2__)
+  __m128i a = _mm_setzero_si128(), b = a, c = a, d = a;
+  for (; at + 64 <= n; at += 64) {
+    const __m128i* from = (const __m128i*)(in + at);
+    a = _mm_xor_si128(a, _mm_loadu_si128(from));
+    b = _mm_xor_si128(b, _mm_loadu_si128(from + 1));
+    c = _mm_xor_si128(c, _mm_loadu_si128(from + 2));
+    d = _mm_xor_si128(d, _mm_loadu_si128(from + 3));
+  }
+  uint64_t both[2];
+  _mm_storeu_si128((__m128i*)both, _mm_xor_si128(_mm_xor_si128(a, b), _mm_xor_si128(c, d)));
+  return both[0] ^ both[1];
+#else
+  uint64_t all = 0, word;
+  for (; at + 8 <= n; at += 8) {
+    memcpy(&word, in + at, 8);
+    all ^= word;
+  }
+  return all;
+#endif
+}

@@ -13,6 +13,7 @@ NOUNS = (
     "pack",
     "gather",
     "window",
+    "reduce",
     "joint",
     "offsets",
     "boundary",

@@ -262,5 +262,76 @@ def batch_ragged(given, rows, starts, ends, ends1, out_time, ends2, out_one, out
 
 
 @jit
+def reduce_sum(values, offsets, out):
+    """Sums of plain numbers."""
+    for i in range(len(out)):
+        total = np.float32(0)
+        for j in range(u(offsets[i]), u(offsets[i + 1])):
+            total += values[j]
+        out[i] = total
+
+
+@jit
+def reduce_mean(values, offsets, out):
+    """Means of plain numbers, none of no rows being zero."""
+    for i in range(len(out)):
+        total = np.float32(0)
+        begin, end = u(offsets[i]), u(offsets[i + 1])
+        for j in range(begin, end):
+            total += values[j]
+        out[i] = total / np.float32(max(end - begin, u(1)))
+
+
+@jit
+def reduce_max(values, offsets, out):
+    """The largest of plain numbers; -inf of none."""
+    for i in range(len(out)):
+        most = np.float32(-np.inf)
+        for j in range(u(offsets[i]), u(offsets[i + 1])):
+            most = max(most, values[j])
+        out[i] = most
+
+
+@jit
+def reduce_rows(values, offsets, out):
+    """Sums of rows of several numbers."""
+    columns = u(values.shape[1])
+    for i in range(len(out)):
+        for c in range(columns):
+            out[i, c] = 0
+        for j in range(u(offsets[i]), u(offsets[i + 1])):
+            for c in range(columns):
+                out[i, c] += values[j, c]
+
+
+@jit
+def max_rows(values, offsets, out, which):
+    """The largest of each column and its row; sequences have rows."""
+    columns = u(values.shape[1])
+    for i in range(len(out)):
+        begin = u(offsets[i])
+        for c in range(columns):
+            out[i, c] = values[begin, c]
+            which[i, c] = 0
+        for j in range(begin + ONE, u(offsets[i + 1])):
+            at = np.int32(j - begin)
+            for c in range(columns):
+                x = values[j, c]
+                better = x > out[i, c]
+                out[i, c] = x if better else out[i, c]
+                which[i, c] = at if better else which[i, c]
+
+
+@jit
+def repeat_rows(rows, offsets, out):
+    """Row i for every row of sequence i."""
+    columns = u(rows.shape[1])
+    for i in range(len(rows)):
+        for j in range(u(offsets[i]), u(offsets[i + 1])):
+            for c in range(columns):
+                out[j, c] = rows[i, c]
+
+
+@jit
 def nothing(values, offsets, index):
     """Take three arrays and do nothing with them."""

@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m) {
   bind_batch(m);
   bind_cast(m);
   bind_concat(m);
+  bind_expand(m);
   bind_header(m);
   bind_file(m);  // needs Header
   bind_gather(m);
@@ -20,6 +21,7 @@ PYBIND11_MODULE(_core, m) {
   bind_pad(m);
   bind_lists_words(m);
   bind_pool(m);
+  bind_reduce(m);
   bind_span(m);
   bind_window(m);
 }

@@ -8,6 +8,7 @@ namespace varlen::bindings {
 void bind_batch(pybind11::module_& m);
 void bind_cast(pybind11::module_& m);
 void bind_concat(pybind11::module_& m);
+void bind_expand(pybind11::module_& m);
 void bind_file(pybind11::module_& m);
 void bind_gather(pybind11::module_& m);
 void bind_header(pybind11::module_& m);
@@ -19,6 +20,7 @@ void bind_outputs(pybind11::module_& m);
 void bind_pack(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
+void bind_reduce(pybind11::module_& m);
 void bind_span(pybind11::module_& m);
 void bind_window(pybind11::module_& m);
 

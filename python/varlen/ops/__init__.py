@@ -3,6 +3,28 @@
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
 from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
+from varlen.ops.reduce import (
+    argmax,
+    argmin,
+    reduce_all,
+    reduce_any,
+    reduce_count,
+    reduce_first,
+    reduce_last,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_norm,
+    reduce_prod,
+    reduce_sum,
+)
+from varlen.ops.reduce_back import (
+    backprop_reduce_first,
+    backprop_reduce_last,
+    backprop_reduce_max,
+    backprop_reduce_mean,
+    backprop_reduce_sum,
+)
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
@@ -14,8 +36,15 @@ from varlen.ops.window import (
 
 __all__ = [
     "SizedGenerator",
+    "argmax",
+    "argmin",
     "average_windows",
     "backprop_average_windows",
+    "backprop_reduce_first",
+    "backprop_reduce_last",
+    "backprop_reduce_max",
+    "backprop_reduce_mean",
+    "backprop_reduce_sum",
     "backprop_seq2col",
     "backprop_windows",
     "list2padded",
@@ -27,6 +56,17 @@ __all__ = [
     "padded2ragged",
     "ragged2list",
     "ragged2padded",
+    "reduce_all",
+    "reduce_any",
+    "reduce_count",
+    "reduce_first",
+    "reduce_last",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_norm",
+    "reduce_prod",
+    "reduce_sum",
     "seq2col",
     "windows",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -210,6 +210,28 @@ def join(before: Rows, row: Rows, after: Rows, most: int | None = None, truncate
     """
     room = None if most is None else max(0, most - len(before) - len(after))
     return [*before, *cut(row, None, None, room, truncate), *after]
+
+
+def reduce(rows: Rows, lengths: Sequence[int], op: Callable[[Rows], Any], empty: Any = None) -> list[Any]:
+    """What `op` makes of the rows of each sequence; `empty` of those without.
+
+    Examples
+    --------
+    >>> reduce([3, 1, 4], [2, 0, 1], max, empty=-1)
+    [3, -1, 4]
+    """
+    return [op(sequence) if len(sequence) else empty for sequence in nest(rows, [lengths])]
+
+
+def expand(rows: Rows, lengths: Sequence[int]) -> list[Any]:
+    """Row i as often as sequence i is long.
+
+    Examples
+    --------
+    >>> expand([7, 8], [2, 1])
+    [7, 7, 8]
+    """
+    return [row for row, length in zip(rows, lengths, strict=True) for _ in range(length)]
 
 
 def windows(lengths: Sequence[int], room: int, stride: int) -> list[tuple[int, int, int]]:

@@ -1,0 +1,47 @@
+// One row for each sequence: sums and extremes of its rows, column by column.
+//
+// Values are level.total() rows of `columns` elements of one type, aligned to it. Numbers are folded in an
+// order that depends on a sequence alone: by lanes or by fours inside blocks of 4096, blocks one after
+// another, float in double. One thread or many, a sequence alone or in a batch: the bits are the same. NaN
+// goes through.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varlen/cast.hpp"
+#include "varlen/views.hpp"
+
+namespace varlen {
+
+enum class Reduce : std::uint8_t { sum, mean, prod, max, min, any, all, norm };
+
+/// What a reduction gives: halves and float as f32, double as f64, whole numbers as i64 or u64, which wrap as
+/// NumPy's do; but f64 for the mean of whole numbers and for norms, b1 for any and all.
+[[nodiscard]] Type reduced_type(Reduce op, Type type) noexcept;
+
+struct ReduceJob {
+  Reduce op = Reduce::sum;
+  Type type = Type::f32;
+  Offsets level;
+  std::int64_t longest = 0;  ///< of the level
+  const std::byte* values = nullptr;
+  std::int64_t columns = 1;
+  const std::byte* empty = nullptr;  ///< what sequences without rows give, one element; null is zero
+};
+
+/// Bytes of scratch that a job needs, aligned to 8: none, but where threads share a long sequence.
+[[nodiscard]] std::int64_t reduce_scratch(const ReduceJob& job) noexcept;
+
+/// out: level.count rows of `columns` elements of reduced_type. The values are read once.
+void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept;
+
+/// The first row of each sequence, column by column, that equals what `found` says, or is NaN where that is;
+/// -1 where none does. found: level.count rows of `columns` elements of the values' type. Which maximum it
+/// was.
+void reduce_which(const ReduceJob& job, const std::byte* found, std::int64_t* which) noexcept;
+
+/// Row i divided by the length of sequence i, in place; rows of empty sequences are left. Floats only.
+void divide_by_lengths(Type type, Offsets level, std::int64_t columns, std::byte* rows) noexcept;
+
+}  // namespace varlen

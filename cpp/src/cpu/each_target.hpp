@@ -1,0 +1,31 @@
+// Compiles the file VARLEN_LOOPS twice: in namespace plain for the baseline, in namespace broad for AVX2.
+// Templates and vectors in it are lowered for the one or the other, which inlining alone would not do. What
+// the file needs is included before this, so that nothing of it is compiled for AVX2 under a name that others
+// share. Included once for each such file; no guard.
+
+#include "wide.hpp"
+
+namespace varlen::plain {
+#include VARLEN_LOOPS
+}  // namespace varlen::plain
+
+#ifdef VARLEN_AVX2
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+
+namespace varlen::broad {
+#include VARLEN_LOOPS
+}  // namespace varlen::broad
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+#undef VARLEN_LOOPS

@@ -1,0 +1,70 @@
+// What the two builds of the folding loops share.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "varlen/cast.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/pool.hpp"
+#include "varlen/reduce.hpp"
+#include "varlen/views.hpp"
+
+namespace varlen {
+
+inline constexpr std::int64_t kReduceBlock = 4096;
+
+// A sequence is folded in parts, as many as depend on its rows alone, so that threads may share them.
+inline constexpr std::int64_t kReduceParts = 64;
+inline constexpr std::int64_t kPartRows = 16 * kReduceBlock;
+// From here on threads share a sequence; below it is too little to be worth it.
+inline constexpr std::int64_t kGiantBytes = std::int64_t{4} << 20;
+
+[[nodiscard]] inline std::int64_t part_rows(std::int64_t rows) noexcept {
+  const std::int64_t parts = std::clamp<std::int64_t>((rows + kPartRows - 1) / kPartRows, 1, kReduceParts);
+  const std::int64_t each = (rows + parts - 1) / parts;
+  return (each + kReduceBlock - 1) / kReduceBlock * kReduceBlock;
+}
+
+using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;
+
+/// One function for each type that numbers are folded in.
+struct ReduceTable {
+  ReduceAll f32, f64, i64, u64;
+};
+
+struct ReduceTables {
+  ReduceTable sum, mean, prod, norm;
+};
+struct ReduceEndTables {
+  ReduceTable max, min, any, all;
+};
+
+/// Of sequences `some`: values, columns, what was found, where it goes.
+using WhichOf = void (*)(Offsets, Range, const std::byte*, std::int64_t, const std::byte*,
+                         std::int64_t*) noexcept;
+
+/// Whole numbers by width.
+struct WhichTable {
+  WhichOf w1, w2, w4, w8, f16, bf16, f32, f64;
+};
+
+namespace plain {
+extern const ReduceTables kReduceSums;
+extern const ReduceEndTables kReduceEnds;
+extern const WhichTable kReduceWhich;
+}  // namespace plain
+
+namespace broad {
+extern const ReduceTables kReduceSums;
+extern const ReduceEndTables kReduceEnds;
+extern const WhichTable kReduceWhich;
+}  // namespace broad
+
+}  // namespace varlen

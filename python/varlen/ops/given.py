@@ -1,0 +1,71 @@
+"""Rows and the level that cuts them, from what a caller of an op gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Level
+from varlen.types import Ragged
+from varlen.types.values import as_ints, as_values, is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def rows_and_level(X: Any, lengths: Any, argument: str = "X") -> tuple[NDArray[Any], Level]:
+    """The rows of an array with lengths or a level, or of a Ragged with its innermost level.
+
+    Raises
+    ------
+    TypeError
+        A Ragged and lengths, or an array without; torch tensors.
+    ValueError
+        Lengths that are negative, or do not add up to the rows.
+
+    Examples
+    --------
+    >>> rows_and_level([3, 1, 4], [2, 1])
+    (array([3, 1, 4]), Level(2 sequences, 3 rows, lengths 1 to 2))
+    """
+    if isinstance(X, Ragged):
+        if lengths is not None:
+            raise TypeError(f"lengths: {argument} is a Ragged, which has its own")
+        values, level = X.values, X.levels[-1]
+    else:
+        if lengths is None:
+            raise TypeError(f"lengths: needed, because {argument} is no Ragged")
+        values, level = as_values(X, argument), as_level(lengths)
+        if level.total != len(values):
+            raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
+    if is_tensor(values):
+        raise TypeError(f"{argument}: torch tensors are not reduced here; give {argument}.numpy()")
+    return values, level
+
+
+def as_level(lengths: Any) -> Level:
+    """A level from lengths, or the one that was given.
+
+    Examples
+    --------
+    >>> as_level([2, 1])
+    Level(2 sequences, 3 rows, lengths 1 to 2)
+    """
+    return lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
+
+
+def not_empty(level: Level) -> None:
+    """Refuse sequences without rows.
+
+    Raises
+    ------
+    ValueError
+        Naming the first.
+
+    Examples
+    --------
+    >>> not_empty(Level([2, 0]))
+    Traceback (most recent call last):
+    ValueError: lengths: sequence 1 is empty
+    """
+    if len(level) and level.shortest == 0:
+        raise ValueError(f"lengths: sequence {int((level.lengths == 0).argmax())} is empty")

@@ -1,0 +1,127 @@
+"""The gradients of reductions: one row for each sequence to the rows of the sequences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.ops.given import as_level, not_empty
+from varlen.types.values import as_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Array | None = None) -> Array:
+    """The gradient of `reduce_sum`: row i for every row of sequence i, (total, ...) of any dtype.
+
+    Raises
+    ------
+    ValueError
+        As many rows as there are sequences were expected.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_sum(np.array([1.0, 2.0]), [2, 1])
+    array([1., 1., 2.])
+    """
+    return _core.expand(as_values(d_sums, "d_sums"), as_level(lengths), out)
+
+
+def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Array | None = None) -> Array:
+    """The gradient of `reduce_mean`: row i divided by the length of sequence i, for every row of it. Floats.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other numbers than floats; as many rows as there are sequences were expected.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_mean(np.array([1.0, 2.0]), [2, 1])
+    array([0.5, 0.5, 2. ])
+    """
+    level = as_level(lengths)
+    return _core.expand(_core.divided_by_lengths(as_values(d_means, "d_means"), level), level, out)
+
+
+def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Array | None = None) -> Array:
+    """The gradient of `reduce_max` and of `reduce_min`: each number to the row that `which` says, else zeros.
+
+    Parameters
+    ----------
+    d_maxes
+        (n, ...) of any dtype.
+    which
+        (n, ...) integers: the row inside each sequence; -1 in a sequence without rows, which takes none.
+    lengths
+        (n,) integers, or a `Level`.
+
+    Raises
+    ------
+    IndexError
+        A row that its sequence does not have; number, row and length are named.
+    ValueError
+        Shapes that differ, or another number of rows than sequences.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_max(np.array([1.0, 2.0]), np.array([1, 0]), [2, 1])
+    array([0., 1., 2.])
+    """
+    return _core.expand_which(
+        as_values(d_maxes, "d_maxes"), as_level(lengths), as_values(which, "which"), out
+    )
+
+
+def backprop_reduce_first(d_firsts: Any, starts_ends: Any, *, out: Array | None = None) -> Array:
+    """The gradient of `reduce_first`: row i for the first row of sequence i, zeros for the others.
+
+    Parameters
+    ----------
+    d_firsts
+        (n, ...) of any dtype.
+    starts_ends
+        (n + 1,) offsets, as `reduce_first` gives them.
+
+    Raises
+    ------
+    ValueError
+        Offsets that decrease, or another number of rows than sequences.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_first(np.array([1.0, 2.0]), [0, 2, 3])
+    array([1., 0., 2.])
+    """
+    return _core.expand_end(as_values(d_firsts, "d_firsts"), Level.from_offsets(starts_ends), False, out)
+
+
+def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Array | None = None) -> Array:
+    """The gradient of `reduce_last`: row i for row lasts[i], zeros for the others.
+
+    Parameters
+    ----------
+    d_lasts
+        (n, ...) of any dtype.
+    lasts
+        (n,) increasing row numbers, as `reduce_last` gives them.
+
+    Raises
+    ------
+    ValueError
+        Row numbers that do not increase, or another number of them than rows.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_last(np.array([1.0, 2.0]), [1, 2])
+    array([0., 1., 2.])
+    """
+    level = Level.from_bounds(np.asarray(lasts) + 1)
+    not_empty(level)
+    return _core.expand_end(as_values(d_lasts, "d_lasts"), level, True, out)

@@ -1,0 +1,190 @@
+"""Sequences to one row each, as methods of a Ragged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen import _core
+from varlen._core import Level
+from varlen.types.values import is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from varlen.types.levels import Levels
+    from varlen.types.values import Values
+
+
+class Reductions:
+    """Methods of `varlen.Ragged`, which inherits them.
+
+    All take `level`: the level whose sequences become one row each, together with all that nests below it;
+    -1 is the innermost. Of a Ragged of one level they give an array (n, ...), of a deeper one a Ragged of the
+    levels above. `empty` is what a sequence without rows gives; None refuses it with a ValueError that names
+    it. The functions of `varlen.ops` say more.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> r.sum().to_list(), r.sum(level=0)
+    ([[3, 3], [4]], array([6, 4]))
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _values: Values
+        _levels: Levels
+
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
+    def sum(self, level: int = -1, *, empty: Any = 0) -> Any:
+        """The sum of the rows of each sequence, column by column.
+
+        Floats keep their dtype, integers and bools become int64 or uint64.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum()
+        array([8, 0, 6])
+        """
+        return self._reduced("sum", level, empty)
+
+    def mean(self, level: int = -1, *, empty: Any = 0) -> Any:
+        """The mean of the rows of each sequence, column by column.
+
+        Floats keep their dtype, others become float64.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
+        array([2., 5.])
+        """
+        return self._reduced("mean", level, empty)
+
+    def prod(self, level: int = -1, *, empty: Any = 1) -> Any:
+        """The product of the rows of each sequence, column by column.
+
+        Dtypes as for sums.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).prod()
+        array([3, 4])
+        """
+        return self._reduced("prod", level, empty)
+
+    def max(self, level: int = -1, *, empty: Any = None) -> Any:
+        """The largest row of each sequence, column by column; NaN where there is one.
+
+        The dtype stays.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).max()
+        array([3, 4])
+        """
+        return self._reduced("max", level, empty)
+
+    def min(self, level: int = -1, *, empty: Any = None) -> Any:
+        """The smallest row of each sequence, column by column; NaN where there is one.
+
+        The dtype stays.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).min()
+        array([1, 4])
+        """
+        return self._reduced("min", level, empty)
+
+    def any(self, level: int = -1, *, empty: Any = False) -> Any:
+        """Whether any row of each sequence is true, column by column.
+
+        Not zero is true.
+
+        Examples
+        --------
+        >>> vl.Ragged([0, 1, 0], [2, 1]).any()
+        array([ True, False])
+        """
+        return self._reduced("any", level, empty)
+
+    def all(self, level: int = -1, *, empty: Any = True) -> Any:
+        """Whether all rows of each sequence are true, column by column.
+
+        Not zero is true.
+
+        Examples
+        --------
+        >>> vl.Ragged([0, 1, 2], [2, 1]).all()
+        array([False,  True])
+        """
+        return self._reduced("all", level, empty)
+
+    def norm(self, level: int = -1, *, empty: Any = 0) -> Any:
+        """The Euclidean norm of the rows of each sequence, column by column.
+
+        Floats keep their dtype, others become float64.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 4.0, 2.0], [2, 1]).norm()
+        array([5., 2.])
+        """
+        return self._reduced("norm", level, empty)
+
+    def argmax(self, level: int = -1) -> Any:
+        """The first place inside each sequence that holds its largest number, column by column: int64.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 1]).argmax()
+        array([1, 0])
+        """
+        values, over, above = self._over(level)
+        return self._under(_core.reduce_which(values, over, _core.reduce("max", values, over)), above)
+
+    def argmin(self, level: int = -1) -> Any:
+        """The first place inside each sequence that holds its smallest number, column by column: int64.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 1]).argmin()
+        array([0, 0])
+        """
+        values, over, above = self._over(level)
+        return self._under(_core.reduce_which(values, over, _core.reduce("min", values, over)), above)
+
+    def count(self, level: int = -1) -> Any:
+        """How many values each sequence has: int64.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).count()
+        array([2, 1])
+        """
+        _, over, above = self._over(level)
+        return self._under(over.lengths, above)
+
+    def _reduced(self, op: str, level: int, empty: Any) -> Any:
+        values, over, above = self._over(level)
+        return self._under(_core.reduce(op, values, over, empty), above)
+
+    def _over(self, level: int) -> tuple[NDArray[Any], Level, Levels]:
+        """The values, one level that cuts them as all from `level` down do, and the levels above."""
+        depth = len(self._levels)
+        if not -depth <= level < depth:
+            raise IndexError(f"level: {level} is out of range for {depth} levels")
+        if is_tensor(self._values):
+            raise TypeError("values: torch tensors are not reduced here; use .values with torch")
+        at = level % depth
+        over = self._levels[at]
+        for below in self._levels[at + 1 :]:
+            over = Level.from_offsets(below.offsets[over.offsets])
+        return self._values, over, self._levels[:at]
+
+    def _under(self, rows: NDArray[Any], above: Levels) -> Any:
+        return self._make(rows, above) if above else rows
