@@ -12,6 +12,7 @@ from varlen.testing import oracle, strategies
 
 FLOATS = ["float16", "float32", "float64", ml_dtypes.bfloat16]
 INTS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+WHOLE = ("b", "u", "i")  # the kinds of dtypes
 TRAILING = [(), (1,), (2,), (3,), (4,), (8,), (5, 2), (0,), (37,)]
 NUMPY = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.any, "all": np.all}
 
@@ -36,7 +37,7 @@ def numbers(draw, dtypes=(*FLOATS, *INTS), trailing=TRAILING, least=0):
     lengths = draw(st.lists(st.integers(least, 9), max_size=7))
     shape = (sum(lengths), *draw(st.sampled_from(trailing)))
     dtype = np.dtype(draw(st.sampled_from(dtypes)))
-    low = 0 if dtype.kind in "bu" else -5
+    low = 0 if dtype.kind in WHOLE[:2] else -5
     x = draw(hnp.arrays(np.int64, shape, elements=st.integers(low, 1 if dtype.kind == "b" else 5)))
     return draw(strategies.layouts(x.astype(dtype))), lengths
 
@@ -45,12 +46,12 @@ def numbers(draw, dtypes=(*FLOATS, *INTS), trailing=TRAILING, least=0):
 def test_whole_numbers_are_reduced_as_numpy_does(case, op):
     x, lengths = case
     made = reduced(op, x, lengths)
-    wide = x.astype(float) if np.dtype(x.dtype).kind not in "bui" else x
+    wide = x.astype(float) if np.dtype(x.dtype).kind not in WHOLE else x
     wanted = oracle.reduce(wide, lengths, lambda rows: NUMPY[op](rows, axis=0), NUMPY[op](wide[:0], axis=0))
     assert made.shape == (len(lengths), *x.shape[1:])
     with np.errstate(over="ignore"):
         assert np.array_equal(made, np.asarray(wanted).reshape(made.shape).astype(made.dtype))
-    if np.dtype(x.dtype).kind in "bui":
+    if np.dtype(x.dtype).kind in WHOLE:
         assert made.dtype == NUMPY[op](x[:0].reshape(-1)).dtype
     else:
         assert made.dtype == (bool if op in ("any", "all") else x.dtype.newbyteorder("="))
@@ -63,7 +64,7 @@ def test_extremes_keep_the_dtype_and_say_where_they_are(case, op):
     assert made.dtype == x.dtype.newbyteorder("=")
     assert which.dtype == np.int32
     assert made.shape == which.shape == (len(lengths), *x.shape[1:])
-    wide = x.astype(float) if np.dtype(x.dtype).kind not in "bui" else x
+    wide = x.astype(float) if np.dtype(x.dtype).kind not in WHOLE else x
     for i, rows in enumerate(oracle.nest(wide, [lengths])):
         rows = np.asarray(rows)
         assert np.array_equal(made[i].astype(rows.dtype), NUMPY[op](rows, axis=0))
@@ -82,7 +83,7 @@ def test_means_and_norms(case, op):
         else (lambda rows: np.sqrt(np.sum(np.square(rows), 0)))
     )
     wanted = np.asarray(oracle.reduce(wide, lengths, of, np.zeros(x.shape[1:])))
-    floats = np.dtype(x.dtype).kind not in "bui"
+    floats = np.dtype(x.dtype).kind not in WHOLE
     assert made.dtype == (x.dtype.newbyteorder("=") if floats else np.float64)
     tolerance = {2: 1e-2, 4: 1e-6, 8: 1e-14}[made.dtype.itemsize]
     assert np.allclose(made.astype(float), wanted.reshape(made.shape), rtol=tolerance, atol=0)

@@ -18,7 +18,7 @@ namespace varlen::plain {
 #endif
 
 namespace varlen::broad {
-#include VARLEN_LOOPS
+#include VARLEN_LOOPS  // NOLINT(readability-duplicate-include)
 }  // namespace varlen::broad
 
 #ifdef __clang__

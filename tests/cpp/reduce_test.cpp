@@ -1,0 +1,103 @@
+// Reductions read nothing but the values, which end where their memory does, and write every result once.
+#include "varlen/reduce.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "check.hpp"
+#include "pad_draw.hpp"
+#include "varlen/pool.hpp"
+
+using varlen::test::Bytes;
+using varlen::test::draw;
+using varlen::test::z;
+
+namespace {
+
+struct Drawn {
+  std::vector<std::int64_t> ends;
+  std::int64_t longest = 0;
+
+  [[nodiscard]] varlen::Offsets level() const {
+    return {ends.data(), static_cast<std::int64_t>(ends.size())};
+  }
+};
+
+Drawn drawn(std::int64_t count, std::int64_t most) {
+  Drawn made;
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t length = draw(0, most);
+    made.longest = std::max(made.longest, length);
+    made.ends.push_back(total += length);
+  }
+  return made;
+}
+
+// Small whole numbers, which add up to the same in any order.
+template <class T>
+std::vector<T> whole(std::int64_t count) {
+  std::vector<T> made(z(count));
+  for (T& x : made) x = static_cast<T>(draw(1, 9));
+  return made;
+}
+
+template <class T>
+void sums(varlen::Type type, const Drawn& of, std::int64_t columns) {
+  const std::vector<T> values = whole<T>(of.level().total() * columns);
+  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+  const varlen::ReduceJob job{varlen::Reduce::sum, type, of.level(), of.longest, bytes, columns, nullptr};
+  std::vector<std::int64_t> scratch(z(varlen::reduce_scratch(job) / 8));
+  const std::int64_t width = varlen::size_of(varlen::reduced_type(job.op, type));
+  Bytes out(z(of.level().count * columns * width));
+  varlen::reduce(job, reinterpret_cast<std::byte*>(scratch.data()), out.data());
+  for (std::int64_t i = 0; i < of.level().count; ++i) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double wanted = 0;
+      for (std::int64_t row = of.level().start(i); row < of.level().end(i); ++row) {
+        wanted += static_cast<double>(values[z(row * columns + c)]);
+      }
+      double got = 0;
+      const std::byte* at = out.data() + (i * columns + c) * width;
+      if (width == 4) {
+        float x = 0;
+        std::memcpy(&x, at, sizeof x);
+        got = static_cast<double>(x);
+      } else if (type == varlen::Type::f64) {
+        std::memcpy(&got, at, sizeof got);
+      } else {
+        std::int64_t x = 0;
+        std::memcpy(&x, at, sizeof x);
+        got = static_cast<double>(x);
+      }
+      CHECK_EQ(got, wanted);
+    }
+  }
+}
+
+}  // namespace
+
+TEST(reduce, adds_what_is_there) {
+  varlen::set_num_threads(3);
+  for (const std::int64_t columns : {1, 2, 3, 4, 8, 13, 600}) {
+    for (const std::int64_t most : {1, 7, 20, 40, 300}) {
+      const Drawn of = drawn(columns > 100 ? 5 : 40, most);
+      sums<float>(varlen::Type::f32, of, columns);
+      sums<double>(varlen::Type::f64, of, columns);
+      sums<std::int8_t>(varlen::Type::i8, of, columns);
+      sums<std::uint16_t>(varlen::Type::u16, of, columns);
+    }
+  }
+}
+
+TEST(reduce, shares_a_giant_among_threads) {
+  varlen::set_num_threads(3);
+  const Drawn of{{5, 1'500'005, 1'500'005, 1'500'009}, 1'500'000};
+  sums<float>(varlen::Type::f32, of, 1);
+  sums<std::int16_t>(varlen::Type::i16, of, 1);
+  const Drawn wide{{5, 300'005, 300'009}, 300'000};
+  sums<float>(varlen::Type::f32, wide, 5);
+}
