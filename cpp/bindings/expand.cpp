@@ -8,9 +8,9 @@
 #include "arrays.hpp"
 #include "fastcall.hpp"
 #include "level.hpp"
+#include "numbers.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "reduce.hpp"
 #include "rooms.hpp"
 #include "varlen/reduce.hpp"
 
@@ -30,7 +30,8 @@ constexpr Signature<3> kExpand{"expand", {"rows", "level", "out"}, 2, 3};
 
 py::object expand_rows(const Arguments<3>& args) {
   const py::array rows = as_rows(args[0], "rows");
-  const Level& level = level_of_rows(args[1], rows.shape(0), "rows");
+  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
+  const Level& level = LevelRef::in(of);
   py::array out = target(rows, level, args[2]);
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);
@@ -45,7 +46,8 @@ constexpr Signature<4> kExpandEnd{"expand_end", {"rows", "level", "last", "out"}
 
 py::object expand_to_end(const Arguments<4>& args) {
   const py::array rows = as_rows(args[0], "rows");
-  const Level& level = level_of_rows(args[1], rows.shape(0), "rows");
+  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
+  const Level& level = LevelRef::in(of);
   const bool last = truth_of(args[2]);
   py::array out = target(rows, level, args[3]);
   const Rows in = rows_of(rows);
@@ -73,7 +75,8 @@ constexpr Signature<4> kExpandWhich{"expand_which", {"rows", "level", "which", "
 
 py::object expand_to_which(const Arguments<4>& args) {
   const py::array rows = as_rows(args[0], "rows");
-  const Level& level = level_of_rows(args[1], rows.shape(0), "rows");
+  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
+  const Level& level = LevelRef::in(of);
   const py::array given_which = as_rows(args[2], "which");
   if (given_which.ndim() != rows.ndim() ||
       !std::equal(rows.shape(), rows.shape() + rows.ndim(), given_which.shape())) {
@@ -97,11 +100,12 @@ py::object expand_to_which(const Arguments<4>& args) {
 constexpr Signature<2> kDivided{"divided_by_lengths", {"rows", "level"}};
 
 py::object divided(const Arguments<2>& args) {
-  const Numbers rows(args[0], "rows");
+  const Numbers rows = numbers_of(args[0], "rows");
   if (!is_float(rows.type)) {
     raise_type("rows: expected floats, got dtype " + std::string(py::str(rows.array.dtype())));
   }
-  const Level& level = level_of_rows(args[1], rows.array.shape(0), "rows");
+  const LevelRef of = level_of_rows(args[1], "rows", rows.array.shape(0));
+  const Level& level = LevelRef::in(of);
   py::array out = empty(rows.array.dtype(), rows.rows(rows.array.shape(0)));
   std::memcpy(bytes(out), rows.array.data(), static_cast<std::size_t>(out.nbytes()));
   divide_by_lengths(rows.type, level.view(), rows.columns(), bytes(out));

@@ -10,58 +10,13 @@
 #include "cast.hpp"
 #include "fastcall.hpp"
 #include "level.hpp"
+#include "numbers.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "reduce.hpp"
 #include "rooms.hpp"
 #include "scratch.hpp"
 
 namespace varlen::bindings {
-
-Numbers::Numbers(py::handle given, const char* argument) : array(as_rows(given, argument)) {
-  const std::optional<Type> found = type_of(convertible(array, py::dtype::of<bool>(), true).dtype());
-  if (!found) {
-    raise_type(std::string(argument) + ": expected numbers or bools, got dtype " +
-               std::string(py::str(array.dtype())));
-  }
-  type = *found;
-  array = convertible(array, py::dtype::of<bool>(), true);
-  if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) {
-    array = py::reinterpret_steal<py::array>(array.attr("copy")().release());
-  }
-}
-
-Extents Numbers::rows(std::int64_t count) const {
-  Extents shape{count};
-  shape.append(array.shape() + 1, array.shape() + array.ndim());
-  return shape;
-}
-
-std::int64_t Numbers::columns() const {
-  std::int64_t columns = 1;
-  for (py::ssize_t axis = 1; axis < array.ndim(); ++axis) columns *= array.shape(axis);
-  return columns;
-}
-
-Level& level_over(py::handle given, std::int64_t rows, const char* argument) {
-  if (!LevelRef::is_level(given.ptr())) raise_type("level: expected a Level, got " + type_name(given));
-  Level& level = LevelRef::in(given);
-  if (level.total() != rows) {
-    raise_value("lengths: add up to " + std::to_string(level.total()) + ", but " + argument + " has " +
-                std::to_string(rows) + " rows");
-  }
-  return level;
-}
-
-Level& level_of_rows(py::handle given, std::int64_t rows, const char* argument) {
-  if (!LevelRef::is_level(given.ptr())) raise_type("level: expected a Level, got " + type_name(given));
-  Level& level = LevelRef::in(given);
-  if (level.count() != rows) {
-    raise_value(std::string(argument) + ": has " + std::to_string(rows) + " rows for " +
-                std::to_string(level.count()) + " sequences");
-  }
-  return level;
-}
 
 namespace {
 
@@ -109,8 +64,9 @@ py::object reduce_array(const Arguments<5>& args) {
   const auto [given_op, given_values, given_level, given_empty, given_out] = args;
   ReduceJob job;
   job.op = op_named(given_op);
-  const Numbers values(given_values, "X");
-  Level& level = level_over(given_level, values.array.shape(0), "X");
+  const Numbers values = numbers_of(given_values, "X");
+  const LevelRef over = level_over(given_level, "X", values.array.shape(0));
+  Level& level = LevelRef::in(over);
   const py::dtype dtype = final_dtype(job.op, values);
   const Type asked = *type_of(dtype);
   const Type made = reduced_type(job.op, values.type);
@@ -154,9 +110,10 @@ py::object reduce_array(const Arguments<5>& args) {
 constexpr Signature<3> kWhich{"reduce_which", {"values", "level", "found"}};
 
 py::object reduce_which_array(const Arguments<3>& args) {
-  const Numbers values(args[0], "X");
-  const Numbers found(args[2], "found");
-  Level& level = level_over(args[1], values.array.shape(0), "X");
+  const Numbers values = numbers_of(args[0], "X");
+  const Numbers found = numbers_of(args[2], "found");
+  const LevelRef over = level_over(args[1], "X", values.array.shape(0));
+  const Level& level = LevelRef::in(over);
   const Extents shape = values.rows(level.count());
   if (found.type != values.type || !std::equal(shape.begin(), shape.end(), found.array.shape(),
                                                found.array.shape() + found.array.ndim())) {

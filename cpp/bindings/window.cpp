@@ -24,16 +24,6 @@ std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, 
   return number;
 }
 
-LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
-  if (!LevelRef::is_level(argument)) raise_type("lengths: expected a Level, got " + type_name(argument));
-  auto level = py::reinterpret_borrow<LevelRef>(argument);
-  if (rows >= 0 && level->total() != rows) {
-    raise_value("lengths: they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
-                std::to_string(rows) + " rows");
-  }
-  return level;
-}
-
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
                   const py::dtype& dtype, const Extents& shape, const py::array& source) {
   if (given(given_out)) return checked_out("out", given_out, dtype, shape, &source);
@@ -65,17 +55,6 @@ void check_level(const LevelRef& has, const LevelRef& needed, const std::string&
   raise_value(argument + ": " + what + " " + std::to_string(i) + " has " +
               std::to_string(has->view().length(i)) + " " + below + ", but lengths make " +
               std::to_string(needed->view().length(i)));
-}
-
-Numbers numbers_of(PyObject* argument, const char* name) {
-  const py::array any = as_rows(argument, name);
-  const py::array array = convertible(any, any.dtype(), true);
-  const std::optional<Type> type = type_of(array.dtype());
-  if (!type) {
-    raise_type(std::string(name) + ": expected bool, integers or floats, got " +
-               std::string(py::str(any.dtype())));
-  }
-  return {array, *type};
 }
 
 namespace {

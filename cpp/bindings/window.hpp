@@ -9,7 +9,7 @@
 
 #include "arrays.hpp"
 #include "level.hpp"
-#include "varlen/cast.hpp"
+#include "numbers.hpp"
 
 namespace varlen::bindings {
 
@@ -18,19 +18,9 @@ namespace py = pybind11;
 /// A number of things, `least` at least; `otherwise` where it was left out.
 std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, std::int64_t otherwise);
 
-/// A Level over `rows` rows of the argument `name`; below 0: over any number.
-LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows);
-
 /// The output that was given, checked, or a fresh one of at most max_bytes.
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
                   const py::dtype& dtype, const Extents& shape, const py::array& source);
-
-/// Numbers in the byte order of this machine.
-struct Numbers {
-  py::array array;
-  Type type;
-};
-Numbers numbers_of(PyObject* argument, const char* name);
 
 /// Refuses a level of `argument` that is not the one it has to be: "sequence 3 has 2 windows, ...".
 void check_level(const LevelRef& has, const LevelRef& needed, const std::string& argument,

@@ -8,9 +8,10 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen.ops.given import as_level
 from varlen.types import Ragged
 from varlen.types.arguments import whole
-from varlen.types.values import as_ints, as_values, is_tensor
+from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,18 +26,13 @@ def _rows(X: Any, argument: str) -> NDArray[Any]:
     return rows
 
 
-def _level(lengths: Any) -> Level:
-    """The level that lengths are."""
-    return lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
-
-
 def _level_of(X: Any, rows: NDArray[Any], lengths: Any) -> Level:
     """The sequences of X: its own, those of lengths, or one."""
     if isinstance(X, Ragged):
         if lengths is not None:
             raise TypeError("lengths: X is a Ragged, which has its own")
         return X.levels[-1]
-    return Level.from_lengths(np.array([len(rows)])) if lengths is None else _level(lengths)
+    return Level.from_lengths(np.array([len(rows)])) if lengths is None else as_level(lengths)
 
 
 def _around(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
@@ -184,7 +180,7 @@ def backprop_seq2col(
     rows = _rows(dY, "dY")
     if lengths is None and whole(stride, "stride", 1) > 1:
         raise TypeError("lengths: with a stride those of X are needed")
-    level = _level_of(dY, rows, None) if lengths is None else _level(lengths)
+    level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
     kept = dY.levels[-1] if isinstance(dY, Ragged) else None
     dX = _core.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
     return dY._make(dX, (*dY.levels[:-1], level)) if isinstance(dY, Ragged) else dX
@@ -360,7 +356,7 @@ def _merge(
     argument: str,
 ) -> Any:
     rows = _rows(Y, argument)
-    level = _level(lengths)
+    level = as_level(lengths)
     if not isinstance(Y, Ragged):
         return _core.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
     if len(Y.levels) < 2:
