@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "fastcall.hpp"
 #include "level.hpp"
-#include "numbers.hpp"
+#include "operands.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"

@@ -10,7 +10,7 @@
 #include "cast.hpp"
 #include "fastcall.hpp"
 #include "level.hpp"
-#include "numbers.hpp"
+#include "operands.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
 #include "rooms.hpp"

@@ -9,7 +9,7 @@
 
 #include "arrays.hpp"
 #include "level.hpp"
-#include "numbers.hpp"
+#include "operands.hpp"
 
 namespace varlen::bindings {
 

@@ -1,4 +1,4 @@
-#include "numbers.hpp"
+#include "operands.hpp"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// Numbers at the door of what computes, and levels over rows.
+// What is computed with, at the door: numbers, and levels over their rows.
 #pragma once
 
 #include <pybind11/numpy.h>
