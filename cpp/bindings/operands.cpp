@@ -27,9 +27,7 @@ Extents Numbers::rows(std::int64_t count) const {
 }
 
 std::int64_t Numbers::columns() const {
-  std::int64_t columns = 1;
-  for (py::ssize_t axis = 1; axis < array.ndim(); ++axis) columns *= array.shape(axis);
-  return columns;
+  return row_bytes(array) / array.itemsize();
 }
 
 LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {

@@ -50,9 +50,7 @@ VARLEN_WIDE void expand_short(const Share& share, const std::byte* rows, std::in
     std::byte* to = out + mine.begin * width;
     const std::int64_t bytes = mine.size() * width;
     if (limit - to >= bytes + kOver) {
-      Wide block;
-      std::memcpy(&block, pattern, sizeof block);
-      for (std::int64_t at = 0; at < bytes; at += kOver) std::memcpy(to + at, &block, sizeof block);
+      fill_over(to, bytes, pattern);
       return;
     }
     for (std::int64_t at = 0; at < bytes; at += width) {

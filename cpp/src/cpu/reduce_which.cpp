@@ -44,17 +44,8 @@ void reduce_which(const ReduceJob& job, const std::byte* found, std::int64_t* wh
 #else
   const WhichOf run = which_for(plain::kReduceWhich, job.type);
 #endif
-  const Offsets level = job.level;
-  const std::int64_t total = level.total();
-  const std::int64_t chunks = chunks_for(total * job.columns * size_of(job.type));
-  const auto cut = [&](std::int64_t c) {
-    if (c == chunks) return level.count;
-    return c == 0 ? 0
-                  : std::upper_bound(level.ends, level.ends + level.count, total / chunks * c) - level.ends;
-  };
-  parallel(chunks, [&](std::int64_t c) {
-    run(level, {cut(c), cut(c + 1)}, job.values, job.columns, found, which);
-  });
+  by_sequences(job.level, job.columns * size_of(job.type),
+               [&](Range some) { run(job.level, some, job.values, job.columns, found, which); });
 }
 
 void divide_by_lengths(Type type, Offsets level, std::int64_t columns, std::byte* rows) noexcept {
