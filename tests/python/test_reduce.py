@@ -288,12 +288,3 @@ def test_results_can_be_given():
 def test_bad_input_is_refused_by_name(call, error, text):
     with pytest.raises(error, match=text):
         call()
-
-
-def test_torch_tensors_are_refused_before_their_gradients_are_lost():
-    torch = pytest.importorskip("torch")
-    x = torch.ones(3)
-    with pytest.raises(TypeError, match="X: torch tensors"):
-        ops.reduce_sum(x, [3])
-    with pytest.raises(TypeError, match="values: torch tensors"):
-        vl.Ragged(x, [3]).sum()

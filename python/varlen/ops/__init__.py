@@ -4,16 +4,10 @@ from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
 from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
 from varlen.ops.reduce import (
-    argmax,
-    argmin,
     reduce_all,
     reduce_any,
     reduce_count,
-    reduce_first,
-    reduce_last,
-    reduce_max,
     reduce_mean,
-    reduce_min,
     reduce_norm,
     reduce_prod,
     reduce_sum,
@@ -25,6 +19,7 @@ from varlen.ops.reduce_back import (
     backprop_reduce_mean,
     backprop_reduce_sum,
 )
+from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,

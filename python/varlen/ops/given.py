@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from varlen._core import Level
 from varlen.types import Ragged
-from varlen.types.values import as_ints, as_values, is_tensor
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from varlen.types.values import as_ints, as_values
 
 
-def rows_and_level(X: Any, lengths: Any, argument: str = "X") -> tuple[NDArray[Any], Level]:
+def rows_and_level(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Level]:
     """The rows of an array with lengths or a level, or of a Ragged with its innermost level.
 
     Raises
     ------
     TypeError
-        A Ragged and lengths, or an array without; torch tensors.
+        A Ragged and lengths, or an array without.
     ValueError
         Lengths that are negative, or do not add up to the rows.
 
@@ -37,8 +34,6 @@ def rows_and_level(X: Any, lengths: Any, argument: str = "X") -> tuple[NDArray[A
         values, level = as_values(X, argument), as_level(lengths)
         if level.total != len(values):
             raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
-    if is_tensor(values):
-        raise TypeError(f"{argument}: torch tensors are not reduced here; give {argument}.numpy()")
     return values, level
 
 

@@ -9,15 +9,18 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.ops.given import as_level, not_empty
-from varlen.types.values import as_values
+from varlen.types.values import as_ints, as_values, is_tensor
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
     from numpy.typing import NDArray
 
-    Array = NDArray[Any]
+    Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
-def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Array | None = None) -> Array:
+def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Any = None) -> Array:
     """The gradient of `reduce_sum`: row i for every row of sequence i, (total, ...) of any dtype.
 
     Raises
@@ -30,10 +33,13 @@ def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Array | None = None) 
     >>> vl.ops.backprop_reduce_sum(np.array([1.0, 2.0]), [2, 1])
     array([1., 1., 2.])
     """
-    return _core.expand(as_values(d_sums, "d_sums"), as_level(lengths), out)
+    rows, level = as_values(d_sums, "d_sums"), as_level(lengths)
+    if is_tensor(rows):
+        return _on_tensors().expand(rows, level, "sum", out)
+    return _core.expand(rows, level, out)
 
 
-def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Array | None = None) -> Array:
+def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Array:
     """The gradient of `reduce_mean`: row i divided by the length of sequence i, for every row of it. Floats.
 
     Raises
@@ -46,11 +52,13 @@ def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Array | None = None
     >>> vl.ops.backprop_reduce_mean(np.array([1.0, 2.0]), [2, 1])
     array([0.5, 0.5, 2. ])
     """
-    level = as_level(lengths)
-    return _core.expand(_core.divided_by_lengths(as_values(d_means, "d_means"), level), level, out)
+    rows, level = as_values(d_means, "d_means"), as_level(lengths)
+    if is_tensor(rows):
+        return _on_tensors().expand(rows, level, "mean", out)
+    return _core.expand(_core.divided_by_lengths(rows, level), level, out)
 
 
-def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Array | None = None) -> Array:
+def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
     """The gradient of `reduce_max` and of `reduce_min`: each number to the row that `which` says, else zeros.
 
     Parameters
@@ -74,12 +82,13 @@ def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Array | 
     >>> vl.ops.backprop_reduce_max(np.array([1.0, 2.0]), np.array([1, 0]), [2, 1])
     array([0., 1., 2.])
     """
-    return _core.expand_which(
-        as_values(d_maxes, "d_maxes"), as_level(lengths), as_values(which, "which"), out
-    )
+    rows, level = as_values(d_maxes, "d_maxes"), as_level(lengths)
+    if is_tensor(rows):
+        return _on_tensors().expand_which(rows, level, which, out)
+    return _core.expand_which(rows, level, as_values(which, "which"), out)
 
 
-def backprop_reduce_first(d_firsts: Any, starts_ends: Any, *, out: Array | None = None) -> Array:
+def backprop_reduce_first(d_firsts: Any, starts_ends: Any, *, out: Any = None) -> Array:
     """The gradient of `reduce_first`: row i for the first row of sequence i, zeros for the others.
 
     Parameters
@@ -99,10 +108,10 @@ def backprop_reduce_first(d_firsts: Any, starts_ends: Any, *, out: Array | None 
     >>> vl.ops.backprop_reduce_first(np.array([1.0, 2.0]), [0, 2, 3])
     array([1., 0., 2.])
     """
-    return _core.expand_end(as_values(d_firsts, "d_firsts"), Level.from_offsets(starts_ends), False, out)
+    return _expanded_end(d_firsts, "d_firsts", Level.from_offsets(as_ints(starts_ends)), False, out)
 
 
-def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Array | None = None) -> Array:
+def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Any = None) -> Array:
     """The gradient of `reduce_last`: row i for row lasts[i], zeros for the others.
 
     Parameters
@@ -122,6 +131,19 @@ def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Array | None = None) 
     >>> vl.ops.backprop_reduce_last(np.array([1.0, 2.0]), [1, 2])
     array([0., 1., 2.])
     """
-    level = Level.from_bounds(np.asarray(lasts) + 1)
+    level = Level.from_bounds(np.asarray(as_ints(lasts)) + 1)
     not_empty(level)
-    return _core.expand_end(as_values(d_lasts, "d_lasts"), level, True, out)
+    return _expanded_end(d_lasts, "d_lasts", level, True, out)
+
+
+def _expanded_end(rows: Any, argument: str, level: Level, last: bool, out: Any) -> Any:
+    rows = as_values(rows, argument)
+    if is_tensor(rows):
+        return _on_tensors().expand_end(rows, level, last, out)
+    return _core.expand_end(rows, level, last, out)
+
+
+def _on_tensors() -> Any:
+    from varlen.interop import torch_reduce
+
+    return torch_reduce

@@ -6,14 +6,44 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.values import is_tensor
+from varlen.types.values import is_tensor, like
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from varlen.types.levels import Levels
     from varlen.types.values import Values
+
+
+def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = None) -> Any:
+    """One row for each sequence of a level over arrays or tensors.
+
+    Examples
+    --------
+    >>> reduced("sum", np.array([3, 1, 4]), vl.Level([2, 1]), 0)
+    array([4, 4])
+    """
+    if is_tensor(values):
+        from varlen.interop.torch_reduce import reduce
+
+        return reduce(op, values, level, empty, out)
+    return _core.reduce(op, values, level, empty, out)
+
+
+def extreme(op: str, values: Any, level: Level, empty: Any = None) -> tuple[Any, Any]:
+    """The largest or smallest number of each sequence, and the first row inside it that holds it.
+
+    Examples
+    --------
+    >>> extreme("max", np.array([3, 1, 4]), vl.Level([2, 1]))
+    (array([3, 4]), array([0, 0]))
+    """
+    if is_tensor(values):
+        from varlen.interop import torch_reduce
+
+        return torch_reduce.extreme(op, values, level, empty)
+    found = _core.reduce(op, values, level, empty)
+    return found, _core.reduce_which(values, level, found)
 
 
 class Reductions:
@@ -145,7 +175,7 @@ class Reductions:
         array([1, 0])
         """
         values, over, above = self._over(level)
-        return self._under(_core.reduce_which(values, over, _core.reduce("max", values, over)), above)
+        return self._under(extreme("max", values, over)[1], above)
 
     def argmin(self, level: int = -1) -> Any:
         """The first place inside each sequence that holds its smallest number, column by column: int64.
@@ -156,7 +186,7 @@ class Reductions:
         array([0, 0])
         """
         values, over, above = self._over(level)
-        return self._under(_core.reduce_which(values, over, _core.reduce("min", values, over)), above)
+        return self._under(extreme("min", values, over)[1], above)
 
     def count(self, level: int = -1) -> Any:
         """How many values each sequence has: int64.
@@ -166,25 +196,23 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).count()
         array([2, 1])
         """
-        _, over, above = self._over(level)
-        return self._under(over.lengths, above)
+        values, over, above = self._over(level)
+        return self._under(like(over.lengths, values), above)
 
     def _reduced(self, op: str, level: int, empty: Any) -> Any:
         values, over, above = self._over(level)
-        return self._under(_core.reduce(op, values, over, empty), above)
+        return self._under(reduced(op, values, over, empty), above)
 
-    def _over(self, level: int) -> tuple[NDArray[Any], Level, Levels]:
+    def _over(self, level: int) -> tuple[Values, Level, Levels]:
         """The values, one level that cuts them as all from `level` down do, and the levels above."""
         depth = len(self._levels)
         if not -depth <= level < depth:
             raise IndexError(f"level: {level} is out of range for {depth} levels")
-        if is_tensor(self._values):
-            raise TypeError("values: torch tensors are not reduced here; use .values with torch")
         at = level % depth
         over = self._levels[at]
         for below in self._levels[at + 1 :]:
             over = Level.from_offsets(below.offsets[over.offsets])
         return self._values, over, self._levels[:at]
 
-    def _under(self, rows: NDArray[Any], above: Levels) -> Any:
+    def _under(self, rows: Any, above: Levels) -> Any:
         return self._make(rows, above) if above else rows

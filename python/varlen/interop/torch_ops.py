@@ -1,0 +1,247 @@
+"""Ops of the core as ops of torch: registered with their shapes, watched by autograd, safe in torch.func.
+
+An op is made of a schema, what it does with arrays, the shape it gives, and its gradient in terms of other
+such ops and of torch, so that gradients have gradients. This module and those beside it that register ops
+import torch: they are reached once a tensor has come.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen._core import Level
+from varlen.interop.torch import as_numpy, tensor_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass
+class Seen:
+    """What a gradient may ask for: how many rows the first input had, what was saved, the constants.
+
+    Examples
+    --------
+    >>> Seen(rows=3, saved=(), rest=("sum",)).rows
+    3
+    """
+
+    rows: int
+    saved: tuple[torch.Tensor, ...]
+    rest: tuple[Any, ...]
+
+
+class Op:
+    """An op of torch, called with tensors, numbers and texts as its schema says.
+
+    Parameters
+    ----------
+    schema
+        As `torch.library.define` takes it. The first `columns` arguments are tensors of rows; those after
+        them are constants, and tensors among them are kept for the gradient.
+    run
+        The work, given and giving NumPy arrays; tensors among the constants come as arrays too.
+    fake
+        The results without numbers in them, given tensors without: `x.new_empty(shape)`.
+    gradient
+        gradient(seen, d) gives the gradients of the first inputs: one tensor, or a tuple with None where
+        there is none. Without it the op is not differentiable.
+    columns
+        How many leading tensors have rows: vmap treats what it adds as one more column of them.
+    saves
+        Which of the leading inputs the gradient needs by number; -1 is the first output, -2 the second.
+
+    Only the first of several outputs has a gradient.
+
+    Examples
+    --------
+    >>> twice = Op("twice(Tensor x) -> Tensor", lambda x: x * 2, torch.empty_like, lambda seen, d: 2 * d)
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> twice(x).sum().backward()
+    >>> x.grad
+    tensor([2., 2.])
+    """
+
+    def __init__(
+        self,
+        schema: str,
+        run: Callable[..., Any],
+        fake: Callable[..., Any],
+        gradient: Callable[[Seen, torch.Tensor], Any] | None = None,
+        columns: int = 1,
+        saves: tuple[int, ...] = (),
+    ) -> None:
+        name = "varlen::" + re.split(r"\(", schema)[0]
+        torch.library.define(name, schema[schema.index("(") :])
+        torch.library.impl(name, "CPU", _on_arrays(run))
+        torch.library.register_fake(name, fake)
+        self.plain = getattr(torch.ops.varlen, schema[: schema.index("(")]).default
+        self.gradient = gradient or _no_gradient
+        self.columns = columns
+        self.saves = saves
+        self._watched: Callable[..., Any] = self.plain if gradient is None else _watched(self)
+        self._transformed: Callable[..., Any] = _transformed(self)
+
+    def __call__(self, *args: Any) -> Any:
+        if torch._C._are_functorch_transforms_active():
+            return self._transformed(*args)
+        if torch.is_grad_enabled() and any(x.requires_grad for x in args[: self.columns]):
+            return self._watched(*args)
+        return self.plain(*args)
+
+
+def _no_gradient(seen: Seen, d: torch.Tensor) -> None:
+    return None
+
+
+def _on_arrays(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run` for tensors: bfloat16, which NumPy lacks, goes through float32."""
+
+    def on_tensors(*args: Any) -> Any:
+        first = next(x for x in args if isinstance(x, torch.Tensor))
+        made = run(*(as_numbers(x) if isinstance(x, torch.Tensor) else x for x in args))
+        if isinstance(made, tuple):
+            return tuple(_tensor_like(array, first) for array in made)
+        return _tensor_like(made, first)
+
+    return on_tensors
+
+
+def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
+    """The numbers of a tensor on the CPU; shared, but for bfloat16.
+
+    Examples
+    --------
+    >>> as_numbers(torch.ones(2, dtype=torch.bfloat16))
+    array([1., 1.], dtype=float32)
+    """
+    return as_numpy(tensor.float() if tensor.dtype == torch.bfloat16 else tensor.contiguous())
+
+
+def _tensor_like(array: NDArray[Any], first: torch.Tensor) -> torch.Tensor:
+    made = tensor_of(array)
+    return made.to(first.dtype) if first.dtype == torch.bfloat16 and made.is_floating_point() else made
+
+
+def _setup(op: Op, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """Keep what the gradient needs: tensors where autograd can see them, the rest beside."""
+    outputs = output if isinstance(output, tuple) else (output,)
+    if len(outputs) > 1:
+        ctx.mark_non_differentiable(*outputs[1:])
+    rest = inputs[op.columns :]
+    kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
+    ctx.save_for_backward(*kept, *(x for x in rest if isinstance(x, torch.Tensor)))
+    ctx.rest = tuple(None if isinstance(x, torch.Tensor) else x for x in rest)
+    ctx.rows = inputs[0].shape[0]
+    ctx.count = len(inputs)
+
+
+def _backward(op: Op, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
+    count = len(op.saves)
+    tensors = iter(ctx.saved_tensors[count:])
+    rest = tuple(next(tensors) if x is None else x for x in ctx.rest)
+    made = op.gradient(Seen(ctx.rows, tuple(ctx.saved_tensors[:count]), rest), d)
+    made = made if isinstance(made, tuple) else (made,)
+    return (*made, *(None for _ in range(ctx.count - len(made))))
+
+
+def _watched(op: Op) -> Any:
+    """An autograd function around the plain op."""
+
+    class Watched(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, *args: Any) -> Any:
+            made = op.plain(*args)
+            _setup(op, ctx, args, made)
+            return made
+
+        @staticmethod
+        def backward(ctx: Any, *ds: torch.Tensor) -> Any:
+            return _backward(op, ctx, ds[0])
+
+    return Watched.apply
+
+
+def _transformed(op: Op) -> Any:
+    """The same in the form that torch.func takes, which costs five times as much a call."""
+
+    class Transformed(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            return op.plain(*args)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+            _setup(op, ctx, inputs, output)
+
+        @staticmethod
+        def backward(ctx: Any, *ds: torch.Tensor) -> Any:
+            return _backward(op, ctx, ds[0])
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+            if any(dim is not None for dim in in_dims[op.columns :]):
+                raise NotImplementedError("lengths, offsets and other constants cannot be batched by vmap")
+            columns = [
+                x.unsqueeze(1).expand(x.shape[0], info.batch_size, *x.shape[1:]) if dim is None
+                else x.movedim(dim, 1)
+                for x, dim in zip(args[: op.columns], in_dims, strict=False)
+            ]  # fmt: skip
+            made = op(*(x.contiguous() for x in columns), *args[op.columns :])
+            return made, tuple(1 for _ in made) if isinstance(made, tuple) else 1
+
+    return Transformed.apply
+
+
+def offsets_of(level: Level) -> torch.Tensor:
+    """The offsets of a level as a tensor, the form in which ops take it.
+
+    Examples
+    --------
+    >>> offsets_of(Level([2, 1]))
+    tensor([0, 2, 3])
+    """
+    return tensor_of(level.offsets)
+
+
+def on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
+    """The tensor; TypeError where it lies on a device.
+
+    Examples
+    --------
+    >>> on_cpu(torch.ones(1), "X")
+    tensor([1.])
+    """
+    if x.device.type not in ("cpu", "meta"):
+        raise TypeError(f"{argument}: expected a tensor on the CPU, got one on {x.device}")
+    return x
+
+
+def into(made: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+    """`made`, or `out` with its numbers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `out` is no tensor of this dtype and shape, or autograd watches what would be written to it.
+
+    Examples
+    --------
+    >>> into(torch.ones(2), torch.zeros(2))
+    tensor([1., 1.])
+    """
+    if out is None:
+        return made
+    if not isinstance(out, torch.Tensor):
+        raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
+    if (out.dtype, out.shape) != (made.dtype, made.shape):
+        needed = f"{made.dtype}{tuple(made.shape)}"
+        raise ValueError(f"out: needs {needed}, got {out.dtype}{tuple(out.shape)}")
+    if made.requires_grad or out.requires_grad:
+        raise ValueError("out: autograd watches the result; leave out away")
+    return out.copy_(made)
