@@ -176,9 +176,3 @@ def test_numbers_beyond_every_sequence_change_nothing():
     assert ops.windows(X, size=far, step=far).to_list() == [[X.tolist()]]
     once = ops.backprop_seq2col(np.pad(X, ((0, 0), (2, 2))), 1, dilation=far)
     assert once.tolist() == X.tolist()
-
-
-def test_tensors_are_refused_in_words():
-    torch = pytest.importorskip("torch")
-    with pytest.raises(TypeError, match="X: expected an array or a Ragged of one, got a torch tensor"):
-        ops.seq2col(torch.zeros(3, 2), 1)

@@ -55,6 +55,8 @@ class Op:
         How many leading tensors have rows: vmap treats what it adds as one more column of them.
     saves
         Which of the leading inputs the gradient needs by number; -1 is the first output, -2 the second.
+    batch
+        The axes at which vmap puts its column, in what goes in and in what comes out.
 
     Only the first of several outputs has a gradient.
 
@@ -75,6 +77,7 @@ class Op:
         gradient: Callable[[Seen, torch.Tensor], Any] | None = None,
         columns: int = 1,
         saves: tuple[int, ...] = (),
+        batch: tuple[int, int] = (1, 1),
     ) -> None:
         name = "varlen::" + re.split(r"\(", schema)[0]
         torch.library.define(name, schema[schema.index("(") :])
@@ -84,6 +87,7 @@ class Op:
         self.gradient = gradient or _no_gradient
         self.columns = columns
         self.saves = saves
+        self.batch = batch
         self._watched: Callable[..., Any] = self.plain if gradient is None else _watched(self)
         self._transformed: Callable[..., Any] = _transformed(self)
 
@@ -136,7 +140,7 @@ def _setup(op: Op, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     rest = inputs[op.columns :]
     kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
     ctx.save_for_backward(*kept, *(x for x in rest if isinstance(x, torch.Tensor)))
-    ctx.rest = tuple(None if isinstance(x, torch.Tensor) else x for x in rest)
+    ctx.rest = tuple(... if isinstance(x, torch.Tensor) else x for x in rest)
     ctx.rows = inputs[0].shape[0]
     ctx.count = len(inputs)
 
@@ -144,7 +148,7 @@ def _setup(op: Op, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 def _backward(op: Op, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
     count = len(op.saves)
     tensors = iter(ctx.saved_tensors[count:])
-    rest = tuple(next(tensors) if x is None else x for x in ctx.rest)
+    rest = tuple(next(tensors) if x is ... else x for x in ctx.rest)
     made = op.gradient(Seen(ctx.rows, tuple(ctx.saved_tensors[:count]), rest), d)
     made = made if isinstance(made, tuple) else (made,)
     return (*made, *(None for _ in range(ctx.count - len(made))))
@@ -185,17 +189,24 @@ def _transformed(op: Op) -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-            if any(dim is not None for dim in in_dims[op.columns :]):
+            if any(isinstance(dim, int) for dim in in_dims[op.columns :]):
                 raise NotImplementedError("lengths, offsets and other constants cannot be batched by vmap")
+            at, out = op.batch
             columns = [
-                x.unsqueeze(1).expand(x.shape[0], info.batch_size, *x.shape[1:]) if dim is None
-                else x.movedim(dim, 1)
+                _with_column(x, dim, at, info.batch_size)
                 for x, dim in zip(args[: op.columns], in_dims, strict=False)
-            ]  # fmt: skip
-            made = op(*(x.contiguous() for x in columns), *args[op.columns :])
-            return made, tuple(1 for _ in made) if isinstance(made, tuple) else 1
+            ]
+            made = op(*columns, *args[op.columns :])
+            return made, tuple(out for _ in made) if isinstance(made, tuple) else out
 
     return Transformed.apply
+
+
+def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.Tensor:
+    """The batch of vmap as an axis of the rows; what is not batched repeats."""
+    if dim is None:
+        return x.unsqueeze(at).expand(*x.shape[:at], size, *x.shape[at:]).contiguous()
+    return x.movedim(dim, at).contiguous()
 
 
 def offsets_of(level: Level) -> torch.Tensor:

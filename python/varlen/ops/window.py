@@ -14,19 +14,20 @@ from varlen.types.arguments import whole
 from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 
-def _rows(X: Any, argument: str) -> NDArray[Any]:
-    """The rows of an array or a Ragged."""
-    values = X.values if isinstance(X, Ragged) else X
-    if is_tensor(values):
-        raise TypeError(f"{argument}: expected an array or a Ragged of one, got a torch tensor")
-    rows: NDArray[Any] = as_values(values, argument)
-    return rows
+def _rows(X: Any, argument: str) -> tuple[Any, Any]:
+    """The rows of an array, a tensor or a Ragged, and what works on them."""
+    rows = as_values(X.values if isinstance(X, Ragged) else X, argument)
+    if not is_tensor(rows):
+        return rows, _core
+    from varlen.interop import torch_window
+
+    return rows, torch_window
 
 
-def _level_of(X: Any, rows: NDArray[Any], lengths: Any) -> Level:
+def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
     """The sequences of X: its own, those of lengths, or one."""
     if isinstance(X, Ragged):
         if lengths is not None:
@@ -53,7 +54,7 @@ def seq2col(
     right: int | None = None,
     dilation: int = 1,
     stride: int = 1,
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     max_bytes: int | None = None,
 ) -> Any:
     """Each row with its neighbours beside it: nW to the left, itself, nW to the right.
@@ -115,9 +116,9 @@ def seq2col(
     [[[1, 0]], [[2, 3], [4, 0]]]
     """
     before, after = _around(nW, left, right)
-    rows = _rows(X, "X")
+    rows, kernels = _rows(X, "X")
     level = _level_of(X, rows, lengths)
-    made, kept = _core.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
+    made, kept = kernels.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
     return X._make(made, (*X.levels[:-1], kept)) if isinstance(X, Ragged) else made
 
 
@@ -130,7 +131,7 @@ def backprop_seq2col(
     right: int | None = None,
     dilation: int = 1,
     stride: int = 1,
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     max_bytes: int | None = None,
 ) -> Any:
     """The gradient of `seq2col`: for each row of X the sum of the places that it was used in.
@@ -177,12 +178,12 @@ def backprop_seq2col(
            [12.]])
     """
     before, after = _around(nW, left, right)
-    rows = _rows(dY, "dY")
+    rows, kernels = _rows(dY, "dY")
     if lengths is None and whole(stride, "stride", 1) > 1:
         raise TypeError("lengths: with a stride those of X are needed")
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
     kept = dY.levels[-1] if isinstance(dY, Ragged) else None
-    dX = _core.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
+    dX = kernels.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
     return dY._make(dX, (*dY.levels[:-1], level)) if isinstance(dY, Ragged) else dX
 
 
@@ -338,9 +339,9 @@ def _windows(
     shared: bool,
     argument: str,
 ) -> Ragged:
-    rows = _rows(X, argument)
+    rows, kernels = _rows(X, argument)
     level = _level_of(X, rows, lengths)
-    values, outer, inner = _core.windows(rows, level, size, step, drop_last, max_bytes, shared)
+    values, outer, inner = kernels.windows(rows, level, size, step, drop_last, max_bytes, shared)
     above = X.levels[:-1] if isinstance(X, Ragged) else ()
     return Ragged._make(values, (*above, outer, inner))
 
@@ -355,11 +356,11 @@ def _merge(
     max_bytes: int | None,
     argument: str,
 ) -> Any:
-    rows = _rows(Y, argument)
+    rows, kernels = _rows(Y, argument)
     level = as_level(lengths)
     if not isinstance(Y, Ragged):
-        return _core.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
+        return kernels.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
     if len(Y.levels) < 2:
         raise ValueError(f"{argument}: expected two levels, windows and their rows, got one")
-    made = _core.merge_windows(rows, Y.levels[-2:], level, size, step, drop_last, mean, max_bytes)
+    made = kernels.merge_windows(rows, Y.levels[-2:], level, size, step, drop_last, mean, max_bytes)
     return Y._make(made, (*Y.levels[:-2], level))
