@@ -181,7 +181,7 @@ def merge_windows(
     >>> merge_windows(torch.tensor([1.0, 2.0, 4.0, 3.0]), None, Level([3]), 2, 1, False, True)
     tensor([1., 3., 3.])
     """
-    _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, False)
+    _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, mean)
     steps = [size, step, int(drop_last)]
     made: torch.Tensor = _merged(on_cpu(y, "Y"), offsets_of(level), level.total, steps, mean, max_bytes)
     return made
