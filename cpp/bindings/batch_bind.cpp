@@ -4,7 +4,6 @@
 #include "batch.hpp"
 #include "batch_out.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

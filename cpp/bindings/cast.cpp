@@ -4,7 +4,6 @@
 
 #include "arrays.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

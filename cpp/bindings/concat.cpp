@@ -11,7 +11,6 @@
 #include "arrays.hpp"
 #include "level.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

@@ -11,7 +11,6 @@
 #include "operands.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "varlen/reduce.hpp"
 
 namespace varlen::bindings {

@@ -10,7 +10,6 @@
 #include "descriptor.hpp"
 #include "header.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

@@ -11,7 +11,6 @@
 #include "gather_nested.hpp"
 #include "level.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "varlen/joint.hpp"
 
 namespace varlen::bindings {

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

@@ -6,7 +6,6 @@
 
 #include "arrays.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

@@ -8,7 +8,6 @@
 #include "outputs.hpp"
 #include "own_type.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

@@ -5,7 +5,6 @@
 #include "level.hpp"
 #include "own_type.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

@@ -6,7 +6,6 @@
 #include "lists_errors.hpp"
 #include "lists_shape.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

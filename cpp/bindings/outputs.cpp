@@ -9,7 +9,6 @@
 #include "ndarray.hpp"
 #include "overlap.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

@@ -10,7 +10,6 @@
 #include "lists_arrays.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "scratch.hpp"
 
 namespace varlen::bindings {

@@ -10,7 +10,6 @@
 #include "level.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

@@ -5,7 +5,6 @@
 
 #include "fastcall.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

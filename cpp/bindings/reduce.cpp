@@ -13,7 +13,6 @@
 #include "operands.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "scratch.hpp"
 
 namespace varlen::bindings {

@@ -2,7 +2,6 @@
 
 #include "arrays.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

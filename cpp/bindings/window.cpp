@@ -8,7 +8,6 @@
 #include "gather_nested.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "varlen/checked.hpp"
 #include "window.hpp"
 
