@@ -46,14 +46,19 @@ bool is_plain_ints(py::handle object) {
          (array.flags() & py::array::c_style) != 0;
 }
 
-template <class Fill>
+template <class T = std::int64_t, class Fill>
 py::array memo(py::object& slot, std::int64_t count, Fill fill) {
   if (!slot) {
-    py::array out = empty_ints(count);
-    fill(ints(out));
+    py::array out = empty(py::dtype::of<T>(), {count});
+    fill(static_cast<T*>(out.mutable_data()));
     slot = frozen(std::move(out));
   }
   return slot;
+}
+
+void check_int32(const char* what, std::int64_t most) {
+  if (most <= INT32_MAX) return;
+  raise_overflow(std::string(what) + ": " + std::to_string(most) + " rows do not fit int32");
 }
 
 }  // namespace
@@ -133,6 +138,16 @@ py::array Level::bounds() const {
 
 py::array Level::lengths() {
   return memo(lengths_, count(), [this](std::int64_t* out) { lengths_of(view_, out); });
+}
+
+py::array Level::lengths32() {
+  if (!lengths32_) check_int32("lengths", stats().longest);
+  return memo<std::int32_t>(lengths32_, count(), [this](std::int32_t* out) { lengths_of(view_, out); });
+}
+
+py::array Level::offsets32() {
+  check_int32("offsets", total());
+  return memo<std::int32_t>(offsets32_, count() + 1, [this](std::int32_t* out) { offsets_of(view_, out); });
 }
 
 py::array Level::row_ids() {

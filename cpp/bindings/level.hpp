@@ -50,6 +50,9 @@ class Level {
   [[nodiscard]] const py::array& offsets() const noexcept { return offsets_; }
   [[nodiscard]] py::array bounds() const;
   [[nodiscard]] py::array lengths();
+  /// As int32: OverflowError where a number does not fit.
+  [[nodiscard]] py::array lengths32();
+  [[nodiscard]] py::array offsets32();
   [[nodiscard]] py::array row_ids();
   [[nodiscard]] py::array positions();
 
@@ -61,6 +64,8 @@ class Level {
   bool known_ = false;
   LevelStats stats_;
   py::object lengths_;
+  py::object lengths32_;
+  py::object offsets32_;
   py::object row_ids_;
   py::object positions_;
 };

@@ -101,6 +101,8 @@ PyGetSetDef properties[] = {
     property<[](Level& l) { return l.bounds(); }>("bounds",
                                                   "int64 (n), the ends: offsets without the leading 0."),
     property<[](Level& l) { return l.lengths(); }>("lengths", "int64 (n), read-only, kept."),
+    property<[](Level& l) { return l.lengths32(); }>("lengths32", "The lengths as int32, read-only, kept."),
+    property<[](Level& l) { return l.offsets32(); }>("offsets32", "The offsets as int32, read-only, kept."),
     property<[](Level& l) { return l.row_ids(); }>("row_ids",
                                                    "int64 (total), the sequence that each row is in."),
     property<[](Level& l) { return l.positions(); }>("positions",

@@ -35,6 +35,10 @@ LevelStats level_stats(Offsets level) noexcept;
 /// lengths[i] = level.length(i).
 void lengths_of(Offsets level, std::int64_t* lengths) noexcept;
 
+/// The same, and the offsets, count + 1 of them, as int32: only where no number is beyond it.
+void lengths_of(Offsets level, std::int32_t* lengths) noexcept;
+void offsets_of(Offsets level, std::int32_t* offsets) noexcept;
+
 /// row_ids[j] = the sequence that row j is in; row_ids holds level.total().
 void row_ids_of(Offsets level, std::int64_t* row_ids) noexcept;
 

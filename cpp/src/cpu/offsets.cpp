@@ -70,6 +70,15 @@ void lengths_of(Offsets level, std::int64_t* lengths) noexcept {
   for (std::int64_t i = 1; i < level.count; ++i) lengths[i] = level.ends[i] - level.ends[i - 1];
 }
 
+void lengths_of(Offsets level, std::int32_t* lengths) noexcept {
+  for (std::int64_t i = 0; i < level.count; ++i) lengths[i] = static_cast<std::int32_t>(level.length(i));
+}
+
+void offsets_of(Offsets level, std::int32_t* offsets) noexcept {
+  offsets[0] = 0;
+  for (std::int64_t i = 0; i < level.count; ++i) offsets[i + 1] = static_cast<std::int32_t>(level.ends[i]);
+}
+
 void row_ids_of(Offsets level, std::int64_t* row_ids) noexcept {
   // Four at a time: what runs over is written again by the next sequence, so that a short one costs no
   // branch.

@@ -291,7 +291,7 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
     --------
     >>> import pyarrow as pa
     >>> from_arrow(pa.array([[1.0], [2.0, 3.0]])).lengths
-    array([1, 2])
+    array([1, 2], dtype=int32)
     """
     from varlen.types.ragged import Ragged
 

@@ -183,7 +183,7 @@ def list2ragged(
     --------
     >>> r = vl.ops.list2ragged([np.array([3, 1, 4]), np.array([1, 5])])
     >>> r.values, r.lengths
-    (array([3, 1, 4, 1, 5]), array([3, 2]))
+    (array([3, 1, 4, 1, 5]), array([3, 2], dtype=int32))
     """
     if out is None and _are_tensors(arrays):
         return Ragged.from_list(arrays, dtype)

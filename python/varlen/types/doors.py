@@ -28,7 +28,7 @@ class Doors:
     if TYPE_CHECKING:
 
         def __init__(
-            self, values: Any, lengths: Any = None, *, offsets: Any = None, levels: Any = None
+            self, values: Any = None, lengths: Any = None, *, offsets: Any = None, levels: Any = None
         ) -> None: ...
 
         @classmethod
@@ -105,7 +105,7 @@ class Doors:
         Examples
         --------
         >>> vl.Ragged.from_row_ids([7, 8, 9], [0, 2, 2], count=4).lengths
-        array([1, 0, 2, 0])
+        array([1, 0, 2, 0], dtype=int32)
         """
         sequences = -1 if count is None else whole(count, "count")
         return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
@@ -142,6 +142,46 @@ class Doors:
         [[7, 8], [9]]
         """
         return cls(values, offsets=cu_seqlens)
+
+    @classmethod
+    def from_nested(cls, nested: Any) -> Self:
+        """From a nested tensor of torch, ragged at axis 1; shares memory where its layout is jagged.
+
+        Raises
+        ------
+        TypeError
+            It is no nested tensor.
+        ValueError
+            It is ragged at another axis, or at several.
+
+        Examples
+        --------
+        >>> import torch
+        >>> parts = [torch.tensor([3.0]), torch.tensor([1.0, 4.0])]
+        >>> vl.Ragged.from_nested(torch.nested.nested_tensor(parts, layout=torch.jagged)).to_list()
+        [[3.0], [1.0, 4.0]]
+        """
+        from varlen.interop.torch_nested import from_nested
+
+        values, cut = from_nested(nested)
+        return cls(values, **cut)
+
+    def to_nested(self) -> Any:
+        """A nested tensor of torch of the jagged layout, which shares the values. `from_nested` turned round.
+
+        Raises
+        ------
+        ValueError
+            More than one level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 1.0, 4.0], [1, 2]).to_nested().is_nested
+        True
+        """
+        from varlen.interop.torch_nested import to_nested
+
+        return to_nested(self)
 
     @classmethod
     def from_bounds(cls, values: Any, bounds: ArrayLike) -> Self:

@@ -11,6 +11,7 @@ from varlen import _core
 from varlen.types import arithmetic
 from varlen.types.indexing import _int
 from varlen.types.ragged import Ragged
+from varlen.types.thinc_face import PaddedFace
 from varlen.types.values import as_ints, as_values, is_tensor, packed, unpacked
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Fields = tuple[Int32s, Int32s, Int32s]
 
 
-class Padded:
+class Padded(PaddedFace):
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 
     Parameters

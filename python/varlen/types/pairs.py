@@ -10,12 +10,13 @@ import numpy as np
 
 from varlen.types import arithmetic
 from varlen.types.indexing import _array, _int
+from varlen.types.thinc_face import PairsFace
 from varlen.types.values import is_tensor
 
 T = TypeVar("T")
 
 
-class Pairs(Generic[T]):
+class Pairs(PairsFace, Generic[T]):
     """Two batches whose items belong together: inputs and outputs, forwards and backwards.
 
     Parameters

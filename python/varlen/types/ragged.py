@@ -14,6 +14,7 @@ from varlen.types.arguments import a_dtype
 from varlen.types.doors import Doors
 from varlen.types.levels import Levels, check, levels_from, same
 from varlen.types.reductions import Reductions
+from varlen.types.thinc_face import RaggedFace
 from varlen.types.values import as_values, like, packed, unpacked
 
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class Ragged(Doors, Reductions, NDArrayOperatorsMixin):
+class Ragged(Doors, RaggedFace, Reductions, NDArrayOperatorsMixin):
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters
     ----------
     values
         Rows laid end to end, (total, ...), of any dtype of fixed width: an array, a torch tensor, or what
-        `np.asarray` reads. Shared, not copied, where its memory is contiguous.
+        `np.asarray` reads. Shared, not copied, where its memory is contiguous. `data` is another name for it.
     lengths
         How many rows each sequence has, (n,), any integer dtype. For more levels a list of such, outermost
         first.
@@ -62,7 +63,7 @@ class Ragged(Doors, Reductions, NDArrayOperatorsMixin):
     Ragged(3 sequences, 5 values, lengths 0 to 3, int64)
     [[3, 1, 4], [], [1, 5]]
     >>> r[-1], r[:2].lengths, r[r.lengths > 0].to_list()
-    (array([1, 5]), array([3, 0]), [[3, 1, 4], [1, 5]])
+    (array([1, 5]), array([3, 0], dtype=int32), [[3, 1, 4], [1, 5]])
     >>> (r * 10)[:, :2].to_list()
     [[30, 10], [], [10, 50]]
     """
@@ -72,7 +73,14 @@ class Ragged(Doors, Reductions, NDArrayOperatorsMixin):
     _levels: Levels
     _values: Values
 
-    def __init__(self, values: Any, lengths: Any = None, *, offsets: Any = None, levels: Any = None) -> None:
+    def __init__(
+        self, values: Any = None, lengths: Any = None, *, data: Any = None, offsets: Any = None,
+        levels: Any = None,
+    ) -> None:  # fmt: skip
+        if values is None or data is not None:
+            if (values is None) == (data is None):
+                raise TypeError("give exactly one of values and data, which are the same")
+            values = data if values is None else values
         self._values = as_values(values)
         self._levels = levels_from(len(self._values), lengths, offsets, levels)
 
@@ -98,11 +106,6 @@ class Ragged(Doors, Reductions, NDArrayOperatorsMixin):
     def offsets(self) -> Ints:
         """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
         return self._levels[0].offsets
-
-    @property
-    def lengths(self) -> Ints:
-        """Of the outermost level: int64 (n,), read-only. Deeper ones: `levels[d].lengths`."""
-        return self._levels[0].lengths
 
     @property
     def row_ids(self) -> Ints:
@@ -167,9 +170,7 @@ class Ragged(Doors, Reductions, NDArrayOperatorsMixin):
         >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens()
         array([0, 2, 3], dtype=int32)
         """
-        if self._levels[0].total > np.iinfo(np.int32).max:
-            raise OverflowError(f"cu_seqlens: {self._levels[0].total} rows do not fit int32")
-        return like(self.offsets.astype(np.int32), self._values)
+        return like(self.starts_ends, self._values)
 
     def __len__(self) -> int:
         return len(self._levels[0])

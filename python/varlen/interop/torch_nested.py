@@ -1,0 +1,74 @@
+"""Between a Ragged and torch's nested tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.interop.torch import tensor_of
+from varlen.types.padded import one_level
+from varlen.types.values import is_tensor
+
+if TYPE_CHECKING:
+    import torch
+
+
+def to_nested(ragged: Any) -> torch.Tensor:
+    """`Ragged.to_nested`.
+
+    Examples
+    --------
+    >>> to_nested(vl.Ragged([3.0, 1.0, 4.0], [1, 2])).offsets()
+    tensor([0, 1, 3])
+    """
+    import torch
+
+    level, values = one_level(ragged), ragged.values
+    rows = values if is_tensor(values) else tensor_of(values)
+    offsets = tensor_of(level.offsets).to(rows.device)
+    return torch.nested.nested_tensor_from_jagged(
+        rows, offsets, min_seqlen=level.shortest, max_seqlen=level.longest
+    )
+
+
+def from_nested(nested: Any) -> tuple[Any, Any]:
+    """Rows, and their lengths or offsets by name; `Ragged.from_nested`.
+
+    Raises
+    ------
+    TypeError
+        It is no nested tensor.
+    ValueError
+        It is ragged at another axis than the first behind the batch's.
+
+    Examples
+    --------
+    >>> import torch
+    >>> parts = [torch.tensor([3.0]), torch.tensor([1.0, 4.0])]
+    >>> from_nested(torch.nested.nested_tensor(parts, layout=torch.jagged))[0]
+    tensor([3., 1., 4.])
+    """
+    import torch
+
+    if not is_tensor(nested) or not nested.is_nested:
+        raise TypeError(f"nested: expected a nested tensor, got {type(nested).__name__}")
+    if nested.layout != torch.jagged:
+        parts = nested.unbind()
+        _check_parts(parts)
+        rows = torch.cat(parts) if parts else torch.empty(0, dtype=nested.dtype, device=nested.device)
+        return rows, {"lengths": [len(part) for part in parts]}
+    if nested._ragged_idx != 1:
+        raise ValueError(f"nested: is ragged at axis {nested._ragged_idx}; transpose it to axis 1")
+    rows, offsets, lengths = nested.values(), nested.offsets(), nested.lengths()
+    if lengths is None and int(offsets[0]) == 0 and int(offsets[-1]) == len(rows):
+        return rows, {"offsets": offsets}
+    counts = offsets.diff() if lengths is None else lengths
+    pieces = [rows.narrow(0, a, n) for a, n in zip(offsets.tolist(), counts.tolist(), strict=False)]
+    return torch.cat([rows[:0], *pieces]), {"lengths": counts}
+
+
+def _check_parts(parts: Any) -> None:
+    for i, part in enumerate(parts):
+        if part.ndim == 0 or part.shape[1:] != parts[0].shape[1:]:
+            raise ValueError(
+                f"nested: part {i} has shape {tuple(part.shape)}, part 0 {tuple(parts[0].shape)}"
+            )
