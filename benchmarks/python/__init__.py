@@ -8,6 +8,8 @@ NOUNS = (
     "data",
     "io",
     "lists",
+    "flatten",
+    "mask",
     "pad",
     "unpad",
     "pack",

@@ -126,6 +126,7 @@ void bind_lists(py::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
   add_list2dense(m);
   add_list2ragged(m);
+  add_list_flat(m);
   add_list_views(m);
 }
 

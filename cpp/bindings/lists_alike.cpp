@@ -67,6 +67,30 @@ std::string shape_text(const py::object& array) {
   return py::str(array.attr("shape"));
 }
 
+bool agree(const py::object& array, const py::object& first) {
+  const auto* a = fields_of(array.ptr());
+  const auto* b = fields_of(first.ptr());
+  return a->nd == b->nd && std::equal(a->dimensions + 1, a->dimensions + a->nd, b->dimensions + 1);
+}
+
+bool has_elements(const py::object& array) {
+  const auto* fields = fields_of(array.ptr());
+  return std::find(fields->dimensions, fields->dimensions + fields->nd, 0) == fields->dimensions + fields->nd;
+}
+
+/// Without those that hold no elements; where none does, without those unlike the first.
+void drop_empties(std::vector<py::object>& arrays, std::vector<std::size_t>& places) {
+  const bool any = std::any_of(arrays.begin(), arrays.end(), has_elements);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (any ? !has_elements(arrays[i]) : !agree(arrays[i], arrays[0])) continue;
+    if (kept != i) arrays[kept] = std::move(arrays[i]);
+    places[kept++] = i;
+  }
+  arrays.resize(kept);
+  places.resize(kept);
+}
+
 }  // namespace
 
 py::object row_of(const py::object& value, const py::tuple& shape, const char* argument) {
@@ -80,28 +104,34 @@ py::object row_of(const py::object& value, const py::tuple& shape, const char* a
 }
 
 // Array-likes become arrays, other strides and dtypes contiguous arrays of the dtype that NumPy promotes to.
-void Pieces::normalise(PyObject* const* items, const char* name) {
+void Pieces::normalise(PyObject* const* items, const char* name, bool drop_empty) {
   std::vector<py::object> held;  // asarray may run Python code that changes the list
   held.reserve(static_cast<std::size_t>(count_));
   for (Py_ssize_t i = 0; i < count_; ++i) held.push_back(py::reinterpret_borrow<py::object>(items[i]));
+  std::vector<std::size_t> places;  // of those that count, in the list
+  const auto place_name = [&](std::size_t k) {
+    return std::string(name) + "[" + std::to_string(places[k]) + "]";
+  };
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    places.push_back(i);
+    keep_.push_back(array_of(held[i].ptr(), place_name(i)));
+  }
+  if (drop_empty) drop_empties(keep_, places);
+  count_ = static_cast<std::int64_t>(keep_.size());
   py::list dtypes;
   PyObject* last = nullptr;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    const std::string here = std::string(name) + "[" + std::to_string(i) + "]";
-    const bool no_dtype = is_list(held[i].ptr()) && items_of(held[i].ptr()).size == 0;
-    keep_.push_back(array_of(held[i].ptr(), here));
-    const auto* array = fields_of(keep_[i].ptr());
-    const auto* first = fields_of(keep_[0].ptr());
-    if (array->nd != first->nd) {
-      raise_value(here + ": has shape " + shape_text(keep_[i]) + ", but " + name + "[0] has " +
-                  shape_text(keep_[0]) + ": the number of dimensions must agree");
+  for (std::size_t k = 0; k < keep_.size(); ++k) {
+    if (!agree(keep_[k], keep_[0])) {
+      const bool axes = fields_of(keep_[k].ptr())->nd != fields_of(keep_[0].ptr())->nd;
+      raise_value(place_name(k) + ": has shape " + shape_text(keep_[k]) + ", but " + place_name(0) + " has " +
+                  shape_text(keep_[0]) + ": " +
+                  (axes ? "the number of dimensions must agree" : "only the first dimension may differ"));
     }
-    if (!std::equal(array->dimensions + 1, array->dimensions + array->nd, first->dimensions + 1)) {
-      raise_value(here + ": has shape " + shape_text(keep_[i]) + ", but " + name + "[0] has " +
-                  shape_text(keep_[0]) + ": only the first dimension may differ");
-    }
-    if (!no_dtype && array->descr != last) dtypes.append(py::handle(array->descr));
-    if (!no_dtype) last = array->descr;
+    PyObject* const item = held[places[k]].ptr();
+    PyObject* const descr = fields_of(keep_[k].ptr())->descr;
+    const bool no_dtype = is_list(item) && items_of(item).size == 0;
+    if (!no_dtype && descr != last) dtypes.append(py::handle(descr));
+    if (!no_dtype) last = descr;
   }
   keep_descr_ = dtypes.empty() ? py::object(dtype_of(Number::f64)) : common_of(dtypes, name);
   for (py::object& array : keep_) {

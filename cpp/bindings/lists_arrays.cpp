@@ -23,12 +23,13 @@ py::object dtype_given(PyObject* dtype) {
   return asked;
 }
 
-void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep) {
+void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep,
+            const char* name) {
   if (dtype.is_none() || Api::get().PyArray_EquivTypes_(pieces.descr(), dtype.ptr())) return;
   Request request;
   request.dtype = dtype;
   request.want.number = number_of(dtype.ptr());
-  request.name = "arrays";
+  request.name = name;
   Shape shape;
   shape.offsets.push_back(offsets);
   keep = cast_checked(pieces.flat(static_cast<const std::int64_t*>(offsets.data()), nullptr), shape, request);

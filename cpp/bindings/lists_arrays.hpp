@@ -20,7 +20,8 @@ py::object dtype_given(PyObject* dtype);
 
 /// The pieces in that dtype: through one flat array, which `keep` then owns, so that an error can name the
 /// place.
-void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep);
+void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep,
+            const char* name = "arrays");
 
 /// A value as one row of this shape; a ValueError that names the argument where it does not broadcast.
 py::object row_of(const py::object& value, const py::tuple& shape, const char* argument);
@@ -34,6 +35,7 @@ inline std::byte* memory_of(const py::object& array) {
 
 void add_list2ragged(py::module_& m);
 void add_list2dense(py::module_& m);
+void add_list_flat(py::module_& m);
 void add_list_views(py::module_& m);
 
 }  // namespace varlen::bindings

@@ -5,6 +5,7 @@
 #include "level.hpp"
 #include "lists_arrays.hpp"
 #include "lists_shape.hpp"
+#include "lists_views.hpp"
 #include "ndarray.hpp"
 #include "raise.hpp"
 
@@ -26,7 +27,6 @@ std::vector<Offsets> levels_of(PyObject* given_levels, PyObject* values) {
     add(given_levels);
   }
   const auto* array = fields_of(values);
-  if (array->nd == 0) raise_value("values: expected at least one dimension, got a scalar");
   for (std::size_t k = 0; k < levels.size(); ++k) {
     const std::int64_t rows = k + 1 < levels.size() ? levels[k + 1].count : array->dimensions[0];
     if (levels[k].total() == rows) continue;
@@ -35,12 +35,6 @@ std::vector<Offsets> levels_of(PyObject* given_levels, PyObject* values) {
                 ", but " + below + " has " + std::to_string(rows) + " rows");
   }
   return levels;
-}
-
-py::object new_list(std::int64_t size) {
-  auto list = py::reinterpret_steal<py::object>(PyList_New(static_cast<Py_ssize_t>(size)));
-  if (!list) throw py::error_already_set();
-  return list;
 }
 
 /// Nested lists over the levels; `leaf(begin, end)` makes what stands for one innermost sequence.
@@ -55,35 +49,6 @@ py::object nest(const std::vector<Offsets>& levels, std::size_t k, Range range, 
   }
   return list;
 }
-
-class Views {
- public:
-  explicit Views(PyObject* values) : values_(values), array_(fields_of(values)), api_(Api::get()) {
-    shape_.assign(array_->dimensions, array_->dimensions + array_->nd);
-    contiguous_ = (array_->flags & Api::NPY_ARRAY_C_CONTIGUOUS_) != 0;
-    writeable_ = array_->flags & Api::NPY_ARRAY_WRITEABLE_;
-  }
-
-  py::object operator()(std::int64_t begin, std::int64_t end) const {
-    shape_[0] = static_cast<Py_intptr_t>(end - begin);
-    Py_INCREF(array_->descr);
-    PyObject* const view = api_.PyArray_NewFromDescr_(
-        api_.PyArray_Type_, array_->descr, array_->nd, shape_.data(), contiguous_ ? nullptr : array_->strides,
-        array_->data + begin * array_->strides[0], writeable_, nullptr);
-    if (view == nullptr) throw py::error_already_set();
-    Py_INCREF(values_);
-    py::detail::array_proxy(view)->base = values_;
-    return py::reinterpret_steal<py::object>(view);
-  }
-
- private:
-  PyObject* values_;
-  const py::detail::PyArray_Proxy* array_;
-  const Api& api_;
-  mutable std::vector<Py_intptr_t> shape_;
-  bool contiguous_ = false;
-  int writeable_ = 0;
-};
 
 PyObject* python_number(bool value) {
   return PyBool_FromLong(value);
@@ -141,11 +106,6 @@ class Numbers {
   const py::detail::PyArray_Proxy* array_;
   Number number_;
 };
-
-PyObject* array_argument(PyObject* values) {
-  if (!is_array(values, Api::get())) raise_type("values: expected an array, got " + type_name(values));
-  return values;
-}
 
 constexpr Signature<2> kToViews{"ragged2list", {"values", "levels"}, 2, 2};
 

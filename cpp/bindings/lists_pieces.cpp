@@ -32,8 +32,13 @@ void prefetch(PyObject* const* items, Py_ssize_t i, Py_ssize_t count, const Api&
 
 }  // namespace
 
-Pieces::Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets)
-    : items_(items), count_(count), shape_(kNoShape), pieces_(reinterpret_cast<Piece*>(in_place_)) {
+Pieces::Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets,
+               bool drop_empty)
+    : items_(items),
+      given_(count),
+      count_(count),
+      shape_(kNoShape),
+      pieces_(reinterpret_cast<Piece*>(in_place_)) {
   if (count > kInPlace) {
     heap_ = std::make_unique_for_overwrite<Piece[]>(static_cast<std::size_t>(count));
     pieces_ = heap_.get();
@@ -46,7 +51,7 @@ Pieces::Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::
     return;
   }
   if (collect(items, offsets)) return;
-  normalise(items, name);
+  normalise(items, name, drop_empty);
   if (!collect(own_.data(), offsets)) raise_type(std::string(name) + ": not arrays of one dtype");
 }
 
@@ -89,8 +94,20 @@ bool Pieces::collect(PyObject* const* items, std::int64_t* offsets) {
 
 void Pieces::hold() {
   if (!keep_.empty()) return;
-  keep_.reserve(static_cast<std::size_t>(count_));
-  for (std::int64_t i = 0; i < count_; ++i) keep_.push_back(py::reinterpret_borrow<py::object>(items_[i]));
+  keep_.reserve(static_cast<std::size_t>(given_));
+  for (std::int64_t i = 0; i < given_; ++i) keep_.push_back(py::reinterpret_borrow<py::object>(items_[i]));
+}
+
+void Pieces::space(std::int64_t gap, std::vector<std::int64_t>& offsets) {
+  const auto most = 2 * static_cast<std::size_t>(count_) + 1;
+  gap_.resize(static_cast<std::size_t>(gap * width_));
+  offsets.resize(most + 1);
+  offsets[0] = 0;
+  auto spaced = std::make_unique_for_overwrite<Piece[]>(most);
+  count_ = space_pieces(pieces_, count_, {gap_.data(), gap}, spaced.get(), offsets.data() + 1);
+  total_ = offsets[static_cast<std::size_t>(count_)];
+  heap_ = std::move(spaced);
+  pieces_ = heap_.get();
 }
 
 void Pieces::rebase(const py::object& values) {

@@ -15,7 +15,9 @@ namespace varlen::bindings {
 class Pieces {
  public:
   /// `offsets`, if given, gets count + 1 entries. Errors name the array: "arrays[3]: ...".
-  Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets = nullptr);
+  /// `drop_empty`: where they are not alike, arrays without elements do not count.
+  Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::int64_t* offsets = nullptr,
+         bool drop_empty = false);
 
   [[nodiscard]] Piece* data() noexcept { return pieces_; }
   [[nodiscard]] const Piece* data() const noexcept { return pieces_; }
@@ -33,6 +35,10 @@ class Pieces {
   /// All rows end to end, in `out` where it is given. `offsets` are those that the pieces were made with.
   [[nodiscard]] py::array flat(const std::int64_t* offsets, PyObject* out);
 
+  /// From now on with `gap` rows of zero bytes before every piece that has rows, and behind the last.
+  /// `offsets` become theirs.
+  void space(std::int64_t gap, std::vector<std::int64_t>& offsets);
+
   /// From now on the same rows in `values`, an array that the caller keeps.
   void rebase(const py::object& values);
 
@@ -41,10 +47,11 @@ class Pieces {
 
  private:
   bool collect(PyObject* const* items, std::int64_t* offsets);
-  void normalise(PyObject* const* items, const char* name);
+  void normalise(PyObject* const* items, const char* name, bool drop_empty);
 
   static constexpr Py_ssize_t kInPlace = 128;
   PyObject* const* items_;
+  std::int64_t given_;
   std::int64_t count_;
   std::int64_t total_ = 0;
   std::int64_t longest_ = 0;
@@ -55,6 +62,7 @@ class Pieces {
   const Py_intptr_t* shape_ = nullptr;
   std::vector<py::object> keep_;
   std::vector<PyObject*> own_;
+  std::vector<std::byte> gap_;
   alignas(Piece) std::byte in_place_[kInPlace * sizeof(Piece)];  // not initialised: 2 KB a call would show
   std::unique_ptr<Piece[]> heap_;
   Piece* pieces_;

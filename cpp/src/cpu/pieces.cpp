@@ -73,6 +73,23 @@ void concat_pieces(const Piece* pieces, Offsets level, std::int64_t width, std::
   });
 }
 
+std::int64_t space_pieces(const Piece* pieces, std::int64_t n, Piece gap, Piece* spaced,
+                          std::int64_t* ends) noexcept {
+  std::int64_t count = 0;
+  std::int64_t total = 0;
+  const auto put = [&](const Piece& piece) {
+    spaced[count] = piece;
+    ends[count++] = total += piece.rows;
+  };
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (pieces[i].rows == 0) continue;
+    put(gap);
+    put(pieces[i]);
+  }
+  if (count > 0) put(gap);
+  return count;
+}
+
 void pad_pieces(const Piece* pieces, std::int64_t n, std::int64_t slots, std::int64_t width, Side side,
                 const FillPattern& fill, std::byte* out) noexcept {
   by_rows(n, slots * width, [&](std::int64_t begin, std::int64_t end) {

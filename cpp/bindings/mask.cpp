@@ -1,0 +1,65 @@
+// A square that says which rows may look at which.
+#include "varlen/mask.hpp"
+
+#include <string>
+
+#include "arrays.hpp"
+#include "fastcall.hpp"
+#include "operands.hpp"
+#include "outputs.hpp"
+#include "raise.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// As many rows as are asked for; all of them where nothing is.
+std::int64_t reach(PyObject* argument, const char* name) {
+  if (!given(argument)) return INT64_MAX;
+  const std::int64_t rows = int_of(argument, name);
+  if (rows < 0) raise_value(std::string(name) + ": expected at least 0, got " + std::to_string(rows));
+  return rows;
+}
+
+constexpr Signature<6> kBlockMask{
+    "block_mask", {"level", "values", "before", "behind", "out", "max_bytes"}, 2, 6};
+
+py::object block_mask_of(const Arguments<6>& args) {
+  const LevelRef of = level_over(args[0], "values", -1);
+  const Level& level = LevelRef::in(of);
+  const py::array values = as_rows(args[1], "values");
+  if (values.ndim() != 1 || values.shape(0) != 2) raise_value("values: expected two, outside and inside");
+  const Sight sight{reach(args[2], "before"), reach(args[3], "behind")};
+  const Extents shape{level.total(), level.total()};
+  const std::int64_t limit = given(args[5]) ? int_of(args[5], "max_bytes") : default_max_bytes();
+  if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
+  std::int64_t used = 0;
+  if (!given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, used);
+  py::array out = given(args[4]) ? checked_out("out", args[4], values.dtype(), shape, &values)
+                                 : empty(values.dtype(), shape);
+  const std::int64_t unit = values.itemsize();
+  const auto* const two = static_cast<const std::byte*>(values.data());
+  const FillPattern outside(two, unit);
+  const FillPattern inside(two + unit, unit);
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(out.nbytes());
+    block_mask(level.view(), sight, inside, outside, to);
+  }
+  return out;
+}
+
+PyMethodDef methods[] = {
+    method<kBlockMask, block_mask_of>(
+        "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None)\n--\n\n"
+        "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere."),
+    {},
+};
+
+}  // namespace
+
+void bind_mask(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

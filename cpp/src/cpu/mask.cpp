@@ -1,0 +1,54 @@
+#include "varlen/mask.hpp"
+
+#include <algorithm>
+
+#include "varlen/pool.hpp"
+
+namespace varlen {
+namespace {
+
+/// Fills end to end; what may run over is written again by the next.
+class Filler {
+ public:
+  Filler(std::byte* at, const std::byte* stop) noexcept : at_(at), stop_(stop) {}
+
+  void put(const FillPattern& fill, std::int64_t bytes) noexcept {
+    if (fill.blocks && stop_ - at_ >= bytes + 16) {
+      fill_over(at_, bytes, fill);
+    } else {
+      fill_exact(at_, bytes, fill);
+    }
+    at_ += bytes;
+  }
+
+ private:
+  std::byte* at_;
+  const std::byte* stop_;
+};
+
+}  // namespace
+
+void block_mask(Offsets level, Sight sight, const FillPattern& inside, const FillPattern& outside,
+                std::byte* out) noexcept {
+  const std::int64_t total = level.total();
+  const std::int64_t unit = inside.unit;
+  const std::int64_t chunks = std::min(total, chunks_for(total * total * unit));
+  const auto cut = [&](std::int64_t c) { return total / chunks * c + std::min(c, total % chunks); };
+  parallel(chunks, [&](std::int64_t c) {
+    const Range rows{cut(c), cut(c + 1)};
+    Filler filler(out + rows.begin * total * unit, out + rows.end * total * unit);
+    std::int64_t s = std::upper_bound(level.ends, level.ends + level.count, rows.begin) - level.ends;
+    std::int64_t gap = 0;  // what is outside behind the block of one row and before that of the next
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      while (level.end(s) <= i) ++s;
+      const std::int64_t from = i - std::min(sight.before, i - level.start(s));
+      const std::int64_t to = i + 1 + std::min(sight.behind, level.end(s) - i - 1);
+      filler.put(outside, (gap + from) * unit);
+      filler.put(inside, (to - from) * unit);
+      gap = total - to;
+    }
+    filler.put(outside, gap * unit);
+  });
+}
+
+}  // namespace varlen

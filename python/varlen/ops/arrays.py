@@ -1,0 +1,361 @@
+"""Arrays made, read, reshaped: Thinc's small families of functions, one for each number of axes and kind.
+
+In their names a digit is the number of axes, `f` stands for float32 and `i` for int32, where no other dtype
+is given.
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from varlen import _core
+from varlen.types.arguments import a_dtype, unmasked
+from varlen.types.values import is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+F = TypeVar("F")
+
+
+class _Alloc(Protocol):
+    def __call__(self, *d: int, dtype: Any = ..., zeros: bool = True) -> NDArray[Any]: ...
+
+
+class _AllocShape(Protocol):
+    def __call__(
+        self, shape: int | tuple[int, ...], *, dtype: Any = ..., zeros: bool = True
+    ) -> NDArray[Any]: ...
+
+
+class _Asarray(Protocol):
+    def __call__(self, data: Any, *, dtype: Any = ...) -> Any: ...
+
+
+class _Reshape(Protocol):
+    def __call__(self, array: Any, *d: int) -> Any: ...
+
+
+def as_contig(data: Any, dtype: Any = None) -> Any:
+    """What was given where its memory is in C order and its dtype the one asked for, else a copy that is so.
+
+    Parameters
+    ----------
+    data
+        An array, a tensor, or what `np.asarray` reads.
+    dtype
+        Of the result. Every number is checked, none wraps; floats round.
+
+    Raises
+    ------
+    ValueError
+        A number that the dtype does not hold.
+    TypeError
+        Python objects; no such dtype.
+
+    Notes
+    -----
+    As Thinc's `Ops.as_contig`, which wraps.
+
+    Examples
+    --------
+    >>> vl.ops.as_contig(np.zeros((2, 3)).T).flags.c_contiguous
+    True
+    """
+    made = asarray(data, dtype=dtype)
+    return made.contiguous() if is_tensor(made) else np.asarray(made, order="C")
+
+
+def asarray(data: Any, *, dtype: Any = None) -> Any:
+    """What was given as an array, a copy only where it has to be.
+
+    Parameters
+    ----------
+    data
+        An array, a tensor, which stays one, or nested lists of numbers.
+    dtype
+        Of the result; of a tensor one of torch. Every number is checked, none wraps; floats round.
+
+    Raises
+    ------
+    ValueError
+        A number that the dtype does not hold; lists that are no rectangle.
+    TypeError
+        Python objects; no such dtype.
+
+    Notes
+    -----
+    As Thinc's `Ops.asarray`, which wraps, and gives the array of a tensor, of its own dtype.
+
+    Examples
+    --------
+    >>> vl.ops.asarray([3, 1], dtype="f")
+    array([3., 1.], dtype=float32)
+    """
+    return _as(data, dtype, None)
+
+
+def alloc(shape: int | tuple[int, ...], *, dtype: Any = np.float32, zeros: bool = True) -> NDArray[Any]:
+    """A new array of this shape.
+
+    Parameters
+    ----------
+    zeros
+        Filled with zeros; else with whatever is there.
+
+    Raises
+    ------
+    ValueError
+        A size below 0, or too many.
+    TypeError
+        No such dtype, or one of Python objects.
+
+    Notes
+    -----
+    As Thinc's `Ops.alloc`.
+
+    Examples
+    --------
+    >>> vl.ops.alloc((2, 1))
+    array([[0.],
+           [0.]], dtype=float32)
+    """
+    made = np.zeros if zeros else np.empty
+    return made(shape, a_dtype(dtype, "dtype"))
+
+
+def reshape(array: Any, shape: int | tuple[int, ...]) -> Any:
+    """The same numbers in another shape, shared where the memory allows; -1 is what is left.
+
+    Parameters
+    ----------
+    array
+        An array or a tensor.
+
+    Raises
+    ------
+    ValueError
+        The shape holds another number of them.
+
+    Notes
+    -----
+    As Thinc's `Ops.reshape`.
+
+    Examples
+    --------
+    >>> vl.ops.reshape(np.arange(4), (2, -1))
+    array([[0, 1],
+           [2, 3]])
+    """
+    if not is_tensor(array):
+        return np.asarray(unmasked(array, "array")).reshape(shape)
+    try:
+        return array.reshape(shape)
+    except RuntimeError as error:
+        raise ValueError(f"shape: {error}") from None
+
+
+def get_dropout_mask(
+    shape: int | tuple[int, ...], drop: float | None, *, seed: Any = None
+) -> NDArray[np.float32]:
+    """What activations are multiplied with in training: 0 with probability `drop`, else 1 / (1 - drop).
+
+    Parameters
+    ----------
+    drop
+        None and what is not above 0 give ones, what is not below 1 zeros.
+    seed
+        For `np.random.default_rng`: a number gives the same mask again, a Generator is drawn from. None:
+        always another.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, of this shape.
+
+    Raises
+    ------
+    ValueError
+        A `drop` that is NaN.
+
+    Notes
+    -----
+    As Thinc's `Ops.get_dropout_mask`, which draws from NumPy's global state.
+
+    Examples
+    --------
+    >>> vl.ops.get_dropout_mask((2, 3), 0.5, seed=1)
+    array([[0., 2., 2.],
+           [2., 0., 0.]], dtype=float32)
+    """
+    if drop is not None and drop != drop:
+        raise ValueError("drop: expected a number, got nan")
+    if drop is None or drop <= 0:
+        return np.ones(shape, np.float32)
+    if drop >= 1:
+        return np.zeros(shape, np.float32)
+    made: NDArray[np.float32] = np.random.default_rng(seed).random(shape, np.float32)
+    np.greater_equal(made, np.float32(drop), out=made)
+    made *= np.float32(1 / (1 - drop))
+    return made
+
+
+def _as(data: Any, dtype: Any, ndim: int | None) -> Any:
+    if is_tensor(data):
+        made = data
+        if dtype is not None and data.dtype != (kind := _torch_dtype(dtype)):
+            from varlen.interop.torch_cast import cast
+
+            made = cast(data, kind, "data")
+    else:
+        try:
+            made = np.asarray(unmasked(data, "data"))
+        except ValueError as error:
+            raise ValueError(f"data: not a rectangle of numbers ({error})") from None
+        if made.dtype.hasobject:
+            raise TypeError(f"data: holds Python objects (dtype {made.dtype})")
+        if dtype is not None and made.dtype != (kind := a_dtype(dtype, "dtype")):
+            native = _core.cast(made.reshape(-1), kind.newbyteorder("="))
+            made = native.reshape(made.shape).astype(kind, copy=False)
+    if ndim is not None and made.ndim != ndim:
+        raise ValueError(f"data: expected {_axes(ndim)}, got shape {tuple(made.shape)}")
+    return made
+
+
+def _torch_dtype(dtype: Any) -> Any:
+    """Of torch, or of NumPy by its name."""
+    import torch
+
+    return dtype if isinstance(dtype, torch.dtype) else getattr(torch, a_dtype(dtype, "dtype").name, dtype)
+
+
+def _axes(ndim: int) -> str:
+    return "1 axis" if ndim == 1 else f"{ndim} axes"
+
+
+def _named(made: F, name: str, parameters: list[Parameter], doc: str) -> F:
+    function: Any = made
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = Signature(parameters)
+    function.__doc__ = doc
+    return made
+
+
+def _option(name: str, default: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+
+
+def _plain(*names: str) -> list[Parameter]:
+    return [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+
+
+def _sizes(name: str, ndim: int, given: tuple[int, ...], named: dict[str, int]) -> tuple[int, ...]:
+    """d0, d1, ..., as many as there are axes, by place or by name."""
+    sizes = [*given, *(named.pop(f"d{k}") for k in range(len(given), ndim) if f"d{k}" in named)]
+    if len(sizes) != ndim or named:
+        wanted = ", ".join(f"d{k}" for k in range(ndim))
+        raise TypeError(f"{name}() takes the sizes {wanted}; got {[*sizes, *named]}")
+    return tuple(sizes)
+
+
+def _alloc(name: str, ndim: int, default: str) -> _Alloc:
+    def made(*d: int, dtype: Any = default, zeros: bool = True, **named: int) -> NDArray[Any]:
+        return alloc(_sizes(name, ndim, d, named), dtype=dtype, zeros=zeros)
+
+    sizes = ", ".join(["2", *["1"] * (ndim - 1)])
+    doc = f"""A new array of {_axes(ndim)}, {default} where no dtype is given: `alloc` of a shape.
+
+    As Thinc's `Ops.{name}`.
+
+    Examples
+    --------
+    >>> vl.ops.{name}({sizes}).shape
+    ({sizes}{"," if ndim == 1 else ""})
+    """
+    options = [_option("dtype", default), _option("zeros", True)]
+    return _named(made, name, _plain(*(f"d{k}" for k in range(ndim))) + options, doc)
+
+
+def _alloc_shape(name: str, default: str) -> _AllocShape:
+    def made(shape: int | tuple[int, ...], *, dtype: Any = default, zeros: bool = True) -> NDArray[Any]:
+        return alloc(shape, dtype=dtype, zeros=zeros)
+
+    doc = f"""A new array of this shape, {default} where no dtype is given; see `alloc`.
+
+    As Thinc's `Ops.{name}`.
+
+    Examples
+    --------
+    >>> vl.ops.{name}((2, 1)).dtype
+    dtype('{default}')
+    """
+    options = [_option("dtype", default), _option("zeros", True)]
+    return _named(made, name, _plain("shape") + options, doc)
+
+
+def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
+    def made(data: Any, *, dtype: Any = default) -> Any:
+        return _as(data, dtype, ndim)
+
+    number = "5" if default == "int32" else "5.0"
+    nested = "[" * (ndim or 1) + number + "]" * (ndim or 1)
+    of = f" of {_axes(ndim)}" if ndim else ""
+    doc = f"""What was given as an array{of}, {default} where no dtype is given; see `asarray`.
+
+    As Thinc's `Ops.{name}`, {"which does not look at the axes." if ndim else "which wraps."}
+
+    Examples
+    --------
+    >>> vl.ops.{name}({nested}).dtype
+    dtype('{default}')
+    """
+    return _named(made, name, [*_plain("data"), _option("dtype", default)], doc)
+
+
+def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
+    def made(array: Any, *d: int, **named: int) -> Any:
+        return reshape(array, _sizes(name, ndim, d, named))
+
+    sizes = ", ".join(["2", *["1"] * (ndim - 1)])
+    number = "np.zeros(2, int)" if kind == "integers" else "np.zeros(2)"
+    doc = f"""The same {kind or "numbers"} in {_axes(ndim)}; see `reshape`.
+
+    As Thinc's `Ops.{name}`.
+
+    Examples
+    --------
+    >>> vl.ops.{name}({number}, {sizes}).ndim
+    {ndim}
+    """
+    return _named(made, name, _plain("array", *(f"d{k}" for k in range(ndim))), doc)
+
+
+def _reshape_shape(name: str, kind: str) -> Any:
+    def made(array: Any, shape: int | tuple[int, ...]) -> Any:
+        return reshape(array, shape)
+
+    doc = f"""The same {kind} in another shape; see `reshape`.
+
+    As Thinc's `Ops.{name}`.
+
+    Examples
+    --------
+    >>> vl.ops.{name}(np.arange(4), (2, 2)).shape
+    (2, 2)
+    """
+    return _named(made, name, _plain("array", "shape"), doc)
+
+
+alloc1f, alloc2f, alloc3f, alloc4f = (_alloc(f"alloc{n}f", n, "float32") for n in range(1, 5))
+alloc1i, alloc2i, alloc3i, alloc4i = (_alloc(f"alloc{n}i", n, "int32") for n in range(1, 5))
+alloc_f, alloc_i = _alloc_shape("alloc_f", "float32"), _alloc_shape("alloc_i", "int32")
+asarray1f, asarray2f, asarray3f, asarray4f = (_asarray(f"asarray{n}f", n, "float32") for n in range(1, 5))
+asarray1i, asarray2i, asarray3i, asarray4i = (_asarray(f"asarray{n}i", n, "int32") for n in range(1, 5))
+asarray_f, asarray_i = _asarray("asarray_f", None, "float32"), _asarray("asarray_i", None, "int32")
+reshape1, reshape2, reshape3, reshape4 = (_reshape(f"reshape{n}", n) for n in range(1, 5))
+reshape1f, reshape2f, reshape3f, reshape4f = (_reshape(f"reshape{n}f", n, "floats") for n in range(1, 5))
+reshape1i, reshape2i, reshape3i, reshape4i = (_reshape(f"reshape{n}i", n, "integers") for n in range(1, 5))
+reshape_f, reshape_i = _reshape_shape("reshape_f", "floats"), _reshape_shape("reshape_i", "integers")

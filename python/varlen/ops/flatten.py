@@ -1,0 +1,188 @@
+"""Arrays end to end, with gaps between them where a layer needs them, and the arrays again as views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.ops.given import as_level
+from varlen.types.arguments import a_dtype, unmasked, whole
+from varlen.types.values import is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def flatten(X: Sequence[Any] | None, dtype: Any = None, pad: int = 0, ndim_if_empty: int = 2) -> Any:
+    """Arrays laid end to end on their first axis, as one array.
+
+    Parameters
+    ----------
+    X
+        n arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes
+        are promoted as NumPy does. Arrays without elements that are unlike the others do not count. Torch
+        tensors give a tensor, and gradients flow through it.
+    dtype
+        Of the result. Every number is checked, none wraps.
+    pad
+        So many rows of zeros stand before each array that has rows, and behind the last: what keeps windows
+        of neighbours from reaching into another sequence.
+    ndim_if_empty
+        How many axes the result has where there are no arrays.
+
+    Returns
+    -------
+    numpy.ndarray
+        (total, ...), a copy. Without arrays (0, 0), float32 unless a dtype is given.
+
+    Raises
+    ------
+    TypeError
+        Not a list of arrays, arrays of Python objects, dtypes without a common one.
+    ValueError
+        Arrays that differ in more than their length (the text names the array); a pad below 0; a number that
+        the dtype does not hold.
+
+    Notes
+    -----
+    As Thinc's `Ops.flatten`, which drops all arrays without elements, and gives float32 where none is left;
+    here those that are alike keep their dtype, and their rows where a trailing axis is 0.
+
+    Examples
+    --------
+    >>> vl.ops.flatten([np.array([1, 2]), np.array([3])])
+    array([1, 2, 3])
+    >>> vl.ops.flatten([np.array([1, 2]), np.array([3])], pad=1)
+    array([0, 1, 2, 0, 3, 0])
+    """
+    if X is None or (hasattr(X, "__len__") and len(X) == 0):
+        shape = (0,) * whole(ndim_if_empty, "ndim_if_empty")
+        return np.zeros(shape, np.float32 if dtype is None else a_dtype(dtype, "dtype"))
+    X = list(X) if is_tensor(X) else X
+    if isinstance(X, (list, tuple)) and is_tensor(X[0]):
+        from varlen.interop.torch_flatten import flatten
+
+        return flatten(X, dtype, whole(pad, "pad"))
+    return _core.flatten(X, dtype, pad)
+
+
+list2array = flatten
+
+
+def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
+    """The arrays that lie end to end in one. `flatten` turned round.
+
+    Parameters
+    ----------
+    X
+        (total, ...): an array of any strides, or a tensor.
+    lengths
+        (n,) integers, a list of them, or a `Level`.
+    pad
+        As `flatten` was given it; the gaps are left out.
+
+    Returns
+    -------
+    list
+        n arrays (length, ...): views of X.
+
+    Raises
+    ------
+    ValueError
+        A negative length; lengths that with their gaps do not add up to the rows of X.
+    TypeError
+        Lengths that are no integers.
+
+    Notes
+    -----
+    As Thinc's `Ops.unflatten`, which does not compare the lengths with the rows, and drops or repeats some.
+
+    Examples
+    --------
+    >>> vl.ops.unflatten(np.array([1, 2, 3]), [2, 0, 1])
+    [array([1, 2]), array([], dtype=int64), array([3])]
+    >>> vl.ops.unflatten(np.array([0, 1, 2, 0, 3, 0]), [2, 0, 1], pad=1)
+    [array([1, 2]), array([], dtype=int64), array([3])]
+    """
+    level, gap = as_level(lengths), whole(pad, "pad")
+    values: Any = X if is_tensor(X) else np.asarray(unmasked(X, "X"))
+    if values.ndim == 0:
+        raise ValueError("X: expected at least one dimension, got a scalar")
+    if gap == 0:
+        _check_rows(level.total, len(values), "add up to")
+        return (
+            list(values.split(level.lengths.tolist())) if is_tensor(X) else _core.ragged2list(values, level)
+        )
+    there = level.lengths > 0
+    count = int(np.count_nonzero(there))
+    _check_rows(level.total + gap * (count + (count > 0)), len(values), f"and gaps of {gap} add up to")
+    begins = level.offsets[:-1] + gap * np.cumsum(there)
+    return _views(values, begins, begins + level.lengths)
+
+
+def unpad(padded: Any, lengths: ArrayLike | Level, *, padding_side: str = "right") -> list[Any]:
+    """The sequences of a rectangle without their padding. `pad` turned round.
+
+    Parameters
+    ----------
+    padded
+        (n, width, ...): an array of any strides, or a tensor.
+    lengths
+        Of the first n sequences or fewer: integers, a list of them, or a `Level`.
+    padding_side
+        "right" or "left": where the padding is.
+
+    Returns
+    -------
+    list
+        As many arrays (length, ...) as there are lengths: views of `padded`.
+
+    Raises
+    ------
+    IndexError
+        More lengths than sequences.
+    ValueError
+        A length that is negative, or larger than the width: the sequence is named.
+
+    Notes
+    -----
+    As Thinc's `Ops.unpad`, which takes the width where a length is larger.
+
+    Examples
+    --------
+    >>> vl.ops.unpad(np.array([[1, 2, 0], [3, 4, 5]]), [2, 3])
+    [array([1, 2]), array([3, 4, 5])]
+    """
+    block = padded if is_tensor(padded) else np.asarray(unmasked(padded, "padded"))
+    if block.ndim < 2:
+        raise ValueError(f"padded: expected (n, width, ...), got shape {tuple(block.shape)}")
+    if padding_side not in ("left", "right"):
+        raise ValueError(f"padding_side must be 'left' or 'right'; got {padding_side!r}")
+    level = as_level(lengths)
+    n, width = block.shape[:2]
+    if len(level) > n:
+        raise IndexError(f"lengths: there are {len(level)}, but padded has {n} sequences")
+    if level.longest > width:
+        i = int((level.lengths > width).argmax())
+        raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, but padded is {width} wide")
+    begins = width - level.lengths if padding_side == "left" else np.zeros(len(level), np.int64)
+    ends = begins + level.lengths
+    if is_tensor(block) or not block.flags.c_contiguous:
+        return [row[a:b] for row, a, b in zip(block, begins.tolist(), ends.tolist(), strict=False)]
+    starts = width * np.arange(len(level))
+    return _views(block.reshape(n * width, *block.shape[2:]), starts + begins, starts + ends)
+
+
+def _check_rows(needed: int, rows: int, what: str) -> None:
+    if needed != rows:
+        raise ValueError(f"lengths: {what} {needed}, but X has {rows} rows")
+
+
+def _views(values: Any, begins: Any, ends: Any) -> list[Any]:
+    if is_tensor(values):
+        return [values[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+    return _core.views(values, begins, ends)

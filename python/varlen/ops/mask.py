@@ -1,0 +1,242 @@
+"""Masks and places, from lengths: what dense blocks, packed rows and attention are told of sequences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.ops.given import as_level
+from varlen.types import Ragged
+from varlen.types.arguments import a_dtype, whole
+from varlen.types.values import is_tensor, like
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def mask(
+    lengths: ArrayLike | Level | Ragged,
+    max_len: int | None = None,
+    padding_side: str = "right",
+    *,
+    width: int | None = None,
+    round_to: int = 1,
+    max_bytes: int | None = None,
+) -> Any:
+    """True where a rectangle of the sequences holds data.
+
+    Parameters
+    ----------
+    lengths
+        (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
+        gives a tensor on its device.
+    max_len
+        Sequences are cut to this many rows.
+    padding_side
+        "right" or "left": where the padding goes.
+    width
+        Of the result; by default that of the longest sequence, rounded up to a multiple of `round_to`.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    numpy.ndarray
+        bool (n, width): the mask that `ops.pad` gives.
+
+    Raises
+    ------
+    ValueError
+        A negative length; a sequence longer than `width`, which is named; a result over max_bytes.
+    TypeError
+        Lengths that are no integers.
+
+    Notes
+    -----
+    `tf.sequence_mask` and Paddle's `sequence_mask` cut in silence where it says `maxlen`; here `max_len` cuts
+    and `width` does not.
+
+    Examples
+    --------
+    >>> vl.ops.mask([1, 3])
+    array([[ True, False, False],
+           [ True,  True,  True]])
+    >>> vl.ops.mask([1, 3], 2, "left", width=3).astype(int)
+    array([[0, 0, 1],
+           [0, 1, 1]])
+    """
+    level, values = _level_and_kind(lengths)
+    if max_len is not None and whole(max_len, "max_len") < level.longest:
+        level = Level.from_lengths(np.minimum(level.lengths, max_len))
+    if width is not None and whole(width, "width") < level.longest:
+        i = int((level.lengths > width).argmax())
+        raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, over width={width}")
+    nothing = np.empty((level.total, 0), np.bool_)
+    _, there = _core.pad(
+        nothing, level, padding_side, None, True, None, "right", None, None, round_to, max_bytes, width
+    )
+    return like(there, values)
+
+
+def positions(lengths: ArrayLike | Level | Ragged) -> Any:
+    """The place of each row inside its sequence; what models call `position_ids`.
+
+    Parameters
+    ----------
+    lengths
+        (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
+        gives a tensor on its device.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 (total,); read-only and kept, where it is a Level's.
+
+    Examples
+    --------
+    >>> vl.ops.positions([2, 0, 3])
+    array([0, 1, 0, 1, 2])
+    """
+    level, values = _level_and_kind(lengths)
+    return like(level.positions, values)
+
+
+def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
+    """The sequence that each row is in: `row_ids` of a Ragged.
+
+    Parameters
+    ----------
+    lengths
+        (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
+        gives a tensor on its device.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 (total,); read-only and kept, where it is a Level's.
+
+    Examples
+    --------
+    >>> vl.ops.segment_ids([2, 0, 3])
+    array([0, 0, 2, 2, 2])
+    """
+    level, values = _level_and_kind(lengths)
+    return like(level.row_ids, values)
+
+
+def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
+    """Where each sequence begins, and the end of the last: what attention kernels take.
+
+    Parameters
+    ----------
+    lengths
+        (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
+        gives a tensor on its device.
+
+    Returns
+    -------
+    numpy.ndarray
+        int32 (n + 1,); read-only and kept, where it is a Level's.
+
+    Raises
+    ------
+    OverflowError
+        More rows than int32 can count.
+
+    Examples
+    --------
+    >>> vl.ops.cu_seqlens([2, 0, 3])
+    array([0, 2, 2, 5], dtype=int32)
+    """
+    level, values = _level_and_kind(lengths)
+    return like(level.offsets32, values)
+
+
+def block_mask(
+    lengths: ArrayLike | Level | Ragged,
+    causal: bool = False,
+    window: int | tuple[int | None, int | None] | None = None,
+    *,
+    dtype: Any = bool,
+    out: Any = None,
+    max_bytes: int | None = None,
+) -> Any:
+    """Which rows of sequences that lie end to end may look at which: those of their own sequence.
+
+    Parameters
+    ----------
+    lengths
+        (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
+        gives a tensor.
+    causal
+        A row sees itself and what is before it, nothing behind.
+    window
+        How many rows a row sees besides itself, to each side: a number, or one before and one behind, where
+        None is no limit.
+    dtype
+        bool and integers: 1 where a row sees another. Floats: what is added to scores, 0 where it does and
+        minus infinity elsewhere. For tensors a dtype of torch.
+    out
+        (total, total) of the dtype, C-contiguous: filled and given back.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    numpy.ndarray
+        (total, total): [i, j] says whether row i sees row j. Every row sees itself.
+
+    Raises
+    ------
+    ValueError
+        A negative length or window, an `out` of another shape, a result over max_bytes.
+    TypeError
+        Lengths that are no integers, a dtype of other things than numbers.
+
+    Notes
+    -----
+    The window is that of FlashAttention's `window_size`, with None in place of its -1.
+
+    Examples
+    --------
+    >>> vl.ops.block_mask([1, 2]).astype(int)
+    array([[1, 0, 0],
+           [0, 1, 1],
+           [0, 1, 1]])
+    >>> vl.ops.block_mask([3], causal=True, window=1, dtype=np.float32)
+    array([[  0., -inf, -inf],
+           [  0.,   0., -inf],
+           [-inf,   0.,   0.]], dtype=float32)
+    """
+    level, values = _level_and_kind(lengths)
+    before, behind = window if isinstance(window, (tuple, list)) else (window, window)
+    before, behind = (None if x is None else whole(x, "window") for x in (before, behind))
+    if causal:
+        behind = 0
+    if is_tensor(values) or is_tensor(out) or not _is_numpy(dtype):
+        from varlen.interop.torch_mask import block_mask as of_tensors
+
+        made = of_tensors(level, dtype, before, behind, out, max_bytes)
+        return made.to(values.device) if out is None and is_tensor(values) else made
+    kind = a_dtype(dtype, "dtype")
+    if kind.kind not in "biuf":
+        raise TypeError(f"dtype: expected bool, integers or floats, got {kind}")
+    pair = np.array([-np.inf, 0] if kind.kind == "f" else [0, 1], kind)
+    return _core.block_mask(level, pair, before, behind, out, max_bytes)
+
+
+def _is_numpy(dtype: Any) -> bool:
+    return not type(dtype).__module__.startswith("torch")
+
+
+def _level_and_kind(lengths: Any) -> tuple[Level, NDArray[Any]]:
+    """The level, and something of the kind that is to be given back."""
+    if isinstance(lengths, Ragged):
+        return lengths.levels[-1], lengths.values
+    return as_level(lengths), lengths if is_tensor(lengths) else _HOST
+
+
+_HOST = np.empty(0)
