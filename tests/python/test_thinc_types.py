@@ -195,6 +195,30 @@ def test_items_are_the_sequences(r):
         np.testing.assert_array_equal(item.values, r[[i]].values)
 
 
+def test_the_examples_of_thincs_page():
+    ops = vl.ops
+    sequences = [ops.alloc2f(7, 5) + 1, ops.alloc2f(2, 5) + 2, ops.alloc2f(4, 5) + 3]
+    padded = ops.list2padded(sequences)
+    assert padded.data.shape == (7, 3, 5)
+    assert (padded.data[:, 0] == 1).all()
+    assert (padded.data[:4, 1] == 3).all()
+    assert (padded.data[:2, 2] == 2).all()
+    assert list(padded.indices) == [0, 2, 1]
+    assert isinstance(padded[0], vl.Padded)
+    assert padded[0].data.shape == (7, 1, 5)
+    ragged = thinc_types.Ragged.from_list(sequences)
+    assert ragged.data.shape == (13, 5)
+    assert ragged.data.shape[0] == ragged.lengths.sum()
+    assert (ragged.data[:7] == 1).all()
+    assert (ragged.data[7:9] == 2).all()
+    assert (ragged.data[9:] == 3).all()
+    assert ragged[0].data.shape == (7, 5)
+    out = thinc_types.Ragged(ragged.data @ np.ones((5, 6), np.float32), ragged.lengths)
+    assert out[1].data.tolist() == [[10] * 6] * 2
+    deep = thinc_types.Ragged.from_list([ops.alloc3f(5, 6, 7), ops.alloc3f(10, 6, 7)])
+    assert (deep.data.shape, deep.dataXd.shape) == ((15, 42), (15, 6, 7))
+
+
 @dataclass
 class TheirRagged:
     """As Thinc's, which forgets how many rows have no width."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from varlen.types import Padded, Pairs
 from varlen.types import Ragged as _Ragged
-from varlen.types.indexing import _int
+from varlen.types.indexing import _int, _take
 
 __all__ = ["Padded", "Pairs", "Ragged"]
 
@@ -33,16 +33,22 @@ class Ragged(_Ragged):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        i = _int(key)
-        if i is not None:
-            n = len(self)
+        if type(key) is not slice:
+            i = key if type(key) is int else _int(key)
+            if i is None:
+                return self._by_others(key)
+            n = len(self._levels[0])
             if not -n <= i < n:
                 raise IndexError(f"index {i} is out of range for {n} sequences")
-            return super().__getitem__(slice(i % n, i % n + 1))
+            i %= n
+            key = slice(i, i + 1)
+        return _take(self, key)
+
+    def __iter__(self) -> Iterator[Ragged]:
+        return (self[i] for i in range(len(self)))
+
+    def _by_others(self, key: Any) -> Any:
         if not isinstance(key, tuple):
             return super().__getitem__(key)
         found = _Ragged._make(self._values, self._levels)[key]
         return self._make(found._values, found._levels) if isinstance(found, _Ragged) else found
-
-    def __iter__(self) -> Iterator[Ragged]:
-        return (self[i] for i in range(len(self)))
