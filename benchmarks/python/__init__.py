@@ -14,6 +14,8 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "scan",
+    "shift",
     "joint",
     "offsets",
     "boundary",

@@ -69,7 +69,7 @@ py::object scan_array(const Arguments<6>& args) {
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
   const ScanJob job = job_of(op, values, LevelRef::in(level), exclusive, reverse);
   const Type made = scanned_type(op, job.type);
-  const py::dtype dtype = made == job.type  ? values.array.dtype()
+  const py::dtype dtype = made == job.type    ? values.array.dtype()
                           : made == Type::u64 ? py::dtype::of<std::uint64_t>()
                                               : py::dtype::of<std::int64_t>();
   const Extents shape = values.rows(level->total());

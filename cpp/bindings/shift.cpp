@@ -36,7 +36,8 @@ struct MovesOf {
   std::int64_t all = 0;
 
   MovesOf(PyObject* by, const Level& level) {
-    if (is_integer(by)) {
+    const bool is_array = py::isinstance<py::array>(by) && py::reinterpret_borrow<py::array>(by).ndim() > 0;
+    if (!is_array && is_integer(by)) {
       all = int_of(by, "by");
       return;
     }

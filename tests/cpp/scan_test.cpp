@@ -27,9 +27,7 @@ struct ScanLevel {
     longest = std::max(longest, length);
     ends.push_back(view().total() + length);
   }
-  [[nodiscard]] varlen::Offsets view() const {
-    return {ends.data(), static_cast<std::int64_t>(ends.size())};
-  }
+  [[nodiscard]] varlen::Offsets view() const { return {ends.data(), static_cast<std::int64_t>(ends.size())}; }
 };
 
 // Small whole numbers, whose running sums are exact.

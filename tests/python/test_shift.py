@@ -112,19 +112,17 @@ def test_sequences_of_any_size_and_threads_move_alike(dtype, threads):
         assert ops.shift(x, lengths, by=by, fill=filled[-1]).tobytes() == filled[wanted].tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["u1", "f4", "S40"])
-def test_outputs_beyond_the_caches_hold_the_same(dtype):
-    width = np.dtype(dtype).itemsize
-    n = (80 << 20) // width
-    x = np.random.default_rng(0).integers(0, 256, n * width, np.uint8).view(f"V{width}")
+@pytest.mark.parametrize("width", [1, 4, 40])
+def test_outputs_beyond_the_caches_hold_the_same(width):
+    n = (66 << 20) // width
+    x = np.random.default_rng(0).integers(0, 256, (n, width), np.uint8)
     lengths = [n - 7, 0, 7]
     made = ops.reverse(x, lengths)
-    assert np.array_equal(made[: n - 7].view("u1").reshape(-1, width), x[: n - 7][::-1].view("u1").reshape(-1, width))
-    assert made[n - 7 :].tobytes() == x[n - 7 :][::-1].tobytes()
-    del made
+    assert np.array_equal(made[: n - 7], x[: n - 7][::-1])
+    assert np.array_equal(made[n - 7 :], x[n - 7 :][::-1])
     made = ops.shift(x, lengths, by=5)
-    assert made[5 : n - 7].tobytes() == x[: n - 12].tobytes()
-    assert not any(made[:5].tobytes())
+    assert np.array_equal(made[5 : n - 7], x[: n - 12])
+    assert not made[:5].any()
 
 
 def test_a_ragged_gives_a_ragged_and_methods_take_a_level():
@@ -177,7 +175,11 @@ X = np.arange(8).reshape(4, 2)
         (lambda: ops.reverse(X), TypeError, "lengths: needed, because X is no Ragged"),
         (lambda: ops.reverse(np.array([None]), [1]), TypeError, "X: arrays of Python objects"),
         (lambda: ops.reverse(X, [4], out=X), ValueError, "out: "),
-        (lambda: ops.reverse(X, [4], out=np.empty((4, 3), int)), ValueError, r"out: needs int64\(4, 2\), got"),
+        (
+            lambda: ops.reverse(X, [4], out=np.empty((4, 3), int)),
+            ValueError,
+            r"out: needs int64\(4, 2\), got",
+        ),
         (lambda: ops.shift(X, [4], by=1.5), (TypeError, ValueError), "by: expected"),
         (lambda: ops.shift(X, [4], by=True), (TypeError, ValueError), "by: expected"),
         (lambda: ops.shift(X, [4], by=[1, 2]), ValueError, "by: has 2 numbers for 1 sequences"),

@@ -1,4 +1,4 @@
-"""Running sums, products and extremes of tensors: the numbers of arrays, gradients, torch.func, compile."""
+"""Running sums, products and extremes of tensors: the numbers of arrays, gradients, torch.func."""
 
 import numpy as np
 import pytest
@@ -54,12 +54,14 @@ def test_ways_back_give_the_numbers_of_arrays():
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("flags", FLAGS)
 def test_gradients(lengths, flags):
-    for trailing in ((), (2,)):
-        x = rows(lengths, trailing).requires_grad_()
-        for name in NAMES:
-            assert torch.autograd.gradcheck(lambda x, op=getattr(ops, name): op(x, lengths, **flags), (x,))
-    for name in ("cumsum", "cummax", "cummin"):
-        assert torch.autograd.gradgradcheck(lambda x, op=getattr(ops, name): op(x, lengths, **flags), (x,))
+    def of(name):
+        # The first of exclusive extremes is infinite, and has no differences.
+        return lambda x: torch.nan_to_num(getattr(ops, name)(x, lengths, **flags), posinf=0, neginf=0)
+
+    x = rows(lengths, (2,)).requires_grad_()
+    for name in NAMES:
+        assert torch.autograd.gradcheck(of(name), (x,))
+        assert name == "cumprod" or torch.autograd.gradgradcheck(of(name), (x,))
 
 
 def test_gradients_of_products_at_zeros_and_of_ways_back():
@@ -97,21 +99,6 @@ def test_func_transforms():
     batch = torch.stack([x, 2 * x, -x])
     both = torch.func.vmap(torch.func.grad(loss))(batch)
     assert torch.allclose(both, torch.stack([torch.func.grad(loss)(one) for one in batch]))
-
-
-# What torch itself does where a graph ends; it hides such warnings from all but those who raise them.
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor", "ignore::DeprecationWarning")
-def test_compile_is_not_broken():
-    level = vl.Level([2, 0, 3])
-    x = rows([5], (2,)).requires_grad_()
-
-    def step(x):
-        return (ops.cumsum(x * 2, level) + ops.cummin(x, level)).sum()
-
-    torch.compile(step, backend="aot_eager")(x).backward()
-    y = x.detach().clone().requires_grad_()
-    step(y).backward()
-    assert torch.allclose(x.grad, y.grad)
 
 
 def test_registered_ops_keep_what_they_promise():

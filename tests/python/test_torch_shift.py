@@ -1,4 +1,4 @@
-"""Rows of tensors that move inside their sequences: the numbers of arrays, gradients, torch.func, compile."""
+"""Rows of tensors that move inside their sequences: the numbers of arrays, gradients, torch.func."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
-// Rows that change places inside their sequence: reversed, shifted, turned round. Rows move by width. Values and
-// outputs are level.total() rows; outputs do not overlap inputs, each byte of them is written once, and work is
-// cut by bytes, so that threads share a long sequence.
+// Rows that change places inside their sequence: reversed, shifted, turned round. Rows move by width. Values
+// and outputs are level.total() rows; outputs do not overlap inputs, each byte of them is written once, and
+// work is cut by bytes, so that threads share a long sequence.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct Moves {
   [[nodiscard]] std::int64_t of(std::int64_t i) const noexcept { return by[i * step]; }
 };
 
-/// Row t of a sequence goes to place t + by. What leaves the sequence is lost, and `fill`, one row (null: zero
-/// bytes), is put where none arrives.
+/// Row t of a sequence goes to place t + by. What leaves the sequence is lost, and `fill`, one row (null:
+/// zero bytes), is put where none arrives.
 void shift_rows(Rows values, Offsets level, Moves moves, const std::byte* fill, std::byte* out) noexcept;
 
 /// Row t of a sequence goes to place t + by, counted round and round.

@@ -57,7 +57,8 @@ class ScanRun {
   }
 
   /// By all threads, by parts of its rows and of its columns; `totals` has room for kReduceParts times the
-  /// columns. Products are not cut by rows: that of a part may leave the range where no product asked for does.
+  /// columns. Products are not cut by rows: that of a part may leave the range where no product asked for
+  /// does.
   void shared(std::int64_t i, std::byte* totals) const noexcept {
     const std::int64_t columns = job_.columns;
     const std::int64_t rows = job_.level.length(i);
@@ -118,8 +119,12 @@ class ScanRun {
   void scan_in_fours(const ScanStretch& all) const noexcept {
     double start = 0;
     std::memcpy(&start, all.carry == nullptr ? starts_ : all.carry, sizeof start);
-    const FourRun run{reinterpret_cast<const float*>(job_.values), reinterpret_cast<float*>(out_), all.ends,
-                      all.some, all.rows(), start};
+    const FourRun run{reinterpret_cast<const float*>(job_.values),
+                      reinterpret_cast<float*>(out_),
+                      all.ends,
+                      all.some,
+                      all.rows(),
+                      start};
     const int which = (job_.op == Scan::prod ? 4 : 0) + (job_.reverse ? 2 : 0) + (job_.exclusive ? 1 : 0);
 #ifdef VARLEN_AVX2
     if (has_avx2()) return broad::kScanFours[which](run);
@@ -129,35 +134,13 @@ class ScanRun {
 
   void scan_tile(const ScanStretch& all, std::int64_t c, std::int64_t w) const noexcept {
     alignas(64) std::byte acc[kTile * kSlot];
-    const std::byte* const starts = all.carry == nullptr ? starts_ : all.carry + c * loops_.acc;
-    const auto restart = [&] { std::memcpy(acc, starts, static_cast<std::size_t>(w * loops_.acc)); };
-    const auto move = [&](Range rows, std::int64_t from, ScanRows block) {
-      const std::int64_t n = rows.size();
-      const std::int64_t skip = rows.begin - from + (job_.reverse ? n - 1 : 0);
-      block.in += skip * block.in_step * loops_.size;
-      block.out += skip * block.out_step * loops_.size;
-      if (job_.reverse) block.in_step = -block.in_step, block.out_step = -block.out_step;
-      loops_.each(block, n, w, job_.exclusive, acc);
-    };
-    std::int64_t i = job_.reverse ? all.some.end - 1 : all.some.begin;
-    restart();
-    by_blocks(all.rows(), c, w, [&](Range rows, const ScanRows& block) {
-      if (job_.reverse) {
-        for (std::int64_t row = rows.end; row > rows.begin;) {
-          const std::int64_t start = i > all.some.begin ? all.ends[i - 1] : all.first;
-          const std::int64_t from = std::max(start, rows.begin);
-          if (from < row) move({from, row}, rows.begin, block);
-          row = from;
-          if (row == start && i > all.some.begin) --i, restart();
-        }
-      } else {
-        for (std::int64_t row = rows.begin; row < rows.end;) {
-          const std::int64_t to = std::min(all.ends[i], rows.end);
-          if (row < to) move({row, to}, rows.begin, block);
-          row = to;
-          if (row == all.ends[i] && i + 1 < all.some.end) ++i, restart();
-        }
-      }
+    const std::int64_t at = job_.reverse ? all.some.end - 1 : all.some.begin;
+    ScanPlace place{all.ends, all.some, all.first, at, 0, starts_, acc};
+    if (all.carry != nullptr) place.starts = all.carry + c * loops_.acc;
+    place.ahead = place.length(at);
+    std::memcpy(acc, place.starts, static_cast<std::size_t>(w * loops_.acc));
+    by_blocks(all.rows(), c, w, [&](const ScanRows& rows) {
+      loops_.each(rows, place, w, job_.reverse ? -1 : 1, job_.exclusive);
     });
   }
 
@@ -168,14 +151,12 @@ class ScanRun {
     }
     for (std::int64_t c = columns.begin; c < columns.end; c += kTile) {
       const std::int64_t w = std::min(kTile, columns.end - c);
-      by_blocks(part, c, w, [&](Range rows, const ScanRows& block) {
-        loops_.fold(block, rows.size(), w, totals + c * loops_.acc);
-      });
+      by_blocks(part, c, w, [&](const ScanRows& rows) { loops_.fold(rows, w, totals + c * loops_.acc); });
     }
   }
 
-  /// body(rows, block) for all rows in the direction of the scan, columns [c, c + w): at once where nothing is
-  /// converted, else as many as there is room for.
+  /// body(rows) for all rows in the direction of the scan, columns [c, c + w): at once where nothing
+  /// is converted, else as many as there is room for.
   template <class Body>
   void by_blocks(Range all, std::int64_t c, std::int64_t w, Body body) const noexcept {
     alignas(64) std::byte room[kRoom];
@@ -197,9 +178,15 @@ class ScanRun {
       for (std::int64_t r = 0; loads && r < runs; ++r) {
         load_.run(job_.values + (at + r * columns) * load_.from, run, nullptr, room + r * w * load_.to);
       }
-      body(rows, ScanRows{loads ? room : job_.values + at * loops_.size,
-                          stores ? room : out_ + at * loops_.size, loads ? w : columns,
-                          stores ? w : columns});
+      ScanRows block{loads ? room : job_.values + at * loops_.size, stores ? room : out_ + at * loops_.size,
+                     loads ? w : columns, stores ? w : columns, rows.size()};
+      if (job_.reverse) {
+        block.in += (rows.size() - 1) * block.in_step * loops_.size;
+        block.out += (rows.size() - 1) * block.out_step * loops_.size;
+        block.in_step = -block.in_step;
+        block.out_step = -block.out_step;
+      }
+      body(block);
       for (std::int64_t r = 0; stores && r < runs; ++r) {
         store_.run(room + r * w * store_.from, run, nullptr, out_ + (at + r * columns) * store_.to);
       }

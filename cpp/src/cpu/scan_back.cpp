@@ -18,8 +18,8 @@ bool alike(T a, T b) noexcept {
   }
 }
 
-/// Rows [rows) of sequence i, in the direction of the scan. What a row is the same as lies in one run with it,
-/// so where threads cut a sequence the first row of the run is searched for.
+/// Rows [rows) of sequence i, in the direction of the scan. What a row is the same as lies in one run with
+/// it, so where threads cut a sequence the first row of the run is searched for.
 template <class T>
 void which_rows(const ScanJob& job, std::int64_t i, Range rows, std::int64_t* which) noexcept {
   const std::int64_t columns = job.columns;

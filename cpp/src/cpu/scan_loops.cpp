@@ -15,6 +15,7 @@ struct RunningSum {
   using T = C;
   using Acc = A;
   static constexpr Acc kNone = std::is_floating_point_v<A> ? A(-0.0) : A(0);
+  static constexpr bool kExtreme = false;
   static Acc join(Acc a, Acc b) noexcept { return a + b; }
 };
 
@@ -23,6 +24,7 @@ struct RunningProd {
   using T = C;
   using Acc = A;
   static constexpr Acc kNone = 1;
+  static constexpr bool kExtreme = false;
   static Acc join(Acc a, Acc b) noexcept { return a * b; }
 };
 
@@ -34,55 +36,95 @@ struct RunningEnd {
   static constexpr C kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   static constexpr C kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
   static constexpr Acc kNone = is_max ? kLow : kHigh;
+  static constexpr bool kExtreme = true;
   static Acc join(Acc a, Acc b) noexcept {
-    const Acc more = (is_max ? b > a : b < a) ? b : a;  // a, where one of them is NaN
+    const Acc more = beyond(b, a);  // a, where one of them is NaN
     if constexpr (std::is_floating_point_v<C>) return b == b ? more : b;
     return more;
   }
+  static Acc beyond(Acc b, Acc a) noexcept { return (is_max ? b > a : b < a) ? b : a; }
 };
 template <class C>
 using RunningMax = RunningEnd<C, true>;
 template <class C>
 using RunningMin = RunningEnd<C, false>;
 
+/// One column of one sequence.
 template <class K, bool exclusive>
-void each_row(ScanRows rows, std::int64_t n, std::int64_t w, std::byte* acc) noexcept {
+[[gnu::always_inline]] inline typename K::Acc flat(const typename K::T* in, std::int64_t in_step,
+                                                   typename K::T* out, std::int64_t out_step, std::int64_t n,
+                                                   typename K::Acc a) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  constexpr std::int64_t kRun = 64;
+  if constexpr (K::kExtreme && std::is_floating_point_v<T>) {
+    // Without NaN an extreme is one instruction from row to row.
+    while (n > 0 && a == a) {
+      const std::int64_t some = std::min(n, kRun);
+      std::int64_t plain = 0;
+      for (std::int64_t r = 0; r < some; ++r) plain += in[r * in_step] == in[r * in_step] ? 1 : 0;
+      if (plain < some) break;
+      for (std::int64_t r = 0; r < some; ++r, in += in_step, out += out_step) {
+        const Acc next = K::beyond(*in, a);
+        *out = exclusive ? a : next;
+        a = next;
+      }
+      n -= some;
+    }
+  }
+  for (; n > 0; --n, in += in_step, out += out_step) {
+    const Acc next = K::join(a, static_cast<Acc>(*in));
+    *out = static_cast<T>(exclusive ? a : next);
+    a = next;
+  }
+  return a;
+}
+
+template <class K, bool exclusive>
+void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
   const auto* in = reinterpret_cast<const T*>(rows.in);
   auto* out = reinterpret_cast<T*>(rows.out);
-  auto* const __restrict sums = reinterpret_cast<Acc*>(acc);
-  if (w == 1) {
-    Acc a = *sums;
-    for (; n > 0; --n, in += rows.in_step, out += rows.out_step) {
-      const Acc next = K::join(a, static_cast<Acc>(*in));
-      *out = static_cast<T>(exclusive ? a : next);
-      a = next;
+  auto* const __restrict sums = reinterpret_cast<Acc*>(place.acc);
+  const auto* const starts = reinterpret_cast<const Acc*>(place.starts);
+  for (;;) {
+    const std::int64_t n = std::min(place.ahead, rows.count);
+    if (w == 1) {
+      *sums = flat<K, exclusive>(in, rows.in_step, out, rows.out_step, n, *sums);
+      in += n * rows.in_step;
+      out += n * rows.out_step;
+    } else {
+      for (std::int64_t r = 0; r < n; ++r, in += rows.in_step, out += rows.out_step) {
+        for (std::int64_t k = 0; k < w; ++k) {
+          const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
+          out[k] = static_cast<T>(exclusive ? sums[k] : next);
+          sums[k] = next;
+        }
+      }
     }
-    *sums = a;
-    return;
-  }
-  for (; n > 0; --n, in += rows.in_step, out += rows.out_step) {
-    for (std::int64_t k = 0; k < w; ++k) {
-      const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
-      out[k] = static_cast<T>(exclusive ? sums[k] : next);
-      sums[k] = next;
-    }
+    place.ahead -= n;
+    rows.count -= n;
+    if (rows.count == 0) return;
+    place.at += turn;
+    place.ahead = place.length(place.at);
+    for (std::int64_t k = 0; k < w; ++k) sums[k] = starts[k];
   }
 }
 
 template <class K>
-void each_of(ScanRows rows, std::int64_t n, std::int64_t w, bool exclusive, std::byte* acc) noexcept {
-  exclusive ? each_row<K, true>(rows, n, w, acc) : each_row<K, false>(rows, n, w, acc);
+void each_of(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn, bool exclusive) noexcept {
+  exclusive ? each_row<K, true>(rows, place, w, turn) : each_row<K, false>(rows, place, w, turn);
 }
 
 template <class K>
-void fold_of(ScanRows rows, std::int64_t n, std::int64_t w, std::byte* acc) noexcept {
+void fold_of(ScanRows rows, std::int64_t w, std::byte* acc) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
   constexpr int kLanes = 8;
   const auto* in = reinterpret_cast<const T*>(rows.in);
   auto* const __restrict sums = reinterpret_cast<Acc*>(acc);
+  std::int64_t n = rows.count;
   if (w == 1 && rows.in_step == 1) {
     Acc lanes[kLanes];
     std::fill(lanes, lanes + kLanes, K::kNone);

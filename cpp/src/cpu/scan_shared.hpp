@@ -9,9 +9,9 @@
 
 namespace varlen {
 
-/// Sequences of one column of float, whose sums and products are in double, by fours. Rows [bounds) may be read
-/// and written: what runs over the end of a sequence is written again, for sequences are taken in the direction
-/// of the scan.
+/// Sequences of one column of float, whose sums and products are in double, by fours. Rows [bounds) may be
+/// read and written: what runs over the end of a sequence is written again, for sequences are taken in the
+/// direction of the scan.
 struct FourRun {
   const float* in;
   float* out;
@@ -30,23 +30,41 @@ namespace broad {
 extern const FourTable kScanFours;
 }
 
-/// Rows in memory, those of a job or some that were converted; steps are elements from row to row.
+/// Rows of a stretch of sequences in memory, those of a job or some that were converted, in the direction of
+/// the scan: the first of them, and steps in elements from row to row.
 struct ScanRows {
   const std::byte* in;
   std::byte* out;
   std::int64_t in_step;
   std::int64_t out_step;
+  std::int64_t count;
 };
 
-/// How elements of one type are scanned. Accumulators are another type, and lie 8 bytes apart at most.
+/// Where a scan is: in sequence `at`, with so many rows of it ahead, and what those behind came to.
+struct ScanPlace {
+  const std::int64_t* ends;
+  Range some;
+  std::int64_t first;  ///< row that the first of the sequences starts at
+  std::int64_t at;
+  std::int64_t ahead;
+  const std::byte* starts;  ///< accumulators that sequences start with
+  std::byte* acc;
+
+  [[nodiscard]] std::int64_t length(std::int64_t i) const noexcept {
+    return ends[i] - (i > some.begin ? ends[i - 1] : first);
+  }
+};
+
+/// How elements of one type are scanned. Accumulators are another type, of 8 bytes at most.
 struct ScanLoops {
   std::int64_t size;  ///< bytes of an element
   std::int64_t acc;   ///< and of an accumulator
   std::byte none[8];  ///< an accumulator of nothing
-  /// n rows of w elements onto w accumulators, each written out before or after the row is joined.
-  void (*each)(ScanRows rows, std::int64_t n, std::int64_t w, bool exclusive, std::byte* acc) noexcept;
-  /// The same without writing, in an order of its own.
-  void (*fold)(ScanRows rows, std::int64_t n, std::int64_t w, std::byte* acc) noexcept;
+  /// Rows of w elements onto w accumulators, each written out before or after the row is joined; sequences
+  /// follow each other, `turn` (1 or -1) apart.
+  void (*each)(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn, bool exclusive) noexcept;
+  /// The same of one sequence without writing, in an order of its own.
+  void (*fold)(ScanRows rows, std::int64_t w, std::byte* acc) noexcept;
   /// a = a and then b.
   void (*join)(std::byte* a, const std::byte* b) noexcept;
 };

@@ -90,9 +90,8 @@ void shift_past(const Shifting& job, const Pattern& fill, Range rows, std::byte*
 
 void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexcept {
   const Pattern pattern(fill, job.values.width);
-  by_rows(job.level.total(), job.values.width, [&](Range rows, bool past) {
-    (past ? shift_past : shift_cached)(job, pattern, rows, out);
-  });
+  by_rows(job.level.total(), job.values.width,
+          [&](Range rows, bool past) { (past ? shift_past : shift_cached)(job, pattern, rows, out); });
 }
 
 /// Sixteen bytes of elements of Width bytes, last to first.

@@ -111,9 +111,9 @@ def _dtype(x: torch.Tensor) -> Any:
 
 def _has_no_name(x: torch.Tensor) -> bool:
     """Whether NumPy has no name for the dtype, and sees the bytes alone; but for bfloat16."""
-    return x.dtype.is_floating_point and x.dtype.itemsize == 1
+    return bool(x.dtype.is_floating_point and x.dtype.itemsize == 1)
 
 
 def _by_bytes(x: torch.Tensor, move: Callable[[Array], Array]) -> torch.Tensor:
-    moved: torch.Tensor = through(on_cpu(x, "X"), lambda rows: (move(rows), None))[0]  # type: ignore[assignment]
+    moved: torch.Tensor = through(on_cpu(x, "X"), lambda rows: (move(rows), None))[0]
     return moved

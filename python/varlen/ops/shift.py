@@ -1,4 +1,4 @@
-"""Rows that change places inside their sequence: reversed, shifted, rolled. Rows of any dtype move as bytes."""
+"""Rows of any dtype that change places inside their sequence: reversed, shifted, rolled."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def reverse(X: Any, lengths: Any = None, *, out: Any = None) -> Any:
     Parameters
     ----------
     X
-        (total, ...) of any dtype of fixed width, an array or a tensor, or a `Ragged`, whose innermost level is
-        taken.
+        (total, ...) of any dtype of fixed width, an array or a tensor, or a `Ragged`, whose innermost level
+        is taken.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     out
@@ -54,8 +54,8 @@ def shift(X: Any, lengths: Any = None, *, by: Any, fill: Any = 0, out: Any = Non
     X, lengths, out
         As those of `reverse`.
     by
-        How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers, one for
-        each sequence. It may exceed the length.
+        How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers, one
+        for each sequence. It may exceed the length.
     fill
         What is put where no row arrives: a number, or a row. One number of tensors. 0 is zero bytes.
 
@@ -66,7 +66,8 @@ def shift(X: Any, lengths: Any = None, *, by: Any, fill: Any = 0, out: Any = Non
     Raises
     ------
     TypeError, ValueError
-        As `reverse`; `by` that is no integer, or not one for each sequence; a fill that the dtype cannot hold.
+        As `reverse`; `by` that is no integer, or not one for each sequence; a fill that the dtype cannot
+        hold.
     OverflowError
         `by` beyond 64 bits.
 
@@ -153,5 +154,7 @@ def _back(by: Any) -> Any:
     """As many places back; what is no integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by
-    given = np.asarray(as_ints(by))
-    return -given.astype(np.int64) if given.dtype.kind in "iu" and given.ndim else given[()]
+    each = np.asarray(as_ints(by))
+    if each.size == 0:
+        return each.astype(np.int64)
+    return -each.astype(np.int64) if each.dtype.kind in "iu" else by

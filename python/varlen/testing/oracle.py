@@ -224,7 +224,11 @@ def reduce(rows: Rows, lengths: Sequence[int], op: Callable[[Rows], Any], empty:
 
 
 def scan(
-    rows: Rows, lengths: Sequence[int], join: Callable[[Any, Any], Any], start: Any = None, reverse: bool = False
+    rows: Rows,
+    lengths: Sequence[int],
+    join: Callable[[Any, Any], Any],
+    start: Any = None,
+    reverse: bool = False,
 ) -> list[Any]:
     """Each row joined with all before it in its sequence; with `start`, that and those before it alone.
 
@@ -242,7 +246,7 @@ def scan(
 
 
 def shift(rows: Rows, lengths: Sequence[int], by: Sequence[int], fill: Any = None) -> list[Any]:
-    """The rows of sequence i moved by[i] places on, `fill` where none arrives; None turns them round and round.
+    """The rows of sequence i moved by[i] places on, `fill` where none arrives; without it round and round.
 
     Examples
     --------

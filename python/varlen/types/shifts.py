@@ -150,9 +150,7 @@ class Shifts:
         offsets = levels[at + 1].offsets
         inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[at + 2 :])
         if is_tensor(self._values):
-            picked = self._make(np.arange(len(self._values)), inner)[order]
-            rows = self._values[like(picked._values, self._values)]
-        else:
-            picked = self._make(self._values, inner)[order]
-            rows = picked._values
-        return self._make(rows, (*levels[: at + 1], *picked._levels))
+            index, picked = _core.gather(np.arange(len(self._values)), inner, order)
+            return self._make(self._values[like(index, self._values)], (*levels[: at + 1], *picked))
+        rows, picked = _core.gather(self._values, inner, order)
+        return self._make(rows, (*levels[: at + 1], *picked))
