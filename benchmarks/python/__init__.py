@@ -16,6 +16,8 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "scan",
+    "shift",
     "joint",
     "offsets",
     "boundary",

@@ -23,6 +23,8 @@ PYBIND11_MODULE(_core, m) {
   bind_lists_words(m);
   bind_pool(m);
   bind_reduce(m);
+  bind_scan(m);
+  bind_shift(m);
   bind_span(m);
   bind_window(m);
 }

@@ -37,6 +37,8 @@ ROOMS = {
     "pieces": "include cpu",
     "pool": "include cpu bindings tests cpp-tests",
     "reduce": "include cpu bindings tests cpp-tests",
+    "scan": "include cpu bindings tests cpp-tests",
+    "shift": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings",
     "status": "include",
     "views": "include",

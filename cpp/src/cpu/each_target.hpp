@@ -1,7 +1,8 @@
 // Compiles the file VARLEN_LOOPS twice: in namespace plain for the baseline, in namespace broad for AVX2.
 // Templates and vectors in it are lowered for the one or the other, which inlining alone would not do. What
 // the file needs is included before this, so that nothing of it is compiled for AVX2 under a name that others
-// share. Included once for each such file; no guard.
+// share. The file may ask for VARLEN_BROAD where it has instructions of AVX2 by name. Included once for each
+// such file; no guard.
 
 #include "wide.hpp"
 
@@ -17,9 +18,11 @@ namespace varlen::plain {
 #pragma GCC target("avx2")
 #endif
 
+#define VARLEN_BROAD
 namespace varlen::broad {
 #include VARLEN_LOOPS  // NOLINT(readability-duplicate-include)
 }  // namespace varlen::broad
+#undef VARLEN_BROAD
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -63,6 +63,9 @@ from varlen.ops.reduce_back import (
     backprop_reduce_sum,
 )
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
+from varlen.ops.scan import cummax, cummin, cumprod, cumsum
+from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
+from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
@@ -101,15 +104,26 @@ __all__ = [
     "asarray_i",
     "average_windows",
     "backprop_average_windows",
+    "backprop_cummax",
+    "backprop_cummin",
+    "backprop_cumprod",
+    "backprop_cumsum",
     "backprop_reduce_first",
     "backprop_reduce_last",
     "backprop_reduce_max",
     "backprop_reduce_mean",
     "backprop_reduce_sum",
+    "backprop_reverse",
+    "backprop_roll",
     "backprop_seq2col",
+    "backprop_shift",
     "backprop_windows",
     "block_mask",
     "cu_seqlens",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
     "flatten",
     "get_dropout_mask",
     "list2array",
@@ -150,8 +164,11 @@ __all__ = [
     "reshape4i",
     "reshape_f",
     "reshape_i",
+    "reverse",
+    "roll",
     "segment_ids",
     "seq2col",
+    "shift",
     "unflatten",
     "unpad",
     "windows",

@@ -64,3 +64,14 @@ def not_empty(level: Level) -> None:
     """
     if len(level) and level.shortest == 0:
         raise ValueError(f"lengths: sequence {int((level.lengths == 0).argmax())} is empty")
+
+
+def same_kind(X: Any, rows: Any) -> Any:
+    """Rows that stand for those of X: with the levels of X where that is a Ragged.
+
+    Examples
+    --------
+    >>> same_kind(vl.Ragged([3, 1, 4], [2, 1]), np.array([3, 4, 4])).to_list()
+    [[3, 4], [4]]
+    """
+    return X._make(rows, X.levels) if isinstance(X, Ragged) else rows

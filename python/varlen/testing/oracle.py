@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 Rows = Sequence[Any]
@@ -221,6 +221,44 @@ def reduce(rows: Rows, lengths: Sequence[int], op: Callable[[Rows], Any], empty:
     [3, -1, 4]
     """
     return [op(sequence) if len(sequence) else empty for sequence in nest(rows, [lengths])]
+
+
+def scan(
+    rows: Rows,
+    lengths: Sequence[int],
+    join: Callable[[Any, Any], Any],
+    start: Any = None,
+    reverse: bool = False,
+) -> list[Any]:
+    """Each row joined with all before it in its sequence; with `start`, that and those before it alone.
+
+    Examples
+    --------
+    >>> scan([3, 1, 4, 1], [3, 1], max), scan([3, 1, 4, 1], [3, 1], max, -1, reverse=True)
+    ([3, 3, 4, 1], [4, 4, -1, -1])
+    """
+    out: list[Any] = []
+    for sequence in nest(rows, [lengths]):
+        row = sequence[::-1] if reverse else sequence
+        made = list(accumulate(row if start is None else [start, *row], join))[: len(row)]
+        out += made[::-1] if reverse else made
+    return out
+
+
+def shift(rows: Rows, lengths: Sequence[int], by: Sequence[int], fill: Any = None) -> list[Any]:
+    """The rows of sequence i moved by[i] places on, `fill` where none arrives; without it round and round.
+
+    Examples
+    --------
+    >>> shift([1, 2, 3, 4], [3, 1], [1, -1], 0), shift([1, 2, 3, 4], [3, 1], [1, -1])
+    ([0, 1, 2, 0], [3, 1, 2, 4])
+    """
+    out: list[Any] = []
+    for sequence, k in zip(nest(rows, [lengths]), by, strict=True):
+        n = len(sequence)
+        inside = (0 <= t - k < n or fill is None for t in range(n))
+        out += [sequence[(t - k) % n] if there else fill for t, there in enumerate(inside)]
+    return out
 
 
 def expand(rows: Rows, lengths: Sequence[int]) -> list[Any]:

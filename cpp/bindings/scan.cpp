@@ -1,0 +1,197 @@
+// Running sums, products and extremes of sequences, and the ways back.
+#include "varlen/scan.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "arrays.hpp"
+#include "cast.hpp"
+#include "fastcall.hpp"
+#include "level.hpp"
+#include "operands.hpp"
+#include "outputs.hpp"
+#include "raise.hpp"
+#include "rooms.hpp"
+#include "scratch.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+Scan scan_named(PyObject* name) {
+  constexpr const char* kNames[] = {"sum", "prod", "max", "min"};
+  for (int i = 0; i < 4; ++i) {
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, kNames[i]) == 0) {
+      return static_cast<Scan>(i);
+    }
+  }
+  raise_value("op: there is none called " + std::string(py::repr(py::handle(name))));
+}
+
+/// The job of scanning `values` by a level of their rows.
+ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive, PyObject* reverse) {
+  ScanJob job;
+  job.op = op;
+  job.type = values.type;
+  job.level = level.view();
+  job.longest = level.stats().longest;
+  job.values = static_cast<const std::byte*>(values.array.data());
+  job.columns = values.columns();
+  job.exclusive = exclusive != nullptr && truth_of(exclusive);
+  job.reverse = reverse != nullptr && truth_of(reverse);
+  return job;
+}
+
+Extents shape_of(const py::array& array) {
+  return {array.shape(), array.shape() + array.ndim()};
+}
+
+/// Numbers of the same shape as those of `like`.
+void check_shape(const py::array& given, const char* name, const py::array& like, const char* other) {
+  const Extents has = shape_of(given);
+  const Extents needs = shape_of(like);
+  if (has.size() == needs.size() && std::equal(has.begin(), has.end(), needs.begin())) return;
+  raise_value(std::string(name) + ": expected " + text_of(needs) + " as " + other + ", got " + text_of(has));
+}
+
+void check_floats(const Numbers& numbers, const char* name) {
+  if (is_float(numbers.type)) return;
+  raise_type(std::string(name) + ": expected floats, got " + std::string(py::str(numbers.array.dtype())));
+}
+
+constexpr Signature<6> kScan{"scan", {"op", "values", "level", "exclusive", "reverse", "out"}, 3, 6};
+
+py::object scan_array(const Arguments<6>& args) {
+  const auto [given_op, given_values, given_level, exclusive, reverse, given_out] = args;
+  const Scan op = scan_named(given_op);
+  const Numbers values = numbers_of(given_values, "X");
+  const LevelRef level = level_over(given_level, "X", values.array.shape(0));
+  const ScanJob job = job_of(op, values, LevelRef::in(level), exclusive, reverse);
+  const Type made = scanned_type(op, job.type);
+  const py::dtype dtype = made == job.type    ? values.array.dtype()
+                          : made == Type::u64 ? py::dtype::of<std::uint64_t>()
+                                              : py::dtype::of<std::int64_t>();
+  const Extents shape = values.rows(level->total());
+  py::array out =
+      given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape);
+  Scratch<std::byte> scratch(scan_scratch(job));
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(2 * out.nbytes());
+    scan(job, scratch.data(), to);
+  }
+  return out;
+}
+
+constexpr Signature<4> kWhich{"scan_which", {"found", "level", "exclusive", "reverse"}, 2, 4};
+
+py::object which_of(const Arguments<4>& args) {
+  const auto [given_found, given_level, exclusive, reverse] = args;
+  const Numbers found = numbers_of(given_found, "found");
+  const LevelRef level = level_over(given_level, "found", found.array.shape(0));
+  const ScanJob job = job_of(Scan::max, found, LevelRef::in(level), exclusive, reverse);
+  py::array which = empty(py::dtype::of<std::int64_t>(), shape_of(found.array));
+  std::int64_t* const to = ints(which);
+  {
+    const Unlocked unlocked(2 * which.nbytes());
+    scan_which(job, to);
+  }
+  return which;
+}
+
+constexpr Signature<4> kWhichBack{"backprop_scan_which", {"dY", "which", "level", "out"}, 3, 4};
+
+py::object which_back(const Arguments<4>& args) {
+  const auto [given_dy, given_which, given_level, given_out] = args;
+  const Numbers dy = numbers_of(given_dy, "dY");
+  check_floats(dy, "dY");
+  const LevelRef level = level_over(given_level, "dY", dy.array.shape(0));
+  const py::array rows = as_rows(given_which, "which");
+  check_shape(rows, "which", dy.array, "dY");
+  const Ints which = as_ints(rows.attr("reshape")(-1), "which");
+  const std::int64_t columns = dy.columns();
+  const Status status = scan_which_check(level->view(), columns, which.data);
+  if (!status.ok()) {
+    raise_index("which: " + std::to_string(status.value) + " in row " +
+                std::to_string(status.where / columns) + " is outside its sequence");
+  }
+  const Extents shape = shape_of(dy.array);
+  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape, &dy.array)
+                                   : empty(dy.array.dtype(), shape);
+  const auto* const from = static_cast<const std::byte*>(dy.array.data());
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(2 * out.nbytes());
+    scan_which_back(dy.type, from, level->view(), columns, which.data, to);
+  }
+  return out;
+}
+
+/// Halves as float.
+Numbers as_computed(Numbers numbers) {
+  if (numbers.type != Type::f16 && numbers.type != Type::bf16) return numbers;
+  py::array made = empty(py::dtype::of<float>(), shape_of(numbers.array));
+  cast(cast_of(numbers.type, Type::f32), static_cast<const std::byte*>(numbers.array.data()), made.size(),
+       bytes(made));
+  return {std::move(made), Type::f32};
+}
+
+constexpr Signature<6> kProdBack{
+    "backprop_cumprod", {"dY", "values", "level", "exclusive", "reverse", "out"}, 3, 6};
+
+py::object prod_back(const Arguments<6>& args) {
+  const auto [given_dy, given_values, given_level, exclusive, reverse, given_out] = args;
+  const Numbers of_dy = numbers_of(given_dy, "dY");
+  const Numbers of_x = numbers_of(given_values, "X");
+  check_floats(of_x, "X");
+  check_shape(of_dy.array, "dY", of_x.array, "X");
+  if (of_dy.type != of_x.type) {
+    raise_type("dY: expected " + std::string(py::str(of_x.array.dtype())) + " as X, got " +
+               std::string(py::str(of_dy.array.dtype())));
+  }
+  const LevelRef level = level_over(given_level, "X", of_x.array.shape(0));
+  const py::dtype dtype = of_x.array.dtype();
+  const Extents shape = shape_of(of_x.array);
+  py::array out =
+      given(given_out) ? checked_out("out", given_out, dtype, shape, &of_x.array) : empty(dtype, shape);
+  const Numbers x = as_computed(of_x);
+  const Numbers dy = as_computed(of_dy);
+  ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);
+  const bool direct = x.type == of_x.type;
+  Scratch<std::byte> before(x.array.nbytes());
+  Scratch<std::byte> wide(direct ? 0 : x.array.nbytes());
+  Scratch<std::byte> scratch(scan_scratch(job));
+  const auto* const from = static_cast<const std::byte*>(dy.array.data());
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(4 * x.array.nbytes());
+    ScanJob products = job;
+    products.exclusive = true;
+    scan(products, scratch.data(), before.data());
+    scan_prod_back(job, from, before.data(), direct ? to : wide.data());
+    if (!direct) cast(cast_of(x.type, of_x.type), wide.data(), x.array.size(), to);
+  }
+  return out;
+}
+
+PyMethodDef methods[] = {
+    method<kScan, scan_array>("scan(op, values, level, exclusive=False, reverse=False, out=None)\n--\n\n"
+                              "Running sum, prod, max or min of the rows of each sequence."),
+    method<kWhich, which_of>("scan_which(found, level, exclusive=False, reverse=False)\n--\n\n"
+                             "Which row of its sequence each running extreme is, or -1."),
+    method<kWhichBack, which_back>("backprop_scan_which(dY, which, level, out=None)\n--\n\n"
+                                   "The sum of the rows that took each row."),
+    method<kProdBack, prod_back>(
+        "backprop_cumprod(dY, values, level, exclusive=False, reverse=False, out=None)\n--\n\n"
+        "The gradient of running products."),
+    {},
+};
+
+}  // namespace
+
+void bind_scan(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

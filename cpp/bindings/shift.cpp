@@ -1,0 +1,119 @@
+// Rows that change places inside their sequence.
+#include "varlen/shift.hpp"
+
+#include <string>
+
+#include "arrays.hpp"
+#include "cast.hpp"
+#include "fastcall.hpp"
+#include "level.hpp"
+#include "operands.hpp"
+#include "outputs.hpp"
+#include "raise.hpp"
+#include "rooms.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Rows of any dtype, a level over them, and where the result goes.
+struct Moving {
+  py::array values;
+  LevelRef level;
+  py::array out;
+
+  Moving(PyObject* rows, PyObject* over, PyObject* target)
+      : values(as_rows(rows, "X")), level(level_over(over, "X", values.shape(0))) {
+    const Extents shape(values.shape(), values.shape() + values.ndim());
+    out = given(target) ? checked_out("out", target, values.dtype(), shape, &values)
+                        : empty(values.dtype(), shape);
+  }
+};
+
+/// How far: one integer, or one for each sequence.
+struct MovesOf {
+  Ints each;
+  std::int64_t all = 0;
+
+  MovesOf(PyObject* by, const Level& level) {
+    const bool is_array = py::isinstance<py::array>(by) && py::reinterpret_borrow<py::array>(by).ndim() > 0;
+    if (!is_array && is_integer(by)) {
+      all = int_of(by, "by");
+      return;
+    }
+    each = as_ints(py::handle(by), "by");
+    if (each.count != level.count()) {
+      raise_value("by: has " + std::to_string(each.count) + " numbers for " + std::to_string(level.count()) +
+                  " sequences");
+    }
+  }
+
+  [[nodiscard]] Moves view() const { return each.data == nullptr ? Moves{&all, 0} : Moves{each.data, 1}; }
+};
+
+constexpr Signature<3> kReverse{"reverse", {"values", "level", "out"}, 2, 3};
+
+py::object reverse(const Arguments<3>& args) {
+  Moving job(args[0], args[1], args[2]);
+  const Rows rows = rows_of(job.values);
+  std::byte* const to = bytes(job.out);
+  {
+    const Unlocked unlocked(job.out.nbytes());
+    reverse_rows(rows, job.level->view(), to);
+  }
+  return job.out;
+}
+
+constexpr Signature<5> kShift{"shift", {"values", "level", "by", "fill", "out"}, 3, 5};
+
+py::object shift(const Arguments<5>& args) {
+  const auto [values, level, by, given_fill, out] = args;
+  const py::array given_rows = as_rows(values, "X");
+  Moving job(given_rows.ptr(), level, out);
+  const MovesOf moves(by, LevelRef::in(job.level));
+  const Extents row(job.values.shape() + 1, job.values.shape() + job.values.ndim());
+  const Fill one = given(given_fill) ? fill_of(given_fill, job.values.dtype(), row, "fill") : Fill{};
+  const Rows rows = rows_of(job.values);
+  std::byte* const to = bytes(job.out);
+  // One element repeats in the row.
+  const std::int64_t times = one.period() > 0 ? rows.width / one.period() : 0;
+  std::vector<std::byte> fill;
+  for (std::int64_t k = 0; k < times; ++k) fill.insert(fill.end(), one.bytes.begin(), one.bytes.end());
+  {
+    const Unlocked unlocked(job.out.nbytes());
+    shift_rows(rows, job.level->view(), moves.view(), fill.empty() ? nullptr : fill.data(), to);
+  }
+  return job.out;
+}
+
+constexpr Signature<4> kRoll{"roll", {"values", "level", "by", "out"}, 3, 4};
+
+py::object roll(const Arguments<4>& args) {
+  Moving job(args[0], args[1], args[3]);
+  const MovesOf moves(args[2], LevelRef::in(job.level));
+  const Rows rows = rows_of(job.values);
+  std::byte* const to = bytes(job.out);
+  {
+    const Unlocked unlocked(job.out.nbytes());
+    roll_rows(rows, job.level->view(), moves.view(), to);
+  }
+  return job.out;
+}
+
+PyMethodDef methods[] = {
+    method<kReverse, reverse>("reverse(values, level, out=None)\n--\n\n"
+                              "The rows of each sequence, last to first."),
+    method<kRoll, roll>("roll(values, level, by, out=None)\n--\n\n"
+                        "The rows of each sequence, `by` places on, round and round."),
+    method<kShift, shift>("shift(values, level, by, fill=None, out=None)\n--\n\n"
+                          "The rows of each sequence, `by` places on; `fill` where none arrives."),
+    {},
+};
+
+}  // namespace
+
+void bind_shift(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

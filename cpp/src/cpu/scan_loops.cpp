@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+#include "scan_shared.hpp"
+
+namespace varlen {
+namespace {
+
+template <class C, class A = C>
+struct RunningSum {
+  using T = C;
+  using Acc = A;
+  static constexpr Acc kNone = std::is_floating_point_v<A> ? A(-0.0) : A(0);
+  static constexpr bool kExtreme = false;
+  static Acc join(Acc a, Acc b) noexcept { return a + b; }
+};
+
+template <class C, class A = C>
+struct RunningProd {
+  using T = C;
+  using Acc = A;
+  static constexpr Acc kNone = 1;
+  static constexpr bool kExtreme = false;
+  static Acc join(Acc a, Acc b) noexcept { return a * b; }
+};
+
+template <class C, bool is_max>
+struct RunningEnd {
+  using T = C;
+  using Acc = C;
+  using Limits = std::numeric_limits<C>;
+  static constexpr C kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  static constexpr C kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  static constexpr Acc kNone = is_max ? kLow : kHigh;
+  static constexpr bool kExtreme = true;
+  static Acc join(Acc a, Acc b) noexcept {
+    const Acc more = beyond(b, a);  // a, where one of them is NaN
+    if constexpr (std::is_floating_point_v<C>) return b == b ? more : b;
+    return more;
+  }
+  static Acc beyond(Acc b, Acc a) noexcept { return (is_max ? b > a : b < a) ? b : a; }
+};
+template <class C>
+using RunningMax = RunningEnd<C, true>;
+template <class C>
+using RunningMin = RunningEnd<C, false>;
+
+/// One column of one sequence.
+template <class K, bool exclusive>
+[[gnu::always_inline]] inline typename K::Acc flat(const typename K::T* in, std::int64_t in_step,
+                                                   typename K::T* out, std::int64_t out_step, std::int64_t n,
+                                                   typename K::Acc a) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  constexpr std::int64_t kRun = 64;
+  if constexpr (K::kExtreme && std::is_floating_point_v<T>) {
+    // Without NaN an extreme is one instruction from row to row.
+    while (n > 0 && a == a) {
+      const std::int64_t some = std::min(n, kRun);
+      std::int64_t plain = 0;
+      for (std::int64_t r = 0; r < some; ++r) plain += in[r * in_step] == in[r * in_step] ? 1 : 0;
+      if (plain < some) break;
+      for (std::int64_t r = 0; r < some; ++r, in += in_step, out += out_step) {
+        const Acc next = K::beyond(*in, a);
+        *out = exclusive ? a : next;
+        a = next;
+      }
+      n -= some;
+    }
+  }
+  for (; n > 0; --n, in += in_step, out += out_step) {
+    const Acc next = K::join(a, static_cast<Acc>(*in));
+    *out = static_cast<T>(exclusive ? a : next);
+    a = next;
+  }
+  return a;
+}
+
+template <class K, bool exclusive>
+void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  const auto* in = reinterpret_cast<const T*>(rows.in);
+  auto* out = reinterpret_cast<T*>(rows.out);
+  auto* const __restrict sums = reinterpret_cast<Acc*>(place.acc);
+  const auto* const starts = reinterpret_cast<const Acc*>(place.starts);
+  for (;;) {
+    const std::int64_t n = std::min(place.ahead, rows.count);
+    if (w == 1) {
+      *sums = flat<K, exclusive>(in, rows.in_step, out, rows.out_step, n, *sums);
+      in += n * rows.in_step;
+      out += n * rows.out_step;
+    } else {
+      for (std::int64_t r = 0; r < n; ++r, in += rows.in_step, out += rows.out_step) {
+        for (std::int64_t k = 0; k < w; ++k) {
+          const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
+          out[k] = static_cast<T>(exclusive ? sums[k] : next);
+          sums[k] = next;
+        }
+      }
+    }
+    place.ahead -= n;
+    rows.count -= n;
+    if (rows.count == 0) return;
+    place.at += turn;
+    place.ahead = place.length(place.at);
+    for (std::int64_t k = 0; k < w; ++k) sums[k] = starts[k];
+  }
+}
+
+template <class K>
+void each_of(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn, bool exclusive) noexcept {
+  exclusive ? each_row<K, true>(rows, place, w, turn) : each_row<K, false>(rows, place, w, turn);
+}
+
+template <class K>
+void fold_of(ScanRows rows, std::int64_t w, std::byte* acc) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  constexpr int kLanes = 8;
+  const auto* in = reinterpret_cast<const T*>(rows.in);
+  auto* const __restrict sums = reinterpret_cast<Acc*>(acc);
+  std::int64_t n = rows.count;
+  if (w == 1 && rows.in_step == 1) {
+    Acc lanes[kLanes];
+    std::fill(lanes, lanes + kLanes, K::kNone);
+    for (; n >= kLanes; n -= kLanes, in += kLanes) {
+      for (int l = 0; l < kLanes; ++l) lanes[l] = K::join(lanes[l], static_cast<Acc>(in[l]));
+    }
+    for (const Acc lane : lanes) *sums = K::join(*sums, lane);
+  }
+  for (; n > 0; --n, in += rows.in_step) {
+    for (std::int64_t k = 0; k < w; ++k) sums[k] = K::join(sums[k], static_cast<Acc>(in[k]));
+  }
+}
+
+template <class K>
+void join_of(std::byte* a, const std::byte* b) noexcept {
+  using Acc = typename K::Acc;
+  auto& to = *reinterpret_cast<Acc*>(a);
+  to = K::join(to, *reinterpret_cast<const Acc*>(b));
+}
+
+template <class K>
+constexpr ScanLoops loops_of() noexcept {
+  using Acc = typename K::Acc;
+  ScanLoops made{sizeof(typename K::T), sizeof(Acc), {}, each_of<K>, fold_of<K>, join_of<K>};
+  const auto none = std::bit_cast<std::array<std::byte, sizeof(Acc)>>(K::kNone);
+  std::copy(none.begin(), none.end(), made.none);
+  return made;
+}
+
+}  // namespace
+
+const ScanLoops& scan_loops(Scan op, Type type) noexcept {
+  // Signed sums and products are those of u64 bit by bit.
+  using U = std::uint64_t;
+  using I = std::int64_t;
+  static constexpr ScanLoops tables[4][5] = {
+      {loops_of<RunningSum<float>>(), loops_of<RunningSum<float, double>>(), loops_of<RunningSum<double>>(),
+       loops_of<RunningSum<U>>(), loops_of<RunningSum<U>>()},
+      {loops_of<RunningProd<float>>(), loops_of<RunningProd<float, double>>(),
+       loops_of<RunningProd<double>>(), loops_of<RunningProd<U>>(), loops_of<RunningProd<U>>()},
+      {loops_of<RunningMax<float>>(), loops_of<RunningMax<float>>(), loops_of<RunningMax<double>>(),
+       loops_of<RunningMax<I>>(), loops_of<RunningMax<U>>()},
+      {loops_of<RunningMin<float>>(), loops_of<RunningMin<float>>(), loops_of<RunningMin<double>>(),
+       loops_of<RunningMin<I>>(), loops_of<RunningMin<U>>()},
+  };
+  const int of = type == Type::f16 || type == Type::bf16 ? 0
+                 : type == Type::f32                     ? 1
+                 : type == Type::f64                     ? 2
+                 : scan_memory(type) == Type::i64        ? 3
+                                                         : 4;
+  return tables[static_cast<int>(op)][of];
+}
+
+}  // namespace varlen

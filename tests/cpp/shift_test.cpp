@@ -1,0 +1,65 @@
+// Rows move inside exact allocations, whatever their width, for one thread and for several.
+#include "varlen/shift.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "check.hpp"
+#include "pad_draw.hpp"
+#include "varlen/pool.hpp"
+
+using varlen::test::Bytes;
+using varlen::test::draw;
+using varlen::test::z;
+
+namespace {
+
+void check_moves(const std::vector<std::int64_t>& ends, std::int64_t width) {
+  const varlen::Offsets level{ends.data(), static_cast<std::int64_t>(ends.size())};
+  Bytes values(z(level.total() * width));
+  for (std::byte& b : values) b = static_cast<std::byte>(draw(0, 255));
+  std::vector<std::int64_t> by(ends.size());
+  for (std::int64_t& n : by) n = draw(-30, 30);
+  const Bytes fill(z(width), std::byte{0x5A});
+  Bytes reversed, shifted, rolled;
+  const auto put = [&](Bytes& to, std::int64_t row) {
+    for (std::int64_t k = 0; k < width; ++k) to.push_back(row < 0 ? fill[0] : values[z(row * width + k)]);
+  };
+  for (std::int64_t i = 0; i < level.count; ++i) {
+    const std::int64_t start = level.start(i);
+    const std::int64_t n = level.length(i);
+    for (std::int64_t t = 0; t < n; ++t) {
+      const std::int64_t from = t - by[z(i)];
+      put(reversed, level.end(i) - 1 - t);
+      put(shifted, from >= 0 && from < n ? start + from : -1);
+      put(rolled, start + (from % n + n) % n);
+    }
+  }
+  const varlen::Rows rows{values.data(), level.total(), width};
+  Bytes out(values.size(), std::byte{0xA5});
+  varlen::reverse_rows(rows, level, out.data());
+  CHECK(out == reversed);
+  varlen::shift_rows(rows, level, {by.data(), 1}, fill.data(), out.data());
+  CHECK(out == shifted);
+  varlen::roll_rows(rows, level, {by.data(), 1}, out.data());
+  CHECK(out == rolled);
+}
+
+}  // namespace
+
+TEST(shift, stays_inside_exact_allocations) {
+  for (const int threads : {1, 3}) {
+    varlen::set_num_threads(threads);
+    for (const std::int64_t width : {0, 1, 2, 3, 4, 8, 16, 24, 100, 300}) {
+      for (int turn = 0; turn < 10; ++turn) {
+        std::vector<std::int64_t> ends;
+        std::int64_t sum = 0;
+        for (std::int64_t i = draw(0, 8); i > 0; --i) ends.push_back(sum += draw(0, 40));
+        check_moves(ends, width);
+      }
+    }
+    check_moves({3, 1'500'000, 1'500'003}, 4);
+  }
+  varlen::set_num_threads(1);
+}
