@@ -16,6 +16,8 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "scatter",
+    "span",
     "joint",
     "offsets",
     "boundary",

@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, m) {
   bind_cast(m);
   bind_concat(m);
   bind_expand(m);
+  bind_hash(m);
   bind_header(m);
   bind_file(m);  // needs Header
   bind_gather(m);
@@ -23,6 +24,7 @@ PYBIND11_MODULE(_core, m) {
   bind_lists_words(m);
   bind_pool(m);
   bind_reduce(m);
+  bind_scatter(m);
   bind_span(m);
   bind_window(m);
 }

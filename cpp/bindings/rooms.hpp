@@ -11,6 +11,7 @@ void bind_concat(pybind11::module_& m);
 void bind_expand(pybind11::module_& m);
 void bind_file(pybind11::module_& m);
 void bind_gather(pybind11::module_& m);
+void bind_hash(pybind11::module_& m);
 void bind_header(pybind11::module_& m);
 void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
@@ -22,6 +23,7 @@ void bind_pack(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 void bind_reduce(pybind11::module_& m);
+void bind_scatter(pybind11::module_& m);
 void bind_span(pybind11::module_& m);
 void bind_window(pybind11::module_& m);
 

@@ -42,6 +42,7 @@ from varlen.ops.arrays import (
     reshape_i,
 )
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
+from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
@@ -63,6 +64,15 @@ from varlen.ops.reduce_back import (
     backprop_reduce_sum,
 )
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
+from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.ops.span import (
+    align,
+    backprop_align,
+    backprop_insert_rows,
+    backprop_spans,
+    insert_rows,
+    spans,
+)
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
@@ -74,6 +84,7 @@ from varlen.ops.window import (
 
 __all__ = [
     "SizedGenerator",
+    "align",
     "alloc",
     "alloc1f",
     "alloc1i",
@@ -100,24 +111,32 @@ __all__ = [
     "asarray_f",
     "asarray_i",
     "average_windows",
+    "backprop_align",
     "backprop_average_windows",
+    "backprop_gather_add",
+    "backprop_insert_rows",
     "backprop_reduce_first",
     "backprop_reduce_last",
     "backprop_reduce_max",
     "backprop_reduce_mean",
     "backprop_reduce_sum",
     "backprop_seq2col",
+    "backprop_spans",
     "backprop_windows",
     "block_mask",
     "cu_seqlens",
     "flatten",
+    "gather_add",
     "get_dropout_mask",
+    "hash",
+    "insert_rows",
     "list2array",
     "list2padded",
     "list2ragged",
     "mask",
     "minibatch",
     "multibatch",
+    "ngrams",
     "pad",
     "padded2list",
     "padded2ragged",
@@ -150,8 +169,10 @@ __all__ = [
     "reshape4i",
     "reshape_f",
     "reshape_i",
+    "scatter_add",
     "segment_ids",
     "seq2col",
+    "spans",
     "unflatten",
     "unpad",
     "windows",
