@@ -18,6 +18,8 @@ NOUNS = (
     "reduce",
     "scan",
     "shift",
+    "scatter",
+    "span",
     "joint",
     "offsets",
     "boundary",

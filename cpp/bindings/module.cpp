@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, m) {
   bind_cast(m);
   bind_concat(m);
   bind_expand(m);
+  bind_hash(m);
   bind_header(m);
   bind_file(m);  // needs Header
   bind_gather(m);
@@ -25,6 +26,7 @@ PYBIND11_MODULE(_core, m) {
   bind_reduce(m);
   bind_scan(m);
   bind_shift(m);
+  bind_scatter(m);
   bind_span(m);
   bind_window(m);
 }

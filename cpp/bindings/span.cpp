@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "raise.hpp"
+#include "span.hpp"
 
 namespace varlen::bindings {
 
@@ -48,6 +49,8 @@ void bind_span(py::module_& m) {
         "(rows, starts, ends) of the windows of at most max_len rows, stride apart, through every sequence.");
   m.def("token_budget", &token_budget, py::arg("lengths"), py::arg("max_tokens"), py::arg("max_count"),
         py::arg("padded"), "Where consecutive batches end that keep to a budget of tokens.");
+  add_span_rows(m);
+  add_span_insert(m);
 }
 
 }  // namespace varlen::bindings

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cast_types.hpp"
+#include "sums.hpp"
 #include "varlen/window.hpp"
 
 namespace varlen {
@@ -30,10 +30,6 @@ inline Over windows_over(std::int64_t at, std::int64_t windows, const Stepping& 
   return {first, std::max<std::int64_t>(last + 1 - first, 0)};
 }
 
-/// What numbers of T are added in: integers wrap, which unsigned ones may.
-template <class T, bool mean>
-using Sum = std::conditional_t<kHalf<T>, float, std::conditional_t<mean && !kFloat<T>, double, T>>;
-
 /// What comes out: the dtype that went in; the mean of integers is a double.
 template <class T, bool mean>
 using Summed = std::conditional_t<mean && !kFloat<T>, double, T>;
@@ -43,14 +39,6 @@ struct Lanes {
   static constexpr std::int64_t kCount = 32 / static_cast<std::int64_t>(sizeof(T));
   using Type __attribute__((vector_size(32))) = T;
 };
-
-inline void add(Bool& sum, Bool x) noexcept {
-  sum.byte = static_cast<std::uint8_t>((sum.byte | x.byte) != 0);
-}
-template <class A>
-void add(A& sum, A x) noexcept {
-  sum = static_cast<A>(sum + x);
-}
 
 /// The numbers of kVectors vectors from number c on, in registers while all rows go by.
 template <class T, bool mean, int kVectors>

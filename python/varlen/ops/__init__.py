@@ -42,6 +42,7 @@ from varlen.ops.arrays import (
     reshape_i,
 )
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
+from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
@@ -65,7 +66,16 @@ from varlen.ops.reduce_back import (
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
 from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
+from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
+from varlen.ops.span import (
+    align,
+    backprop_align,
+    backprop_insert_rows,
+    backprop_spans,
+    insert_rows,
+    spans,
+)
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
@@ -77,6 +87,7 @@ from varlen.ops.window import (
 
 __all__ = [
     "SizedGenerator",
+    "align",
     "alloc",
     "alloc1f",
     "alloc1i",
@@ -103,11 +114,14 @@ __all__ = [
     "asarray_f",
     "asarray_i",
     "average_windows",
+    "backprop_align",
     "backprop_average_windows",
     "backprop_cummax",
     "backprop_cummin",
     "backprop_cumprod",
     "backprop_cumsum",
+    "backprop_gather_add",
+    "backprop_insert_rows",
     "backprop_reduce_first",
     "backprop_reduce_last",
     "backprop_reduce_max",
@@ -117,6 +131,7 @@ __all__ = [
     "backprop_roll",
     "backprop_seq2col",
     "backprop_shift",
+    "backprop_spans",
     "backprop_windows",
     "block_mask",
     "cu_seqlens",
@@ -125,13 +140,17 @@ __all__ = [
     "cumprod",
     "cumsum",
     "flatten",
+    "gather_add",
     "get_dropout_mask",
+    "hash",
+    "insert_rows",
     "list2array",
     "list2padded",
     "list2ragged",
     "mask",
     "minibatch",
     "multibatch",
+    "ngrams",
     "pad",
     "padded2list",
     "padded2ragged",
@@ -166,9 +185,11 @@ __all__ = [
     "reshape_i",
     "reverse",
     "roll",
+    "scatter_add",
     "segment_ids",
     "seq2col",
     "shift",
+    "spans",
     "unflatten",
     "unpad",
     "windows",

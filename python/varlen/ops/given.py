@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from varlen._core import Level
 from varlen.types import Ragged
 from varlen.types.values import as_ints, as_values
@@ -35,6 +37,20 @@ def rows_and_level(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Leve
         if level.total != len(values):
             raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
     return values, level
+
+
+def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Level]:
+    """As `rows_and_level`, but an array without lengths is one sequence.
+
+    Examples
+    --------
+    >>> rows_and_sequences([3, 1, 4], None)
+    (array([3, 1, 4]), Level(1 sequences, 3 rows, lengths 3 to 3))
+    """
+    if lengths is not None or isinstance(X, Ragged):
+        return rows_and_level(X, lengths, argument)
+    values = as_values(X, argument)
+    return values, Level.from_lengths(np.array([len(values)]))
 
 
 def as_level(lengths: Any) -> Level:

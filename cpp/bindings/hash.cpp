@@ -1,0 +1,86 @@
+#include "varlen/hash.hpp"
+
+#include <limits>
+#include <string>
+
+#include "cast.hpp"
+#include "fastcall.hpp"
+#include "gather_nested.hpp"
+#include "operands.hpp"
+#include "raise.hpp"
+#include "window.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Keys of 64 bits: integers of any dtype, none below zero.
+Numbers keys_of(PyObject* argument, const char* name) {
+  Numbers keys = numbers_of(argument, name);
+  if (keys.array.ndim() != 1) {
+    raise_value(std::string(name) + ": expected one dimension, got " + std::to_string(keys.array.ndim()));
+  }
+  if (keys.type == Type::b1 || is_float(keys.type)) {
+    raise_type(std::string(name) + ": expected integers, got dtype " +
+               std::string(py::str(keys.array.dtype())));
+  }
+  if (keys.type == Type::u64) return keys;
+  const Fill none;
+  const Convert how = convert_of(keys.array, py::dtype::of<std::uint64_t>(), none, name);
+  py::array wide = empty(py::dtype::of<std::uint64_t>(), {keys.array.shape(0)});
+  cast(how, static_cast<const std::byte*>(keys.array.data()), keys.array.size(), bytes(wide));
+  return {wide, Type::u64};
+}
+
+constexpr Signature<3> kNgrams{"ngrams", {"n", "keys", "lengths"}};
+
+py::object ngrams_of(const Arguments<3>& args) {
+  const std::int64_t n = whole_of(args[0], "n", 1, 1);
+  const Numbers keys = keys_of(args[1], "keys");
+  const LevelRef level = level_over(args[2], "keys", keys.array.shape(0));
+  py::array counts = fresh_offsets(level->count());
+  ngram_counts(level->view(), n, ints(counts) + 1);
+  const LevelRef grams = Level::trusted(std::move(counts));
+  py::array made = empty(py::dtype::of<std::uint64_t>(), {grams->total()});
+  const auto* const from = static_cast<const std::uint64_t*>(keys.array.data());
+  auto* const to = static_cast<std::uint64_t*>(made.mutable_data());
+  {
+    const Unlocked unlocked(4 * made.nbytes());
+    ngrams(level->view(), grams->view(), n, from, to);
+  }
+  return py::make_tuple(made, grams);
+}
+
+constexpr Signature<2> kHash{"hash", {"ids", "seed"}};
+
+py::object hash_of(const Arguments<2>& args) {
+  const Numbers ids = keys_of(args[0], "ids");
+  const std::int64_t seed = whole_of(args[1], "seed", 0, 0);
+  if (seed > std::numeric_limits<std::uint32_t>::max()) {
+    raise_overflow("seed: " + std::to_string(seed) + " does not fit 32 bits");
+  }
+  const std::int64_t count = ids.array.shape(0);
+  py::array made = empty(py::dtype::of<std::uint32_t>(), {count, 4});
+  const auto* const from = static_cast<const std::uint64_t*>(ids.array.data());
+  auto* const to = static_cast<std::uint32_t*>(made.mutable_data());
+  {
+    const Unlocked unlocked(made.nbytes());
+    hash(from, count, static_cast<std::uint32_t>(seed), to);
+  }
+  return made;
+}
+
+PyMethodDef methods[] = {
+    method<kNgrams, ngrams_of>("ngrams(n, keys, lengths)\n--\n\n"
+                               "A hash of every n consecutive keys of a sequence, and the level of them."),
+    method<kHash, hash_of>("hash(ids, seed)\n--\n\nFour hashes of 32 bits for each id."),
+    {},
+};
+
+}  // namespace
+
+void bind_hash(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,40 @@
+// Spans that a caller names. `groups` is a level over them: those of group i lie in sequence i, and their
+// numbers count from its first row. As many groups as sequences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varlen/status.hpp"
+#include "varlen/views.hpp"
+
+namespace varlen {
+
+/// Pairs (begin, end), group by group, to ranges of rows, and ends[s] = how many rows spans [0, s] hold.
+/// Fails with index_out_of_range or decreasing (the end is before the begin), where = span, value = its
+/// sequence's length, or overflow.
+Status span_ranges(Offsets level, Offsets groups, const std::int64_t* pairs, Range* ranges,
+                   std::int64_t* ends) noexcept;
+
+/// Places in sequences to rows. With `between`, a place may be a sequence's length, and those of a group must
+/// not decrease. Fails with index_out_of_range, where = entry, value = its sequence's length, or decreasing.
+Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool between,
+                 std::int64_t* rows) noexcept;
+
+/// Whether rows never decrease and lie in [0, total]: what span_rows gives with `between`. Fails with
+/// index_out_of_range or decreasing, where = entry.
+Status span_between(const std::int64_t* rows, std::int64_t n, std::int64_t total) noexcept;
+
+/// ends of a level whose sequence i has the rows of both sequences i. Fails with overflow.
+Status span_grown(Offsets level, Offsets groups, std::int64_t* ends) noexcept;
+
+/// Copies values, row k of `added` (zero bytes where it is null) put in front of row before[k]; in this order
+/// where several are. out: values.count + n rows. `before` is what span_between lets pass. Threaded by bytes.
+void insert_rows(Rows values, const std::int64_t* before, std::int64_t n, const std::byte* added,
+                 std::byte* out) noexcept;
+
+/// The way back: row k that was put in goes to taken[k], the others to kept. Rows `all` are kept and taken.
+void remove_rows(Rows all, const std::int64_t* before, std::int64_t n, std::byte* kept,
+                 std::byte* taken) noexcept;
+
+}  // namespace varlen

@@ -1,0 +1,98 @@
+"""Hashes of keys, and of runs of them, as Thinc and spaCy make them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen import _core
+from varlen.ops.given import rows_and_sequences
+from varlen.types import Ragged
+from varlen.types.arguments import whole
+from varlen.types.values import as_ints, as_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from varlen._core import Level
+
+
+def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> Any:
+    """A hash of every n consecutive keys.
+
+    Parameters
+    ----------
+    n
+        Keys of an n-gram, 1 or more.
+    keys
+        (T,) integers, none below 0; or a `Ragged` of them, whose innermost sequences are taken.
+    lengths
+        How many keys each sequence has: integers, or a `Level`. No n-gram leaves its sequence.
+
+    Returns
+    -------
+    numpy.ndarray or Ragged
+        uint64, T - n + 1 of them, none where that is below 0. With lengths, or for a Ragged, a Ragged of as
+        many sequences.
+
+    Raises
+    ------
+    TypeError
+        Keys that are no integers.
+    ValueError
+        n below 1, keys below 0 (the place is named), keys of several dimensions.
+
+    Notes
+    -----
+    As Thinc's `Ops.ngrams`, bit for bit: MurmurHash64A of the keys' bytes with seed 0. Thinc takes one
+    sequence of uint64, and gives nothing for n below 1.
+
+    Examples
+    --------
+    >>> vl.ops.ngrams(2, np.array([1, 2, 3], np.uint64))
+    array([ 2346165840139155392, 16863871380863422640], dtype=uint64)
+    >>> vl.ops.ngrams(2, vl.Ragged([1, 2, 3], [1, 2])).to_list()
+    [[], [16863871380863422640]]
+    """
+    rows, level = rows_and_sequences(keys, lengths, "keys")
+    made, grams = _core.ngrams(whole(n, "n", 1), as_values(as_ints(rows), "keys"), level)
+    if isinstance(keys, Ragged):
+        return keys._make(made, (*keys.levels[:-1], grams))
+    return made if lengths is None else Ragged._make(made, (grams,))
+
+
+def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
+    """Four hashes of 32 bits for each id.
+
+    Parameters
+    ----------
+    ids
+        (T,) integers, none below 0.
+    seed
+        From 0 to 2**32 - 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        uint32 (T, 4). Their remainders are the rows of a table that `gather_add` looks up.
+
+    Raises
+    ------
+    TypeError
+        Ids that are no integers.
+    ValueError
+        Ids or a seed below 0, ids of several dimensions.
+    OverflowError
+        A seed beyond 32 bits.
+
+    Notes
+    -----
+    As Thinc's `Ops.hash`, bit for bit: MurmurHash3_x64_128 of the 8 bytes of each id. Thinc takes uint64
+    only, and none at all is an error.
+
+    Examples
+    --------
+    >>> vl.ops.hash(np.array([1], np.uint64), 0)
+    array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
+    """
+    return _core.hash(as_values(as_ints(ids), "ids"), whole(seed, "seed"))

@@ -1,0 +1,177 @@
+"""Lookups: several rows of a table to one row each, and what is added to the rows of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.types import Ragged
+from varlen.types.arguments import whole
+from varlen.types.values import as_ints, as_values, is_tensor
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[Any] | torch.Tensor
+
+
+def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
+    """For each row of indices the sum of the rows of a table that it names.
+
+    Parameters
+    ----------
+    table
+        (V, ...) numbers or bools, an array or a tensor.
+    indices
+        (T, K) integers of any dtype, from 0 to V - 1; or a `Ragged` of such rows.
+    out
+        C-contiguous, of the result's shape and dtype: filled, and given back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of the table, zeros where K is 0; a Ragged for Ragged indices. Summed from the
+        first index to the last: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+
+    Raises
+    ------
+    IndexError
+        An index that is no row of the table, those below 0 among them; its place is named.
+    TypeError
+        Tables of other dtypes, indices that are no integers.
+    ValueError
+        Indices of another number of dimensions than two, `out` of another shape.
+
+    See Also
+    --------
+    backprop_gather_add : the gradient.
+
+    Notes
+    -----
+    As Thinc's `Ops.gather_add`, which reads other memory for the index V and for those below 0.
+
+    Examples
+    --------
+    >>> table = np.array([[0, 1], [2, 3], [4, 5], [6, 7]])
+    >>> vl.ops.gather_add(table, [[0, 1], [3, 3]])
+    array([[ 2,  4],
+           [12, 14]])
+    """
+    values = as_values(table, "table")
+    places, ragged = _indices(indices)
+    if is_tensor(values):
+        from varlen.interop.torch_scatter import gather_add as gather
+
+        made = gather(values, places, out)
+    else:
+        made = _core.gather_add(values, as_ints(places), out)
+    return made if ragged is None else ragged._make(made, ragged.levels)
+
+
+def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) -> Array:
+    """The gradient of `gather_add`: for each row of the table the sum of the rows of dY that name it.
+
+    Parameters
+    ----------
+    dY
+        (T, ...) numbers, what `gather_add` gives or its gradient: an array, a tensor, or a `Ragged`.
+    indices
+        As they were given to `gather_add`.
+    rows
+        How many rows the table has, V.
+    out
+        C-contiguous, of the result's shape and dtype: filled, and given back.
+
+    Returns
+    -------
+    (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
+    float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+
+    Raises
+    ------
+    IndexError
+        An index that is no row of the table; its place is named.
+    TypeError, ValueError
+        As those of `gather_add`; another number of rows than indices have.
+
+    Notes
+    -----
+    Thinc adds column after column of the indices with `Ops.scatter_add`.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_gather_add(np.array([1.0, 10.0]), [[0, 1], [3, 3]], 4)
+    array([ 1.,  1.,  0., 20.])
+    """
+    values = as_values(dY.values if isinstance(dY, Ragged) else dY, "dY")
+    places, _ = _indices(indices)
+    count = whole(rows, "rows")
+    if is_tensor(values):
+        from varlen.interop.torch_scatter import backprop_gather_add as back
+
+        return back(values, places, count, out)
+    return _core.backprop_gather_add(values, as_ints(places), count, out)
+
+
+def scatter_add(table: Any, indices: Any, values: Any) -> None:
+    """Add each row of values to the row of the table that its index names, in place.
+
+    Parameters
+    ----------
+    table
+        (V, ...) numbers, C-contiguous and writable: an array, or a tensor that autograd does not watch.
+    indices
+        Integers of any dtype and shape, from 0 to V - 1. A row may be named any number of times.
+    values
+        (*shape of indices, ...), of the dtype of the table.
+
+    Raises
+    ------
+    IndexError
+        An index that is no row of the table, those below 0 among them; its place is named.
+    TypeError
+        Values of another dtype, indices that are no integers.
+    ValueError
+        Values of another shape; a table that is read-only, not contiguous, or shares memory with values.
+
+    Notes
+    -----
+    As Thinc's `Ops.scatter_add`, which gives nothing back either, but which leaves out indices below 0 where
+    they are int32 and counts them from the end where they are int64. Summed in the order of the rows,
+    whatever the number of threads; float16 and bfloat16 in float32, rounded once. Before an error nothing is
+    changed.
+
+    Examples
+    --------
+    >>> table = np.zeros(3)
+    >>> vl.ops.scatter_add(table, [0, 2, 0], np.array([1.0, 5.0, 2.0]))
+    >>> table
+    array([3., 0., 5.])
+    """
+    places = _integers(indices)
+    if is_tensor(table):
+        from varlen.interop.torch_scatter import scatter_add as add
+
+        add(table, places, values)
+    else:
+        _core.scatter_add(table, as_ints(places), as_values(as_ints(values), "values"))
+
+
+def _indices(indices: Any) -> tuple[Any, Ragged | None]:
+    """Rows of indices, and the Ragged that they came in."""
+    if isinstance(indices, Ragged):
+        return indices.values, indices
+    return _integers(indices), None
+
+
+def _integers(indices: Any) -> Any:
+    """Indices as they are, or what NumPy reads; an empty list holds integers too."""
+    if isinstance(indices, np.ndarray) or is_tensor(indices):
+        return as_values(indices, "indices")
+    made = as_values(indices, "indices")
+    return made if np.size(made) else made.astype(np.int64)

@@ -1,0 +1,399 @@
+"""Parts of sequences that are named: spans taken out, rows put in, pieces aligned; and the ways back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.ops.given import as_level, rows_and_sequences
+from varlen.types import Ragged
+from varlen.types.levels import Levels, difference, same
+from varlen.types.values import as_ints, as_values, is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def spans(
+    X: Any,
+    at: Any,
+    *,
+    lengths: ArrayLike | Level | None = None,
+    row_ids: ArrayLike | None = None,
+    max_bytes: int | None = None,
+) -> Ragged:
+    """The rows of spans of sequences, grouped by sequence. Spans may be empty, and lap over each other.
+
+    Parameters
+    ----------
+    X
+        (T, ...), an array or a tensor of any dtype, or a `Ragged`, whose innermost sequences are taken.
+    at
+        (S, 2) integers, the first row of each span and the row after its last, counted from the first row of
+        its sequence. A `Ragged` with as many sequences as X says where they belong.
+    lengths
+        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+    row_ids
+        (S,) integers that do not decrease: the sequence of each span, where `at` is an array. One sequence
+        needs none.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    Ragged
+        One level more than X has: sequences > spans > rows. The values are a copy. `reduce_mean` and its kin
+        make one row of each span.
+
+    Raises
+    ------
+    IndexError
+        A span that leaves its sequence; span, sequence and length are named.
+    ValueError
+        A span that ends before it begins; lengths or row_ids that do not fit.
+    TypeError
+        An array of spans of several sequences without row_ids; numbers that are no integers.
+
+    See Also
+    --------
+    backprop_spans : the gradient.
+    windows : spans of one size, evenly apart.
+
+    Notes
+    -----
+    As spaCy's `extract_spans`, which takes a Ragged of spans and forgets which sequence they were of.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 2])
+    >>> vl.ops.spans(r, [[0, 2], [1, 3], [0, 1]], row_ids=[0, 0, 1]).to_list()
+    [[[3, 1], [1, 4]], [[1]]]
+    """
+    rows, level = rows_and_sequences(X, lengths)
+    pairs, groups = _named(at, level, row_ids, "at", (2,))
+    if is_tensor(rows):
+        from varlen.interop.torch_span import take_rows
+
+        which, inner = _core.span_rows(level, groups, pairs)
+        values = take_rows(rows, which)
+    else:
+        values, inner = _core.spans(rows, level, groups, pairs, max_bytes)
+    return Ragged._make(values, (*_above(X), groups, inner))
+
+
+def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: ArrayLike | None = None) -> Any:
+    """The gradient of `spans`: for each row of X the sum of the rows of dY that it was taken to.
+
+    Parameters
+    ----------
+    dY
+        What `spans` gives, with any numbers in its rows: a `Ragged`, or its values.
+    at, row_ids
+        As they were given to `spans`.
+    lengths
+        Those of X.
+
+    Returns
+    -------
+    (T, ...) of the dtype of dY, a Ragged of a level fewer for a Ragged; zeros where no span is. Summed in the
+    order of the spans: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+
+    Raises
+    ------
+    ValueError
+        dY is not of these spans; and what `spans` refuses.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_spans(np.array([1.0, 2.0, 30.0, 4.0]), [[0, 2], [1, 3]], [4])
+    array([ 1., 32.,  4.,  0.])
+    """
+    level = as_level(lengths)
+    pairs, groups = _named(at, level, row_ids, "at", (2,))
+    which, inner = _core.span_rows(level, groups, pairs)
+    return _added(dY, which, (groups, inner), level)
+
+
+def align(
+    X: Any,
+    alignment: Ragged,
+    *,
+    lengths: ArrayLike | Level | None = None,
+    max_bytes: int | None = None,
+) -> Ragged:
+    """The rows of the pieces that each token is made of.
+
+    Parameters
+    ----------
+    X
+        (T, ...), an array or a tensor of any dtype, or a `Ragged`, whose innermost sequences are taken: a row
+        for each piece.
+    alignment
+        A `Ragged` of integers, sequences > tokens > pieces: numbers of rows, counted from the first row of
+        their sequence, in any order and any number of times. A token may have none. Any number of levels,
+        the outermost has the sequences of X; where X is one sequence, that level may be left out.
+    lengths
+        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    Ragged
+        Nests as the alignment does. `reduce_mean` makes one row of each token.
+
+    Raises
+    ------
+    IndexError
+        A number that is no row of its sequence; entry, sequence and length are named.
+    TypeError
+        No Ragged, or none of integers.
+    ValueError
+        Another number of sequences than X has.
+
+    See Also
+    --------
+    backprop_align : the gradient.
+
+    Notes
+    -----
+    As the alignment of spacy-transformers, whose numbers count through the whole batch: such an alignment is
+    one of X without lengths.
+
+    Examples
+    --------
+    >>> pieces = vl.Ragged([1.0, 3.0, 5.0, 7.0], [3, 1])
+    >>> alignment = vl.Ragged.from_list([[[0, 1], [2]], [[0], []]])
+    >>> tokens = vl.ops.align(pieces, alignment)
+    >>> tokens.to_list(), vl.ops.reduce_mean(tokens).tolist()
+    ([[[1.0, 3.0], [5.0]], [[7.0], []]], [2.0, 5.0, 7.0, 0.0])
+    """
+    rows, level = rows_and_sequences(X, lengths)
+    which = _aligned(alignment, level)
+    if is_tensor(rows):
+        from varlen.interop.torch_span import take_rows
+
+        values = take_rows(rows, which)
+    else:
+        values = _core.take_rows(rows, which, max_bytes)
+    return Ragged._make(values, (*_above(X), *alignment.levels))
+
+
+def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> Any:
+    """The gradient of `align`: for each row of X the sum of the rows of dY that it was taken to.
+
+    Parameters
+    ----------
+    dY
+        What `align` gives, with any numbers in its rows: a `Ragged`, or its values.
+    alignment
+        As it was given to `align`.
+    lengths
+        Those of X.
+
+    Returns
+    -------
+    (T, ...) of the dtype of dY, or a Ragged for a Ragged. Summed as by `backprop_spans`.
+
+    Raises
+    ------
+    ValueError
+        dY is not of this alignment; and what `align` refuses.
+
+    Examples
+    --------
+    >>> alignment = vl.Ragged.from_list([[0, 1], [1]])
+    >>> vl.ops.backprop_align(np.array([1.0, 2.0, 30.0]), alignment, [3])
+    array([ 1., 32.,  0.])
+    """
+    level = as_level(lengths)
+    return _added(dY, _aligned(alignment, level), alignment.levels, level)
+
+
+def insert_rows(
+    X: Any,
+    at: Any,
+    *,
+    rows: Any = None,
+    lengths: ArrayLike | Level | None = None,
+    row_ids: ArrayLike | None = None,
+    max_bytes: int | None = None,
+) -> Ragged:
+    """Put rows into sequences.
+
+    Parameters
+    ----------
+    X
+        (T, ...), an array or a tensor of any dtype, or a `Ragged`, whose innermost sequences are taken.
+    at
+        (S,) integers: each new row comes to stand in front of this row of X, counted from the first of its
+        sequence; the length of the sequence puts it at the end. They do not decrease in a sequence, and rows
+        at one place keep their order. A `Ragged` with as many sequences as X says where they belong.
+    rows
+        (S, ...) of the dtype of X; zeros by default.
+    lengths
+        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+    row_ids
+        (S,) integers that do not decrease: the sequence of each new row, where `at` is an array. One sequence
+        needs none.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    Ragged
+        Nests as X does, with longer sequences. The values are a copy.
+
+    Raises
+    ------
+    IndexError
+        A place below 0 or beyond its sequence; entry, sequence and length are named.
+    ValueError
+        Places that decrease, rows of another dtype or shape, lengths or row_ids that do not fit.
+    TypeError
+        Places of several sequences in an array without row_ids; numbers that are no integers.
+
+    See Also
+    --------
+    backprop_insert_rows : the gradient.
+
+    Notes
+    -----
+    Places are those of `numpy.insert`, in every sequence at once. What transformers of spaCy do to give
+    whitespace a row of zeros.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> vl.ops.insert_rows(r, vl.Ragged([1, 0, 1], [1, 2])).to_list()
+    [[3, 0, 1], [0, 4, 0]]
+    >>> vl.ops.insert_rows([3, 1, 4], [1, 1], rows=[7, 8]).to_list()
+    [[3, 7, 8, 1, 4]]
+    """
+    values, level = rows_and_sequences(X, lengths)
+    places, groups = _named(at, level, row_ids, "at", ())
+    before, grown = _core.place_rows(level, groups, places, True)
+    given = rows.values if isinstance(rows, Ragged) else rows
+    if is_tensor(values):
+        from varlen.interop.torch_span import insert_rows as insert
+
+        made = insert(values, before, given)
+    else:
+        if given is not None and not isinstance(given, np.ndarray):
+            given = np.asarray(as_ints(given), values.dtype)
+        made = _core.insert_rows(values, before, given, max_bytes)
+    return Ragged._make(made, (*_above(X), grown))
+
+
+def backprop_insert_rows(
+    dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: ArrayLike | None = None
+) -> tuple[Any, Any]:
+    """The gradient of `insert_rows`: the rows of dY that were there, and those that were put in.
+
+    Parameters
+    ----------
+    dY
+        What `insert_rows` gives, with any numbers in its rows: a `Ragged`, or its values.
+    at, row_ids
+        As they were given to `insert_rows`.
+    lengths
+        Those of X.
+
+    Returns
+    -------
+    (T, ...) and (S, ...) of the dtype of dY; the first is a Ragged for a Ragged.
+
+    Raises
+    ------
+    ValueError
+        dY is not of these places; and what `insert_rows` refuses.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_insert_rows(np.array([3, 7, 8, 1, 4]), [1, 1], [3])
+    (array([3, 1, 4]), array([7, 8]))
+    """
+    level = as_level(lengths)
+    places, groups = _named(at, level, row_ids, "at", ())
+    before, grown = _core.place_rows(level, groups, places, True)
+    rows = _rows_of(dY, (grown,))
+    if is_tensor(rows):
+        from varlen.interop.torch_span import remove_rows as remove
+
+        kept, taken = remove(rows, before)
+    else:
+        kept, taken = _core.remove_rows(rows, before)
+    return (dY._make(kept, (*dY.levels[:-1], level)) if isinstance(dY, Ragged) else kept), taken
+
+
+def _above(X: Any) -> Levels:
+    """The levels over the sequences that are taken."""
+    return X.levels[:-1] if isinstance(X, Ragged) else ()
+
+
+def _named(
+    at: Any, level: Level, row_ids: Any, argument: str, trailing: tuple[int, ...]
+) -> tuple[NDArray[Any], Level]:
+    """What was named, laid end to end, and which of it belongs to each sequence."""
+    if isinstance(at, Ragged):
+        if row_ids is not None:
+            raise TypeError(f"row_ids: {argument} is a Ragged, which has its own")
+        numbers, groups = as_ints(at.values), at.levels[-1]
+    else:
+        numbers = as_values(as_ints(at), argument)
+        if not np.size(numbers) and not isinstance(at, np.ndarray):
+            numbers = np.zeros((0, *trailing), np.int64)
+        if row_ids is not None:
+            groups = Level.from_row_ids(as_ints(row_ids), len(level))
+        elif len(level) == 1:
+            groups = Level.from_lengths(np.array([len(numbers)]))
+        else:
+            raise TypeError(f"row_ids: needed, because X has {len(level)} sequences")
+        if groups.total != len(numbers):
+            raise ValueError(f"row_ids: has {groups.total} entries, but {argument} has {len(numbers)}")
+    if numbers.shape[1:] != trailing:
+        needed = "(S, 2)" if trailing else "(S,)"
+        raise ValueError(f"{argument}: expected {needed} integers, got shape {numbers.shape}")
+    return numbers.reshape(-1), groups
+
+
+def _aligned(alignment: Any, level: Level) -> NDArray[np.int64]:
+    """The numbers of an alignment as rows of the values."""
+    if not isinstance(alignment, Ragged):
+        raise TypeError(f"alignment: expected a Ragged, got {type(alignment).__name__}")
+    if len(level) == 1:
+        groups = Level.from_lengths(np.array([alignment.total]))
+    else:
+        offsets = alignment.offsets
+        for inner in alignment.levels[1:]:
+            offsets = inner.offsets[offsets]
+        groups = alignment.levels[0] if len(alignment.levels) == 1 else Level.from_offsets(offsets)
+    rows: NDArray[np.int64] = _core.place_rows(level, groups, as_ints(alignment.values))
+    return rows
+
+
+def _rows_of(dY: Any, levels: Levels) -> Any:
+    """The rows of a gradient, which has to have these levels innermost."""
+    if isinstance(dY, Ragged):
+        if not same(dY.levels[-len(levels) :], levels):
+            raise ValueError(f"dY: nests otherwise: {difference(dY.levels[-len(levels) :], levels)}")
+        return dY.values
+    rows = as_values(dY, "dY")
+    if len(rows) != levels[-1].total:
+        raise ValueError(f"dY: has {len(rows)} rows, expected {levels[-1].total}")
+    return rows
+
+
+def _added(dY: Any, which: NDArray[np.int64], levels: Levels, level: Level) -> Any:
+    """Rows of a gradient, added to the rows that they were taken from."""
+    rows = _rows_of(dY, levels)
+    if is_tensor(rows):
+        from varlen.interop.torch_scatter import backprop_gather_add as back
+
+        dX = back(rows, which[:, None], level.total)
+    else:
+        dX = _core.backprop_gather_add(rows, which[:, None], level.total)
+    return dY._make(dX, (*dY.levels[: -len(levels)], level)) if isinstance(dY, Ragged) else dX

@@ -1,0 +1,151 @@
+// Lookups read the rows that they name and nothing else; what is added is the same in either way, for any
+// number of threads.
+#include "varlen/scatter.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "check.hpp"
+#include "pad_draw.hpp"
+#include "varlen/pool.hpp"
+#include "varlen/span_rows.hpp"
+
+using varlen::test::Bytes;
+using varlen::test::draw;
+using varlen::test::Ints;
+using varlen::test::z;
+
+namespace {
+
+std::vector<float> floats(std::int64_t n) {
+  std::vector<float> made(z(n));
+  for (float& x : made) x = static_cast<float>(draw(-99, 99)) / 7;
+  return made;
+}
+
+template <class T>
+const std::byte* bytes_of(const std::vector<T>& from) {
+  return reinterpret_cast<const std::byte*>(from.data());
+}
+template <class T>
+std::byte* bytes_of(std::vector<T>& from) {
+  return reinterpret_cast<std::byte*>(from.data());
+}
+
+Ints numbers(std::int64_t n, std::int64_t rows) {
+  Ints made(z(n));
+  for (auto& x : made) x = draw(0, rows - 1);
+  return made;
+}
+
+}  // namespace
+
+TEST(scatter, sums_the_rows_that_are_named) {
+  for (const int threads : {1, 3}) {
+    varlen::set_num_threads(threads);
+    for (const std::int64_t columns : {1, 3, 17, 96, 300}) {
+      for (const std::int64_t each : {0, 1, 3, 4, 6}) {
+        const std::int64_t rows = draw(1, 40);
+        const std::int64_t n = threads == 1 ? 20 : 3000;
+        const std::vector<float> table = floats(rows * columns);
+        const Ints at = numbers(n * each, rows);
+        std::vector<float> out(z(n * columns), -1);
+        const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
+        CHECK(varlen::scatter_check(lookups, rows).ok());
+        varlen::gather_add(varlen::Type::f32, bytes_of(table), columns, lookups, n, each, bytes_of(out));
+        for (std::int64_t t = 0; t < n; ++t) {
+          for (std::int64_t c = 0; c < columns; ++c) {
+            float sum = 0;
+            for (std::int64_t k = 0; k < each; ++k) sum += table[z(at[z(t * each + k)] * columns + c)];
+            CHECK_EQ(out[z(t * columns + c)], sum);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(scatter, adds_the_same_in_either_way) {
+  for (const std::int64_t columns : {1, 5, 96, 300}) {
+    for (const std::int64_t rows : {1, 9, 5000}) {
+      const std::int64_t each = 2;
+      const std::int64_t n = draw(0, 1) == 0 ? draw(0, 30) : 700'000 / columns;
+      const std::vector<float> values = floats(n * columns);
+      const Ints at = numbers(n * each, rows);
+      const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
+      const std::vector<float> before = floats(rows * columns);
+      for (const bool fresh : {false, true}) {
+        std::vector<float> want = before;
+        if (fresh) want.assign(want.size(), 0);
+        for (std::int64_t k = 0; k < n * each; ++k) {
+          for (std::int64_t c = 0; c < columns; ++c) {
+            want[z(at[z(k)] * columns + c)] += values[z(k / each * columns + c)];
+          }
+        }
+        for (const int threads : {1, 4}) {
+          varlen::set_num_threads(threads);
+          std::vector<float> direct = before;
+          varlen::scatter_direct(varlen::Type::f32, bytes_of(values), columns, lookups, each, rows, fresh,
+                                 bytes_of(direct));
+          CHECK(direct == want);
+          Ints counts(z(rows + 1));
+          for (std::int64_t* const counted : {counts.data(), static_cast<std::int64_t*>(nullptr)}) {
+            std::vector<varlen::Addition> additions(z(n * each));
+            varlen::scatter_order(lookups, each, rows, counted, additions.data());
+            std::vector<float> ordered = before;
+            varlen::scatter_add(varlen::Type::f32, bytes_of(values), columns, additions.data(), n * each,
+                                rows, fresh, bytes_of(ordered));
+            CHECK(ordered == want);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(scatter, finds_the_first_that_is_no_row) {
+  const std::vector<std::uint32_t> few{0, 4'000'000'000, 7};
+  const std::vector<std::int32_t> below{0, 6, -1};
+  const std::vector<std::uint64_t> wide{1, ~std::uint64_t{0}};
+  const auto where = [](varlen::Type type, const auto& of, std::int64_t rows) {
+    const auto n = static_cast<std::int64_t>(of.size());
+    return varlen::scatter_check({type, bytes_of(of), n}, rows).where;
+  };
+  CHECK_EQ(where(varlen::Type::u32, few, 8), 1);
+  CHECK_EQ(where(varlen::Type::u32, few, std::int64_t{1} << 40), -1);
+  CHECK_EQ(where(varlen::Type::i32, below, 7), 2);
+  CHECK_EQ(where(varlen::Type::i32, below, std::int64_t{1} << 40), 2);
+  CHECK_EQ(where(varlen::Type::u64, wide, std::int64_t{1} << 62), 1);
+  CHECK_EQ(where(varlen::Type::i64, Ints(3000, 5), 5), 0);
+}
+
+TEST(scatter, puts_rows_in_and_takes_them_out) {
+  for (int turn = 0; turn < 60; ++turn) {
+    varlen::set_num_threads(turn % 2 == 0 ? 1 : 3);
+    const std::int64_t width = turn % 3 == 0 ? draw(0, 9) : draw(1, 400);
+    const std::int64_t total = turn % 2 == 0 ? draw(0, 12) : draw(9000, 12'000);
+    Ints before = numbers(draw(0, 30), total + 1);
+    std::sort(before.begin(), before.end());
+    const auto n = static_cast<std::int64_t>(before.size());
+    const Bytes values = varlen::test::noise(total * width);
+    const Bytes added = varlen::test::noise(n * width);
+    Bytes out(z((total + n) * width), std::byte{7});
+    varlen::insert_rows({values.data(), total, width}, before.data(), n, added.data(), out.data());
+    Bytes want;
+    for (std::int64_t t = 0, k = 0; t <= total; ++t) {
+      for (; k < n && before[z(k)] == t; ++k) {
+        want.insert(want.end(), added.begin() + k * width, added.begin() + (k + 1) * width);
+      }
+      if (t < total) want.insert(want.end(), values.begin() + t * width, values.begin() + (t + 1) * width);
+    }
+    CHECK(out == want);
+    Bytes kept(values.size());
+    Bytes taken(added.size());
+    varlen::remove_rows({out.data(), total + n, width}, before.data(), n, kept.data(), taken.data());
+    CHECK(kept == values);
+    CHECK(taken == added);
+  }
+}
