@@ -16,6 +16,7 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "softmax",
     "joint",
     "offsets",
     "boundary",
