@@ -163,6 +163,15 @@ class MappedFile:
     def view(self, entry: int, dtype: dtype[Any]) -> NDArray[Any]: ...
     def will_need(self, begins: ArrayLike, ends: ArrayLike) -> None: ...
 
+def backprop_reduce(
+    op: str,
+    d: Any,
+    X: Any,
+    level: Level,
+    made: Any = None,
+    ddof: float = 0,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
 def backprop_seq2col(
     dY: NDArray[Any],
     lengths: Level,
@@ -173,6 +182,14 @@ def backprop_seq2col(
     out: NDArray[Any] | None = None,
     max_bytes: int | None = None,
     kept: Level | None = None,
+) -> NDArray[Any]: ...
+def backprop_softmax(
+    dY: Any,
+    Y: Any,
+    level: Level,
+    log: bool = False,
+    temperature: float = 1.0,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 def block_mask(
     level: Level,
@@ -281,7 +298,12 @@ def ragged2padded(
     max_bytes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[int32], NDArray[int32], NDArray[int32]]: ...
 def reduce(
-    op: str, values: Any, level: Level, empty: Any = None, out: NDArray[Any] | None = None
+    op: str,
+    values: Any,
+    level: Level,
+    empty: Any = None,
+    out: NDArray[Any] | None = None,
+    ddof: float = 0,
 ) -> NDArray[Any]: ...
 def reduce_which(values: Any, level: Level, found: NDArray[Any]) -> NDArray[int64]: ...
 def release_memory() -> int: ...
@@ -296,6 +318,14 @@ def seq2col(
     max_bytes: int | None = None,
 ) -> tuple[NDArray[Any], Level]: ...
 def set_num_threads(n: int) -> None: ...
+def softmax(
+    values: Any,
+    level: Level,
+    log: bool = False,
+    temperature: float = 1.0,
+    out: NDArray[Any] | None = None,
+    inplace: bool = False,
+) -> NDArray[Any]: ...
 def step_windows(
     lengths: ArrayLike, max_len: int, stride: int
 ) -> tuple[NDArray[int64], NDArray[int64], NDArray[int64]]: ...
