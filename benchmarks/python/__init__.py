@@ -20,6 +20,7 @@ NOUNS = (
     "shift",
     "scatter",
     "span",
+    "softmax",
     "joint",
     "offsets",
     "boundary",

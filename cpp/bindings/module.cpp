@@ -27,6 +27,7 @@ PYBIND11_MODULE(_core, m) {
   bind_scan(m);
   bind_shift(m);
   bind_scatter(m);
+  bind_softmax(m);
   bind_span(m);
   bind_window(m);
 }

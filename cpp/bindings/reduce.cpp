@@ -2,7 +2,9 @@
 #include "varlen/reduce.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -13,21 +15,33 @@
 #include "operands.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
+#include "reduce.hpp"
 #include "scratch.hpp"
 
 namespace varlen::bindings {
 
-namespace {
-
 Reduce op_named(PyObject* name) {
-  constexpr const char* kNames[] = {"sum", "mean", "prod", "max", "min", "any", "all", "norm"};
-  for (int i = 0; i < 8; ++i) {
+  constexpr const char* kNames[] = {"sum", "mean", "prod",      "max", "min", "any",
+                                    "all", "norm", "logsumexp", "var", "std"};
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
     if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, kNames[i]) == 0) {
       return static_cast<Reduce>(i);
     }
   }
   raise_value("op: there is none called " + std::string(py::repr(py::handle(name))));
 }
+
+double ddof_of(PyObject* argument) {
+  if (!given(argument)) return 0;
+  const double number = PyFloat_AsDouble(argument);
+  if (PyErr_Occurred() != nullptr || !std::isfinite(number)) {
+    PyErr_Clear();
+    raise_type("ddof: expected a number, got " + std::string(py::repr(py::handle(argument))));
+  }
+  return number;
+}
+
+namespace {
 
 /// Of which dtype the results are for the caller.
 py::dtype final_dtype(Reduce op, const Numbers& values) {
@@ -40,6 +54,9 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
       return values.array.dtype();
     case Reduce::mean:
     case Reduce::norm:
+    case Reduce::logsumexp:
+    case Reduce::var:
+    case Reduce::std:
       return is_float(values.type) ? values.array.dtype() : py::dtype::of<double>();
     case Reduce::sum:
     case Reduce::prod:
@@ -57,12 +74,13 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
   raise_value("lengths: sequence " + std::to_string(i) + " is empty; say what it gives with empty=");
 }
 
-constexpr Signature<5> kReduce{"reduce", {"op", "values", "level", "empty", "out"}, 3, 5};
+constexpr Signature<6> kReduce{"reduce", {"op", "values", "level", "empty", "out", "ddof"}, 3, 6};
 
-py::object reduce_array(const Arguments<5>& args) {
-  const auto [given_op, given_values, given_level, given_empty, given_out] = args;
+py::object reduce_array(const Arguments<6>& args) {
+  const auto [given_op, given_values, given_level, given_empty, given_out, ddof] = args;
   ReduceJob job;
   job.op = op_named(given_op);
+  job.ddof = ddof_of(ddof);
   const Numbers values = numbers_of(given_values, "X");
   const LevelRef over = level_over(given_level, "X", values.array.shape(0));
   Level& level = LevelRef::in(over);
@@ -136,8 +154,8 @@ py::object reduce_which_array(const Arguments<3>& args) {
 
 PyMethodDef methods[] = {
     method<kReduce, reduce_array>(
-        "reduce(op, values, level, empty=None, out=None)\n--\n\n"
-        "One row a sequence: sum, mean, prod, max, min, any, all or norm of its rows."),
+        "reduce(op, values, level, empty=None, out=None, ddof=0)\n--\n\n"
+        "One row a sequence: sum, mean, prod, max, min, any, all, norm, logsumexp, var or std of its rows."),
     method<kWhich, reduce_which_array>("reduce_which(values, level, found)\n--\n\n"
                                        "The first row of each sequence that equals what was found, or -1."),
     {},
@@ -146,6 +164,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_reduce(py::module_& m) {
+  add_reduce_back(m);
   if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
 }
 

@@ -174,6 +174,15 @@ def backprop_cumprod(
 def backprop_gather_add(
     dY: NDArray[Any], indices: NDArray[Any], rows: int, out: NDArray[Any] | None = None
 ) -> NDArray[Any]: ...
+def backprop_reduce(
+    op: str,
+    d: Any,
+    X: Any,
+    level: Level,
+    made: Any = None,
+    ddof: float = 0,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
 def backprop_scan_which(
     dY: Any, which: Any, level: Level, out: NDArray[Any] | None = None
 ) -> NDArray[Any]: ...
@@ -187,6 +196,14 @@ def backprop_seq2col(
     out: NDArray[Any] | None = None,
     max_bytes: int | None = None,
     kept: Level | None = None,
+) -> NDArray[Any]: ...
+def backprop_softmax(
+    dY: Any,
+    Y: Any,
+    level: Level,
+    log: bool = False,
+    temperature: float = 1.0,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 def block_mask(
     level: Level,
@@ -304,7 +321,12 @@ def ragged2padded(
     max_bytes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[int32], NDArray[int32], NDArray[int32]]: ...
 def reduce(
-    op: str, values: Any, level: Level, empty: Any = None, out: NDArray[Any] | None = None
+    op: str,
+    values: Any,
+    level: Level,
+    empty: Any = None,
+    out: NDArray[Any] | None = None,
+    ddof: float = 0,
 ) -> NDArray[Any]: ...
 def reduce_which(values: Any, level: Level, found: NDArray[Any]) -> NDArray[int64]: ...
 def release_memory() -> int: ...
@@ -336,6 +358,14 @@ def seq2col(
 def set_num_threads(n: int) -> None: ...
 def shift(
     values: Any, level: Level, by: Any, fill: Any = None, out: NDArray[Any] | None = None
+) -> NDArray[Any]: ...
+def softmax(
+    values: Any,
+    level: Level,
+    log: bool = False,
+    temperature: float = 1.0,
+    out: NDArray[Any] | None = None,
+    inplace: bool = False,
 ) -> NDArray[Any]: ...
 def span_rows(lengths: Level, groups: Level, at: ArrayLike) -> tuple[NDArray[int64], Level]: ...
 def spans(

@@ -41,6 +41,7 @@ ROOMS = {
     "scan": "include cpu bindings tests cpp-tests",
     "scatter": "include cpu bindings tests cpp-tests",
     "shift": "include cpu bindings tests cpp-tests",
+    "softmax": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings",
     "status": "include",

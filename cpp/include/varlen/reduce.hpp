@@ -14,10 +14,10 @@
 
 namespace varlen {
 
-enum class Reduce : std::uint8_t { sum, mean, prod, max, min, any, all, norm };
+enum class Reduce : std::uint8_t { sum, mean, prod, max, min, any, all, norm, logsumexp, var, std };
 
 /// What a reduction gives: halves and float as f32, double as f64, whole numbers as i64 or u64, which wrap as
-/// NumPy's do; but f64 for the mean of whole numbers and for norms, b1 for any and all.
+/// NumPy's do; but f64 for the mean of whole numbers, what spreads them, and norms, b1 for any and all.
 [[nodiscard]] Type reduced_type(Reduce op, Type type) noexcept;
 
 struct ReduceJob {
@@ -28,13 +28,33 @@ struct ReduceJob {
   const std::byte* values = nullptr;
   std::int64_t columns = 1;
   const std::byte* empty = nullptr;  ///< what sequences without rows give, one element; null is zero
+  double ddof = 0;                   ///< var and std: what is taken off the number of rows
 };
 
 /// Bytes of scratch that a job needs, aligned to 8: none, but where threads share a long sequence.
 [[nodiscard]] std::int64_t reduce_scratch(const ReduceJob& job) noexcept;
 
-/// out: level.count rows of `columns` elements of reduced_type. The values are read once.
+/// out: level.count rows of `columns` elements of reduced_type. The values are read once; for logsumexp, var
+/// and std twice where a sequence is long. Those of no more than ddof rows are NaN.
 void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept;
+
+struct ReduceBackJob {
+  Reduce op = Reduce::var;  ///< prod, norm, logsumexp, var or std
+  Type type = Type::f32;    ///< of the values and of `out`: floats
+  Offsets level;
+  std::int64_t longest = 0;
+  const std::byte* values = nullptr;
+  std::int64_t columns = 1;
+  /// The gradients of the results, level.count rows of f64 where the values are, else f32; written over.
+  std::byte* weights = nullptr;
+  const std::byte* made = nullptr;  ///< the results, likewise; of norm and std
+  double ddof = 0;
+};
+
+/// The gradient of the values: level.total() rows. Of a norm or a deviation of 0 it is 0. For products,
+/// values and `out` are of the type of the weights; each gets the product of the others, so that zeros are
+/// right.
+void reduce_back(const ReduceBackJob& job, std::byte* out) noexcept;
 
 /// The first row of each sequence, column by column, that equals what `found` says, or is NaN where that is;
 /// -1 where none does. found: level.count rows of `columns` elements of the values' type. Which maximum it

@@ -1,46 +1,45 @@
 #include "varlen/reduce.hpp"
 
 #include "reduce_shared.hpp"
+#include "softmax_shared.hpp"
 #include "wide.hpp"
 
 namespace varlen {
 namespace {
 
-const ReduceTable& table_of(Reduce op) noexcept {
+/// Of floats, by the build for this machine.
+ReduceAll of_floats(Reduce op, Type type) noexcept {
 #ifdef VARLEN_AVX2
   const bool wide = has_avx2();
-  const ReduceTables& sums = wide ? broad::kReduceSums : plain::kReduceSums;
-  const ReduceEndTables& ends = wide ? broad::kReduceEnds : plain::kReduceEnds;
+  const ReduceFloats& sums = wide ? broad::kReduceSums : plain::kReduceSums;
+  const ReduceFloats& most = wide ? broad::kReduceMost : plain::kReduceMost;
+  const ReduceFloats& least = wide ? broad::kReduceLeast : plain::kReduceLeast;
 #else
-  const ReduceTables& sums = plain::kReduceSums;
-  const ReduceEndTables& ends = plain::kReduceEnds;
+  const ReduceFloats& sums = plain::kReduceSums;
+  const ReduceFloats& most = plain::kReduceMost;
+  const ReduceFloats& least = plain::kReduceLeast;
 #endif
-  switch (op) {
-    case Reduce::sum:
-      return sums.sum;
-    case Reduce::mean:
-      return sums.mean;
-    case Reduce::prod:
-      return sums.prod;
-    case Reduce::max:
-      return ends.max;
-    case Reduce::min:
-      return ends.min;
-    case Reduce::any:
-      return ends.any;
-    case Reduce::all:
-      return ends.all;
-    case Reduce::norm:
-      break;
+  const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
+  return type == Type::f32 ? found.f32 : found.f64;
+}
+
+ReduceAll function_of(Reduce op, Type type) noexcept {
+  const ReduceRest& rest = plain::kReduceRest;
+  if (op == Reduce::norm) return rest.norm;
+  if (op == Reduce::prod) {
+    return type == Type::f32 ? rest.prod.f32 : type == Type::f64 ? rest.prod.f64 : rest.prod.u64;
   }
-  return sums.norm;
+  if (is_float(type)) return of_floats(op, type);
+  if (op == Reduce::sum) return rest.sum;
+  const ReduceRest::Ends& ends = type == Type::i64 ? rest.i64 : rest.u64;
+  return op == Reduce::max ? ends.max : ends.min;
 }
 
 /// What numbers are folded in.
 Type folded(Reduce op, Type type) noexcept {
   if (op == Reduce::norm || type == Type::f64) return Type::f64;
   if (is_float(type)) return Type::f32;
-  if (op == Reduce::mean) return Type::f64;
+  if (op >= Reduce::logsumexp || op == Reduce::mean) return Type::f64;
   return type == Type::b1 || (type >= Type::u8 && type <= Type::u64) ? Type::u64 : Type::i64;
 }
 
@@ -63,13 +62,24 @@ std::int64_t reduce_scratch(const ReduceJob& job) noexcept {
 
 void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.columns <= 0) return;
+  if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
   const Type type = folded(job.op, job.type);
-  const ReduceTable& table = table_of(job.op);
-  const ReduceAll run = type == Type::f32   ? table.f32
-                        : type == Type::f64 ? table.f64
-                        : type == Type::i64 ? table.i64
-                                            : table.u64;
-  run(job, cast_of(job.type, type), scratch, out);
+  if (job.op < Reduce::logsumexp) {
+    return function_of(job.op, type)(job, cast_of(job.type, type), scratch, out);
+  }
+  WithinJob spread;
+  spread.op = job.op == Reduce::logsumexp ? Within::logsumexp
+              : job.op == Reduce::var     ? Within::var
+                                          : Within::std;
+  spread.level = job.level;
+  spread.longest = job.longest;
+  spread.a = job.values;
+  spread.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
+  spread.out = {nullptr, size_of(type), size_of(type)};
+  spread.columns = job.columns;
+  spread.ddof = job.ddof;
+  spread.empty = job.empty;
+  within(spread, type, out);
 }
 
 }  // namespace varlen

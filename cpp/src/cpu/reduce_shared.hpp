@@ -47,17 +47,24 @@ void by_sequences(Offsets level, std::int64_t width, Body body) noexcept {
 
 using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;
 
-/// One function for each type that numbers are folded in.
-struct ReduceTable {
-  ReduceAll f32, f64, i64, u64;
+/// One function for each type of floats that numbers are folded in.
+struct ReduceFloats {
+  ReduceAll f32, f64;
 };
 
-struct ReduceTables {
-  ReduceTable sum, mean, prod, norm;
+/// What is built for the baseline alone.
+struct ReduceRest {
+  struct Products {
+    ReduceAll f32, f64, u64;
+  } prod;
+  ReduceAll norm, sum;
+  struct Ends {
+    ReduceAll max, min;
+  } i64, u64;
 };
-struct ReduceEndTables {
-  ReduceTable max, min, any, all;
-};
+
+/// any and all.
+void reduce_truth(const ReduceJob& job, std::byte* out) noexcept;
 
 /// Of sequences `some`: values, columns, what was found, where it goes.
 using WhichOf = void (*)(Offsets, Range, const std::byte*, std::int64_t, const std::byte*,
@@ -69,14 +76,17 @@ struct WhichTable {
 };
 
 namespace plain {
-extern const ReduceTables kReduceSums;
-extern const ReduceEndTables kReduceEnds;
+extern const ReduceRest kReduceRest;
+extern const ReduceFloats kReduceSums;
+extern const ReduceFloats kReduceMost;
+extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
 }  // namespace plain
 
 namespace broad {
-extern const ReduceTables kReduceSums;
-extern const ReduceEndTables kReduceEnds;
+extern const ReduceFloats kReduceSums;
+extern const ReduceFloats kReduceMost;
+extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
 }  // namespace broad
 

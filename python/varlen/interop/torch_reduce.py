@@ -137,6 +137,31 @@ _norm: Op = Op(
     saves=(0, -1),
 )
 
+
+def sums(x: torch.Tensor, offsets: torch.Tensor, op: str = "sum") -> torch.Tensor:
+    """The sum or mean of each sequence, by offsets, inside gradients of other ops.
+
+    Examples
+    --------
+    >>> sums(torch.tensor([3.0, 1.0, 4.0]), torch.tensor([0, 2, 3]))
+    tensor([4., 4.])
+    """
+    made: torch.Tensor = _sum(x, offsets, op, 0)
+    return made
+
+
+def spread(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
+    """Row i for every row of sequence i, by offsets, inside gradients of other ops.
+
+    Examples
+    --------
+    >>> spread(torch.tensor([1.0, 2.0]), torch.tensor([0, 2, 3]), 3)
+    tensor([1., 1., 2.])
+    """
+    made: torch.Tensor = _expand(d, offsets, total, "sum")
+    return made
+
+
 _OPS = {"sum": _sum, "mean": _sum, "norm": _norm}
 
 

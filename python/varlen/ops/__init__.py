@@ -64,10 +64,24 @@ from varlen.ops.reduce_back import (
     backprop_reduce_sum,
 )
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
+from varlen.ops.reduce_spread import reduce_logsumexp, reduce_std, reduce_var
+from varlen.ops.reduce_spread_back import (
+    backprop_reduce_logsumexp,
+    backprop_reduce_norm,
+    backprop_reduce_prod,
+    backprop_reduce_std,
+    backprop_reduce_var,
+)
 from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
 from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
+from varlen.ops.softmax import (
+    backprop_log_softmax_sequences,
+    backprop_softmax_sequences,
+    log_softmax_sequences,
+    softmax_sequences,
+)
 from varlen.ops.span import (
     align,
     backprop_align,
@@ -122,15 +136,22 @@ __all__ = [
     "backprop_cumsum",
     "backprop_gather_add",
     "backprop_insert_rows",
+    "backprop_log_softmax_sequences",
     "backprop_reduce_first",
     "backprop_reduce_last",
+    "backprop_reduce_logsumexp",
     "backprop_reduce_max",
     "backprop_reduce_mean",
+    "backprop_reduce_norm",
+    "backprop_reduce_prod",
+    "backprop_reduce_std",
     "backprop_reduce_sum",
+    "backprop_reduce_var",
     "backprop_reverse",
     "backprop_roll",
     "backprop_seq2col",
     "backprop_shift",
+    "backprop_softmax_sequences",
     "backprop_spans",
     "backprop_windows",
     "block_mask",
@@ -147,6 +168,7 @@ __all__ = [
     "list2array",
     "list2padded",
     "list2ragged",
+    "log_softmax_sequences",
     "mask",
     "minibatch",
     "multibatch",
@@ -162,12 +184,15 @@ __all__ = [
     "reduce_count",
     "reduce_first",
     "reduce_last",
+    "reduce_logsumexp",
     "reduce_max",
     "reduce_mean",
     "reduce_min",
     "reduce_norm",
     "reduce_prod",
+    "reduce_std",
     "reduce_sum",
+    "reduce_var",
     "reshape",
     "reshape1",
     "reshape1f",
@@ -189,6 +214,7 @@ __all__ = [
     "segment_ids",
     "seq2col",
     "shift",
+    "softmax_sequences",
     "spans",
     "unflatten",
     "unpad",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
@@ -371,3 +372,18 @@ def columns(nested: Rows, ties: str = "reversed") -> list[list[Any]]:
     """
     rows = [nested[i] for i in order([len(row) for row in nested], ties)]
     return [[row[t] for row in rows if t < len(row)] for t in range(max(map(len, rows), default=0))]
+
+
+def softmax(numbers: Sequence[float], lengths: Sequence[int], temperature: float = 1.0) -> list[float]:
+    """Exponentials as shares of their sum in each sequence, of finite numbers.
+
+    Examples
+    --------
+    >>> softmax([0.0, 0.0, 5.0], [2, 1])
+    [0.5, 0.5, 1.0]
+    """
+    made = []
+    for row in nest(numbers, [lengths]):
+        lifted = [math.exp((x - max(row)) / temperature) for x in row]
+        made += [x / math.fsum(lifted) for x in lifted]
+    return made

@@ -16,6 +16,7 @@ from varlen.types.levels import Levels, check, levels_from, same
 from varlen.types.reductions import Reductions
 from varlen.types.scans import Scans
 from varlen.types.shifts import Shifts
+from varlen.types.softmaxes import Softmaxes
 from varlen.types.thinc_face import RaggedFace
 from varlen.types.values import as_values, like, packed, unpacked
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class Ragged(Doors, RaggedFace, Reductions, Scans, Shifts, NDArrayOperatorsMixin):
+class Ragged(Doors, RaggedFace, Reductions, Scans, Shifts, Softmaxes, NDArrayOperatorsMixin):
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters

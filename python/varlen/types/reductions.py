@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from varlen.types.values import Values
 
 
-def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = None) -> Any:
+def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = None, ddof: float = 0) -> Any:
     """One row for each sequence of a level over arrays or tensors.
 
     Examples
@@ -24,10 +24,12 @@ def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = No
     array([4, 4])
     """
     if is_tensor(values):
-        from varlen.interop.torch_reduce import reduce
+        from varlen.interop import torch_reduce, torch_spread
 
-        return reduce(op, values, level, empty, out)
-    return _core.reduce(op, values, level, empty, out)
+        if op in ("prod", "var", "std", "logsumexp"):
+            return torch_spread.reduce(op, values, level, empty, out, ddof)
+        return torch_reduce.reduce(op, values, level, empty, out)
+    return _core.reduce(op, values, level, empty, out, ddof)
 
 
 def extreme(op: str, values: Any, level: Level, empty: Any = None) -> tuple[Any, Any]:
@@ -166,6 +168,40 @@ class Reductions:
         """
         return self._reduced("norm", level, empty)
 
+    def var(self, level: int = -1, *, ddof: float = 0, empty: Any = float("nan")) -> Any:
+        """The variance of the rows of each sequence, column by column; NaN of no more than `ddof` rows.
+
+        Floats keep their dtype, others become float64.
+
+        Examples
+        --------
+        >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
+        array([1., 0.])
+        """
+        return self._reduced("var", level, empty, ddof)
+
+    def std(self, level: int = -1, *, ddof: float = 0, empty: Any = float("nan")) -> Any:
+        """The standard deviation of the rows of each sequence: the root of `var`.
+
+        Examples
+        --------
+        >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
+        array([1., 0.])
+        """
+        return self._reduced("std", level, empty, ddof)
+
+    def logsumexp(self, level: int = -1, *, empty: Any = float("-inf")) -> Any:
+        """The logarithm of the sum of the exponentials of the rows of each sequence, column by column.
+
+        Floats keep their dtype, others become float64.
+
+        Examples
+        --------
+        >>> vl.Ragged([7.0, -np.inf, 5.0], [2, 1]).logsumexp()
+        array([7., 5.])
+        """
+        return self._reduced("logsumexp", level, empty)
+
     def argmax(self, level: int = -1) -> Any:
         """The first place inside each sequence that holds its largest number, column by column: int64.
 
@@ -199,9 +235,9 @@ class Reductions:
         values, over, above = self._over(level)
         return self._under(like(over.lengths, values), above)
 
-    def _reduced(self, op: str, level: int, empty: Any) -> Any:
+    def _reduced(self, op: str, level: int, empty: Any, ddof: float = 0) -> Any:
         values, over, above = self._over(level)
-        return self._under(reduced(op, values, over, empty), above)
+        return self._under(reduced(op, values, over, empty, ddof=ddof), above)
 
     def _over(self, level: int) -> tuple[Values, Level, Levels]:
         """The values, one level that cuts them as all from `level` down do, and the levels above."""

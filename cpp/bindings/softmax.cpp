@@ -1,0 +1,122 @@
+// Softmax inside sequences, its logarithm, and the ways back.
+#include "varlen/softmax.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "arrays.hpp"
+#include "fastcall.hpp"
+#include "level.hpp"
+#include "operands.hpp"
+#include "outputs.hpp"
+#include "raise.hpp"
+#include "rooms.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+double temperature_of(PyObject* argument) {
+  if (!given(argument)) return 1;
+  const double number = PyFloat_AsDouble(argument);
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    raise_type("temperature: expected a number, got " + type_name(argument));
+  }
+  // So that it is neither zero nor infinite in float.
+  if (!(number >= 1e-30 && number <= 1e30)) {
+    raise_value("temperature: expected a number from 1e-30 to 1e30, got " +
+                std::string(py::repr(py::handle(argument))));
+  }
+  return number;
+}
+
+Softmax op_of(PyObject* log, Softmax plain, Softmax logarithm) {
+  return given(log) && truth_of(log) ? logarithm : plain;
+}
+
+/// The job over rows that the caller gave, of which `out` are those to write.
+py::object run(SoftmaxJob& job, const Numbers& values, PyObject* level, PyObject* temperature,
+               const char* name, py::array out) {
+  const LevelRef over = level_over(level, name, values.array.shape(0));
+  Level& rows = LevelRef::in(over);
+  job.type = values.type;
+  job.level = rows.view();
+  job.longest = rows.stats().longest;
+  job.values = static_cast<const std::byte*>(values.array.data());
+  job.columns = values.columns();
+  job.temperature = temperature_of(temperature);
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(values.array.nbytes());
+    softmax(job, to);
+  }
+  return out;
+}
+
+constexpr Signature<6> kForward{"softmax", {"values", "level", "log", "temperature", "out", "inplace"}, 2, 6};
+
+py::object forward(const Arguments<6>& args) {
+  const auto [given_values, level, log, temperature, given_out, inplace] = args;
+  SoftmaxJob job;
+  job.op = op_of(log, Softmax::softmax, Softmax::log_softmax);
+  const Numbers values = numbers_of(given_values, "Xs");
+  const py::dtype dtype = is_float(values.type) ? values.array.dtype() : py::dtype::of<double>();
+  const Extents shape = values.rows(values.array.shape(0));
+  // Checked before anything is made or written.
+  level_over(level, "Xs", values.array.shape(0));
+  temperature_of(temperature);
+  if (given(inplace) && truth_of(inplace)) {
+    if (given(given_out)) raise_type("out: there is none where Xs is written in place");
+    const py::array same = checked_out("Xs", given_values, dtype, shape);
+    if (same.data() != values.array.data()) raise_value("Xs: is not aligned");
+    return run(job, values, level, temperature, "Xs", same);
+  }
+  return run(
+      job, values, level, temperature, "Xs",
+      given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape));
+}
+
+constexpr Signature<6> kBack{"backprop_softmax", {"dY", "Y", "level", "log", "temperature", "out"}, 3, 6};
+
+py::object back(const Arguments<6>& args) {
+  const auto [given_dy, given_y, level, log, temperature, given_out] = args;
+  SoftmaxJob job;
+  job.op = op_of(log, Softmax::back_softmax, Softmax::back_log_softmax);
+  const Numbers dy = numbers_of(given_dy, "dY");
+  const Numbers y = numbers_of(given_y, "Y");
+  if (!is_float(dy.type)) raise_type("dY: expected floats, got " + std::string(py::str(dy.array.dtype())));
+  if (y.type != dy.type) {
+    raise_type("Y: expected " + std::string(py::str(dy.array.dtype())) + " as dY, got " +
+               std::string(py::str(y.array.dtype())));
+  }
+  const Extents shape = dy.rows(dy.array.shape(0));
+  const Extents has(y.array.shape(), y.array.shape() + y.array.ndim());
+  if (text_of(has) != text_of(shape)) {
+    raise_value("Y: expected the shape of dY, " + text_of(shape) + ", got " + text_of(has));
+  }
+  level_over(level, "dY", dy.array.shape(0));
+  temperature_of(temperature);
+  job.made = static_cast<const std::byte*>(y.array.data());
+  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape, &dy.array)
+                                   : empty(dy.array.dtype(), shape);
+  if (given(given_out)) checked_out("out", given_out, dy.array.dtype(), shape, &y.array);
+  return run(job, dy, level, temperature, "dY", out);
+}
+
+PyMethodDef methods[] = {
+    method<kForward, forward>(
+        "softmax(values, level, log=False, temperature=1.0, out=None, inplace=False)\n--\n\n"
+        "Softmax inside each sequence, or its logarithm."),
+    method<kBack, back>("backprop_softmax(dY, Y, level, log=False, temperature=1.0, out=None)\n--\n\n"
+                        "The gradient of softmax, or of its logarithm, from its results."),
+    {},
+};
+
+}  // namespace
+
+void bind_softmax(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

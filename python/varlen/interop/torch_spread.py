@@ -1,0 +1,120 @@
+"""Variances, logarithms of sums of exponentials and products of tensors, and their gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.interop.torch_ops import Op, Seen, into, offsets_of, on_cpu
+from varlen.interop.torch_reduce import spread, sums
+from varlen.interop.torch_softmax import shares
+from varlen.ops.given import not_empty
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
+    if dtype.is_floating_point:
+        return dtype
+    unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+    return torch.float64 if op != "prod" else torch.uint64 if dtype in unsigned else torch.int64
+
+
+def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
+    return _core.reduce(op, x, Level.from_offsets(offsets), empty, None, ddof)
+
+
+def _gradient(seen: Seen, d: torch.Tensor) -> torch.Tensor:
+    (x, made), (offsets, op, _, ddof) = seen.saved, seen.rest
+    return _weighed(op, d, x, made, offsets, ddof)
+
+
+def _weighed(
+    op: str, d: torch.Tensor, x: torch.Tensor, made: torch.Tensor, offsets: torch.Tensor, ddof: float
+) -> torch.Tensor:
+    """The gradient of the rows, in terms of what has gradients."""
+    total = x.shape[0]
+    if op == "prod":
+        product: torch.Tensor = _back_prod(d, x, offsets)
+        return product
+    if op == "logsumexp":
+        return spread(d, offsets, total) * shares(x, offsets)
+    if op == "norm":
+        return x * spread(_over(d, made), offsets, total)
+    lengths = offsets.diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
+    free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
+    weight = 2 * d / free if op == "var" else _over(d, made) / free
+    means = sums(x, offsets, "mean")
+    return spread(weight, offsets, total) * (x - spread(means, offsets, total))
+
+
+def _over(d: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+    """D over what was made of it, and 0 where that is 0."""
+    return torch.where(made == 0, 0, d / torch.where(made == 0, 1, made))
+
+
+_spread: Op = Op(
+    "reduce_spread(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
+    _run,
+    lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
+    _gradient,
+    saves=(0, -1),
+)
+
+_back_prod: Op = Op(
+    "backprop_reduce_prod(Tensor d, Tensor x, Tensor offsets) -> Tensor",
+    lambda d, x, offsets: _core.backprop_reduce("prod", d, x, Level.from_offsets(offsets)),
+    lambda d, x, offsets: torch.empty_like(x),
+    columns=2,
+)
+
+
+def reduce(
+    op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None, ddof: float = 0
+) -> torch.Tensor:
+    """`_core.reduce` to var, std, logsumexp or prod of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> reduce("var", torch.tensor([1.0, 3.0, 5.0]), Level([2, 1]), 0)
+    tensor([1., 0.])
+    """
+    if empty is None:
+        not_empty(level)
+        empty = 0
+    number = empty.item() if hasattr(empty, "item") else empty
+    return into(_spread(on_cpu(x, "X"), offsets_of(level), op, number, float(ddof)), out)
+
+
+def back(
+    op: str, d: Any, argument: str, x: torch.Tensor, level: Level, ddof: float, out: Any = None
+) -> torch.Tensor:
+    """`_core.backprop_reduce` of tensors, watched by autograd.
+
+    Examples
+    --------
+    >>> d, x = torch.ones(2), torch.tensor([1.0, 3.0, 5.0])
+    >>> back("var", d, "d_vars", x, Level([2, 1]), 0)
+    tensor([-1.,  1.,  0.])
+    """
+    rows = d if isinstance(d, torch.Tensor) else torch.from_numpy(d)
+    if not x.is_floating_point():
+        raise TypeError(f"X: expected floats, got {x.dtype}")
+    if rows.dtype != x.dtype:
+        raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
+    made = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
+    return into(_weighed(op, rows, on_cpu(x, "X"), made, offsets_of(level), ddof), out)
+
+
+def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:
+    if op == "std":
+        return reduce(op, x, level, 0, None, ddof)
+    from varlen.interop import torch_reduce
+
+    return torch_reduce.reduce(op, x, level, 0)

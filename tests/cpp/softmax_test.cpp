@@ -1,0 +1,126 @@
+// Softmax reads nothing but its values, which end where their memory does, writes every row once, and gives
+// the same bits on one thread and on several.
+#include "varlen/softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "check.hpp"
+#include "pad_draw.hpp"
+#include "varlen/pool.hpp"
+#include "varlen/reduce.hpp"
+
+using varlen::test::Bytes;
+using varlen::test::draw;
+using varlen::test::z;
+
+namespace {
+
+struct Cut {
+  std::vector<std::int64_t> ends;
+  std::int64_t longest = 0;
+
+  [[nodiscard]] varlen::Offsets level() const {
+    return {ends.data(), static_cast<std::int64_t>(ends.size())};
+  }
+};
+
+Cut cut(std::int64_t count, std::int64_t most) {
+  Cut made;
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t length = draw(0, most);
+    made.longest = std::max(made.longest, length);
+    made.ends.push_back(total += length);
+  }
+  return made;
+}
+
+template <class T>
+std::vector<T> some(std::int64_t count) {
+  std::vector<T> made(z(count));
+  for (T& x : made) x = static_cast<T>(draw(-40, 40)) / 4;
+  return made;
+}
+
+template <class T>
+Bytes run(varlen::Softmax op, varlen::Type type, const Cut& of, std::int64_t columns,
+          const std::vector<T>& values, const std::vector<T>& made) {
+  varlen::SoftmaxJob job;
+  job.op = op;
+  job.type = type;
+  job.level = of.level();
+  job.longest = of.longest;
+  job.values = reinterpret_cast<const std::byte*>(values.data());
+  job.made = made.empty() ? nullptr : reinterpret_cast<const std::byte*>(made.data());
+  job.columns = columns;
+  Bytes out(values.size() * sizeof(T));
+  varlen::softmax(job, out.data());
+  return out;
+}
+
+template <class T>
+void shares_add_up(varlen::Type type, const Cut& of, std::int64_t columns) {
+  const std::int64_t total = of.level().total();
+  const std::vector<T> values = some<T>(total * columns);
+  const Bytes out = run(varlen::Softmax::softmax, type, of, columns, values, {});
+  std::vector<T> made(values.size());
+  if (!made.empty()) std::memcpy(made.data(), out.data(), made.size() * sizeof(T));
+  for (std::int64_t i = 0; i < of.level().count; ++i) {
+    for (std::int64_t c = 0; c < columns && of.level().length(i) > 0; ++c) {
+      double sum = 0;
+      for (std::int64_t row = of.level().start(i); row < of.level().end(i); ++row) {
+        sum += static_cast<double>(made[z(row * columns + c)]);
+      }
+      CHECK(std::abs(sum - 1) < 1e-4);
+    }
+  }
+  for (const auto op :
+       {varlen::Softmax::log_softmax, varlen::Softmax::back_softmax, varlen::Softmax::back_log_softmax}) {
+    run(op, type, of, columns, values, made);
+  }
+  for (const auto op : {varlen::Reduce::logsumexp, varlen::Reduce::var}) {
+    varlen::ReduceJob job;
+    job.op = op;
+    job.type = type;
+    job.level = of.level();
+    job.longest = of.longest;
+    job.values = reinterpret_cast<const std::byte*>(values.data());
+    job.columns = columns;
+    Bytes rows(z(of.level().count * columns) * sizeof(T));
+    varlen::reduce(job, nullptr, rows.data());
+  }
+}
+
+}  // namespace
+
+TEST(softmax, adds_up_to_one_and_stays_inside_its_memory) {
+  for (const std::int64_t columns : {1, 2, 3, 8, 9, 70, 300}) {
+    for (const std::int64_t most : {0, 3, 8, 16, 40, 300, 3000}) {
+      const Cut of = cut(most > 40 ? 3 : 30, most > 300 && columns > 9 ? 300 : most);
+      shares_add_up<float>(varlen::Type::f32, of, columns);
+      shares_add_up<double>(varlen::Type::f64, of, columns);
+    }
+  }
+}
+
+TEST(softmax, gives_the_same_bits_on_any_number_of_threads) {
+  const int before = varlen::num_threads();
+  Cut of = cut(300, 200);
+  of.ends.push_back(of.ends.back() + 1'100'000);  // long enough to be shared
+  of.longest = 1'100'000;
+  const std::vector<float> values = some<float>(of.level().total());
+  std::vector<Bytes> made;
+  for (const int threads : {1, 3}) {
+    varlen::set_num_threads(threads);
+    made.push_back(run(varlen::Softmax::softmax, varlen::Type::f32, of, 1, values, {}));
+    made.push_back(run(varlen::Softmax::back_log_softmax, varlen::Type::f32, of, 1, values, values));
+  }
+  varlen::set_num_threads(before);
+  CHECK(made[0] == made[2]);
+  CHECK(made[1] == made[3]);
+}

@@ -1,0 +1,131 @@
+"""Softmax of tensors: the numbers of arrays, gradients of first and second order, torch.func, compile."""
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen import ops
+
+torch = pytest.importorskip("torch")
+
+LENGTHS = [[2, 0, 3], [0], [], [4], [1, 1]]
+FORWARD = [ops.softmax_sequences, ops.log_softmax_sequences]
+BACKWARD = [ops.backprop_softmax_sequences, ops.backprop_log_softmax_sequences]
+
+
+def rows(lengths, trailing=(), dtype=torch.float64, seed=0):
+    made = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(seed))
+    return (made * 4).to(dtype)
+
+
+def agree(made, wanted):
+    assert isinstance(made, torch.Tensor)
+    assert np.array_equal(made.detach().numpy(), wanted)
+    assert made.detach().numpy().dtype == wanted.dtype
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_tensors_give_the_numbers_of_arrays(dtype, lengths):
+    x = rows(lengths, (2,), getattr(torch, dtype))
+    for forward, backward in zip(FORWARD, BACKWARD, strict=True):
+        y = forward(x, lengths, temperature=2)
+        agree(y, forward(x.numpy(), lengths, temperature=2))
+        agree(forward(vl.Ragged(x, lengths), temperature=2).values, y.numpy())
+        out = torch.empty_like(y)
+        assert forward(x, torch.tensor(lengths, dtype=torch.int64), temperature=2, out=out) is out
+        agree(out, y.numpy())
+        agree(forward(x, lengths, axis=1), forward(x.numpy(), lengths, axis=1))
+        d = rows(lengths, (2,), y.dtype, seed=1)
+        agree(backward(d, y, lengths), backward(d.numpy(), y.numpy(), lengths))
+        agree(backward(d, y.numpy(), lengths), backward(d.numpy(), y.numpy(), lengths))
+    if x.is_floating_point():
+        wanted = ops.softmax_sequences(x, lengths)
+        assert ops.softmax_sequences(x, lengths, inplace=True) is x
+        agree(x, wanted.numpy())
+
+
+def test_halves_that_numpy_lacks_are_computed_in_float():
+    x = rows([3, 2], dtype=torch.bfloat16)
+    made = ops.softmax_sequences(x, [3, 2])
+    assert made.dtype == torch.bfloat16
+    wanted = ops.softmax_sequences(x.float(), [3, 2]).to(torch.bfloat16)
+    assert torch.equal(made, wanted)
+
+
+def test_sequences_agree_with_torch():
+    x = rows([5], (3,))
+    assert torch.allclose(ops.softmax_sequences(x, [5]), torch.softmax(x, 0))
+    assert torch.allclose(ops.log_softmax_sequences(x, [5], temperature=3), torch.log_softmax(x / 3, 0))
+    r = vl.Ragged(x, [2, 3])
+    assert torch.equal(r.softmax().values, ops.softmax_sequences(x, [2, 3]))
+    assert torch.equal(
+        r.log_softmax(temperature=2).values, ops.log_softmax_sequences(r, temperature=2).values
+    )
+
+
+@pytest.mark.parametrize("forward", FORWARD)
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_gradients_are_right(forward, lengths):
+    x = rows(lengths, (2,)).requires_grad_()
+
+    def run(x):
+        return forward(x, lengths, temperature=1.5)
+
+    assert torch.autograd.gradcheck(run, (x,))
+    assert torch.autograd.gradgradcheck(run, (x,))
+
+
+@pytest.mark.parametrize(("forward", "backward"), list(zip(FORWARD, BACKWARD, strict=True)))
+def test_ways_back_have_gradients(forward, backward):
+    lengths = [2, 0, 3]
+    y = forward(rows(lengths, (2,)), lengths).requires_grad_()
+    d = rows(lengths, (2,), seed=1).requires_grad_()
+    assert torch.autograd.gradcheck(lambda d, y: backward(d, y, lengths, temperature=2), (d, y))
+
+
+@pytest.mark.parametrize("forward", FORWARD)
+def test_transforms_of_torch_func(forward):
+    lengths = vl.Level([2, 0, 3])
+    x = rows([5], (2,))
+    weights = rows([5], (2,), seed=1)
+
+    def loss(x):
+        return (forward(x, lengths) * weights).sum()
+
+    watched = x.clone().requires_grad_()
+    loss(watched).backward()
+    assert torch.allclose(torch.func.grad(loss)(x), watched.grad)
+    many = torch.stack([x, x + weights])
+    made = torch.func.vmap(lambda x: forward(x, lengths))(many)
+    assert torch.allclose(made, torch.stack([forward(x, lengths) for x in many]))
+    both = torch.func.vmap(torch.func.grad(loss))(many)
+    assert torch.allclose(both[0], watched.grad)
+
+
+def test_ops_have_shapes_without_numbers():
+    meta = torch.ones((5, 2), device="meta", dtype=torch.float16)
+    offsets = torch.tensor([0, 2, 5], device="meta")
+    made = torch.ops.varlen.softmax_sequences(meta, offsets, False, 1.0)
+    assert (made.shape, made.dtype) == (meta.shape, meta.dtype)
+    back = torch.ops.varlen.backprop_softmax_sequences(meta, meta, offsets, False, 1.0)
+    assert (back.shape, back.dtype) == (meta.shape, meta.dtype)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda x: ops.softmax_sequences(x, [2]), ValueError, "lengths: add up to 2"),
+        (lambda x: ops.softmax_sequences(x, [3], out=torch.ones(3, dtype=torch.float16)), ValueError, "out"),
+        (lambda x: ops.softmax_sequences(x, [3], out=np.ones(3)), TypeError, "out: expected a tensor"),
+        (lambda x: ops.softmax_sequences(x.int(), [3], inplace=True), TypeError, "Xs: expected floats"),
+        (lambda x: ops.softmax_sequences(x, [3], temperature=0), ValueError, "temperature"),
+        (lambda x: ops.softmax_sequences(x.clone().requires_grad_(), [3], inplace=True), ValueError, "out"),
+        (lambda x: ops.backprop_softmax_sequences(x, x.half(), [3]), TypeError, "Y: expected"),
+        (lambda x: ops.backprop_softmax_sequences(x, x[:2], [3]), ValueError, "Y: expected the shape"),
+    ],
+)
+def test_bad_input_is_refused_by_name(call, error, text):
+    x = torch.ones(3)
+    with pytest.raises(error, match=text):
+        call(x)
+    assert torch.equal(x, torch.ones(3))
