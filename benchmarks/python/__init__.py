@@ -16,6 +16,7 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "sort",
     "joint",
     "offsets",
     "boundary",

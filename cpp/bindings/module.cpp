@@ -23,6 +23,7 @@ PYBIND11_MODULE(_core, m) {
   bind_lists_words(m);
   bind_pool(m);
   bind_reduce(m);
+  bind_sort(m);
   bind_span(m);
   bind_window(m);
 }

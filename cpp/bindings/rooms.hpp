@@ -22,6 +22,7 @@ void bind_pack(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 void bind_reduce(pybind11::module_& m);
+void bind_sort(pybind11::module_& m);
 void bind_span(pybind11::module_& m);
 void bind_window(pybind11::module_& m);
 

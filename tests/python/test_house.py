@@ -37,6 +37,7 @@ ROOMS = {
     "pieces": "include cpu",
     "pool": "include cpu bindings tests cpp-tests",
     "reduce": "include cpu bindings tests cpp-tests",
+    "sort": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings",
     "status": "include",
     "views": "include",

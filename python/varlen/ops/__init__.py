@@ -63,6 +63,7 @@ from varlen.ops.reduce_back import (
     backprop_reduce_sum,
 )
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
+from varlen.ops.sort import argsort, backprop_sort, backprop_topk, rank, sort, topk, unique
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
@@ -87,6 +88,7 @@ __all__ = [
     "alloc_i",
     "argmax",
     "argmin",
+    "argsort",
     "as_contig",
     "asarray",
     "asarray1f",
@@ -107,6 +109,8 @@ __all__ = [
     "backprop_reduce_mean",
     "backprop_reduce_sum",
     "backprop_seq2col",
+    "backprop_sort",
+    "backprop_topk",
     "backprop_windows",
     "block_mask",
     "cu_seqlens",
@@ -124,6 +128,7 @@ __all__ = [
     "positions",
     "ragged2list",
     "ragged2padded",
+    "rank",
     "reduce_all",
     "reduce_any",
     "reduce_count",
@@ -152,7 +157,10 @@ __all__ = [
     "reshape_i",
     "segment_ids",
     "seq2col",
+    "sort",
+    "topk",
     "unflatten",
+    "unique",
     "unpad",
     "windows",
 ]
