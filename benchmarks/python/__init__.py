@@ -21,6 +21,7 @@ NOUNS = (
     "scatter",
     "span",
     "softmax",
+    "sort",
     "joint",
     "offsets",
     "boundary",

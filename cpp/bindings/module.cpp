@@ -28,6 +28,7 @@ PYBIND11_MODULE(_core, m) {
   bind_shift(m);
   bind_scatter(m);
   bind_softmax(m);
+  bind_sort(m);
   bind_span(m);
   bind_window(m);
 }

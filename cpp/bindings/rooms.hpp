@@ -27,6 +27,7 @@ void bind_scan(pybind11::module_& m);
 void bind_scatter(pybind11::module_& m);
 void bind_shift(pybind11::module_& m);
 void bind_softmax(pybind11::module_& m);
+void bind_sort(pybind11::module_& m);
 void bind_span(pybind11::module_& m);
 void bind_window(pybind11::module_& m);
 

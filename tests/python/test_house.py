@@ -42,6 +42,7 @@ ROOMS = {
     "scatter": "include cpu bindings tests cpp-tests",
     "shift": "include cpu bindings tests cpp-tests",
     "softmax": "include cpu bindings tests cpp-tests",
+    "sort": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings",
     "status": "include",

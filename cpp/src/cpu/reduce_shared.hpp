@@ -32,17 +32,22 @@ inline constexpr std::int64_t kGiantBytes = std::int64_t{4} << 20;
   return (each + kReduceBlock - 1) / kReduceBlock * kReduceBlock;
 }
 
+/// body(share, sequences) for `shares` of all of them, about the same number of rows in each, by threads.
+template <class Body>
+void by_shares(Offsets level, std::int64_t shares, Body body) noexcept {
+  const std::int64_t total = level.total();
+  const auto cut = [&](std::int64_t c) {  // the first sequence that ends past a share of the rows
+    if (c == shares) return level.count;
+    return c == 0 ? 0
+                  : std::upper_bound(level.ends, level.ends + level.count, total / shares * c) - level.ends;
+  };
+  parallel(shares, [&](std::int64_t c) { body(c, Range{cut(c), cut(c + 1)}); });
+}
+
 /// body(sequences) for shares of all of them, by threads where their rows, `width` bytes each, are worth it.
 template <class Body>
 void by_sequences(Offsets level, std::int64_t width, Body body) noexcept {
-  const std::int64_t total = level.total();
-  const std::int64_t chunks = chunks_for(total * width);
-  const auto cut = [&](std::int64_t c) {  // the first sequence that ends past a share of the rows
-    if (c == chunks) return level.count;
-    return c == 0 ? 0
-                  : std::upper_bound(level.ends, level.ends + level.count, total / chunks * c) - level.ends;
-  };
-  parallel(chunks, [&](std::int64_t c) { body(Range{cut(c), cut(c + 1)}); });
+  by_shares(level, chunks_for(level.total() * width), [&](std::int64_t, Range some) { body(some); });
 }
 
 using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;

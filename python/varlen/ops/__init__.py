@@ -82,6 +82,7 @@ from varlen.ops.softmax import (
     log_softmax_sequences,
     softmax_sequences,
 )
+from varlen.ops.sort import argsort, backprop_sort, backprop_topk, rank, sort, topk, unique
 from varlen.ops.span import (
     align,
     backprop_align,
@@ -115,6 +116,7 @@ __all__ = [
     "alloc_i",
     "argmax",
     "argmin",
+    "argsort",
     "as_contig",
     "asarray",
     "asarray1f",
@@ -152,7 +154,9 @@ __all__ = [
     "backprop_seq2col",
     "backprop_shift",
     "backprop_softmax_sequences",
+    "backprop_sort",
     "backprop_spans",
+    "backprop_topk",
     "backprop_windows",
     "block_mask",
     "cu_seqlens",
@@ -179,6 +183,7 @@ __all__ = [
     "positions",
     "ragged2list",
     "ragged2padded",
+    "rank",
     "reduce_all",
     "reduce_any",
     "reduce_count",
@@ -215,8 +220,11 @@ __all__ = [
     "seq2col",
     "shift",
     "softmax_sequences",
+    "sort",
     "spans",
+    "topk",
     "unflatten",
+    "unique",
     "unpad",
     "windows",
 ]

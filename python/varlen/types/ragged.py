@@ -13,6 +13,7 @@ from varlen.types import arithmetic, dense, indexing
 from varlen.types.arguments import a_dtype
 from varlen.types.doors import Doors
 from varlen.types.levels import Levels, check, levels_from, same
+from varlen.types.ordering import Ordering
 from varlen.types.reductions import Reductions
 from varlen.types.scans import Scans
 from varlen.types.shifts import Shifts
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class Ragged(Doors, RaggedFace, Reductions, Scans, Shifts, Softmaxes, NDArrayOperatorsMixin):
+class Ragged(Doors, Ordering, RaggedFace, Reductions, Scans, Shifts, Softmaxes, NDArrayOperatorsMixin):
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters

@@ -1,0 +1,341 @@
+"""Sequences in order: sorted, the best of each, ranks, distinct numbers, and the gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.ops.given import as_level, rows_and_level
+from varlen.types import Ragged
+from varlen.types.ordering import distinct, ordered, ranked
+from varlen.types.values import as_values, is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def sort(
+    X: Any, lengths: ArrayLike | Level | None = None, *, descending: bool = False, out: Any = None
+) -> Any:
+    """The rows of each sequence in ascending order, column by column as NumPy's `sort(axis=0)`.
+
+    Parameters
+    ----------
+    X
+        (T, ...) numbers or bools, an array or a tensor, or a `Ragged`, whose innermost sequences are sorted.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    descending
+        The largest first.
+    out
+        (T, ...) of the dtype of X, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    (T, ...) of the dtype of X in the machine's byte order; a Ragged for a Ragged. NaN comes last, ascending
+    and descending; -0.0 and 0.0 are equal. Equal numbers keep their order.
+
+    Raises
+    ------
+    TypeError
+        Values that are no numbers, lengths beside a Ragged.
+    ValueError
+        Lengths that are negative or do not add up to T, `out` of another shape.
+
+    See Also
+    --------
+    argsort : where they were.
+    backprop_sort : the gradient.
+
+    Notes
+    -----
+    Sequences up to 64 rows are sorted by counting, longer ones by digits, very long ones by all threads
+    together: the same bits alone, in a batch and with any number of threads.
+
+    Examples
+    --------
+    >>> vl.ops.sort([3, 1, 4, 1, 5], [3, 2])
+    array([1, 3, 4, 1, 5])
+    >>> vl.ops.sort(np.array([[0, 9], [1, 8], [2, 7]]), [2, 1])
+    array([[0, 8],
+           [1, 9],
+           [2, 7]])
+    """
+    values, level = rows_and_level(X, lengths)
+    made = ordered(values, level, bool(descending), out=out)[0]
+    return X._make(made, X.levels) if isinstance(X, Ragged) else made
+
+
+def argsort(X: Any, lengths: ArrayLike | Level | None = None, *, descending: bool = False) -> Any:
+    """The places inside each sequence in the order of its numbers, column by column.
+
+    Parameters
+    ----------
+    X, lengths, descending
+        As those of `sort`.
+
+    Returns
+    -------
+    int64 (T, ...); a Ragged for a Ragged. Equal numbers keep their order, also when they descend.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As those of `sort`.
+
+    Examples
+    --------
+    >>> vl.ops.argsort([3, 1, 4, 1, 5], [3, 2])
+    array([1, 0, 2, 0, 1])
+    """
+    values, level = rows_and_level(X, lengths)
+    made = ordered(values, level, bool(descending), None, False, True)[1]
+    return X._make(made, X.levels) if isinstance(X, Ragged) else made
+
+
+def topk(
+    X: Any,
+    lengths: ArrayLike | Level | None = None,
+    *,
+    k: int,
+    largest: bool = True,
+    dense: bool = False,
+    fill: Any = 0,
+) -> tuple[Any, Any]:
+    """The k best numbers of each sequence in order, and the places that they have in it.
+
+    Parameters
+    ----------
+    X, lengths
+        As those of `sort`.
+    k
+        How many, 1 or more; of a shorter sequence all.
+    largest
+        The largest, the largest first; else the smallest, the smallest first.
+    dense
+        Give rectangles, filled where a sequence is shorter.
+    fill
+        What stands there in the values; -1 stands there in the places.
+
+    Returns
+    -------
+    Two Ragged, values of the dtype of X and int64 places, with min(length, k) rows in each sequence. With
+    `dense` arrays (n, k, ...) in their place; for a deeper Ragged, Ragged of the levels above with such rows.
+    They are the first k rows of `sort` and of `argsort`: NaN is chosen last, the earlier of equal numbers
+    first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As those of `sort`; a k below 1, a fill that the dtype cannot hold.
+
+    See Also
+    --------
+    backprop_topk : the gradient.
+
+    Notes
+    -----
+    Few of many are found in one pass over them, without sorting all.
+
+    Examples
+    --------
+    >>> best, which = vl.ops.topk([3, 1, 4, 5], [3, 1], k=2)
+    >>> best.to_list(), which.to_list()
+    ([[4, 3], [5]], [[2, 0], [0]])
+    >>> vl.ops.topk([3, 1, 4, 5], [3, 1], k=2, dense=True, fill=-9)[0]
+    array([[ 4,  3],
+           [ 5, -9]])
+    """
+    values, level = rows_and_level(X, lengths)
+    of = X if isinstance(X, Ragged) else Ragged._make(values, (level,))
+    return of.topk(k, largest=largest, dense=dense, fill=fill)
+
+
+def unique(
+    X: Any, lengths: ArrayLike | Level | None = None, *, inverse: bool = False, counts: bool = False
+) -> Any:
+    """The distinct numbers of each sequence, in ascending order.
+
+    Parameters
+    ----------
+    X
+        (T,) numbers or bools, an array or a tensor, or a `Ragged` of such, whose innermost level is taken.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    inverse
+        Also give which of its sequence's distinct numbers each row is.
+    counts
+        Also give how often each of them is there.
+
+    Returns
+    -------
+    A Ragged of values, as many in a sequence as it has distinct ones; then the inverse, int64 (T,), a Ragged
+    for a Ragged; then the counts, an int64 Ragged like the values. All NaN are one, which comes last; of -0.0
+    and 0.0 the earlier stands for both.
+
+    Raises
+    ------
+    TypeError
+        As those of `sort`.
+    ValueError
+        As those of `sort`; values of more dimensions than one.
+
+    Examples
+    --------
+    >>> values, often = vl.ops.unique([3, 1, 3, 5], [3, 1], counts=True)
+    >>> values.to_list(), often.to_list()
+    ([[1, 3], [5]], [[1, 2], [1]])
+    >>> vl.ops.unique([3, 1, 3, 5], [3, 1], inverse=True)[1]
+    array([1, 0, 1, 0])
+    """
+    if isinstance(X, Ragged):
+        rows_and_level(X, lengths)
+        return X.unique(inverse=inverse, counts=counts)
+    values, level = rows_and_level(X, lengths)
+    found, which, often, kept = distinct(values, level, bool(inverse), bool(counts))
+    made = Ragged._make(found, (kept,))
+    if not (inverse or counts):
+        return made
+    rest = (which,) if inverse else ()
+    return (made, *rest, Ragged._make(often, (kept,))) if counts else (made, *rest)
+
+
+def rank(
+    X: Any,
+    lengths: ArrayLike | Level | None = None,
+    *,
+    method: str = "ordinal",
+    descending: bool = False,
+) -> Any:
+    """The rank of each number inside its sequence, column by column, counted from 1.
+
+    Parameters
+    ----------
+    X, lengths
+        As those of `sort`.
+    method
+        What equal numbers get: ranks in their order ("ordinal"), the least ("min"), the largest ("max") or
+        the mean ("average") of those, or one that counts distinct numbers ("dense").
+    descending
+        The largest number has rank 1.
+
+    Returns
+    -------
+    int64 (T, ...), float64 for "average"; a Ragged for a Ragged. NaN are equal to each other and rank last.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As those of `sort`; another method.
+
+    Notes
+    -----
+    The methods and their numbers are those of SciPy's `rankdata`, where the default is "average".
+
+    Examples
+    --------
+    >>> vl.ops.rank([30, 10, 30, 50], [3, 1])
+    array([2, 1, 3, 1])
+    >>> vl.ops.rank([30, 10, 30, 50], [3, 1], method="average")
+    array([2.5, 1. , 2.5, 1. ])
+    """
+    values, level = rows_and_level(X, lengths)
+    made = ranked(values, level, method, bool(descending))
+    return X._make(made, X.levels) if isinstance(X, Ragged) else made
+
+
+def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None, *, out: Any = None) -> Any:
+    """The gradient of `sort`: each number back to the place that it came from.
+
+    Parameters
+    ----------
+    dY
+        (T, ...) numbers, an array or a tensor, or a `Ragged`.
+    which
+        (T, ...) integers, what `argsort` gives; an array, a tensor or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    out
+        (T, ...) of the dtype of dY, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    (T, ...) of the dtype of dY; a Ragged for a Ragged. A row that `which` does not name is zeros, and one
+    that it names twice takes the later number.
+
+    Raises
+    ------
+    IndexError
+        A place that its sequence does not have; number, row and length are named.
+    TypeError, ValueError
+        Shapes that differ, lengths that do not add up to T.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_sort(np.array([1.0, 2.0, 3.0]), [1, 0, 0], [2, 1])
+    array([2., 1., 3.])
+    """
+    rows, level = rows_and_level(dY, lengths, "dY")
+    made = _back(rows, level, level, which, out)
+    return dY._make(made, dY.levels) if isinstance(dY, Ragged) else made
+
+
+def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any = None) -> Any:
+    """The gradient of `topk`: each number back to the place that it came from, zeros to the others.
+
+    Parameters
+    ----------
+    dY
+        The gradient of the values: a `Ragged`, or a rectangle (n, k, ...) for those with `dense`.
+    which
+        The places beside them, of the same form. Those of -1 take nothing.
+    lengths
+        Those of X: integers, or a `Level`.
+    out
+        (T, ...) of the dtype of dY, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    (T, ...) of the dtype of dY; a Ragged for a Ragged.
+
+    Raises
+    ------
+    IndexError
+        A place that its sequence does not have; number, row and length are named.
+    TypeError, ValueError
+        Shapes that differ, another number of sequences.
+
+    Examples
+    --------
+    >>> best, which = vl.ops.topk([3.0, 1.0, 4.0, 5.0], [3, 1], k=2)
+    >>> vl.ops.backprop_topk(best * 10, which, [3, 1]).to_list()
+    [[30.0, 0.0, 40.0], [50.0]]
+    >>> vl.ops.backprop_topk(np.array([[1.0, 2.0]]), np.array([[2, 0]]), [3])
+    array([2., 0., 1.])
+    """
+    level = as_level(lengths)
+    if isinstance(dY, Ragged):
+        made = _back(dY.values, level, dY.levels[-1], which, out)
+        return dY._make(made, (*dY.levels[:-1], level))
+    rows = as_values(dY, "dY")
+    places = as_values(which, "which")
+    if rows.ndim < 2 or rows.shape != places.shape:
+        raise ValueError(
+            f"which: expected (n, k, ...) like dY, got {tuple(places.shape)} beside {tuple(rows.shape)}"
+        )
+    n, k = rows.shape[:2]
+    kept = Level.from_lengths(np.full(n, k))
+    flat = (n * k, *rows.shape[2:])
+    return _back(rows.reshape(flat), level, kept, places.reshape(flat), out)
+
+
+def _back(rows: Any, level: Level, kept: Level, which: Any, out: Any) -> Any:
+    places = which.values if isinstance(which, Ragged) else as_values(which, "which")
+    if is_tensor(rows):
+        from varlen.interop.torch_sort import unsort
+
+        return unsort(rows, level, kept, places, out)
+    return _core.unsort(rows, level, kept, places, out)
