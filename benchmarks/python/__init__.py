@@ -16,6 +16,7 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "thinc",
     "joint",
     "offsets",
     "boundary",

@@ -1,9 +1,8 @@
-"""VarlenOps beside NumpyOps: the same numbers, dtypes and texts, from our kernels alone; and how it is chosen."""
+"""VarlenOps beside NumpyOps: the same numbers, dtypes and texts from our kernels alone, and how it is chosen."""
 
 import inspect
 import os
 import re
-import subprocess
 import sys
 import threading
 
@@ -192,9 +191,7 @@ def test_softmax_inside_sequences(batch, flat):
     X, lengths = batch
     Y = STOCK.softmax_sequences(X, lengths)
     close(OURS.softmax_sequences(X, lengths), Y)
-    close(
-        OURS.backprop_softmax_sequences(X, Y, lengths), STOCK.backprop_softmax_sequences(X, Y, lengths)
-    )
+    close(OURS.backprop_softmax_sequences(X, Y, lengths), STOCK.backprop_softmax_sequences(X, Y, lengths))
 
 
 @given(st.integers(0, 30), st.integers(0, 3), st.integers(1, 6), FLOATS, st.integers(0, 9))
@@ -217,7 +214,11 @@ X4 = np.arange(8, dtype=np.float32).reshape(4, 2)
     ("call", "error", "text"),
     [
         (lambda ops: ops.reduce_sum(X4, np.array([3, -1], np.int32)), ValueError, "lengths must be >= 0"),
-        (lambda ops: ops.reduce_mean(X4, np.array([2, 9], np.int32)), IndexError, "must sum up to the number"),
+        (
+            lambda ops: ops.reduce_mean(X4, np.array([2, 9], np.int32)),
+            IndexError,
+            "must sum up to the number",
+        ),
         (lambda ops: ops.reduce_max(X4, np.array([2, 0, 2], np.int32)), ValueError, "must be > 0, was: 0"),
         (lambda ops: ops.reduce_first(X4, np.array([4, 0])), ValueError, "all sequence lengths must be > 0"),
         (lambda ops: ops.reduce_first(X4, np.array([2])), IndexError, "must sum up to the number of rows"),
@@ -230,7 +231,9 @@ X4 = np.arange(8, dtype=np.float32).reshape(4, 2)
             "lengths must be > 0",
         ),
         (
-            lambda ops: ops.backprop_reduce_max(X4[:1], np.full((1, 2), 5, np.int32), np.array([4], np.int32)),
+            lambda ops: ops.backprop_reduce_max(
+                X4[:1], np.full((1, 2), 5, np.int32), np.array([4], np.int32)
+            ),
             IndexError,
             "5",
         ),

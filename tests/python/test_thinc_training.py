@@ -1,4 +1,4 @@
-"""Models of Thinc and a pipeline of spaCy, trained from nothing: the same losses on our ops as on Thinc's own.
+"""Models of Thinc and a pipeline of spaCy, trained from nothing: the losses are those on Thinc's own ops.
 
 Training amplifies rounding, and a parser's choice may tip over: of several seeds more than half must agree.
 """
@@ -8,7 +8,6 @@ import pytest
 
 thinc = pytest.importorskip("thinc", reason="thinc is not installed")
 
-import varlen.thinc  # noqa: E402, F401
 from thinc.api import (  # noqa: E402
     Adam,
     CategoricalCrossentropy,
@@ -29,6 +28,7 @@ from thinc.api import (  # noqa: E402
     use_ops,
     with_array,
 )
+from varlen.thinc import VarlenOps  # noqa: E402
 
 SEEDS = range(3)
 TOLERANCE = 1e-4
@@ -66,7 +66,7 @@ def thinc_losses(ops, seed, pool):
         model.initialize(texts[:4], truth[:4])
         optimizer, loss = Adam(0.005), CategoricalCrossentropy()
         assert {type(node.ops) for node in model.walk()} == {type(model.ops)}
-        assert model.ops.name == ops
+        assert isinstance(model.ops, VarlenOps) == (ops == "varlen")
         for step in range(12):
             some = slice(step % 3 * 16, step % 3 * 16 + 16)
             guesses, backprop = model.begin_update(texts[some])

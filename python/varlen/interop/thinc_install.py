@@ -98,12 +98,13 @@ def _maker(name: str) -> Callable[..., VarlenOps]:
 
 
 def _set_current() -> None:
-    """This thread's ops, where they are NumpyOps, with their settings."""
+    """In the place of NumpyOps in this thread, with their settings."""
     before = thinc.backends.context_ops.get()
     if before is not None and type(before) is not NumpyOps:
         return
     ops = VarlenOps()
-    vars(ops).update(vars(before) if before is not None else {})
+    for name, value in vars(before).items() if before is not None else ():
+        setattr(ops, name, value)
     thinc.backends.set_current_ops(ops)
 
     def undo() -> None:

@@ -81,19 +81,25 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         full = [x for x in X if x.size]
         if not full:
             return self.alloc(X[0].shape, dtype=dtype or "f")  # type: ignore[no-any-return]
-        return _core.flatten(full, dtype, max(0, int(pad)))
+        if int(pad) >= 1:
+            gap = np.zeros((int(pad), *full[0].shape[1:]), full[0].dtype)
+            full = [gap, *(part for x in full for part in (x, gap))]
+        flat = _core.list2ragged(full)[0]
+        return flat if dtype is None else flat.astype(dtype, copy=False)
 
     def unflatten(self, X: Array, lengths: Any, pad: int = 0) -> list[Array]:
         """The way back: views of X. Lengths that do not sum up to the rows are an IndexError."""
         if pad <= 0:
             return _core.ragged2list(X, _level(lengths, len(X)))
         level = _level(lengths)
-        ends = level.offsets[1:] + pad * (level.lengths > 0).cumsum()
-        begins = ends - level.lengths
-        rows = int(ends[-1]) + pad if level.total else 0
+        parts = np.empty(2 * len(level), np.int64)  # a gap, if there are rows behind it, and the rows
+        parts[1::2] = level.lengths
+        parts[::2] = np.where(parts[1::2] > 0, pad, 0)
+        whole = _level(parts)
+        rows = whole.total + pad if level.total else 0
         if rows != len(X):
             raise IndexError(f"{_SUM}: {rows} with pad={pad}, but there are {len(X)}")
-        return _core.views(X, begins, ends)
+        return _core.ragged2list(X[: whole.total], whole)[1::2]
 
     def pad(self, seqs: Sequence[Any], round_to: int = 1) -> Array:
         """Arrays side by side, (sequences, longest, ...), zeros behind their ends."""
