@@ -8,7 +8,6 @@
 #include "fastcall.hpp"
 #include "operands.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from varlen.interop.thinc_install import install, uninstall
     from varlen.interop.thinc_ops import VarlenOps
-    from varlen.types import Padded, Pairs, Ragged
+    from varlen.interop.thinc_types import Padded, Pairs, Ragged
 
 __all__ = ["Padded", "Pairs", "Ragged", "VarlenOps", "install", "uninstall"]
 
 _HOMES = {
-    "Padded": "varlen.types",
-    "Pairs": "varlen.types",
-    "Ragged": "varlen.types",
+    "Padded": "varlen.interop.thinc_types",
+    "Pairs": "varlen.interop.thinc_types",
+    "Ragged": "varlen.interop.thinc_types",
     "VarlenOps": "varlen.interop.thinc_ops",
     "install": "varlen.interop.thinc_install",
     "uninstall": "varlen.interop.thinc_install",

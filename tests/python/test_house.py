@@ -29,12 +29,8 @@ ROOMS = {
     "layout": "include cpu",
     "level": "bindings",
     "lists": "bindings tests",
-<<<<<<< HEAD
     "mask": "include cpu bindings tests cpp-tests",
-||||||| parent of 438a49f (VarlenOps: Thinc's sequence ops on the kernels of the core, and how Thinc takes them by default)
-=======
     "maxout": "include cpu bindings cpp-tests",
->>>>>>> 438a49f (VarlenOps: Thinc's sequence ops on the kernels of the core, and how Thinc takes them by default)
     "numbers": "include cpu",
     "offsets": "include cpu cpp-tests fuzz",
     "pack": "include cpu bindings tests cpp-tests",

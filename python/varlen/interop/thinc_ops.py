@@ -12,6 +12,7 @@ from thinc.types import Padded
 
 from varlen import _core
 from varlen._core import Level
+from varlen.ops.flatten import unpad
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,10 +82,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         full = [x for x in X if x.size]
         if not full:
             return self.alloc(X[0].shape, dtype=dtype or "f")  # type: ignore[no-any-return]
-        if int(pad) >= 1:
-            gap = np.zeros((int(pad), *full[0].shape[1:]), full[0].dtype)
-            full = [gap, *(part for x in full for part in (x, gap))]
-        flat = _core.list2ragged(full)[0]
+        flat = _core.flatten(full, None, max(0, int(pad)))
         return flat if dtype is None else flat.astype(dtype, copy=False)
 
     def unflatten(self, X: Array, lengths: Any, pad: int = 0) -> list[Array]:
@@ -92,14 +90,12 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         if pad <= 0:
             return _core.ragged2list(X, _level(lengths, len(X)))
         level = _level(lengths)
-        parts = np.empty(2 * len(level), np.int64)  # a gap, if there are rows behind it, and the rows
-        parts[1::2] = level.lengths
-        parts[::2] = np.where(parts[1::2] > 0, pad, 0)
-        whole = _level(parts)
-        rows = whole.total + pad if level.total else 0
+        there = (level.lengths > 0).cumsum()
+        rows = level.total + pad * (int(there[-1]) + 1) if level.total else 0
         if rows != len(X):
             raise IndexError(f"{_SUM}: {rows} with pad={pad}, but there are {len(X)}")
-        return _core.ragged2list(X[: whole.total], whole)[1::2]
+        ends = level.bounds + pad * there
+        return _core.views(X, ends - level.lengths, ends)
 
     def pad(self, seqs: Sequence[Any], round_to: int = 1) -> Array:
         """Arrays side by side, (sequences, longest, ...), zeros behind their ends."""
@@ -117,8 +113,8 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         return dense
 
     def unpad(self, padded: Array, lengths: Sequence[int]) -> list[Array]:
-        """The way back: views of padded, for as many rows as there are lengths."""
-        return [padded[i, :length] for i, length in enumerate(lengths)]
+        """The way back: views of padded, for as many sequences as there are lengths."""
+        return unpad(padded, lengths)
 
     def list2padded(self, seqs: Sequence[Any]) -> Padded:
         """Arrays side by side in Thinc's Padded, never a view of them."""
@@ -159,7 +155,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         if len(lengths) == 0:
             return self._none_of(X), lengths
         level = _level(lengths, len(X), 1)
-        return _core.gather_column(X, (level,), 0)[0], level.offsets.astype(np.int32)
+        return _core.gather_column(X, (level,), 0)[0], level.offsets32.copy()
 
     def reduce_last(self, X: Array, lengths: Any) -> tuple[Array, Array]:
         """The last row of each sequence, and which they are."""
