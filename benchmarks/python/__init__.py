@@ -22,6 +22,7 @@ NOUNS = (
     "span",
     "softmax",
     "sort",
+    "thinc",
     "joint",
     "offsets",
     "boundary",

@@ -18,6 +18,7 @@ void bind_level(pybind11::module_& m);
 void bind_lists(pybind11::module_& m);
 void bind_lists_words(pybind11::module_& m);
 void bind_mask(pybind11::module_& m);
+void bind_maxout(pybind11::module_& m);
 void bind_outputs(pybind11::module_& m);
 void bind_pack(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.util
 import inspect
 import os
 import pkgutil
@@ -19,6 +20,9 @@ CUDA = ROOT / "cpp/src/cuda"
 BINDINGS = ROOT / "cpp/bindings"
 PACKAGE = ROOT / "python/varlen"
 TESTS = ROOT / "tests"
+
+# Modules that import thinc when they are imported.
+THINC = ["varlen.interop.thinc_install", "varlen.interop.thinc_ops", "varlen.thinc"]
 
 
 def sources(folder, *patterns):
@@ -72,8 +76,10 @@ def absolute(path, node):
 
 
 def module_names():
-    """Every module of the package, but those that need what may be absent, and private ones."""
+    """Every module of the package, but those that need what is absent, and private ones."""
     names = [info.name for info in pkgutil.walk_packages(varlen.__path__, "varlen.")]
+    if importlib.util.find_spec("thinc") is None:
+        names = [name for name in names if name not in THINC]
     private = re.compile(r"\._")
     return ["varlen", *(name for name in names if not private.search(name))]
 

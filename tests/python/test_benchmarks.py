@@ -25,7 +25,9 @@ def test_contenders_agree_with_the_reference(name):
         pytest.skip(ours[0])
 
 
-@pytest.mark.parametrize("module", ["awkward", "fbgemm_gpu", "numba", "polars", "pyarrow", "torch"])
+@pytest.mark.parametrize(
+    "module", ["awkward", "fbgemm_gpu", "numba", "polars", "pyarrow", "spacy", "thinc", "torch"]
+)
 def test_peer_is_compared(module):
     """Where a peer is absent its contenders were left out above; this is where that is said."""
     why = harness.why_missing(module)

@@ -31,6 +31,7 @@ ROOMS = {
     "level": "bindings",
     "lists": "bindings tests",
     "mask": "include cpu bindings tests cpp-tests",
+    "maxout": "include cpu bindings cpp-tests",
     "numbers": "include cpu",
     "offsets": "include cpu cpp-tests fuzz",
     "pack": "include cpu bindings tests cpp-tests",
