@@ -16,6 +16,7 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "transforms",
     "joint",
     "offsets",
     "boundary",
