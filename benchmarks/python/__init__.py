@@ -23,6 +23,7 @@ NOUNS = (
     "softmax",
     "sort",
     "thinc",
+    "transforms",
     "joint",
     "offsets",
     "boundary",

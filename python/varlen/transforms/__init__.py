@@ -1,0 +1,44 @@
+"""Layers around arrays and containers, with gradients: of any framework, and of none."""
+
+from varlen.transforms.between import list2array, list2padded, list2ragged, padded2list, ragged2list
+from varlen.transforms.combine import add, chain, concatenate, residual
+from varlen.transforms.layer import Layer, as_layer
+from varlen.transforms.nested import map_list, with_flatten, with_getitem, with_reshape
+from varlen.transforms.reduce import (
+    expand_window,
+    reduce_first,
+    reduce_last,
+    reduce_max,
+    reduce_mean,
+    reduce_sum,
+)
+from varlen.transforms.wrap import with_array, with_array2d, with_list, with_padded, with_ragged
+
+__all__ = [
+    "Layer",
+    "add",
+    "as_layer",
+    "chain",
+    "concatenate",
+    "expand_window",
+    "list2array",
+    "list2padded",
+    "list2ragged",
+    "map_list",
+    "padded2list",
+    "ragged2list",
+    "reduce_first",
+    "reduce_last",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_sum",
+    "residual",
+    "with_array",
+    "with_array2d",
+    "with_flatten",
+    "with_getitem",
+    "with_list",
+    "with_padded",
+    "with_ragged",
+    "with_reshape",
+]

@@ -1,0 +1,132 @@
+"""Layers that turn one kind of container into another; their gradients go the other way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from varlen import ops
+from varlen.transforms.convert import Way, alike, as_array, as_padded, as_ragged, end_to_end
+from varlen.transforms.kinds import check_gradient, refused
+from varlen.transforms.layer import Backprop, Layer
+from varlen.types import Padded, Ragged
+from varlen.types.padded import one_level
+
+
+def list2array() -> Layer:
+    """Arrays of a list to one array, end to end; of a Ragged its values. The gradient is cut as X was.
+
+    Notes
+    -----
+    As Thinc's `list2array`, which says that it takes a Ragged, but does not.
+
+    Examples
+    --------
+    >>> Y, backprop = vl.transforms.list2array()([np.array([1.0]), np.array([2.0, 3.0])], True)
+    >>> Y, backprop(Y)
+    (array([1., 2., 3.]), [array([1.]), array([2., 3.])])
+    """
+    return Layer("list2array", partial(_between, _list2array))
+
+
+def list2ragged() -> Layer:
+    """Arrays of a list, (length, ...), to a Ragged. The gradient is a list of arrays of those shapes.
+
+    Notes
+    -----
+    As Thinc's `list2ragged`, whose gradients lose trailing axes, and which refuses a Ragged; here it passes.
+
+    Examples
+    --------
+    >>> r, backprop = vl.transforms.list2ragged()([np.array([1.0]), np.array([2.0, 3.0])], True)
+    >>> r.lengths.tolist(), backprop(r)
+    ([1, 2], [array([1.]), array([2., 3.])])
+    """
+    return Layer("list2ragged", partial(_between, _list2ragged))
+
+
+def ragged2list() -> Layer:
+    """A Ragged of one level to a list of views, (length, ...) each. The gradient is a Ragged.
+
+    Notes
+    -----
+    As Thinc's `ragged2list`.
+
+    Examples
+    --------
+    >>> Y, backprop = vl.transforms.ragged2list()(vl.Ragged([1.0, 2.0], [0, 2]), True)
+    >>> Y, backprop(Y).lengths.tolist()
+    ([array([], dtype=float64), array([1., 2.])], [0, 2])
+    """
+    return Layer("ragged2list", partial(_between, _ragged2list))
+
+
+def list2padded() -> Layer:
+    """Arrays of a list, (length, ...), to a Padded. The gradient is a list. A Padded passes.
+
+    Notes
+    -----
+    As Thinc's `list2padded`, which takes arrays of two axes only.
+
+    Examples
+    --------
+    >>> p, backprop = vl.transforms.list2padded()([np.array([1.0]), np.array([2.0, 3.0])], True)
+    >>> p.data.tolist(), backprop(p)
+    ([[2.0, 1.0], [3.0, 0.0]], [array([1.]), array([2., 3.])])
+    """
+    return Layer("list2padded", partial(_between, _list2padded))
+
+
+def padded2list() -> Layer:
+    """A Padded to a list of arrays, (length, ...), in their original order. The gradient is a Padded.
+
+    Notes
+    -----
+    As Thinc's `padded2list`; the gradient has the columns that X has.
+
+    Examples
+    --------
+    >>> vl.transforms.padded2list().predict(vl.Padded.from_list([[1], [2, 3]]))
+    [array([1]), array([2, 3])]
+    """
+    return Layer("padded2list", partial(_between, _padded2list))
+
+
+def _between(turn: Callable[[Any], Way], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    Y, back = turn(X)
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        return back(dY)
+
+    return Y, backprop
+
+
+def _list2array(X: Any) -> Way:
+    if not isinstance(X, (Ragged, list, tuple)):
+        raise refused(X, expected="a list of arrays, or a Ragged")
+    return as_array(X)
+
+
+def _list2ragged(X: Any) -> Way:
+    if not isinstance(X, (Ragged, list, tuple)):
+        raise refused(X, expected="a list of arrays, or a Ragged")
+    return as_ragged(X)
+
+
+def _ragged2list(X: Any) -> Way:
+    level = one_level(X, "X")
+    return ops.ragged2list(X), lambda d: X._make(end_to_end(d) if d else X.values, (level,))
+
+
+def _list2padded(X: Any) -> Way:
+    if not isinstance(X, (Padded, list, tuple)):
+        raise refused(X, expected="a list of arrays, or a Padded")
+    return as_padded(X)
+
+
+def _padded2list(X: Any) -> Way:
+    if not isinstance(X, Padded):
+        raise refused(X, expected="a Padded")
+    return X.to_list(), lambda d: alike(ops.list2padded(d), X) if d else X

@@ -1,0 +1,222 @@
+"""Layers of several: one after another, side by side, and around themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from varlen.transforms.convert import as_array
+from varlen.transforms.kinds import check_gradient, check_structure
+from varlen.transforms.layer import Backprop, Layer, is_model, made, not_trained
+from varlen.types import Padded
+from varlen.types.values import is_tensor
+
+
+def chain(*layers: Any) -> Any:
+    """Each layer sees what the one before it gave; gradients go the other way.
+
+    Notes
+    -----
+    As Thinc's `chain`. One Thinc Model among the layers makes it Thinc's own.
+
+    Examples
+    --------
+    >>> layer = vl.transforms.chain(vl.transforms.list2ragged(), vl.transforms.reduce_sum())
+    >>> layer.name, layer.predict([np.array([1, 2]), np.array([3])])
+    ('list2ragged>>reduce_sum', array([3, 3]))
+    """
+    if any(map(is_model, _some(layers))):
+        from varlen.interop import thinc_layer
+
+        return thinc_layer.chain(*layers)
+    return made(_chain, *layers)
+
+
+def concatenate(*layers: Any) -> Any:
+    """All layers see X; the columns of what they give stand side by side, along the last axis.
+
+    Their results are of one kind, with sequences of the same lengths: arrays, Ragged, Padded, lists or
+    tuples. Rows of one number count as (T, 1). The gradients that they give for X are added.
+
+    Raises
+    ------
+    ValueError
+        Results that differ in more than their last axis.
+
+    Notes
+    -----
+    As Thinc's `concatenate`, which knows no Padded, adds no gradients of a Ragged, and of lists puts the
+    gradients one after another.
+
+    Examples
+    --------
+    >>> layer = vl.transforms.concatenate(vl.transforms.reduce_sum(), vl.transforms.reduce_max())
+    >>> layer.predict(vl.Ragged([[1], [2], [3]], [2, 1]))
+    array([[3, 2],
+           [3, 3]])
+    """
+    return made(_concatenate, *_some(layers))
+
+
+def add(*layers: Any) -> Any:
+    """All layers see X; what they give is added, row by row: arrays, Ragged, Padded, lists or tuples.
+
+    The gradients that they give for X are added too.
+
+    Raises
+    ------
+    ValueError
+        Results of different kinds, structures or shapes.
+
+    Notes
+    -----
+    As Thinc's `add`, which knows arrays only.
+
+    Examples
+    --------
+    >>> layer = vl.transforms.add(vl.transforms.with_array(np.negative), vl.transforms.with_array(np.square))
+    >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
+    [[0, 2], [6]]
+    """
+    return made(_add, *_some(layers))
+
+
+def residual(layer: Any) -> Any:
+    """X and what the layer gives for it, added: arrays, Ragged, Padded, lists or tuples.
+
+    Raises
+    ------
+    ValueError
+        The layer gives another kind, structure or shape than X has.
+
+    Notes
+    -----
+    As Thinc's `residual`, which loses the trailing axes of a Ragged.
+
+    Examples
+    --------
+    >>> vl.transforms.residual(np.square).predict(np.array([1, 2, 3]))
+    array([ 2,  6, 12])
+    """
+    return made(_residual, layer)
+
+
+def total(parts: Sequence[Any], what: str = "results") -> Any:
+    """The sum of containers of one kind and structure.
+
+    Examples
+    --------
+    >>> total([vl.Ragged([1, 2], [2]), vl.Ragged([3, 4], [2])]).to_list()
+    [[4, 6]]
+    """
+    first = parts[0]
+    values, leave = as_array(first)
+    for part in parts[1:]:
+        check_structure(part, first, f"the layers' {what}", "the first")
+        more = as_array(part)[0]
+        if tuple(more.shape) != tuple(values.shape):
+            raise ValueError(f"the layers' {what}: shapes {tuple(values.shape)} and {tuple(more.shape)}")
+        values = values + more
+    return leave(values) if len(parts) > 1 else first
+
+
+def _some(layers: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not layers:
+        raise TypeError("layers: expected at least one")
+    return layers
+
+
+def _chain(*layers: Layer) -> Layer:
+    return Layer(">>".join(layer.name for layer in layers), partial(_one_by_one, layers), layers)
+
+
+def _one_by_one(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    backs = []
+    for layer in layers:
+        X, back = layer(X, is_train)
+        backs.append(back)
+
+    def backprop(dY: Any) -> Any:
+        for back in reversed(backs):
+            dY = back(dY)
+        return dY
+
+    return X, backprop if is_train else not_trained
+
+
+def _concatenate(*layers: Layer) -> Layer:
+    return Layer("|".join(layer.name for layer in layers), partial(_beside, layers), layers)
+
+
+def _beside(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    pairs = [layer(X, is_train) for layer in layers]
+    results = [Y for Y, _ in pairs]
+    ways = []
+    for Y in results:
+        check_structure(Y, results[0], "the layers' results", "the first")
+        ways.append(as_array(Y))
+    leading = 2 if isinstance(results[0], Padded) else 1
+    columns = [_with_columns(values, leading) for values, _ in ways]
+    shapes = [tuple(values.shape) for values, _ in ways]
+    for shape in columns[1:]:
+        if tuple(shape.shape[:-1]) != tuple(columns[0].shape[:-1]):
+            raise ValueError(f"the layers' results: shapes {shapes[0]} and {tuple(shape.shape)}")
+    Y = ways[0][1](_joined(columns))
+    ends = np.cumsum([0, *(part.shape[-1] for part in columns)]).tolist()
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        d = as_array(dY)[0]
+        dXs = []
+        for k, (_, back) in enumerate(pairs):
+            part = d[..., ends[k] : ends[k + 1]]
+            part = part.contiguous() if is_tensor(part) else np.ascontiguousarray(part)
+            dXs.append(back(ways[k][1](part.reshape(shapes[k]))))
+        return total(dXs, "gradients")
+
+    return Y, backprop if is_train else not_trained
+
+
+def _with_columns(values: Any, leading: int) -> Any:
+    return values[..., None] if values.ndim == leading else values
+
+
+def _joined(columns: list[Any]) -> Any:
+    if is_tensor(columns[0]):
+        import torch
+
+        return torch.cat(columns, -1)
+    return np.concatenate(columns, -1)
+
+
+def _add(*layers: Layer) -> Layer:
+    return Layer("+".join(layer.name for layer in layers), partial(_together, layers), layers)
+
+
+def _together(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    pairs = [layer(X, is_train) for layer in layers]
+    Y = total([Y for Y, _ in pairs])
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        return total([back(dY) for _, back in pairs], "gradients")
+
+    return Y, backprop if is_train else not_trained
+
+
+def _residual(layer: Layer) -> Layer:
+    return Layer(f"residual({layer.name})", partial(_added, layer), (layer,))
+
+
+def _added(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    y, back = layer(X, is_train)
+    Y = total([X, y])
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        return total([dY, back(dY)], "gradients")
+
+    return Y, backprop if is_train else not_trained

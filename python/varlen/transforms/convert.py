@@ -1,0 +1,341 @@
+"""What a layer inside sees of a container, and what it gives as a container of the kind that came.
+
+Each function gives both: what is seen, and a way back, which takes results and gradients alike. Levels, and
+the small arrays of a Padded, are shared wherever lengths stay what they were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from varlen import ops
+from varlen._core import Level
+from varlen.transforms.kinds import is_array, kind, refused
+from varlen.types import Padded, Ragged
+from varlen.types.values import as_values
+
+ndarray = np.ndarray
+
+Way = tuple[Any, Callable[[Any], Any]]
+
+_make_ragged = Ragged._make
+
+
+def as_array(X: Any, pad: int = 0) -> Way:
+    """The values of a Ragged, the data of a Padded, arrays of a list end to end; an array is seen as it is.
+
+    Examples
+    --------
+    >>> seen, leave = as_array([np.array([1, 2]), np.array([3])])
+    >>> seen, leave(-seen)
+    (array([1, 2, 3]), [array([-1, -2]), array([-3])])
+    """
+    if isinstance(X, Ragged):
+        return X._values, partial(_around_ragged, X)
+    if isinstance(X, Padded):
+        return X._data, partial(_around_padded, X)
+    if isinstance(X, (list, tuple)):
+        flat = end_to_end(X, pad=pad)
+        return flat, partial(_cut, type(X) is tuple, Level(list(map(len, X))), pad, len(flat))
+    if is_array(X):
+        return X, _same
+    raise refused(X, expected="a Ragged, a Padded, a list of arrays or an array")
+
+
+def as_array2d(X: Any, pad: int = 0) -> Way:
+    """What `as_array` gives as a table: an axis of rows, and all trailing axes in one.
+
+    A result as wide as what was seen gets the trailing axes of that.
+
+    Examples
+    --------
+    >>> seen, leave = as_array2d(vl.Ragged(np.zeros((3, 2, 2)), [1, 2]))
+    >>> seen.shape, leave(seen).values.shape, leave(seen[:, :3]).values.shape
+    ((3, 4), (3, 2, 2), (3, 3))
+    """
+    values, leave = as_array(X, pad)
+    if values.ndim == 0:
+        raise ValueError("X: expected at least one dimension, got a scalar")
+    leading = 2 if isinstance(X, Padded) else 1
+    seen = values.reshape(math.prod(values.shape[:leading]), math.prod(values.shape[leading:]))
+    return seen, partial(_untabled, tuple(values.shape), leading, leave)
+
+
+def as_padded(X: Any) -> Way:
+    """A Padded of the sequences; an array (steps, columns, ...) is one of columns equally long.
+
+    Examples
+    --------
+    >>> seen, leave = as_padded(vl.Ragged([1, 2, 3], [1, 2]))
+    >>> seen.data.tolist(), leave(seen).to_list()
+    ([[2, 1], [3, 0]], [[1], [2, 3]])
+    """
+    if isinstance(X, Padded):
+        return X, partial(_expect, Padded)
+    if isinstance(X, Ragged):
+        return innermost(X).to_padded(), partial(_ragged_of_padded, X)
+    if isinstance(X, (list, tuple)):
+        return ops.list2padded(list(X)), partial(_list_of_padded, type(X) is tuple)
+    if is_array(X):
+        if X.ndim < 2:
+            raise ValueError(f"X: expected an array (steps, columns, ...), got shape {tuple(X.shape)}")
+        steps, columns = X.shape[:2]
+        fields = [columns] * steps, [steps] * columns, np.arange(columns)
+        return Padded(X, *map(np.array, fields)), _array_of_padded
+    raise refused(X, expected="a Ragged, a Padded, a list of arrays or an array (steps, columns, ...)")
+
+
+def as_ragged(X: Any) -> Way:
+    """A Ragged of the sequences.
+
+    Examples
+    --------
+    >>> seen, leave = as_ragged([np.array([1]), np.array([2, 3])])
+    >>> seen.values, leave(seen)
+    (array([1, 2, 3]), [array([1]), array([2, 3])])
+    """
+    if isinstance(X, Ragged):
+        return X, partial(_ragged_of_ragged, X)
+    if isinstance(X, Padded):
+        return X.to_ragged(), partial(_padded_of_ragged, X)
+    if isinstance(X, (list, tuple)):
+        return list_to_ragged(X), partial(_list_of_ragged, type(X) is tuple)
+    raise _no_lengths(X)
+
+
+def as_list(X: Any) -> Way:
+    """A list with an array for each sequence, those of the innermost level of a Ragged.
+
+    Examples
+    --------
+    >>> seen, leave = as_list(vl.Ragged([1, 2, 3], [1, 2]))
+    >>> seen, leave(seen).to_list()
+    ([array([1]), array([2, 3])], [[1], [2, 3]])
+    """
+    if isinstance(X, list):
+        return X, partial(_expect, list)
+    if isinstance(X, tuple):
+        return list(X), partial(_list_of_list, True)
+    if isinstance(X, Ragged):
+        return ops.ragged2list(innermost(X)), partial(_ragged_of_list, X)
+    if isinstance(X, Padded):
+        return X.to_list(), partial(_padded_of_list, X)
+    raise _no_lengths(X)
+
+
+def alike(d: Any, y: Any) -> Any:
+    """A gradient that holds the same sequences as y, laid out as y is.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([1, 2, 3, 4], [2, 2])
+    >>> alike(r.to_padded(), r.to_padded(ties="stable")).data.tolist()
+    [[1, 3], [2, 4]]
+    """
+    if type(y) is ndarray and d.shape == y.shape:
+        return d
+    if isinstance(y, Padded):
+        return laid_out(d, y) if isinstance(d, Padded) else d
+    if isinstance(y, Ragged):
+        return y._make(d.values, y.levels)
+    if is_array(y) and tuple(d.shape) != tuple(y.shape):
+        return d.reshape(tuple(y.shape))
+    return d
+
+
+def laid_out(p: Padded, like: Padded) -> Padded:
+    """The same sequences in the columns of another Padded, and with as many steps.
+
+    Examples
+    --------
+    >>> p = vl.Ragged([1, 2], [1, 1]).to_padded()
+    >>> p.data, laid_out(p, vl.Ragged([1, 2], [1, 1]).to_padded(ties="stable")).data
+    (array([[2, 1]]), array([[1, 2]]))
+    """
+    if p.shape[:2] == like.shape[:2] and all(map(np.array_equal, p._fields, like._fields)):
+        return p._make(p._data, *like._fields)
+    block = p.to_ragged()[like.indices].to_padded(ties="stable").data
+    missing = like.shape[0] - len(block)
+    if missing > 0:
+        blank = np.zeros if isinstance(block, np.ndarray) else block.new_zeros
+        more = (missing, *block.shape[1:])
+        rest = blank(more, block.dtype) if isinstance(block, np.ndarray) else blank(more)
+        block = end_to_end([block, rest])
+    return p._make(block, *like._fields)
+
+
+def innermost(r: Ragged) -> Ragged:
+    """The sequences of the innermost level, without those above.
+
+    Examples
+    --------
+    >>> innermost(vl.Ragged.from_list([[[1, 2], [3]], [[4]]])).to_list()
+    [[1, 2], [3], [4]]
+    """
+    return r if len(r._levels) == 1 else r._make(r._values, r._levels[-1:])
+
+
+def list_to_ragged(X: Any) -> Ragged:
+    """Arrays of a list or tuple end to end.
+
+    Examples
+    --------
+    >>> list_to_ragged((np.array([1]), np.array([2, 3]))).to_list()
+    [[1], [2, 3]]
+    """
+    return _make_ragged(end_to_end(X), (Level(list(map(len, X))),))
+
+
+def end_to_end(X: Any, pad: int = 0) -> Any:
+    """Arrays of a list or tuple as one; `pad` rows of zeros before each that has rows, and behind the last.
+
+    Examples
+    --------
+    >>> end_to_end([np.array([1, 2]), np.array([3])], pad=1)
+    array([0, 1, 2, 0, 3, 0])
+    """
+    if not X:
+        return np.zeros((0, 0), np.float32)
+    if pad:
+        first = as_values(X[0], "X")
+        blank = (pad, *first.shape[1:])
+        gap = np.zeros(blank, first.dtype) if isinstance(first, np.ndarray) else first.new_zeros(blank)
+        parts = [part for x in X if len(x) for part in (gap, x)]
+        X = [*parts, gap] if parts else X
+    return ops.list2ragged(list(X)).values
+
+
+def cut(values: Any, level: Level, pad: int = 0) -> list[Any]:
+    """`end_to_end` turned round: views.
+
+    Examples
+    --------
+    >>> cut(np.array([0, 1, 2, 0, 3, 0]), vl.Level([2, 1]), pad=1)
+    [array([1, 2]), array([3])]
+    """
+    if not pad:
+        return ops.ragged2list(_make_ragged(values, (level,)))
+    ends = (level.offsets[1:] + pad * np.cumsum(level.lengths > 0)).tolist()
+    return [values[b - n : b] for b, n in zip(ends, level.lengths.tolist(), strict=True)]
+
+
+def as_given(r: Ragged, as_tuple: bool) -> Any:
+    """The sequences of a Ragged as a list, or as a tuple.
+
+    Examples
+    --------
+    >>> as_given(vl.Ragged([1, 2], [1, 1]), True)
+    (array([1]), array([2]))
+    """
+    items = ops.ragged2list(r)
+    return tuple(items) if as_tuple else items
+
+
+def _same(y: Any) -> Any:
+    return y
+
+
+def _around_ragged(X: Ragged, y: Any) -> Ragged:
+    if type(y) is not ndarray or y.ndim == 0 or len(y) != len(X._values):
+        y = _rows(y, (X._values.shape[0],))
+    return X._make(as_values(y, "Y"), X._levels)
+
+
+def _around_padded(X: Padded, y: Any) -> Padded:
+    return X._make(as_values(_rows(y, tuple(X._data.shape[:2])), "Y"), *X._fields)
+
+
+def _cut(as_tuple: bool, level: Level, pad: int, rows: int, y: Any) -> Any:
+    items = cut(_rows(y, (rows,)), level, pad)
+    return tuple(items) if as_tuple else items
+
+
+def _rows(y: Any, shape: tuple[int, ...]) -> Any:
+    """What the layer gave, as rows of a container that has so many."""
+    if not is_array(y):
+        raise TypeError(f"the layer saw an array, but gave a {kind(y)}")
+    if tuple(y.shape[: len(shape)]) != shape:
+        raise ValueError(f"the layer saw {shape} rows, but gave {tuple(y.shape[: len(shape)])}")
+    return y
+
+
+def _untabled(shape: tuple[int, ...], leading: int, leave: Callable[[Any], Any], y: Any) -> Any:
+    rows = math.prod(shape[:leading])
+    y = _rows(y, (rows,))
+    as_wide = y.ndim == 2 and y.shape[1] == math.prod(shape[leading:])
+    return leave(y.reshape(shape if as_wide else (*shape[:leading], *y.shape[1:])))
+
+
+def _expect(expected: type, y: Any) -> Any:
+    if not isinstance(y, expected):
+        raise TypeError(f"the layer saw a {expected.__name__}, but gave a {kind(y)}")
+    return y
+
+
+def _ragged_of_padded(X: Ragged, y: Any) -> Ragged:
+    return _under(X, _expect(Padded, y).to_ragged())
+
+
+def _list_of_padded(as_tuple: bool, y: Any) -> Any:
+    items = _expect(Padded, y).to_list()
+    return tuple(items) if as_tuple else items
+
+
+def _array_of_padded(y: Any) -> Any:
+    return _expect(Padded, y).data
+
+
+def _ragged_of_ragged(X: Ragged, y: Any) -> Ragged:
+    y = _expect(Ragged, y)
+    levels = tuple(a if a == b else b for a, b in zip(X._levels, y._levels, strict=False))
+    made: Ragged = y._make(y._values, (*levels, *y._levels[len(levels) :]))
+    return made
+
+
+def _padded_of_ragged(X: Padded, y: Any) -> Padded:
+    made: Padded = _expect(Ragged, y).to_padded()
+    lengths = y.levels[0].lengths
+    if len(lengths) == len(X) and np.array_equal(lengths[X.indices], X.lengths):
+        return laid_out(made, X)
+    return made
+
+
+def _list_of_ragged(as_tuple: bool, y: Any) -> Any:
+    return as_given(_expect(Ragged, y), as_tuple)
+
+
+def _list_of_list(as_tuple: bool, y: Any) -> Any:
+    return tuple(_expect(list, y)) if as_tuple else _expect(list, y)
+
+
+def _ragged_of_list(X: Ragged, y: Any) -> Ragged:
+    if not _expect(list, y) and len(X._levels[-1]) == 0:
+        return X
+    return _under(X, list_to_ragged(y))
+
+
+def _padded_of_list(X: Padded, y: Any) -> Padded:
+    return X if not _expect(list, y) and len(X) == 0 else _padded_of_ragged(X, list_to_ragged(y))
+
+
+def _under(X: Ragged, y: Ragged) -> Ragged:
+    """The sequences of y where the innermost of X were."""
+    old, new = X._levels[-1], y._levels[0]
+    if len(X._levels) > 1 and len(new) != len(old):
+        raise ValueError(
+            f"the layer saw {len(old)} sequences of level {len(X._levels) - 1}, but gave {len(new)}"
+        )
+    return X._make(y._values, (*X._levels[:-1], old if new == old else new))
+
+
+def _no_lengths(X: Any) -> TypeError:
+    if is_array(X):
+        return TypeError(
+            f"X: a plain {kind(X)} does not say where its sequences end; give a Ragged, a Padded, or a list"
+        )
+    return refused(X)

@@ -1,0 +1,174 @@
+"""What kinds of containers there are, and whether two are built alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from varlen.types import Padded, Ragged
+from varlen.types.levels import difference, same
+from varlen.types.values import is_tensor
+
+ndarray = np.ndarray
+
+
+def is_array(x: Any) -> bool:
+    """Whether it is an array or a tensor.
+
+    Examples
+    --------
+    >>> is_array(np.zeros(1)), is_array([0.0])
+    (True, False)
+    """
+    return isinstance(x, ndarray) or is_tensor(x)
+
+
+def kind(x: Any) -> str:
+    """What to call it.
+
+    Examples
+    --------
+    >>> kind(np.zeros(1)), kind(vl.Ragged([1], [1])), kind(None)
+    ('array', 'Ragged', 'NoneType')
+    """
+    if isinstance(x, Ragged):
+        return "Ragged"
+    if isinstance(x, Padded):
+        return "Padded"
+    if isinstance(x, ndarray):
+        return "array"
+    if is_tensor(x):
+        return "tensor"
+    return "list" if isinstance(x, list) else "tuple" if isinstance(x, tuple) else type(x).__name__
+
+
+def refused(x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays") -> TypeError:
+    """The error for what is none of the containers that are taken.
+
+    Examples
+    --------
+    >>> refused(None)
+    TypeError('X: expected a Ragged, a Padded, a list of arrays, got NoneType')
+    """
+    return TypeError(f"{argument}: expected {expected}, got {kind(x)}")
+
+
+def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
+    """A container of the same kind and structure around changed arrays.
+
+    Examples
+    --------
+    >>> mapped(vl.Ragged([1, 2], [2]), lambda a: -a).to_list(), mapped([np.ones(1)], lambda a: 2 * a)
+    ([[-1, -2]], [array([2.])])
+    """
+    if isinstance(x, Ragged):
+        return x._make(change(x.values), x.levels)
+    if isinstance(x, Padded):
+        return x._make(change(x.data), *x._fields)
+    if isinstance(x, list):
+        return [mapped(item, change) for item in x]
+    if isinstance(x, tuple):
+        return tuple(mapped(item, change) for item in x)
+    if is_array(x):
+        return change(x)
+    raise refused(x, expected="arrays, or a Ragged, Padded, list or tuple of them")
+
+
+def check_structure(x: Any, like: Any, what: str, other: str) -> None:
+    """Refuse what is of another kind than `like`, or has sequences of other lengths.
+
+    Raises
+    ------
+    TypeError
+        No container at all.
+    ValueError
+        Another one; the first difference is named.
+
+    Examples
+    --------
+    >>> check_structure(vl.Ragged([1, 2], [1, 1]), vl.Ragged([1, 2], [2]), "one", "the other")
+    Traceback (most recent call last):
+    ValueError: one: level 0 has 2 sequences in one and 1 in the other
+    """
+    if isinstance(like, Ragged) and isinstance(x, Ragged):
+        if not same(x.levels, like.levels):
+            raise ValueError(f"{what}: {difference(x.levels, like.levels)}")
+    elif kind(x) != kind(like):
+        if not isinstance(x, (Ragged, Padded, list, tuple)) and not is_array(x):
+            raise TypeError(f"{what}: expected a {kind(like)}, as {other} is, got {kind(x)}")
+        raise ValueError(f"{what}: expected a {kind(like)}, as {other} is, got a {kind(x)}")
+    elif isinstance(like, Padded):
+        for name, a, b in zip(("size_at_t", "lengths", "indices"), x._fields, like._fields, strict=True):
+            if a is not b and not np.array_equal(a, b):
+                raise ValueError(f"{what}: its {name} are not those of {other}")
+    elif isinstance(like, (list, tuple)):
+        if len(x) != len(like):
+            raise ValueError(f"{what}: has {len(x)} items, {other} has {len(like)}")
+        for i, (a, b) in enumerate(zip(x, like, strict=True)):
+            if is_array(b) and len(a) != len(b):
+                raise ValueError(f"{what}: item {i} has {len(a)} rows, that of {other} has {len(b)}")
+
+
+def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
+    """Refuse a gradient of another kind, structure, shape or dtype than Y has.
+
+    Numbers that are no floats have no gradients of their own dtype: any is taken for them.
+
+    Raises
+    ------
+    TypeError
+        No container at all.
+    ValueError
+        Another one; the first difference is named.
+
+    Examples
+    --------
+    >>> check_gradient(np.ones(3), np.ones(2))
+    Traceback (most recent call last):
+    ValueError: the gradient: has shape (3,), the result has (2,)
+    >>> check_gradient(np.ones(2), np.ones(2, np.float32))
+    Traceback (most recent call last):
+    ValueError: the gradient: is float64, the result is float32
+    """
+    if type(Y) is ndarray and type(d) is ndarray:
+        if d.shape != Y.shape or (d.dtype is not Y.dtype and not _fits(d.dtype, Y.dtype)):
+            _refuse(d, Y, what)
+        return
+    if isinstance(Y, Ragged) and isinstance(d, Ragged) and d._levels is Y._levels and len(Y._levels[-1]):
+        return check_gradient(d._values, Y._values, what)
+    check_structure(d, Y, what, "the result")
+    # Without sequences a container may come from an empty list, which does not know how wide they would be.
+    if isinstance(Y, Ragged):
+        if len(Y.levels[-1]):
+            check_gradient(d.values, Y.values, what)
+    elif isinstance(Y, Padded):
+        if len(Y):
+            check_gradient(d.data, Y.data, what)
+    elif isinstance(Y, (list, tuple)):
+        for i, (a, b) in enumerate(zip(d, Y, strict=True)):
+            if is_array(b) or isinstance(b, (list, tuple, Ragged, Padded)):
+                # The words of an error are put together only where there is one.
+                if type(a) is ndarray and type(b) is ndarray and a.shape == b.shape and a.dtype is b.dtype:
+                    continue
+                if kind(a) != kind(b):
+                    raise ValueError(
+                        f"{what}: item {i}: expected a {kind(b)}, as in the result, got {kind(a)}"
+                    )
+                check_gradient(a, b, f"{what}: item {i}")
+    elif is_array(Y) and (tuple(d.shape) != tuple(Y.shape) or not _fits(d.dtype, Y.dtype)):
+        _refuse(d, Y, what)
+
+
+def _fits(dtype: Any, result: Any) -> bool:
+    if isinstance(result, np.dtype):
+        # bfloat16 and its like are void to NumPy; they are floats.
+        return result.kind not in "fcV" or dtype.newbyteorder("=") == result.newbyteorder("=")
+    return bool(dtype == result or not (result.is_floating_point or result.is_complex))
+
+
+def _refuse(d: Any, Y: Any, what: str) -> None:
+    if tuple(d.shape) != tuple(Y.shape):
+        raise ValueError(f"{what}: has shape {tuple(d.shape)}, the result has {tuple(Y.shape)}")
+    raise ValueError(f"{what}: is {d.dtype}, the result is {Y.dtype}")

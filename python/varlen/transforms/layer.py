@@ -1,0 +1,234 @@
+"""Layer: what maps X to Y, and the gradient of Y to that of X. Whatever can be called becomes one."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+Backprop = Callable[[Any], Any]
+Forward = Callable[[Any, bool], tuple[Any, Backprop]]
+
+
+class Layer:
+    """A function with its gradient: `layer(X, is_train)` gives Y and backprop, and backprop(dY) gives dX.
+
+    Parameters
+    ----------
+    name
+        What errors and `repr` call it.
+    forward
+        forward(X, is_train) gives (Y, backprop). Without is_train backprop is not called.
+    layers
+        The layers that it calls.
+    sample
+        What the layers inside see of an X: Thinc initializes its models with that.
+
+    Notes
+    -----
+    As Thinc's `Model`, of which it has the way of calling, but without parameters, dimensions and state of
+    its own. It is picklable where its functions are.
+
+    Examples
+    --------
+    >>> twice = vl.transforms.Layer("twice", lambda X, is_train: (2 * X, lambda dY: 2 * dY))
+    >>> Y, backprop = twice(np.array([1.0, 2.0]), is_train=True)
+    >>> Y, backprop(np.ones(2)), twice.predict(3)
+    (array([2., 4.]), array([2., 2.]), 6)
+    """
+
+    __slots__ = ("_forward", "_sample", "layers", "name")
+
+    def __init__(
+        self,
+        name: str,
+        forward: Forward,
+        layers: tuple[Layer, ...] = (),
+        sample: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.layers = tuple(layers)
+        self._forward = forward
+        self._sample = sample
+
+    def predict(self, X: Any) -> Any:
+        """Y, without a way back.
+
+        Examples
+        --------
+        >>> vl.transforms.list2ragged().predict([[1, 2], [3]]).to_list()
+        [[1, 2], [3]]
+        """
+        return self._forward(X, False)[0]
+
+    def __call__(self, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+        return self._forward(X, is_train)
+
+    def begin_update(self, X: Any) -> tuple[Any, Backprop]:
+        """Y and backprop; Thinc's word for `layer(X, is_train=True)`.
+
+        Examples
+        --------
+        >>> vl.transforms.reduce_sum().begin_update(vl.Ragged([1.0, 2.0], [2]))[0]
+        array([3.])
+        """
+        return self._forward(X, True)
+
+    def sample(self, X: Any) -> Any:
+        """What the layers inside see of X.
+
+        Examples
+        --------
+        >>> vl.transforms.with_array(np.tanh).sample(vl.Ragged([1, 2], [2]))
+        array([1, 2])
+        """
+        return X if self._sample is None else self._sample(X)
+
+    def to_thinc(self) -> Any:
+        """A Thinc `Model` that does the same, and takes and gives Thinc's own containers.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Thinc is not installed.
+
+        Examples
+        --------
+        >>> model = vl.transforms.reduce_sum().to_thinc()  # doctest: +SKIP
+        """
+        from varlen.interop.thinc_layer import model
+
+        return model(partial(_itself, self))
+
+    def __repr__(self) -> str:
+        return f"Layer({self.name!r})"
+
+
+def made(make: Callable[..., Layer], *layers: Any) -> Any:
+    """What `make` makes of layers of any kind: a Layer, or a Thinc Model where one of them is such.
+
+    Examples
+    --------
+    >>> made(lambda layer: layer, np.tanh)
+    Layer('tanh')
+    """
+    if any(map(is_model, layers)):
+        from varlen.interop.thinc_layer import model
+
+        return model(make, *layers)
+    return make(*map(as_layer, layers))
+
+
+def as_layer(given: Any) -> Layer:
+    """A Layer of anything that can be called; how is looked at once, here.
+
+    Parameters
+    ----------
+    given
+        A Layer; a torch module, whose gradients torch's autograd gives; a Thinc Model; `f(x, is_train)`,
+        which gives (y, backprop); or `f(x)`, which gives y and has no gradient. A function is taken for
+        f(x, is_train) if it has a parameter of that name, or a second one that has to be given.
+
+    Raises
+    ------
+    TypeError
+        It cannot be called.
+
+    Examples
+    --------
+    >>> as_layer(np.tanh).predict(np.zeros(1))
+    array([0.])
+    >>> as_layer(lambda x, is_train: (2 * x, lambda d: 2 * d))(1.0, True)[1](1.0)
+    2.0
+    >>> as_layer(np.tanh)(np.zeros(1), True)[1](np.ones(1))
+    Traceback (most recent call last):
+    TypeError: tanh is a function f(x) -> y, which has no gradient; give f(x, is_train) -> (y,...
+    """
+    if isinstance(given, Layer):
+        return given
+    if is_model(given):
+        from varlen.interop import thinc_layer
+
+        return thinc_layer.as_layer(given)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(given, torch.nn.Module):
+        from varlen.interop import torch_layer
+
+        return torch_layer.as_layer(given)
+    if not callable(given):
+        raise TypeError(f"layer: expected something that can be called, got {type(given).__name__}")
+    name = getattr(given, "__name__", None) or type(given).__name__
+    return Layer(name, partial(_LIKE[_takes_is_train(given)], name, given))
+
+
+def not_trained(dY: Any) -> NoReturn:
+    """What stands for backprop where nobody said that there would be one.
+
+    Examples
+    --------
+    >>> not_trained(1.0)
+    Traceback (most recent call last):
+    ValueError: the layer was called with is_train=False, so it has no gradient
+    """
+    raise ValueError("the layer was called with is_train=False, so it has no gradient")
+
+
+def _takes_is_train(given: Callable[..., Any]) -> str:
+    """How it wants to be told: "place", "name", or "" for not at all."""
+    try:
+        parameters = list(inspect.signature(given).parameters.values())
+    except (TypeError, ValueError):  # some of C say nothing about themselves
+        return ""
+    for parameter in parameters:
+        if parameter.name == "is_train":
+            return "name" if parameter.kind is parameter.KEYWORD_ONLY else "place"
+    by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return "place" if sum(p.default is p.empty for p in by_place) >= 2 else ""
+
+
+def _by_place(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    given = f(X, is_train)
+    return given if type(given) is tuple and len(given) == 2 else _two(name, given)
+
+
+def _by_name(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    return _two(name, f(X, is_train=is_train))
+
+
+def _plain(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    return f(X), partial(_no_gradient, name)
+
+
+_LIKE = {"place": _by_place, "name": _by_name, "": _plain}
+
+
+def _two(name: str, given: Any) -> tuple[Any, Backprop]:
+    if not isinstance(given, tuple) or len(given) != 2:
+        got = f"{len(given)} items" if isinstance(given, tuple) else type(given).__name__
+        raise TypeError(f"{name} is called as f(x, is_train), which gives (y, backprop); got {got}")
+    return given
+
+
+def _no_gradient(name: str, dY: Any) -> NoReturn:
+    raise TypeError(
+        f"{name} is a function f(x) -> y, which has no gradient; give f(x, is_train) -> (y, backprop), or a "
+        "torch module"
+    )
+
+
+def is_model(given: Any) -> bool:
+    """Whether it is a Thinc Model; Thinc is looked for among the loaded modules.
+
+    Examples
+    --------
+    >>> is_model(np.tanh)
+    False
+    """
+    thinc = sys.modules.get("thinc.model")
+    return thinc is not None and isinstance(given, thinc.Model)
+
+
+def _itself(layer: Layer) -> Layer:
+    return layer

@@ -1,0 +1,270 @@
+"""Layers around a layer that sees a part of X: the items of nested lists, one of a tuple, each of a list."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from varlen.transforms.convert import end_to_end
+from varlen.transforms.kinds import check_gradient, is_array, kind, refused
+from varlen.transforms.layer import Backprop, Layer, made, not_trained
+from varlen.types.arguments import whole
+
+
+def with_flatten(layer: Any) -> Any:
+    """The layer sees all items of nested lists as one list; what it gives is nested as they were.
+
+    Lists nest, to any depth that is the same everywhere; all else is an item, tuples too. The layer gives a
+    list with a result for each item, or an array with a row for each, of which the innermost lists become
+    slices.
+
+    Raises
+    ------
+    TypeError
+        X is no list.
+    ValueError
+        Items beside lists; another number of results than of items; a gradient that nests differently.
+
+    Notes
+    -----
+    As Thinc's `with_flatten.v2`, which knows one level. `with_flatten.v1` cuts gradients at the wrong axis.
+
+    Examples
+    --------
+    >>> layer = vl.transforms.with_flatten(lambda items: [2 * item for item in items])
+    >>> layer.predict([[1, 2], [], [3]]), layer.predict([[[1], [2, 3]], []])
+    ([[2, 4], [], [6]], [[[2], [4, 6]], []])
+    """
+    return made(_with_flatten, layer)
+
+
+def with_getitem(idx: int, layer: Any) -> Any:
+    """The layer sees item `idx` of a tuple, and its result takes that place; so with gradients.
+
+    Parameters
+    ----------
+    idx
+        A place; negatives count from the end.
+
+    Raises
+    ------
+    TypeError
+        X is no tuple or list.
+    IndexError
+        It has no such item.
+
+    Notes
+    -----
+    As Thinc's `with_getitem`, which doubles items where idx is negative.
+
+    Examples
+    --------
+    >>> vl.transforms.with_getitem(-1, np.negative).predict((np.array([1]), np.array([2])))
+    (array([1]), array([-2]))
+    """
+    return made(partial(_with_getitem, whole(idx, "idx", least=-(2**63))), layer)
+
+
+def with_reshape(layer: Any) -> Any:
+    """The layer sees a table of an array (..., width): all axes but the last in one. It may change the width.
+
+    Raises
+    ------
+    TypeError
+        X is no array.
+    ValueError
+        Fewer than two axes; the layer gives another number of rows; a gradient that does not fit.
+
+    Notes
+    -----
+    As Thinc's `with_reshape`, whose gradients fit no layer that changes the width, nor one of tables.
+
+    Examples
+    --------
+    >>> vl.transforms.with_reshape(lambda table: table @ np.ones((3, 5))).predict(np.ones((4, 2, 3))).shape
+    (4, 2, 5)
+    """
+    return made(_with_reshape, layer)
+
+
+def map_list(layer: Any) -> Any:
+    """The layer sees each item of a list by itself; the results are a list. Tuples give tuples.
+
+    Raises
+    ------
+    TypeError
+        X is no list or tuple.
+
+    Notes
+    -----
+    As Thinc's `map_list`.
+
+    Examples
+    --------
+    >>> vl.transforms.map_list(np.sum).predict([np.array([1, 2]), np.array([3])])
+    [np.int64(3), np.int64(3)]
+    """
+    return made(_map_list, layer)
+
+
+def _with_flatten(layer: Layer) -> Layer:
+    return Layer(f"with_flatten({layer.name})", partial(_flattened, layer), (layer,), _items)
+
+
+def _flattened(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    items = _items(X)
+    depth = _depth(X)
+    if not is_train:
+        return _nested(X, depth, _each(layer.predict(items), len(items))), not_trained
+    y, back = layer(items, True)
+    Y = _nested(X, depth, _each(y, len(items)))
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        if is_array(y):
+            parts = [part for part in _arrays(dY) if len(part)]
+            flat = end_to_end(parts) if parts else y[:0]
+        else:
+            flat = _items(dY, depth)
+        return _nested(X, depth, _each(back(flat), len(items)))
+
+    return Y, backprop
+
+
+def _depth(X: Any) -> int:
+    """How deep lists nest; the deepest says it, for some may be empty."""
+    return 1 + max((_depth(x) for x in X if isinstance(x, list)), default=0)
+
+
+def _items(X: Any, depth: int | None = None) -> list[Any]:
+    """The items of nested lists, in order."""
+    if not isinstance(X, list):
+        raise refused(X, expected="nested lists")
+    found = X
+    for d in range(1, _depth(X) if depth is None else depth):
+        for i, item in enumerate(found):
+            if not isinstance(item, list):
+                raise ValueError(f"X: item {i} of depth {d} is no list, but others are")
+        found = [x for item in found for x in item]
+    return found if found is not X else list(X)
+
+
+def _arrays(Y: Any) -> Iterator[Any]:
+    for y in [Y] if is_array(Y) else Y:
+        if isinstance(y, list):
+            yield from _arrays(y)
+        else:
+            yield y
+
+
+def _each(y: Any, count: int) -> Any:
+    if not isinstance(y, list) and not is_array(y):
+        raise TypeError(f"the layer saw a list, but gave a {kind(y)}")
+    if len(y) != count:
+        raise ValueError(f"the layer saw {count} items, but gave {len(y)}")
+    return y
+
+
+def _nested(X: list[Any], depth: int, y: Any) -> Any:
+    """What stands for the items, nested as they are."""
+    at = 0
+
+    def nest(x: Any, d: int) -> Any:
+        nonlocal at
+        if d < depth:
+            return [nest(item, d + 1) for item in x]
+        at += len(x)
+        return y[at - len(x) : at]
+
+    return nest(X, 1)
+
+
+def _with_getitem(idx: int, layer: Layer) -> Layer:
+    name = f"with_getitem({idx}, {layer.name})"
+    return Layer(name, partial(_got, idx, layer), (layer,), partial(_item, idx))
+
+
+def _item(idx: int, X: Any, what: str = "X") -> Any:
+    if not isinstance(X, (tuple, list)):
+        raise refused(X, what, "a tuple")
+    if not -len(X) <= idx < len(X):
+        raise IndexError(f"idx: {what} has {len(X)} items, but no item {idx}")
+    return X[idx]
+
+
+def _put(idx: int, X: Any, item: Any) -> Any:
+    at = idx % len(X)
+    items = [*X[:at], item, *X[at + 1 :]]
+    return items if isinstance(X, list) else tuple(items)
+
+
+def _got(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    y, back = layer(_item(idx, X), is_train)
+    count = len(X)
+
+    def backprop(dY: Any) -> Any:
+        d = _item(idx, dY, "the gradient")
+        if len(dY) != count:
+            raise ValueError(f"the gradient: has {len(dY)} items, the result has {count}")
+        return _put(idx, dY, back(d))
+
+    return _put(idx, X, y), backprop
+
+
+def _with_reshape(layer: Layer) -> Layer:
+    return Layer(f"with_reshape({layer.name})", partial(_reshaped, layer), (layer,), _table)
+
+
+def _table(X: Any) -> Any:
+    if not is_array(X):
+        raise refused(X, expected="an array")
+    if X.ndim < 2:
+        raise ValueError(f"X: expected an array (..., width), got shape {tuple(X.shape)}")
+    return X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
+
+
+def _reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    table = _table(X)
+    leading = tuple(X.shape[:-1])
+    y, back = layer(table, is_train)
+    Y = _unreshaped(y, leading)
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        return _unreshaped(back(dY.reshape(y.shape)), leading)
+
+    return Y, backprop if is_train else not_trained
+
+
+def _unreshaped(y: Any, leading: tuple[int, ...]) -> Any:
+    rows = math.prod(leading)
+    if not is_array(y):
+        raise TypeError(f"the layer saw an array, but gave a {kind(y)}")
+    if y.ndim == 0 or y.shape[0] != rows:
+        raise ValueError(f"the layer saw {rows} rows, but gave shape {tuple(y.shape)}")
+    return y.reshape((*leading, *y.shape[1:]))
+
+
+def _map_list(layer: Layer) -> Layer:
+    return Layer(f"map_list({layer.name})", partial(_mapped, layer), (layer,), _first)
+
+
+def _first(X: Any) -> Any:
+    return X[0] if X else None
+
+
+def _mapped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    if not isinstance(X, (list, tuple)):
+        raise refused(X, expected="a list")
+    pairs = [layer(x, is_train) for x in X]
+
+    def backprop(dY: Any) -> Any:
+        if not isinstance(dY, (list, tuple)):
+            raise refused(dY, "the gradient", "a list")
+        if len(dY) != len(pairs):
+            raise ValueError(f"the gradient: has {len(dY)} items, the result has {len(pairs)}")
+        return type(X)(back(d) for (_, back), d in zip(pairs, dY, strict=True))
+
+    return type(X)(y for y, _ in pairs), backprop

@@ -1,0 +1,173 @@
+"""Layers around a layer: it sees another container than the one that comes, and the same kind goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from varlen.transforms.convert import Way, alike, as_array, as_array2d, as_list, as_padded, as_ragged
+from varlen.transforms.kinds import check_gradient
+from varlen.transforms.layer import Backprop, Layer, made, not_trained
+from varlen.types.arguments import whole
+
+
+def with_array(layer: Any, pad: int = 0) -> Any:
+    """The layer sees one array: all rows of all sequences, without where each begins.
+
+    Of a Ragged it sees the values, of a Padded the data, padding included, (L, B, ...), of a list or tuple of
+    arrays these end to end; an array is seen as it is. It gives as many rows. `varlen.Ragged` and `Padded` go
+    out with the very levels that came.
+
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes.
+    pad
+        With lists alone: so many rows of zeros stand before each array that has rows, and behind the last, so
+        that windows of neighbours do not reach into another sequence.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
+
+    Raises
+    ------
+    TypeError
+        X is no container of rows, or the layer gives no array.
+    ValueError
+        The layer gives another number of rows, or a gradient does not fit the result.
+
+    Notes
+    -----
+    As Thinc's `with_array`; the gradient's structure, shapes and dtype are compared with those of the result.
+
+    Examples
+    --------
+    >>> layer = vl.transforms.with_array(np.negative)
+    >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
+    [[-1, -2], [-3]]
+    >>> layer.predict([np.array([1, 2]), np.array([3])])
+    [array([-1, -2]), array([-3])]
+    """
+    return made(partial(_around, "with_array", partial(as_array, pad=whole(pad, "pad"))), layer)
+
+
+def with_array2d(layer: Any, pad: int = 0) -> Any:
+    """As `with_array`, but the layer sees a table: a row, and all trailing axes in one; (T, 1) for (T,).
+
+    The steps and columns of a Padded are one axis of rows. A result as wide as what was seen gets its
+    trailing axes back; one of another width stays a table.
+
+    Notes
+    -----
+    As Thinc's `with_array2d`, of which a Ragged comes out without its trailing axes.
+
+    Examples
+    --------
+    >>> layer = vl.transforms.with_array2d(lambda table: table * [1, 10, 100, 1000])
+    >>> layer.predict(vl.Ragged(np.ones((1, 2, 2), int), [1])).to_list()
+    [[[[1, 10], [100, 1000]]]]
+    """
+    return made(partial(_around, "with_array2d", partial(as_array2d, pad=whole(pad, "pad"))), layer)
+
+
+def with_padded(layer: Any) -> Any:
+    """The layer sees a Padded: sequences side by side, time-major, the longest first.
+
+    A Ragged, a list or a tuple of arrays is padded and comes out as what it was; of a nested Ragged the
+    innermost sequences are. An array (steps, columns, ...) is seen as columns that are all as long. A
+    recurrent module of torch sees a PackedSequence, so that it reads no padding in either direction.
+
+    Raises
+    ------
+    TypeError
+        X is none of these, or the layer gives no Padded.
+    ValueError
+        A gradient that does not fit the result.
+
+    Notes
+    -----
+    As Thinc's `with_padded`, which flattens trailing axes, and takes a tuple of four arrays for the fields of
+    a Padded; here a tuple is sequences, as a list is.
+
+    Examples
+    --------
+    >>> def steps(padded):
+    ...     data = padded.data.cumsum(axis=0)
+    ...     return vl.Padded(data, padded.size_at_t, padded.lengths, padded.indices)
+    >>> vl.transforms.with_padded(steps).predict(vl.Ragged([1, 2, 3, 4], [3, 1])).to_list()
+    [[1, 3, 6], [4]]
+    """
+    return made(partial(_around, "with_padded", as_padded), layer)
+
+
+def with_ragged(layer: Any) -> Any:
+    """The layer sees a Ragged. A Padded, a list or a tuple of arrays comes out as what it was.
+
+    Raises
+    ------
+    TypeError
+        X is none of these, or the layer gives no Ragged. An array does not say where sequences end.
+    ValueError
+        A gradient that does not fit the result.
+
+    Notes
+    -----
+    As Thinc's `with_ragged`, which takes a tuple of two for values and lengths; here a tuple is sequences.
+
+    Examples
+    --------
+    >>> vl.transforms.with_ragged(lambda r: r * 10).predict([np.array([1, 2]), np.array([3])])
+    [array([10, 20]), array([30])]
+    """
+    return made(partial(_around, "with_ragged", as_ragged), layer)
+
+
+def with_list(layer: Any) -> Any:
+    """The layer sees a list with an array for each sequence. A Ragged or Padded comes out as what it was.
+
+    Of a nested Ragged it sees the innermost sequences.
+
+    Raises
+    ------
+    TypeError
+        X is none of these, or the layer gives no list. An array does not say where sequences end.
+    ValueError
+        A gradient that does not fit the result.
+
+    Notes
+    -----
+    As Thinc's `with_list`, which flattens trailing axes.
+
+    Examples
+    --------
+    >>> layer = vl.transforms.with_list(lambda seqs: [seq[::-1] for seq in seqs])
+    >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
+    [[2, 1], [3]]
+    """
+    return made(partial(_around, "with_list", as_list), layer)
+
+
+def _around(name: str, enter: Callable[[Any], Way], layer: Layer) -> Layer:
+    forward = partial(_through, enter, layer)
+    return Layer(f"{name}({layer.name})", forward, (layer,), partial(_seen, enter))
+
+
+def _seen(enter: Callable[[Any], Way], X: Any) -> Any:
+    return enter(X)[0]
+
+
+def _through(enter: Callable[[Any], Way], layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    seen, leave = enter(X)
+    if not is_train:
+        return leave(layer.predict(seen)), not_trained
+    y, back = layer(seen, True)
+    Y = leave(y)
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        return leave(back(alike(enter(dY)[0], y)))
+
+    return Y, backprop
