@@ -14,6 +14,7 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "lstm",
     "joint",
     "offsets",
     "boundary",

@@ -16,6 +16,7 @@ PYBIND11_MODULE(_core, m) {
   bind_joint(m);
   bind_level(m);
   bind_lists(m);
+  bind_lstm(m);
   bind_outputs(m);
   bind_pack(m);
   bind_pad(m);

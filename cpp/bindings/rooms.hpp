@@ -16,6 +16,7 @@ void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
 void bind_lists(pybind11::module_& m);
 void bind_lists_words(pybind11::module_& m);
+void bind_lstm(pybind11::module_& m);
 void bind_outputs(pybind11::module_& m);
 void bind_pack(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);

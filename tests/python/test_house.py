@@ -29,6 +29,7 @@ ROOMS = {
     "layout": "include cpu",
     "level": "bindings",
     "lists": "bindings tests",
+    "lstm": "include cpu bindings tests",
     "numbers": "include cpu",
     "offsets": "include cpu cpp-tests fuzz",
     "pack": "include cpu bindings tests cpp-tests",

@@ -1,6 +1,7 @@
 """Arrays and lengths in, arrays out: the verbs of the package as plain functions."""
 
 from varlen.ops.lists import list2ragged, pad, ragged2list
+from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
 from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
 from varlen.ops.reduce import (
@@ -35,6 +36,7 @@ __all__ = [
     "argmin",
     "average_windows",
     "backprop_average_windows",
+    "backprop_lstm",
     "backprop_reduce_first",
     "backprop_reduce_last",
     "backprop_reduce_max",
@@ -44,6 +46,8 @@ __all__ = [
     "backprop_windows",
     "list2padded",
     "list2ragged",
+    "lstm_forward_inference",
+    "lstm_forward_training",
     "minibatch",
     "multibatch",
     "pad",
