@@ -24,6 +24,7 @@ NOUNS = (
     "sort",
     "thinc",
     "transforms",
+    "lstm",
     "joint",
     "offsets",
     "boundary",

@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, m) {
   bind_lists(m);
   bind_mask(m);
   bind_maxout(m);
+  bind_lstm(m);
   bind_outputs(m);
   bind_pack(m);
   bind_pad(m);

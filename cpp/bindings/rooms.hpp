@@ -17,6 +17,7 @@ void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);
 void bind_lists(pybind11::module_& m);
 void bind_lists_words(pybind11::module_& m);
+void bind_lstm(pybind11::module_& m);
 void bind_mask(pybind11::module_& m);
 void bind_maxout(pybind11::module_& m);
 void bind_outputs(pybind11::module_& m);

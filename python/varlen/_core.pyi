@@ -272,6 +272,24 @@ def list2padded(
 def list2ragged(
     arrays: Sequence[Any], dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Level]: ...
+def lstm_step(
+    gates: NDArray[Any],
+    more: NDArray[Any],
+    bias: NDArray[Any],
+    cells: NDArray[Any],
+    hidden: NDArray[Any],
+    out: NDArray[Any],
+    cells_were: NDArray[Any] | None = None,
+    hidden_were: NDArray[Any] | None = None,
+) -> None: ...
+def lstm_step_back(
+    gates: NDArray[Any],
+    cells_were: NDArray[Any],
+    d_out: NDArray[Any],
+    d_hidden: NDArray[Any],
+    d_cells: NDArray[Any],
+    d_gates: NDArray[Any],
+) -> None: ...
 def mask_to_level(mask: NDArray[bool_], padding_side: str = "right") -> Level: ...
 def maxout(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[int32]]: ...
 def merge_windows(

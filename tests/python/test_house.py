@@ -30,6 +30,7 @@ ROOMS = {
     "layout": "include cpu",
     "level": "bindings",
     "lists": "bindings tests",
+    "lstm": "include cpu bindings tests",
     "mask": "include cpu bindings tests cpp-tests",
     "maxout": "include cpu bindings cpp-tests",
     "numbers": "include cpu",

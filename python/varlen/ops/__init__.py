@@ -44,6 +44,7 @@ from varlen.ops.arrays import (
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
+from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
 from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
@@ -139,6 +140,7 @@ __all__ = [
     "backprop_gather_add",
     "backprop_insert_rows",
     "backprop_log_softmax_sequences",
+    "backprop_lstm",
     "backprop_reduce_first",
     "backprop_reduce_last",
     "backprop_reduce_logsumexp",
@@ -173,6 +175,8 @@ __all__ = [
     "list2padded",
     "list2ragged",
     "log_softmax_sequences",
+    "lstm_forward_inference",
+    "lstm_forward_training",
     "mask",
     "minibatch",
     "multibatch",
