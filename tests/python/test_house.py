@@ -46,7 +46,6 @@ ROOMS = {
     "softmax": "include cpu bindings tests cpp-tests",
     "sort": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings tests cpp-tests",
-    "span": "include cpu bindings",
     "status": "include",
     "views": "include",
     "window": "include cpu bindings tests cpp-tests",

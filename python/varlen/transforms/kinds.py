@@ -137,7 +137,8 @@ def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
             _refuse(d, Y, what)
         return
     if isinstance(Y, Ragged) and isinstance(d, Ragged) and d._levels is Y._levels and len(Y._levels[-1]):
-        return check_gradient(d._values, Y._values, what)
+        check_gradient(d._values, Y._values, what)
+        return
     check_structure(d, Y, what, "the result")
     # Without sequences a container may come from an empty list, which does not know how wide they would be.
     if isinstance(Y, Ragged):
