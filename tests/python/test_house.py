@@ -117,7 +117,7 @@ def test_bindings_are_declared_called_and_written():
 def test_kernels_include_std_and_headers_only(path):
     for name in includes_of(path):
         own = re.fullmatch(r'"varlen/\w+\.hpp"', name) or (
-            CPU in path.parents and re.fullmatch(r'"\w+\.hpp"', name)
+            CPU in path.parents and re.fullmatch(r'"\w+\.(hpp|inc)"', name)
         )
         std = re.fullmatch(r"<\w+>|<(sys/)?\w+\.h>", name) and "Python" not in name
         assert own or std, f"{short(path)} includes {name}"
