@@ -1,4 +1,6 @@
 // Spans and rows of sequences that a caller names.
+#include "varlen/span_rows.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,7 +13,6 @@
 #include "raise.hpp"
 #include "span.hpp"
 #include "varlen/gather.hpp"
-#include "varlen/span_rows.hpp"
 #include "window.hpp"
 
 namespace varlen::bindings {

@@ -1,6 +1,7 @@
 // Spans and places that a caller names, checked, as rows of the values.
-#include "varlen/checked.hpp"
 #include "varlen/span_rows.hpp"
+
+#include "varlen/checked.hpp"
 
 namespace varlen {
 
