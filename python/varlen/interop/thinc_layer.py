@@ -76,21 +76,16 @@ def from_thinc(x: Any, kept: Kept | None = None) -> Any:
     >>> from_thinc([3, 1])
     [3, 1]
     """
-    types = sys.modules.get("thinc.types")
+    types = _types()
     if types is None:
         return x
     if isinstance(x, types.Ragged):
-        level = Level.from_lengths(x.lengths)
+        made = Ragged.from_thinc(x)
         if kept is not None:
-            kept[id(level)] = level, x.lengths
-        values = x.dataXd
-        if (
-            len(values) != level.total and values.size == 0
-        ):  # Thinc forgets how many rows of no width there were
-            values = values.reshape((level.total, *values.shape[1:]))
-        return Ragged(values, levels=[level])
+            kept[id(made.levels[0])] = made.levels[0], x.lengths
+        return made
     if isinstance(x, types.Padded):
-        return Padded(x.data, x.size_at_t, x.lengths, x.indices)
+        return Padded.from_thinc(x)
     if isinstance(x, types.Pairs):
         return Pairs(from_thinc(x.one, kept), from_thinc(x.two, kept))
     return _each(x, partial(from_thinc, kept=kept))
@@ -104,21 +99,19 @@ def to_thinc(x: Any, kept: Kept | None = None) -> Any:
     >>> to_thinc([3, 1])
     [3, 1]
     """
-    if not isinstance(x, (Ragged, Padded, Pairs)):
-        return _each(x, partial(to_thinc, kept=kept))
-    from thinc import types
-
     if isinstance(x, Pairs):
-        return types.Pairs(to_thinc(x.one, kept), to_thinc(x.two, kept))
-    if isinstance(x, Padded):
-        return types.Padded(x.data, *(field.copy() for field in x._fields))
-    if len(x.levels) > 1:
-        raise ValueError(f"X: has {len(x.levels)} levels, but a Ragged of Thinc has one")
-    level = x.levels[0]
-    found = (kept or {}).get(id(level))
-    # Its kernels take lengths that can be written to.
-    lengths: Any = level.lengths.astype("int32") if found is None else found[1]
-    return types.Ragged(x.values, lengths)
+        return _types().Pairs(to_thinc(x.one, kept), to_thinc(x.two, kept))
+    if not isinstance(x, (Ragged, Padded)):
+        return _each(x, partial(to_thinc, kept=kept))
+    made = x.to_thinc()
+    if isinstance(x, Ragged) and kept and id(x.levels[0]) in kept:
+        made.lengths = kept[id(x.levels[0])][1]
+    return made
+
+
+def _types() -> Any:
+    """Thinc's types; without them nothing is of Thinc's."""
+    return sys.modules.get("thinc.types")
 
 
 def _each(x: Any, turn: Callable[[Any], Any]) -> Any:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from varlen import ops
-from varlen.transforms.convert import Way, alike, as_array, as_padded, as_ragged, end_to_end
+from varlen.transforms.convert import Way, alike, as_array, as_padded, as_ragged
 from varlen.transforms.kinds import check_gradient, refused
 from varlen.transforms.layer import Backprop, Layer
 from varlen.types import Padded, Ragged
@@ -117,7 +117,7 @@ def _list2ragged(X: Any) -> Way:
 
 def _ragged2list(X: Any) -> Way:
     level = one_level(X, "X")
-    return ops.ragged2list(X), lambda d: X._make(end_to_end(d) if d else X.values, (level,))
+    return ops.ragged2list(X), lambda d: X._make(ops.flatten(d) if d else X.values, (level,))
 
 
 def _list2padded(X: Any) -> Way:

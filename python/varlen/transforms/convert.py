@@ -40,7 +40,7 @@ def as_array(X: Any, pad: int = 0) -> Way:
     if isinstance(X, Padded):
         return X._data, partial(_around_padded, X)
     if isinstance(X, (list, tuple)):
-        flat = end_to_end(X, pad=pad)
+        flat = ops.flatten(X, pad=pad)
         return flat, partial(_cut, type(X) is tuple, Level(list(map(len, X))), pad, len(flat))
     if is_array(X):
         return X, _same
@@ -165,7 +165,7 @@ def laid_out(p: Padded, like: Padded) -> Padded:
         blank = np.zeros if isinstance(block, np.ndarray) else block.new_zeros
         more = (missing, *block.shape[1:])
         rest = blank(more, block.dtype) if isinstance(block, np.ndarray) else blank(more)
-        block = end_to_end([block, rest])
+        block = ops.flatten([block, rest])
     return p._make(block, *like._fields)
 
 
@@ -188,40 +188,10 @@ def list_to_ragged(X: Any) -> Ragged:
     >>> list_to_ragged((np.array([1]), np.array([2, 3]))).to_list()
     [[1], [2, 3]]
     """
-    return _make_ragged(end_to_end(X), (Level(list(map(len, X))),))
-
-
-def end_to_end(X: Any, pad: int = 0) -> Any:
-    """Arrays of a list or tuple as one; `pad` rows of zeros before each that has rows, and behind the last.
-
-    Examples
-    --------
-    >>> end_to_end([np.array([1, 2]), np.array([3])], pad=1)
-    array([0, 1, 2, 0, 3, 0])
-    """
-    if not X:
-        return np.zeros((0, 0), np.float32)
-    if pad:
-        first = as_values(X[0], "X")
-        blank = (pad, *first.shape[1:])
-        gap = np.zeros(blank, first.dtype) if isinstance(first, np.ndarray) else first.new_zeros(blank)
-        parts = [part for x in X if len(x) for part in (gap, x)]
-        X = [*parts, gap] if parts else X
-    return ops.list2ragged(list(X)).values
-
-
-def cut(values: Any, level: Level, pad: int = 0) -> list[Any]:
-    """`end_to_end` turned round: views.
-
-    Examples
-    --------
-    >>> cut(np.array([0, 1, 2, 0, 3, 0]), vl.Level([2, 1]), pad=1)
-    [array([1, 2]), array([3])]
-    """
-    if not pad:
-        return ops.ragged2list(_make_ragged(values, (level,)))
-    ends = (level.offsets[1:] + pad * np.cumsum(level.lengths > 0)).tolist()
-    return [values[b - n : b] for b, n in zip(ends, level.lengths.tolist(), strict=True)]
+    values, level = ops.flatten(X), Level(list(map(len, X)))
+    if level.total != len(values):  # rows of no width beside others: this says which
+        return ops.list2ragged(list(X))
+    return _make_ragged(values, (level,))
 
 
 def as_given(r: Ragged, as_tuple: bool) -> Any:
@@ -251,7 +221,7 @@ def _around_padded(X: Padded, y: Any) -> Padded:
 
 
 def _cut(as_tuple: bool, level: Level, pad: int, rows: int, y: Any) -> Any:
-    items = cut(_rows(y, (rows,)), level, pad)
+    items = ops.unflatten(_rows(y, (rows,)), level, pad)
     return tuple(items) if as_tuple else items
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from varlen.transforms.convert import end_to_end
+from varlen import ops
 from varlen.transforms.kinds import check_gradient, is_array, kind, refused
 from varlen.transforms.layer import Backprop, Layer, made, not_trained
 from varlen.types.arguments import whole
@@ -125,7 +125,7 @@ def _flattened(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
         check_gradient(dY, Y)
         if is_array(y):
             parts = [part for part in _arrays(dY) if len(part)]
-            flat = end_to_end(parts) if parts else y[:0]
+            flat = ops.flatten(parts) if parts else y[:0]
         else:
             flat = _items(dY, depth)
         return _nested(X, depth, _each(back(flat), len(items)))
