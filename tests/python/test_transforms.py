@@ -371,3 +371,33 @@ def test_layers_are_picklable():
         again = pickle.loads(pickle.dumps(layer))
         a, b = again.predict(r), layer.predict(r)
         assert a.equals(b) if isinstance(a, vl.Ragged) else np.array_equal(a, b)
+
+
+def test_examples_of_thincs_page_run_with_the_import_changed():
+    """Those of "Variable-length sequences"; what its Linear is may be of any framework here."""
+    ops = vl.ops
+    sequences = [ops.alloc2f(7, 5) + 1, ops.alloc2f(2, 5) + 2, ops.alloc2f(4, 5) + 3]
+    list2ragged_model = transforms.list2ragged()
+    ragged = list2ragged_model.predict(sequences)
+    assert ragged.data.shape == (13, 5)
+    assert ragged.data.shape[0] == ragged.lengths.sum()
+    assert (ragged.data[:7] == 1).all()
+    assert (ragged.data[7:9] == 2).all()
+    assert (ragged.data[9:] == 3).all()
+    assert ragged[0].shape == (7, 5)
+    model = transforms.as_layer(Linear(np.ones((5, 6), np.float32)))
+    output = model.predict(ragged.data)
+    ragged_out = vl.Ragged(output, ragged.lengths)
+    assert ragged_out.equals(transforms.with_array(model).predict(ragged))
+    sequences3d = [ops.alloc3f(5, 6, 7), ops.alloc3f(10, 6, 7)]
+    ragged3d = list2ragged_model.predict(sequences3d)
+    assert ragged3d.data.shape == (15, 42)
+    assert ragged3d.dataXd.shape == (15, 6, 7)
+    padded = transforms.list2padded().predict(sequences)
+    assert padded.data.shape == (7, 3, 5)
+    assert (padded.data[:, 0] == 1).all()
+    assert (padded.data[:4, 1] == 3).all()
+    assert (padded.data[:2, 2] == 2).all()
+    assert list(padded.indices) == [0, 2, 1]
+    assert isinstance(padded[0], vl.Padded)
+    assert padded[0].data.shape == (7, 1, 5)
