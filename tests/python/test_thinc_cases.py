@@ -1,0 +1,500 @@
+"""Thinc's sequences, case by case: its results where they are right, the wanted ones where they are not."""
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen import ops, transforms
+from varlen.thinc import Padded, Ragged
+
+ROWS = np.arange(12.0).reshape(6, 2)
+TENS = np.arange(10.0).reshape(5, 2)
+
+
+def same(made, wanted):
+    """Equal numbers in equal shapes."""
+    np.testing.assert_array_equal(made, wanted)
+    assert np.shape(made) == np.shape(wanted)
+
+
+def ragged(data=ROWS, lengths=(2, 0, 3, 1)):
+    return Ragged(data, list(lengths))
+
+
+def of_lengths(lengths, width=5, dtype=np.float32):
+    return [np.full((n, width), i + 1, dtype) for i, n in enumerate(lengths)]
+
+
+def test_01_length_and_offsets():
+    r = ragged()
+    assert len(r) == 4
+    same(r.starts_ends, [0, 2, 2, 5, 6])
+    assert r.starts_ends.dtype == r.lengths.dtype == np.int32
+    same(r[2].dataXd, ROWS[2:5])
+
+
+def test_02_an_empty_item_keeps_width_and_dtype():
+    r = ragged(ROWS.astype(np.float32))
+    same(r[1].lengths, [0])
+    assert (r[1].dataXd.shape, r[1].dataXd.dtype) == ((0, 2), np.float32)
+
+
+def test_03_negative_items():
+    assert ragged()[-1].equals(ragged()[3])
+    same(ragged()[-1].lengths, [1])
+
+
+def test_04_integers_of_numpy():
+    assert ragged()[np.int64(2)].equals(ragged()[2])
+
+
+@pytest.mark.parametrize("i", [4, -5])
+def test_05_items_out_of_range(i):
+    with pytest.raises(IndexError, match=f"{i} is out of range for 4"):
+        ragged()[i]
+
+
+def test_06_a_slice_shares_memory():
+    part = ragged()[1:3]
+    same(part.dataXd, ROWS[2:5])
+    same(part.lengths, [0, 3])
+    assert np.shares_memory(part.dataXd, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("key", "items"),
+    [
+        (slice(2), [0, 1]),
+        (slice(-2, None), [2, 3]),
+        (slice(None, None, 2), [0, 2]),
+        (slice(None, None, -1), [3, 2, 1, 0]),
+    ],
+)
+def test_07_slices_of_every_kind(key, items):
+    r = ragged()
+    same(r[key].lengths, r.lengths[items])
+    same(r[key].dataXd, np.concatenate([r[i].dataXd for i in items]))
+
+
+def test_08_slices_clip():
+    assert len(ragged()[3:1]) == len(ragged()[0:0]) == 0
+    assert ragged()[0:100].equals(ragged())
+
+
+def test_09_lists_gather():
+    r = ragged()[[2, 0]]
+    same(r.dataXd, ROWS[[2, 3, 4, 0, 1]])
+    same(r.lengths, [3, 2])
+    assert not np.shares_memory(r.dataXd, ROWS)
+    same(ragged()[[3, 3]].lengths, [1, 1])
+
+
+def test_10_lists_with_empty_items_no_items_and_masks():
+    same(ragged()[[0, 1]].lengths, [2, 0])
+    assert len(ragged()[[]]) == 0
+    same(ragged()[np.array([True, False, True, False])].lengths, [2, 3])
+
+
+def test_11_trailing_axes_survive():
+    r = ragged(np.arange(24).reshape(6, 2, 2))
+    assert r[0].dataXd.shape == r[:1].dataXd.shape == r[[0]].dataXd.shape == (2, 2, 2)
+
+
+def test_12_one_axis():
+    r = ragged(np.arange(5), [2, 3])
+    assert (r.data.shape, r.dataXd.shape) == ((5, 1), (5,))
+
+
+@pytest.mark.parametrize("lengths", [[1, 1], [100], [-1, 7]])
+def test_13_lengths_that_do_not_fit(lengths):
+    with pytest.raises(ValueError, match="length"):
+        ragged(ROWS, lengths)
+
+
+def test_14_nothing_keeps_its_shape():
+    for lengths in ([], [0, 0]):
+        assert ragged(np.zeros((0, 4)), lengths).data.shape == (0, 4)
+    assert ragged(np.zeros((5, 0)), [2, 3]).data.shape == (5, 0)
+
+
+def test_15_iteration():
+    assert [x.lengths.tolist() for x in ragged()] == [[2], [0], [3], [1]]
+    assert [x.lengths.tolist() for x in ops.list2padded(of_lengths([2, 3]))] == [[3], [2]]
+
+
+def test_16_padded():
+    p = ops.list2padded(of_lengths([7, 2, 4]))
+    assert p.data.shape == (7, 3, 5)
+    for field, wanted in zip(
+        (p.lengths, p.indices, p.size_at_t), ([7, 4, 2], [0, 2, 1], [3, 3, 2, 2, 1, 1, 1]), strict=True
+    ):
+        same(field, wanted)
+    assert not p.data[4:, 1].any()
+
+
+def test_17_ties():
+    p = ops.list2padded(of_lengths([2, 3, 2, 3]))
+    same(p.indices, [3, 1, 2, 0])
+    same(p.size_at_t, [4, 4, 2])
+    same(Padded.from_list(of_lengths([2, 3, 2, 3]), ties="stable").indices, [1, 3, 0, 2])
+
+
+def test_18_padded_with_an_empty_item():
+    p = ops.list2padded(of_lengths([2, 0, 3]))
+    for field, wanted in zip(
+        (p.lengths, p.indices, p.size_at_t), ([3, 2, 0], [2, 0, 1], [2, 2, 1]), strict=True
+    ):
+        same(field, wanted)
+    assert [x.shape for x in ops.padded2list(p)] == [(2, 5), (0, 5), (3, 5)]
+
+
+def test_19_padded_of_empty_items():
+    p = ops.list2padded(of_lengths([0, 0], 2))
+    assert p.data.shape == (0, 2, 2)
+    same(p.lengths, [0, 0])
+    assert p.size_at_t.shape == (0,)
+
+
+def test_20_padded_of_nothing():
+    p = ops.list2padded([])
+    assert p.data.shape == (0, 0, 0)
+    assert all(len(x) == 0 and x.dtype == np.int32 for x in (p.size_at_t, p.lengths, p.indices))
+    assert ops.padded2list(p) == []
+
+
+def test_21_padded_of_one_is_a_copy():
+    item = np.ones((3, 2))
+    p = ops.list2padded([item])
+    assert p.data.shape == (3, 1, 2)
+    same(p.size_at_t, [1, 1, 1])
+    assert not np.shares_memory(p.data, item)
+
+
+def test_22_padded_keeps_dtypes():
+    p = ops.list2padded(of_lengths([6, 5, 2, 1], dtype=np.int32))
+    assert p.data.dtype == np.int32
+    same(p.size_at_t, [4, 3, 2, 2, 2, 1])
+
+
+def test_23_columns_of_a_padded():
+    part = ops.list2padded(of_lengths([7, 2, 4]))[1:3]
+    same(part.size_at_t, [2, 2, 1, 1])
+    assert part.data.shape == (4, 2, 5)
+    for made, wanted in zip(ops.padded2list(part), of_lengths([7, 2, 4])[1:], strict=True):
+        same(made, wanted)
+
+
+def test_24_pad():
+    same(ops.pad([np.array([1, 2]), np.array([3])]), [[1, 2], [3, 0]])
+    assert ops.pad(of_lengths([2, 3]), round_to=4).shape[1] == 4
+
+
+def test_25_pad_in_multiples():
+    assert [ops.pad(of_lengths([2, 4]), k).shape[1] for k in (8, 5)] == [8, 5]
+    with pytest.raises(ValueError, match="round_to"):
+        ops.pad(of_lengths([2]), 0)
+
+
+def test_26_pad_of_what_does_not_go_together():
+    for other in (np.ones(2), np.ones((2, 3))):
+        with pytest.raises(ValueError, match=r"arrays\[1\]: has shape"):
+            ops.pad([np.ones((2, 2)), other])
+    assert ops.pad([]).shape == (0, 0)
+    assert ops.pad([np.ones(1, np.int32), np.ones(2, np.float32)]).dtype == np.float64
+    same(ops.pad([np.ones((0, 2)), np.ones((2, 2))])[0], np.zeros((2, 2)))
+    assert ops.pad([np.ones((0, 2)), np.ones((0, 2))]).shape == (2, 0, 2)
+
+
+def test_27_pad_to_the_left():
+    dense, mask = ops.pad([[1, 2], [3]], padding_side="left", fill=-1, mask=True)
+    same(dense, [[1, 2], [-1, 3]])
+    same(mask, [[True, True], [False, True]])
+
+
+def test_28_unpad():
+    block = np.array([[1, 2, 0], [3, 4, 5]])
+    assert [x.tolist() for x in ops.unpad(block, [2, 3])] == [[1, 2], [3, 4, 5]]
+    assert [x.tolist() for x in ops.unpad(block, [2])] == [[1, 2]]
+    with pytest.raises(IndexError, match="3"):
+        ops.unpad(block, [1, 1, 1])
+
+
+def test_29_flatten_of_nothing():
+    made = ops.flatten([])
+    assert (made.shape, made.dtype) == ((0, 0), np.float32)
+    made = ops.flatten([], dtype="i", ndim_if_empty=1)
+    assert (made.shape, made.dtype) == ((0,), np.int32)
+    assert ops.flatten([np.zeros((0, 3)), np.zeros((0, 3))]).shape == (0, 3)
+
+
+def test_30_flatten_with_rows_between():
+    items = [np.array([1, 2]), np.array([], int), np.array([3])]
+    flat = ops.flatten(items, pad=1)
+    same(flat, [0, 1, 2, 0, 3, 0])
+    assert [x.tolist() for x in ops.unflatten(flat, [2, 0, 1], pad=1)] == [[1, 2], [], [3]]
+    same(ops.flatten([[1, 2], [3]], pad=2), [0, 0, 1, 2, 0, 0, 3, 0, 0])
+
+
+def test_31_flatten_keeps_dtypes():
+    assert ops.flatten([np.array([], np.int32)]).dtype == np.int32
+    assert ops.flatten([np.ones(1, np.int32), np.ones(1, np.float32)]).dtype == np.float64
+
+
+@pytest.mark.parametrize("lengths", [[2, 2], [2, 9, 1], [-1, 6]])
+def test_32_unflatten(lengths):
+    parts = ops.unflatten(TENS, [2, 0, 3])
+    assert [len(x) for x in parts] == [2, 0, 3]
+    assert np.shares_memory(parts[2], TENS)
+    with pytest.raises(ValueError, match="length"):
+        ops.unflatten(TENS, lengths)
+
+
+def test_33_sums():
+    same(ops.reduce_sum(TENS, [2, 3]), [[2, 4], [18, 21]])
+    same(ops.reduce_sum(TENS, [2, 0, 3])[1], [0, 0])
+
+
+def test_34_means():
+    same(ops.reduce_mean(TENS, [2, 3]), [[1, 2], [6, 7]])
+    same(ops.reduce_mean(TENS, [2, 0, 3])[1], [0, 0])
+
+
+def test_35_maxima():
+    most, which = ops.reduce_max(TENS, [2, 3])
+    same(most, [[2, 3], [8, 9]])
+    same(which, [[1, 1], [2, 2]])
+    assert which.dtype == np.int32
+    same(ops.reduce_max(np.ones((2, 1)), [2])[1], [[0]])
+    with pytest.raises(ValueError, match="sequence 1 is empty"):
+        ops.reduce_max(TENS, [2, 0, 3])
+
+
+def test_36_ends():
+    firsts, offsets = ops.reduce_first(TENS, [2, 3])
+    same(firsts, [[0, 1], [4, 5]])
+    same(offsets, [0, 2, 5])
+    lasts, rows = ops.reduce_last(TENS, [2, 3])
+    same(lasts, [[2, 3], [8, 9]])
+    same(rows, [1, 4])
+
+
+REDUCTIONS = [ops.reduce_sum, ops.reduce_mean, ops.reduce_max, ops.reduce_first, ops.reduce_last]
+
+
+@pytest.mark.parametrize("op", REDUCTIONS)
+@pytest.mark.parametrize("lengths", [[-1, 6], [2, 9], [2, 2]])
+def test_37_lengths_that_do_not_fit(op, lengths):
+    with pytest.raises(ValueError, match="length"):
+        op(TENS, lengths)
+
+
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_38_no_sequences_and_no_width(op):
+    made = op(np.zeros((0, 2)), [])
+    made = made[0] if isinstance(made, tuple) else made
+    assert (made.shape, made.dtype) == ((0, 2), np.float64)
+    made = op(np.zeros((5, 0)), [2, 3])
+    assert (made[0] if isinstance(made, tuple) else made).shape == (2, 0)
+    same(ops.reduce_sum(np.zeros((0, 2)), [0, 0]), np.zeros((2, 2)))
+
+
+def test_39_maxima_of_what_is_no_number():
+    most, which = ops.reduce_max(np.full((2, 1), -np.inf), [2])
+    assert (most.item(), which.item()) == (-np.inf, 0)
+    most, which = ops.reduce_max(np.array([1, np.nan, 2]), [3])
+    assert np.isnan(most[0])
+    assert which[0] == 1
+
+
+def test_40_ways_back_of_sums():
+    d = np.array([[0.0, 1.0], [2.0, 3.0]])
+    same(ops.backprop_reduce_sum(d, [2, 1]), [[0, 1], [0, 1], [2, 3]])
+    same(ops.backprop_reduce_mean(d, [2, 1]), [[0, 0.5], [0, 0.5], [2, 3]])
+    same(ops.backprop_reduce_sum(np.array([1.0, 9.0, 2.0]), [2, 0, 1]), [1, 1, 2])
+
+
+def test_41_way_back_of_maxima():
+    d = np.array([[1.0, 2.0], [3.0, 4.0]])
+    same(ops.backprop_reduce_max(d, [[0, 1], [0, 0]], [2, 1]), [[1, 0], [0, 2], [3, 4]])
+    for wrong in (5, -1):
+        with pytest.raises(IndexError, match=f"which: {wrong} in row 0"):
+            ops.backprop_reduce_max(d, [[wrong, 0], [0, 0]], [2, 1])
+    with pytest.raises(ValueError, match="2 rows for 3"):
+        ops.backprop_reduce_max(d, [[0, 1], [0, 0]], [1, 1, 1])
+
+
+def test_42_ways_back_of_ends():
+    d = np.array([1.0, 2.0])
+    same(ops.backprop_reduce_first(d, [0, 3, 5]), [1, 0, 0, 2, 0])
+    same(ops.backprop_reduce_last(d, [2, 4]), [0, 0, 1, 0, 2])
+    with pytest.raises(ValueError, match="2 rows for 0"):
+        ops.backprop_reduce_first(d, [0])
+
+
+def test_43_windows_of_one_sequence():
+    x = np.array([[1], [2], [3]])
+    same(ops.seq2col(x, 1), [[0, 1, 2], [1, 2, 3], [2, 3, 0]])
+    same(ops.seq2col(x, 2), [[0, 0, 1, 2, 3], [0, 1, 2, 3, 0], [1, 2, 3, 0, 0]])
+    same(ops.seq2col(x, 0), x)
+
+
+@pytest.mark.parametrize("lengths", [[1, 3], [1, 0, 3]])
+def test_44_windows_end_with_their_sequence(lengths):
+    x = np.array([[1], [2], [3], [4]])
+    same(ops.seq2col(x, 1, lengths=lengths), [[0, 1, 0], [0, 2, 3], [2, 3, 4], [3, 4, 0]])
+    same(ops.seq2col(np.array([[1, 2]]), 1), [[0, 0, 1, 2, 0, 0]])
+    assert ops.seq2col(np.zeros((0, 2)), 1).shape == (0, 6)
+
+
+def test_45_way_back_of_windows():
+    same(ops.backprop_seq2col(np.arange(9.0).reshape(3, 3), 1), [[4], [12], [12]])
+    with pytest.raises(ValueError, match="do not divide"):
+        ops.backprop_seq2col(np.ones((2, 4)), 1)
+
+
+@pytest.mark.parametrize("nW", range(5))
+def test_46_ways_back_are_adjoint(nW):
+    draw = np.random.default_rng(nW)
+    lengths = draw.integers(0, 5, 6)
+    X, Y = draw.normal(size=(lengths.sum(), 2)), draw.normal(size=(lengths.sum(), 2 * (2 * nW + 1)))
+    one = (Y * ops.seq2col(X, nW, lengths=lengths)).sum()
+    assert one == pytest.approx((ops.backprop_seq2col(Y, nW, lengths=lengths) * X).sum())
+    d = draw.normal(size=(6, 2))
+    for op, back in ((ops.reduce_sum, ops.backprop_reduce_sum), (ops.reduce_mean, ops.backprop_reduce_mean)):
+        assert (d * op(X, lengths)).sum() == pytest.approx((back(d, lengths) * X).sum())
+
+
+def test_47_softmax():
+    same(ops.softmax_sequences(np.zeros((3, 1)), [2, 1]), [[0.5], [0.5], [1]])
+    made = ops.softmax_sequences(np.array([[100.0], [90.0]]), [2])
+    np.testing.assert_allclose(made[:, 0], [0.9999546, 4.5397868e-05], rtol=1e-6)
+
+
+def test_48_way_back_of_softmax():
+    made = ops.backprop_softmax_sequences(np.array([[1.0], [0], [1]]), np.array([[0.5], [0.5], [1]]), [2, 1])
+    same(made, [[0.25], [-0.25], [0]])
+
+
+def test_49_gather_add():
+    table = np.arange(8.0).reshape(4, 2)
+    same(ops.gather_add(table, np.array([[0, 1], [3, 3]])), [[2, 4], [12, 14]])
+    for wrong in (4, -1):
+        with pytest.raises(IndexError, match=str(wrong)):
+            ops.gather_add(table, np.array([[wrong, 0]]))
+    assert ops.gather_add(table, np.zeros((0, 2), np.int64)).shape == (0, 2)
+
+
+def test_50_scatter_add():
+    table = np.zeros((3, 1))
+    ops.scatter_add(table, np.array([0, 2, 0]), np.array([[1.0], [5.0], [2.0]]))
+    same(table, [[3], [0], [5]])
+    with pytest.raises(IndexError, match="-1"):
+        ops.scatter_add(table, np.array([-1]), np.ones((1, 1)))
+    same(table, [[3], [0], [5]])
+
+
+@pytest.mark.parametrize("lengths", [[], [10], [5, 1], [2, 0, 1], [0, 0]])
+def test_51_round_trips(lengths):
+    items = of_lengths(lengths, 3)
+    for made in (ops.ragged2list(ops.list2ragged(items)), ops.padded2list(ops.list2padded(items))):
+        assert len(made) == len(items)
+        for a, b in zip(made, items, strict=True):
+            same(a, b)
+    r = Ragged(np.ones((sum(lengths), 3)), lengths)
+    assert ops.padded2ragged(ops.ragged2padded(r)).equals(r)
+
+
+def test_52_with_array_sees_rows():
+    seen = []
+    layer = transforms.with_array(lambda x: seen.append(x.shape) or x)
+    r = ragged()
+    made = layer.predict(r)
+    assert seen == [(6, 2)]
+    assert made.levels[0] is r.levels[0]
+    assert layer.predict(ops.list2padded(of_lengths([2, 1], 4))).data.shape == (2, 2, 4)
+    assert seen[1] == (2, 2, 4)
+
+
+def test_53_with_array_puts_rows_between():
+    seen = []
+
+    def layer(x, is_train):
+        seen.append(x.tolist())
+        return x, lambda d: d
+
+    items = [np.array([1.0, 2.0]), np.array([]), np.array([3.0])]
+    made, back = transforms.with_array(layer, pad=1)(items, True)
+    assert seen == [[0, 1, 2, 0, 3, 0]]
+    assert [x.tolist() for x in made] == [x.tolist() for x in back(made)] == [[1, 2], [], [3]]
+
+
+def test_54_with_padded_of_an_array():
+    seen = []
+    made = transforms.with_padded(lambda p: seen.append(p) or p).predict(np.ones((4, 2, 3)))
+    assert isinstance(made, np.ndarray)
+    same(seen[0].lengths, [4, 4])
+    same(seen[0].indices, [0, 1])
+
+
+def test_55_trailing_axes_survive_transforms():
+    r = ragged(np.ones((6, 2, 3)))
+    for wrap in (transforms.with_list, transforms.with_padded):
+        assert wrap(lambda x: x).predict(r).dataXd.shape == (6, 2, 3)
+
+
+def test_56_with_flatten():
+    def double(x, is_train):
+        return [2 * each for each in x], lambda d: [10 * each for each in d]
+
+    made, back = transforms.with_flatten(double)([[1, 2], [], [3]], True)
+    assert made == [[2, 4], [], [6]]
+    assert back(made) == [[20, 40], [], [60]]
+    assert transforms.with_flatten(double).predict([[[1], []], [], [[2, 3]]]) == [[[2], []], [], [[4, 6]]]
+
+
+def test_57_gradients_of_another_shape():
+    _, back = transforms.reduce_sum()(ragged(), True)
+    with pytest.raises(ValueError, match=r"has shape \(3, 2\), the result has \(4, 2\)"):
+        back(np.ones((3, 2)))
+    with pytest.raises(ValueError, match="is int64, the result is float64"):
+        back(np.ones((4, 2), np.int64))
+
+
+def test_58_minibatch():
+    assert [len(x) for x in ops.minibatch(2, list(range(5)))] == [2, 2, 1]
+    assert len(ops.minibatch(2, list(range(5)))) == 3
+    assert [len(x) for x in ops.minibatch([1, 3, 5], list(range(5)))] == [1, 3, 1]
+    assert list(ops.minibatch(2, [])) == []
+    with pytest.raises(ValueError, match="len"):
+        ops.minibatch(2, iter([1]))
+    for sizes in (0, [1]):
+        with pytest.raises(ValueError, match="size"):
+            list(ops.minibatch(sizes, list(range(5))))
+    assert [x.lengths.tolist() for x in ops.minibatch(3, ragged())] == [[2, 0, 3], [1]]
+
+
+def test_59_memory_of_every_kind():
+    X = np.arange(20).reshape(5, 4)
+    for given in (X.astype(np.int64), X.T.copy().T, np.repeat(X, 2, 0)[::2]):
+        frozen = given.view()
+        frozen.flags.writeable = False
+        for op in (ops.reduce_sum, ops.reduce_mean, ops.softmax_sequences):
+            np.testing.assert_allclose(op(frozen, [2, 3]), op(X.astype(np.float32), [2, 3]), rtol=1e-6)
+        same(ops.seq2col(frozen, 1, lengths=[2, 3]), ops.seq2col(X, 1, lengths=[2, 3]))
+
+
+def test_60_threads_and_lengths_do_not_matter():
+    x = np.random.default_rng(0).normal(size=1_000_000).astype(np.float32)
+    was = vl.num_threads()
+    try:
+        made = []
+        for threads in (1, 2):
+            vl.set_num_threads(threads)
+            made.append(
+                [ops.reduce_sum(x, [len(x)]), ops.softmax_sequences(x, [len(x)]), ops.cumsum(x, [len(x)])]
+            )
+            same(ops.reduce_sum(x, np.ones(len(x), int)), x)
+            same(ops.cumsum(x, np.ones(len(x), int)), x)
+    finally:
+        vl.set_num_threads(was)
+    for a, b in zip(*made, strict=True):
+        same(a, b)
