@@ -1,7 +1,6 @@
 """Transforms: containers in, the same kind out, and gradients that mirror them."""
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from varlen import ops, transforms
 from varlen.testing import strategies
-from varlen.transforms import Layer
 
 KINDS = ["ragged", "padded", "list", "tuple", "nested"]
 WRAPS = ["with_array", "with_array2d", "with_padded", "with_ragged", "with_list"]
@@ -246,6 +244,20 @@ def test_with_padded_of_an_array_has_columns_of_one_length():
     np.testing.assert_array_equal(backprop(Y), X)
 
 
+def test_with_padded_of_an_array_cannot_give_columns_of_other_lengths():
+    def shorter(padded, is_train):
+        data = padded.data[:-1]
+        kept = vl.Padded(data, padded.size_at_t[:-1], padded.lengths - 1, padded.indices)
+        return kept, lambda dY: vl.Padded(np.pad(dY.data, ((0, 1), (0, 0))), *padded._fields)
+
+    X = np.arange(6.0).reshape(3, 2)
+    Y, backprop = transforms.with_padded(shorter)(X, True)
+    np.testing.assert_array_equal(Y, X[:2])
+    np.testing.assert_array_equal(backprop(Y), [[0, 1], [2, 3], [0, 0]])
+    with pytest.raises(ValueError, match="which an array cannot say"):
+        transforms.with_padded(lambda padded: vl.Ragged(X, [2, 1]).to_padded()).predict(X)
+
+
 def test_tuples_are_sequences_however_many():
     four = tuple(np.arange(n) for n in (4, 2, 0, 1))
     same(transforms.with_padded(identity).predict(four), four)
@@ -324,80 +336,3 @@ def test_nested_ragged_cannot_lose_sequences_below_others():
     r = container("nested", np.ones(3), [1, 1, 1])
     with pytest.raises(ValueError, match="the layer saw 3 sequences of level 1, but gave 2"):
         transforms.with_list(lambda seqs: seqs[:2]).predict(r)
-
-
-def test_layers_are_told_how_to_be_called_by_their_signature():
-    def by_name(x, *, is_train):
-        return x, lambda d: d
-
-    def with_option(x, scale=2):
-        return scale * x
-
-    def by_place(x, train):
-        return x, lambda d: d
-
-    assert transforms.as_layer(by_name)(1, True)[1](3) == 3
-    assert transforms.as_layer(by_place)(1, True)[1](3) == 3
-    assert transforms.as_layer(with_option).predict(4) == 8
-    assert transforms.as_layer(Linear(np.eye(2))).predict(np.ones((1, 2))).shape == (1, 2)
-    with pytest.raises(TypeError, match="with_option is a function f"):
-        transforms.as_layer(with_option)(4, True)[1](1)
-    with pytest.raises(TypeError, match=r"called as f\(x, is_train\), which gives \(y, backprop\); got int"):
-        transforms.as_layer(lambda x, is_train: x).predict(4)
-    with pytest.raises(TypeError, match="can be called, got int"):
-        transforms.with_array(4)
-    with pytest.raises(ValueError, match="is_train=False"):
-        transforms.with_array(identity)(np.ones(1), False)[1](np.ones(1))
-
-
-def test_layers_are_named_and_know_their_layers():
-    layer = transforms.with_padded(transforms.chain(np.tanh, identity))
-    assert layer.name == "with_padded(tanh>>identity)"
-    assert [inner.name for inner in layer.layers] == ["tanh>>identity"]
-    assert isinstance(layer, Layer)
-    assert repr(layer) == "Layer('with_padded(tanh>>identity)')"
-
-
-def test_layers_are_picklable():
-    r = vl.Ragged(np.arange(3.0), [1, 2])
-    layers = [getattr(transforms, name)(transforms.with_array(np.negative)) for name in WRAPS[2:4]]
-    layers += [
-        transforms.with_array(np.negative, pad=2),
-        transforms.expand_window(2),
-        transforms.reduce_max(),
-    ]
-    layers += [transforms.concatenate(transforms.residual(np.negative), np.square)]
-    for layer in layers:
-        again = pickle.loads(pickle.dumps(layer))
-        a, b = again.predict(r), layer.predict(r)
-        assert a.equals(b) if isinstance(a, vl.Ragged) else np.array_equal(a, b)
-
-
-def test_examples_of_thincs_page_run_with_the_import_changed():
-    """Those of "Variable-length sequences"; what its Linear is may be of any framework here."""
-    ops = vl.ops
-    sequences = [ops.alloc2f(7, 5) + 1, ops.alloc2f(2, 5) + 2, ops.alloc2f(4, 5) + 3]
-    list2ragged_model = transforms.list2ragged()
-    ragged = list2ragged_model.predict(sequences)
-    assert ragged.data.shape == (13, 5)
-    assert ragged.data.shape[0] == ragged.lengths.sum()
-    assert (ragged.data[:7] == 1).all()
-    assert (ragged.data[7:9] == 2).all()
-    assert (ragged.data[9:] == 3).all()
-    assert ragged[0].shape == (7, 5)
-    model = transforms.as_layer(Linear(np.ones((5, 6), np.float32)))
-    output = model.predict(ragged.data)
-    ragged_out = vl.Ragged(output, ragged.lengths)
-    assert ragged_out.equals(transforms.with_array(model).predict(ragged))
-    sequences3d = [ops.alloc3f(5, 6, 7), ops.alloc3f(10, 6, 7)]
-    ragged3d = list2ragged_model.predict(sequences3d)
-    assert ragged3d.data.shape == (15, 42)
-    assert ragged3d.dataXd.shape == (15, 6, 7)
-    padded = transforms.list2padded().predict(sequences)
-    assert padded.data.shape == (7, 3, 5)
-    assert (padded.data[:, 0] == 1).all()
-    assert (padded.data[:4, 1] == 3).all()
-    assert (padded.data[:2, 2] == 2).all()
-    assert list(padded.indices) == [0, 2, 1]
-    assert isinstance(padded[0], vl.Padded)
-    assert padded[0].data.shape == (7, 1, 5)

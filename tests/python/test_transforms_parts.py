@@ -291,3 +291,12 @@ def test_chain_goes_there_and_back():
     np.testing.assert_array_equal(Y, [(X[0] @ A @ B).sum(0), (X[1] @ A @ B).sum(0)])
     d = np.array([[1.0], [2.0]])
     same(backprop(d), [np.ones((2, 1)) @ d[:1] @ B.T @ A.T, np.ones((1, 1)) @ d[1:] @ B.T @ A.T])
+
+
+def test_layers_without_gradients_for_what_is_no_array_have_none_together():
+    def count(text, is_train):
+        return np.full((1, 1), len(text)), lambda dY: None
+
+    for make in (transforms.concatenate, transforms.add):
+        Y, backprop = make(count, count)("text", True)
+        assert backprop(Y) is None

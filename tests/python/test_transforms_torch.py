@@ -80,6 +80,14 @@ def test_recurrent_modules_read_no_padding(kind, make):
     close(got, [p.grad for p in module.parameters()])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_recurrent_modules_see_a_ragged_as_they_do_a_padded(kind):
+    module = torch.nn.LSTM(3, 4, bidirectional=True)
+    X = container(kind, rows(), LENGTHS)
+    one, two = (getattr(transforms, name)(module).predict(X) for name in ("with_ragged", "with_padded"))
+    close(sequences(one), sequences(two))
+
+
 def test_recurrent_modules_step_through_arrays():
     module = torch.nn.LSTM(3, 4)
     X = np.random.default_rng(0).random((4, 2, 3), np.float32)
@@ -204,6 +212,33 @@ def test_modules_see_containers_of_tensors():
         assert isinstance(module.seen, kind)
         np.testing.assert_allclose(Y.values, np.tanh(r.values), rtol=1e-6)
         np.testing.assert_allclose(backprop(r).values, r.values * (1 - Y.values**2), rtol=1e-4)
+
+
+def test_layers_together_let_autograd_flow():
+    x = torch.from_numpy(rows(dtype=np.float64)).requires_grad_()
+    tanh = transforms.with_array(torch.tanh)
+    for layer in (
+        transforms.concatenate(tanh, lambda X: X),
+        transforms.add(tanh, tanh),
+        transforms.residual(tanh),
+    ):
+        assert torch.autograd.gradcheck(lambda v, f=layer: f(vl.Ragged(v, LENGTHS), True)[0].values, (x,))
+
+
+def test_what_a_module_does_not_use_has_gradients_of_zeros():
+    class Alone(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.used, self.unused = (torch.nn.Parameter(torch.ones(2)) for _ in range(2))
+
+        def forward(self, x):
+            return self.used.expand(len(x), 2)
+
+    module = Alone()
+    _, backprop = transforms.with_array(module)(rows(), True)
+    assert not backprop(np.ones((7, 2), np.float32)).any()
+    assert module.used.grad.tolist() == [7, 7]
+    assert module.unused.grad is None
 
 
 def test_bfloat16_results_are_float32_arrays():

@@ -10,6 +10,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from varlen.interop.torch import as_numpy, tensor_of
+from varlen.transforms.convert import innermost
 from varlen.transforms.kinds import check_gradient, mapped
 from varlen.transforms.layer import Backprop, Layer, not_trained
 from varlen.types import Padded, Ragged
@@ -23,8 +24,9 @@ def as_layer(module: torch.nn.Module) -> Layer:
     leaves the mode as it was. With is_train it is called in the mode that it is in; backprop adds to the
     `grad` of its parameters, and gives the gradient of X, which is zeros where X has none: integers.
 
-    A recurrent module sees a PackedSequence in place of a Padded. A tensor from a module that saw a Padded or
-    a Ragged, with as many rows, is taken for its data.
+    A recurrent module sees a PackedSequence in place of a Padded or a Ragged, and reads no padding; an array
+    is one sequence to it, or (steps, columns, width). A tensor from a module that saw a Padded or a Ragged,
+    with as many rows, is taken for its data. A module that writes into what it sees writes into X.
 
     Examples
     --------
@@ -103,6 +105,9 @@ def _predict(module: torch.nn.Module, X: Any) -> Any:
 
 def _called(module: torch.nn.Module, inside: Any) -> Any:
     if isinstance(module, torch.nn.RNNBase):
+        if isinstance(inside, Ragged):
+            stepped = _stepped(module, innermost(inside).to_padded()).to_ragged()
+            return inside._make(stepped.values, inside.levels)
         return _stepped(module, inside) if isinstance(inside, Padded) else module(inside)[0]
     y = module(inside)
     if isinstance(y, torch.Tensor) and isinstance(inside, Padded) and y.shape[:2] == inside.data.shape[:2]:

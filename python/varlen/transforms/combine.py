@@ -123,6 +123,12 @@ def total(parts: Sequence[Any], what: str = "results") -> Any:
     return leave(values) if len(parts) > 1 else first
 
 
+def _added_up(dXs: list[Any]) -> Any:
+    """The gradient of X; a layer may have none where X is no container, a text say."""
+    there = [dX for dX in dXs if dX is not None]
+    return total(there, "gradients") if there else None
+
+
 def _some(layers: tuple[Any, ...]) -> tuple[Any, ...]:
     if not layers:
         raise TypeError("layers: expected at least one")
@@ -175,7 +181,7 @@ def _beside(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Bac
             part = d[..., ends[k] : ends[k + 1]]
             part = part.contiguous() if is_tensor(part) else np.ascontiguousarray(part)
             dXs.append(back(ways[k][1](part.reshape(shapes[k]))))
-        return total(dXs, "gradients")
+        return _added_up(dXs)
 
     return Y, backprop if is_train else not_trained
 
@@ -202,7 +208,7 @@ def _together(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, B
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return total([back(dY) for _, back in pairs], "gradients")
+        return _added_up([back(dY) for _, back in pairs])
 
     return Y, backprop if is_train else not_trained
 

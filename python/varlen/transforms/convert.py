@@ -257,7 +257,12 @@ def _list_of_padded(as_tuple: bool, y: Any) -> Any:
 
 
 def _array_of_padded(y: Any) -> Any:
-    return _expect(Padded, y).data
+    steps, columns = _expect(Padded, y).shape[:2]
+    if (y.lengths != steps).any() or (y.indices != np.arange(columns)).any():
+        raise ValueError(
+            "the layer gave columns of another order or other lengths, which an array cannot say"
+        )
+    return y.data
 
 
 def _ragged_of_ragged(X: Ragged, y: Any) -> Ragged:
