@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from thinc.types import Padded
 from varlen import _core
 from varlen._core import Level
 from varlen.ops.flatten import unpad
+from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +43,12 @@ def _around(X: Array, nW: int, lengths: Any, op: str, what: str) -> Level:
     """The sequences of a window's rows: one where nothing else is said."""
     if X.ndim != 2:
         raise ValueError(f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
-    return _level((len(X),) if lengths is None else lengths, len(X))
+    return _one(len(X)) if lengths is None else _level(lengths, len(X))
+
+
+@lru_cache(maxsize=64)
+def _one(rows: int) -> Level:
+    return Level.from_lengths((rows,))
 
 
 @registry.ops("VarlenOps")
@@ -193,6 +200,67 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         if len(lasts) == 0:
             return self._none_of(d_lasts)
         return _core.expand_end(d_lasts, Level.from_bounds(np.asarray(lasts) + 1), True)
+
+    def softmax_sequences(self, Xs: Array, lengths: Any, *, inplace: bool = False, axis: int = -1) -> Array:
+        """The softmax of each column inside each sequence; `inplace` and `axis` mean nothing.
+
+        The maximum is subtracted, where Thinc clips to 20.
+        """
+        if Xs.ndim >= 3:
+            raise NotImplementedError(f"Softmax currently only supports 2d. Got: {Xs.ndim}")
+        return _core.softmax(Xs, _level(lengths, len(Xs)))
+
+    def backprop_softmax_sequences(self, dY: Array, Y: Array, lengths: Any) -> Array:
+        """The gradient."""
+        return _core.backprop_softmax(dY, Y, _level(lengths, len(dY)))
+
+    def gather_add(self, table: Array, indices: Array) -> Array:
+        """The sum of the rows that each row of indices names. IndexError where there is no such row."""
+        return _core.gather_add(table, indices)
+
+    def scatter_add(self, table: Array, indices: Array, values: Any) -> None:
+        """Add each row of values to the row of table that its index names, in place.
+
+        Below 0 an index is left out where they are int32 in one axis, and counts from the end otherwise, as
+        with NumpyOps.
+        """
+        wanted = (*indices.shape, *table.shape[1:])
+        if np.shape(values) != wanted or getattr(values, "dtype", None) != table.dtype:
+            values = np.broadcast_to(values, wanted).astype(table.dtype)
+        if indices.size and indices.min() < 0:
+            there = indices >= 0
+            if indices.dtype == np.int32 and indices.ndim == 1:
+                indices, values = indices[there], values[there]
+            else:
+                indices = np.where(there, indices, indices + len(table))
+        _core.scatter_add(table, indices, values)
+
+    def hash(self, ids: Array, seed: int) -> Array:
+        """Four hashes of 32 bits for each id."""
+        return _core.hash(ids, seed)
+
+    def ngrams(self, n: int, keys: Array) -> Array:
+        """A hash for every n keys that follow each other."""
+        if n < 1:
+            return self.alloc((0,), dtype="uint64")  # type: ignore[no-any-return]
+        return _core.ngrams(n, keys, Level.from_lengths((len(keys),)))[0]
+
+    def lstm_forward_training(
+        self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
+    ) -> tuple[Array, Any]:
+        """An LSTM over packed rows, and what its gradient needs."""
+        return lstm_forward_training(params, H0, C0, X, size_at_t)
+
+    def lstm_forward_inference(
+        self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
+    ) -> Array:
+        """The same without the gradient."""
+        made: Array = lstm_forward_inference(params, H0, C0, X, size_at_t)
+        return made
+
+    def backprop_lstm(self, dY: Array, lengths: Array, params: Array, fwd_state: Any) -> tuple[Array, Array]:
+        """The gradients of the rows and of params: those that Thinc's leaves out too."""
+        return backprop_lstm(dY, lengths, params, fwd_state)
 
     def maxout(self, X: Array) -> tuple[Array, Array]:
         """The largest of each row's pieces, and which it is: bit for bit NumpyOps'."""
