@@ -132,12 +132,11 @@ def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
     Traceback (most recent call last):
     ValueError: the gradient: is float64, the result is float32
     """
+    if isinstance(Y, Ragged) and isinstance(d, Ragged) and d._levels is Y._levels and len(Y._levels[-1]):
+        d, Y = d._values, Y._values
     if type(Y) is ndarray and type(d) is ndarray:
         if d.shape != Y.shape or (d.dtype is not Y.dtype and not _fits(d.dtype, Y.dtype)):
             _refuse(d, Y, what)
-        return
-    if isinstance(Y, Ragged) and isinstance(d, Ragged) and d._levels is Y._levels and len(Y._levels[-1]):
-        check_gradient(d._values, Y._values, what)
         return
     check_structure(d, Y, what, "the result")
     # Without sequences a container may come from an empty list, which does not know how wide they would be.

@@ -51,7 +51,8 @@ def with_array(layer: Any, pad: int = 0) -> Any:
     >>> layer.predict([np.array([1, 2]), np.array([3])])
     [array([-1, -2]), array([-3])]
     """
-    return made(partial(_around, "with_array", partial(as_array, pad=whole(pad, "pad"))), layer)
+    enter = partial(as_array, pad=pad) if whole(pad, "pad") else as_array
+    return made(partial(_around, "with_array", enter), layer)
 
 
 def with_array2d(layer: Any, pad: int = 0) -> Any:
