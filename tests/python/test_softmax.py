@@ -66,25 +66,26 @@ def test_softmax_is_that_of_plain_python(case, temperature):
 
 
 @pytest.mark.parametrize("columns", [(), (2,), (3,), (40,), (600,)])
-@pytest.mark.parametrize("dtype", FLOATS[:4])
+@pytest.mark.parametrize("dtype", [*FLOATS[:4], "int32"])
 def test_long_sequences_are_worked_on_in_pieces(dtype, columns):
-    lengths = np.array([2047, 0, 2049, 9000, 31, 33, 20_000 if columns in ((), (3,)) else 1])
-    x = np.random.default_rng(0).normal(size=(lengths.sum(), *columns)).astype(dtype)
+    lengths = np.array([2047, 0, 2049, 9000, 31, 33] if columns != (600,) else [300, 0, 33, 9])
+    x = (np.random.default_rng(0).normal(size=(lengths.sum(), *columns)) * 2).astype(dtype)
     wide = x.astype(float)
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
     most = np.zeros((len(lengths), *columns))
     total = np.zeros((len(lengths), *columns))
     for i, (end, n) in enumerate(zip(np.cumsum(lengths), lengths, strict=True)):
         if n:
             most[i] = wide[end - n : end].max(0)
             total[i] = np.exp(wide[end - n : end] - most[i]).sum(0)
-    assert len(starts) == len(x)
     share = np.exp(wide - np.repeat(most, lengths, 0)) / np.repeat(total, lengths, 0)
-    one = CLOSE[np.dtype(dtype).itemsize]
+    floats = dtype != "int32"
+    one = CLOSE[np.dtype(dtype).itemsize] if floats else 1e-13
     made = ops.softmax_sequences(x, lengths).astype(float)
     assert np.allclose(made, share, rtol=one, atol=one * 1e-5)
     log = ops.log_softmax_sequences(x, lengths).astype(float)
-    assert np.allclose(log, np.log(share), rtol=one, atol=0)
+    assert np.allclose(log, np.log(share), rtol=one, atol=one)
+    if not floats:
+        return
     y = ops.softmax_sequences(x, lengths)
     back = ops.backprop_softmax_sequences(x, y, lengths).astype(float)
     wide_y = y.astype(float)
