@@ -13,6 +13,7 @@
 #include "raise.hpp"
 #include "span.hpp"
 #include "varlen/gather.hpp"
+#include "varlen/scatter.hpp"
 #include "window.hpp"
 
 namespace varlen::bindings {
@@ -120,19 +121,18 @@ constexpr Signature<3> kTake{"take_rows", {"X", "rows", "max_bytes"}, 2, 3};
 py::object take(const Arguments<3>& args) {
   const py::array x = as_rows(args[0], "X");
   const Ints index = as_ints(args[1], "rows");
-  Ranges ranges(index.count);
-  py::array ends = empty_ints(index.count);
-  refuse(gather_index(index.data, index.count, x.shape(0), ranges.data()), x.shape(0), "rows");
-  gather_steps({1, index.count}, 1, ints(ends));
+  const auto* const numbers = reinterpret_cast<const std::byte*>(index.data);
+  Status status = scatter_check({Type::i64, numbers, index.count}, x.shape(0));
+  if (!status.ok()) status.value = index.data[status.where];
+  refuse(status, x.shape(0), "rows");
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = index.count;
   py::array made = out_for(nullptr, args[2], "X", x.dtype(), shape, x);
   std::byte* const to = bytes(made);
   const Rows rows = rows_of(x);
-  const std::int64_t* const counted = ints(ends);
   {
     const Unlocked unlocked(made.nbytes());
-    gather_rows(rows, ranges.data(), counted, index.count, to);
+    take_rows(rows, index.data, index.count, to);
   }
   return made;
 }

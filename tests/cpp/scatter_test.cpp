@@ -149,3 +149,21 @@ TEST(scatter, puts_rows_in_and_takes_them_out) {
     CHECK(taken == added);
   }
 }
+
+TEST(scatter, takes_rows_and_nothing_beside_them) {
+  for (const int threads : {1, 3}) {
+    varlen::set_num_threads(threads);
+    for (const std::int64_t width : {0, 1, 3, 4, 8, 16, 20, 32, 96, 100, 384, 512, 700}) {
+      const std::int64_t total = draw(1, 40);
+      const std::int64_t n = threads == 1 ? draw(0, 30) : 9000;
+      const Bytes values = varlen::test::noise(total * width);
+      const Ints rows = numbers(n, total);
+      Bytes out(z(n * width));
+      varlen::take_rows({values.data(), total, width}, rows.data(), n, out.data());
+      for (std::int64_t k = 0; k < n; ++k) {
+        CHECK(std::equal(out.begin() + k * width, out.begin() + (k + 1) * width,
+                         values.begin() + rows[z(k)] * width));
+      }
+    }
+  }
+}

@@ -6,7 +6,7 @@ import varlen as vl
 from doors import INTEGERS, doors, refuses
 from hypothesis import given
 from hypothesis import strategies as st
-from varlen import ops
+from varlen import _core, ops
 from varlen.testing import oracle, strategies
 from varlen.testing import oracle_scatter as plain
 
@@ -197,6 +197,12 @@ def test_rows_are_the_same_for_any_threads():
         assert one.tobytes() == many.tobytes()
     assert found[0][2].tobytes() == np.insert(X, places, X[:9000], 0).tobytes()
     assert back[0].values.tobytes() == X.tobytes()
+
+
+@pytest.mark.parametrize("bad", [-1, 5, 2**62, -(2**63)])
+def test_rows_that_are_not_there_are_not_taken(bad):
+    with pytest.raises(IndexError, match=f"index {bad} at position 1 is out of range for 5 rows"):
+        _core.take_rows(np.arange(5), np.array([4, bad]))
 
 
 R = vl.Ragged(np.arange(5.0), [3, 0, 2])

@@ -21,6 +21,9 @@ Status span_ranges(Offsets level, Offsets groups, const std::int64_t* pairs, Ran
 Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool between,
                  std::int64_t* rows) noexcept;
 
+/// out: rows[0], rows[1], ... of the values, each one of them. Threaded by bytes.
+void take_rows(Rows values, const std::int64_t* rows, std::int64_t n, std::byte* out) noexcept;
+
 /// Whether rows never decrease and lie in [0, total]: what span_rows gives with `between`. Fails with
 /// index_out_of_range or decreasing, where = entry.
 Status span_between(const std::int64_t* rows, std::int64_t n, std::int64_t total) noexcept;
