@@ -28,7 +28,7 @@ from thinc.api import (  # noqa: E402
     use_ops,
     with_array,
 )
-from varlen.thinc import VarlenOps  # noqa: E402
+from varlen.thinc import VarlenOps, install  # noqa: E402
 
 SEEDS = range(3)
 TOLERANCE = 1e-4
@@ -161,19 +161,24 @@ def example(nlp, rng):
     return Example.from_dict(doc, truth)
 
 
-def spacy_losses(ops, seed):
-    """A pipeline on one tok2vec: the losses of each step, by component."""
+def pipeline(rng):
+    """All components on one tok2vec, initialized; with what they learn from, and the optimizer."""
     import spacy
 
+    nlp = spacy.blank("en")
+    for name, model in PIPES.items():
+        nlp.add_pipe(name, config={"model": model})
+    examples = [example(nlp, rng) for _ in range(24)]
+    return nlp, examples, nlp.initialize(lambda: examples)
+
+
+def spacy_losses(ops, seed):
+    """The losses of each step, by component."""
     rng = np.random.default_rng(seed)
     losses = {name: [] for name in PIPES}
     with use_ops(ops):
         fix_random_seed(seed)
-        nlp = spacy.blank("en")
-        for name, model in PIPES.items():
-            nlp.add_pipe(name, config={"model": model})
-        examples = [example(nlp, rng) for _ in range(24)]
-        optimizer = nlp.initialize(lambda: examples)
+        nlp, examples, optimizer = pipeline(rng)
         for step in range(6):
             given = {}
             some = examples[step % 2 * 12 : step % 2 * 12 + 12]
@@ -191,3 +196,15 @@ def test_spacy_learns_as_on_thincs_own_ops():
         pairs = [(ours[name], stock[name]) for ours, stock in runs]
         assert all(len(ours) == 6 and ours[-1] != ours[0] for ours, _ in pairs), name
         assert most([agree(*pair) for pair in pairs]), (name, pairs)
+
+
+def test_install_reaches_all_of_spacy():
+    pytest.importorskip("spacy", reason="spacy is not installed")
+    undo = install()
+    try:
+        nlp = pipeline(np.random.default_rng(0))[0]
+    finally:
+        undo()
+    kinds = {type(node.ops) for _, pipe in nlp.pipeline for node in pipe.model.walk()}
+    assert kinds == {VarlenOps}
+    assert len(nlp("the cat sees a dog in Lima")) == 7

@@ -10,7 +10,7 @@ from typing import Any
 import catalogue
 import thinc.backends
 import thinc.model
-from thinc.api import registry
+from thinc import registry
 from thinc.backends import NumpyOps
 
 from varlen.interop.thinc_ops import VarlenOps

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from thinc.api import registry
+from thinc import registry
 from thinc.backends import NumpyOps
 from thinc.types import Padded
 
