@@ -53,6 +53,13 @@ def test_tensors_give_the_numbers_of_arrays(dtype, lengths):
     agree(out, ops.sort(x.numpy(), lengths))
 
 
+def test_nan_is_last_where_torch_has_it_first():
+    x = torch.tensor([3.0, float("nan"), 5.0])
+    assert ops.argsort(x, [3], descending=True).tolist() == [2, 0, 1]
+    assert ops.topk(x, [3], k=1)[0].values.tolist() == [5]
+    assert torch.topk(x, 1)[0].isnan()
+
+
 def test_bfloat16_stays():
     x = torch.tensor([3.0, float("nan"), 1.0], dtype=torch.bfloat16)
     assert ops.sort(x, [3])[:2].tolist() == [1, 3]

@@ -53,7 +53,8 @@ def sort(
     Notes
     -----
     Sequences up to 64 rows are sorted by counting, longer ones by digits, very long ones by all threads
-    together: the same bits alone, in a batch and with any number of threads.
+    together: the same bits alone, in a batch and with any number of threads. torch puts NaN first where it
+    descends; here a NaN is never among the best while there are numbers.
 
     Examples
     --------
