@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "cast_types.hpp"
 #include "reduce_shared.hpp"
@@ -13,8 +15,10 @@ template <class T>
 bool alike(T a, T b) noexcept {
   if constexpr (kHalf<T>) {
     return alike(widen(a), widen(b));
+  } else if constexpr (std::is_integral_v<T>) {
+    return a == b;
   } else {
-    return a == b || (a != a && b != b);
+    return a == b || (std::isnan(a) && std::isnan(b));
   }
 }
 

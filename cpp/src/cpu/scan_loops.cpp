@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -39,7 +40,7 @@ struct RunningEnd {
   static constexpr bool kExtreme = true;
   static Acc join(Acc a, Acc b) noexcept {
     const Acc more = beyond(b, a);  // a, where one of them is NaN
-    if constexpr (std::is_floating_point_v<C>) return b == b ? more : b;
+    if constexpr (std::is_floating_point_v<C>) return std::isnan(b) ? b : more;
     return more;
   }
   static Acc beyond(Acc b, Acc a) noexcept { return (is_max ? b > a : b < a) ? b : a; }
@@ -49,58 +50,98 @@ using RunningMax = RunningEnd<C, true>;
 template <class C>
 using RunningMin = RunningEnd<C, false>;
 
-/// One column of one sequence.
-template <class K, bool exclusive>
-[[gnu::always_inline]] inline typename K::Acc flat(const typename K::T* in, std::int64_t in_step,
-                                                   typename K::T* out, std::int64_t out_step, std::int64_t n,
-                                                   typename K::Acc a) noexcept {
+template <class T>
+[[gnu::always_inline]] inline bool has_nan(const T* in, std::int64_t step, std::int64_t n) noexcept {
+  using Mask = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  Mask some = 0;
+  if (step == 1 || step == -1) {  // a loop over vectors
+    const T* const low = step == 1 ? in : in - (n - 1);
+    for (std::int64_t r = 0; r < n; ++r) some |= std::isnan(low[r]) ? Mask{1} : Mask{0};
+  } else {
+    for (std::int64_t r = 0; r < n; ++r) some |= std::isnan(in[r * step]) ? Mask{1} : Mask{0};
+  }
+  return some != 0;
+}
+
+/// Rows of one column of one sequence, onto a.
+template <class K, bool exclusive, class Join>
+[[gnu::always_inline]] inline typename K::Acc flat(ScanRows rows, std::int64_t n, typename K::Acc a,
+                                                   Join join) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
-  constexpr std::int64_t kRun = 64;
-  if constexpr (K::kExtreme && std::is_floating_point_v<T>) {
-    // Without NaN an extreme is one instruction from row to row.
-    while (n > 0 && a == a) {
-      const std::int64_t some = std::min(n, kRun);
-      std::int64_t plain = 0;
-      for (std::int64_t r = 0; r < some; ++r) plain += in[r * in_step] == in[r * in_step] ? 1 : 0;
-      if (plain < some) break;
-      for (std::int64_t r = 0; r < some; ++r, in += in_step, out += out_step) {
-        const Acc next = K::beyond(*in, a);
-        *out = exclusive ? a : next;
-        a = next;
-      }
-      n -= some;
-    }
-  }
-  for (; n > 0; --n, in += in_step, out += out_step) {
-    const Acc next = K::join(a, static_cast<Acc>(*in));
+  const auto* in = reinterpret_cast<const T*>(rows.in);
+  auto* out = reinterpret_cast<T*>(rows.out);
+  for (; n > 0; --n, in += rows.in_step, out += rows.out_step) {
+    const Acc next = join(a, static_cast<Acc>(*in));
     *out = static_cast<T>(exclusive ? a : next);
     a = next;
   }
   return a;
 }
 
+/// How many rows ahead are known to hold no NaN, or to hold some.
+struct KnownRows {
+  std::int64_t count = 0;
+  bool clean = false;
+};
+
+/// The same for n of rows.count rows. Without NaN an extreme is one instruction from row to row, so that is
+/// looked for in many rows at once.
+template <class K, bool exclusive>
+[[gnu::always_inline]] inline typename K::Acc column(ScanRows rows, std::int64_t n, typename K::Acc a,
+                                                     KnownRows& known) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  if constexpr (K::kExtreme && std::is_floating_point_v<T>) {
+    constexpr std::int64_t kMost = 1024;
+    while (n > 0) {
+      if (known.count == 0) {
+        known.count = std::min(rows.count, kMost);
+        known.clean = !has_nan(reinterpret_cast<const T*>(rows.in), rows.in_step, known.count);
+      }
+      const std::int64_t some = std::min(n, known.count);
+      if (known.clean && !std::isnan(a)) {
+        a = flat<K, exclusive>(rows, some, a, [](Acc so_far, Acc x) { return K::beyond(x, so_far); });
+      } else {
+        a = flat<K, exclusive>(rows, some, a, K::join);
+      }
+      rows.in += some * rows.in_step * static_cast<std::int64_t>(sizeof(T));
+      rows.out += some * rows.out_step * static_cast<std::int64_t>(sizeof(T));
+      rows.count -= some;
+      known.count -= some;
+      n -= some;
+    }
+    return a;
+  } else {
+    return flat<K, exclusive>(rows, n, a, [](Acc so_far, Acc x) { return K::join(so_far, x); });
+  }
+}
+
 template <class K, bool exclusive>
 void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
-  const auto* in = reinterpret_cast<const T*>(rows.in);
-  auto* out = reinterpret_cast<T*>(rows.out);
+  constexpr std::int64_t kSize = sizeof(T);
   auto* const __restrict sums = reinterpret_cast<Acc*>(place.acc);
   const auto* const starts = reinterpret_cast<const Acc*>(place.starts);
+  KnownRows known;
   for (;;) {
     const std::int64_t n = std::min(place.ahead, rows.count);
     if (w == 1) {
-      *sums = flat<K, exclusive>(in, rows.in_step, out, rows.out_step, n, *sums);
-      in += n * rows.in_step;
-      out += n * rows.out_step;
+      *sums = column<K, exclusive>(rows, n, *sums, known);
+      rows.in += n * rows.in_step * kSize;
+      rows.out += n * rows.out_step * kSize;
     } else {
-      for (std::int64_t r = 0; r < n; ++r, in += rows.in_step, out += rows.out_step) {
+      for (std::int64_t r = 0; r < n; ++r) {
+        const auto* const in = reinterpret_cast<const T*>(rows.in);
+        auto* const out = reinterpret_cast<T*>(rows.out);
         for (std::int64_t k = 0; k < w; ++k) {
           const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
           out[k] = static_cast<T>(exclusive ? sums[k] : next);
           sums[k] = next;
         }
+        rows.in += rows.in_step * kSize;
+        rows.out += rows.out_step * kSize;
       }
     }
     place.ahead -= n;
