@@ -46,13 +46,14 @@ Ints numbers(std::int64_t n, std::int64_t rows) {
 TEST(scatter, sums_the_rows_that_are_named) {
   for (const int threads : {1, 3}) {
     varlen::set_num_threads(threads);
-    for (const std::int64_t columns : {1, 3, 17, 96, 300}) {
-      for (const std::int64_t each : {0, 1, 3, 4, 6}) {
+    for (const std::int64_t columns : {1, 17, 300}) {
+      for (const std::int64_t each : {0, 3, 4}) {
         const std::int64_t rows = draw(1, 40);
         const std::int64_t n = threads == 1 ? 20 : 3000;
         const std::vector<float> table = floats(rows * columns);
         const Ints at = numbers(n * each, rows);
         std::vector<float> out(z(n * columns), -1);
+        std::vector<float> want(out.size());
         const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
         CHECK(varlen::scatter_check(lookups, rows).ok());
         varlen::gather_add(varlen::Type::f32, bytes_of(table), columns, lookups, n, each, bytes_of(out));
@@ -60,19 +61,20 @@ TEST(scatter, sums_the_rows_that_are_named) {
           for (std::int64_t c = 0; c < columns; ++c) {
             float sum = 0;
             for (std::int64_t k = 0; k < each; ++k) sum += table[z(at[z(t * each + k)] * columns + c)];
-            CHECK_EQ(out[z(t * columns + c)], sum);
+            want[z(t * columns + c)] = sum;
           }
         }
+        CHECK(out == want);
       }
     }
   }
 }
 
 TEST(scatter, adds_the_same_in_either_way) {
-  for (const std::int64_t columns : {1, 5, 96, 300}) {
-    for (const std::int64_t rows : {1, 9, 5000}) {
+  for (const std::int64_t columns : {1, 96}) {
+    for (const std::int64_t rows : {9, 5000}) {
       const std::int64_t each = 2;
-      const std::int64_t n = draw(0, 1) == 0 ? draw(0, 30) : 700'000 / columns;
+      const std::int64_t n = rows == 9 ? draw(0, 30) : 700'000 / columns;
       const std::vector<float> values = floats(n * columns);
       const Ints at = numbers(n * each, rows);
       const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
@@ -153,7 +155,7 @@ TEST(scatter, puts_rows_in_and_takes_them_out) {
 TEST(scatter, takes_rows_and_nothing_beside_them) {
   for (const int threads : {1, 3}) {
     varlen::set_num_threads(threads);
-    for (const std::int64_t width : {0, 1, 3, 4, 8, 16, 20, 32, 96, 100, 384, 512, 700}) {
+    for (const std::int64_t width : {0, 1, 3, 4, 8, 16, 20, 32, 100, 700}) {
       const std::int64_t total = draw(1, 40);
       const std::int64_t n = threads == 1 ? draw(0, 30) : 9000;
       const Bytes values = varlen::test::noise(total * width);
