@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import varlen as vl
+from torch_samples import agree, rows
 from varlen import ops
 
 torch = pytest.importorskip("torch")
@@ -12,17 +13,6 @@ torch = pytest.importorskip("torch")
 LENGTHS = [[2, 0, 3], [0], [], [4], [1, 1], [0, 0]]
 FULL = [[2, 3], [4], [1, 1, 5]]
 SUMS = ["reduce_sum", "reduce_mean", "reduce_prod", "reduce_norm", "reduce_any", "reduce_all"]
-
-
-def rows(lengths, trailing=(), dtype=torch.float64, seed=0):
-    made = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(seed))
-    return (made * 4).to(dtype)
-
-
-def agree(made, wanted):
-    assert isinstance(made, torch.Tensor)
-    assert np.array_equal(made.detach().numpy(), wanted)
-    assert made.detach().numpy().dtype == wanted.dtype
 
 
 @pytest.mark.parametrize("name", SUMS)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import varlen as vl
+from torch_samples import rows
 from varlen import ops
 
 torch = pytest.importorskip("torch")
@@ -18,11 +19,6 @@ CALLS = {
     "shift back": lambda x, lengths: ops.backprop_shift(x, lengths, by=torch.arange(len(lengths))),
     "roll back": lambda x, lengths: ops.backprop_roll(x, lengths, by=2),
 }
-
-
-def rows(lengths, trailing=(), dtype=torch.float64):
-    made = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(0))
-    return (made * 4).to(dtype)
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import varlen as vl
+from torch_samples import agree, rows
 from varlen import ops
 
 torch = pytest.importorskip("torch")
@@ -10,17 +11,6 @@ torch = pytest.importorskip("torch")
 LENGTHS = [[2, 0, 3], [0], [], [4], [1, 1]]
 FORWARD = [ops.softmax_sequences, ops.log_softmax_sequences]
 BACKWARD = [ops.backprop_softmax_sequences, ops.backprop_log_softmax_sequences]
-
-
-def rows(lengths, trailing=(), dtype=torch.float64, seed=0):
-    made = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(seed))
-    return (made * 4).to(dtype)
-
-
-def agree(made, wanted):
-    assert isinstance(made, torch.Tensor)
-    assert np.array_equal(made.detach().numpy(), wanted)
-    assert made.detach().numpy().dtype == wanted.dtype
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])

@@ -1,8 +1,12 @@
 """Variances, logarithms of sums and products of tensors: the numbers of arrays, and their gradients."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+import torch_samples
 import varlen as vl
+from torch_samples import rows
 from varlen import ops
 
 torch = pytest.importorskip("torch")
@@ -11,15 +15,7 @@ LENGTHS = [[2, 0, 3], [0], [], [4], [2, 1]]
 NAMES = ["var", "std", "logsumexp", "prod"]
 
 
-def rows(lengths, trailing=(), dtype=torch.float64, seed=0):
-    made = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(seed))
-    return (made * 4).to(dtype)
-
-
-def agree(made, wanted):
-    assert isinstance(made, torch.Tensor)
-    assert np.array_equal(made.detach().numpy(), wanted, equal_nan=True)
-    assert made.detach().numpy().dtype == wanted.dtype
+agree = partial(torch_samples.agree, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
