@@ -8,34 +8,17 @@
 #include <vector>
 
 #include "check.hpp"
+#include "level_draw.hpp"
 #include "pad_draw.hpp"
 #include "varlen/pool.hpp"
 
 using varlen::test::Bytes;
 using varlen::test::draw;
+using varlen::test::Drawn;
+using varlen::test::drawn;
 using varlen::test::z;
 
 namespace {
-
-struct Drawn {
-  std::vector<std::int64_t> ends;
-  std::int64_t longest = 0;
-
-  [[nodiscard]] varlen::Offsets level() const {
-    return {ends.data(), static_cast<std::int64_t>(ends.size())};
-  }
-};
-
-Drawn drawn(std::int64_t count, std::int64_t most) {
-  Drawn made;
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t length = draw(0, most);
-    made.longest = std::max(made.longest, length);
-    made.ends.push_back(total += length);
-  }
-  return made;
-}
 
 // Small whole numbers, which add up to the same in any order.
 template <class T>

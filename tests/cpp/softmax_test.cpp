@@ -10,35 +10,18 @@
 #include <vector>
 
 #include "check.hpp"
+#include "level_draw.hpp"
 #include "pad_draw.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/reduce.hpp"
 
 using varlen::test::Bytes;
 using varlen::test::draw;
+using varlen::test::Drawn;
+using varlen::test::drawn;
 using varlen::test::z;
 
 namespace {
-
-struct Cut {
-  std::vector<std::int64_t> ends;
-  std::int64_t longest = 0;
-
-  [[nodiscard]] varlen::Offsets level() const {
-    return {ends.data(), static_cast<std::int64_t>(ends.size())};
-  }
-};
-
-Cut cut(std::int64_t count, std::int64_t most) {
-  Cut made;
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t length = draw(0, most);
-    made.longest = std::max(made.longest, length);
-    made.ends.push_back(total += length);
-  }
-  return made;
-}
 
 template <class T>
 std::vector<T> some(std::int64_t count) {
@@ -48,7 +31,7 @@ std::vector<T> some(std::int64_t count) {
 }
 
 template <class T>
-Bytes run(varlen::Softmax op, varlen::Type type, const Cut& of, std::int64_t columns,
+Bytes run(varlen::Softmax op, varlen::Type type, const Drawn& of, std::int64_t columns,
           const std::vector<T>& values, const std::vector<T>& made) {
   varlen::SoftmaxJob job;
   job.op = op;
@@ -64,7 +47,7 @@ Bytes run(varlen::Softmax op, varlen::Type type, const Cut& of, std::int64_t col
 }
 
 template <class T>
-void shares_add_up(varlen::Type type, const Cut& of, std::int64_t columns) {
+void shares_add_up(varlen::Type type, const Drawn& of, std::int64_t columns) {
   const std::int64_t total = of.level().total();
   const std::vector<T> values = some<T>(total * columns);
   const Bytes out = run(varlen::Softmax::softmax, type, of, columns, values, {});
@@ -101,7 +84,7 @@ void shares_add_up(varlen::Type type, const Cut& of, std::int64_t columns) {
 TEST(softmax, adds_up_to_one_and_stays_inside_its_memory) {
   for (const std::int64_t columns : {1, 2, 3, 8, 9, 70, 300}) {
     for (const std::int64_t most : {0, 3, 8, 16, 40, 300, 3000}) {
-      const Cut of = cut(most > 40 ? 3 : 30, most > 300 && columns > 9 ? 300 : most);
+      const Drawn of = drawn(most > 40 ? 3 : 30, most > 300 && columns > 9 ? 300 : most);
       shares_add_up<float>(varlen::Type::f32, of, columns);
       shares_add_up<double>(varlen::Type::f64, of, columns);
     }
@@ -110,7 +93,7 @@ TEST(softmax, adds_up_to_one_and_stays_inside_its_memory) {
 
 TEST(softmax, gives_the_same_bits_on_any_number_of_threads) {
   const int before = varlen::num_threads();
-  Cut of = cut(300, 200);
+  Drawn of = drawn(300, 200);
   of.ends.push_back(of.ends.back() + 1'100'000);  // long enough to be shared
   of.longest = 1'100'000;
   const std::vector<float> values = some<float>(of.level().total());

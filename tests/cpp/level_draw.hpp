@@ -1,0 +1,32 @@
+// Levels that tests draw.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "pad_draw.hpp"
+#include "varlen/views.hpp"
+
+namespace varlen::test {
+
+struct Drawn {
+  std::vector<std::int64_t> ends;
+  std::int64_t longest = 0;
+
+  [[nodiscard]] Offsets level() const { return {ends.data(), static_cast<std::int64_t>(ends.size())}; }
+};
+
+/// So many sequences of at most so many rows.
+inline Drawn drawn(std::int64_t count, std::int64_t most) {
+  Drawn made;
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t length = draw(0, most);
+    made.longest = std::max(made.longest, length);
+    made.ends.push_back(total += length);
+  }
+  return made;
+}
+
+}  // namespace varlen::test
