@@ -59,6 +59,7 @@ def wanted(name, x, lengths, exclusive, reverse):
     if exclusive:
         start = {"cumsum": 0, "cumprod": 1}.get(name, bound(x.dtype, name == "cummax"))
     wide = x.astype(float if kind(x.dtype) not in WHOLE else object)
+    start = None if start is None else np.array(start, wide.dtype)  # else NumPy takes it for an int64
     made = oracle.scan(wide, lengths, OPS[name], start, reverse)
     shape = (len(made), *x.shape[1:])
     return np.array([np.broadcast_to(row, shape[1:]) for row in made], wide.dtype).reshape(shape)
