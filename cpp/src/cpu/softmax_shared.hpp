@@ -1,7 +1,12 @@
 // What the two builds of the loops inside sequences share.
 #pragma once
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>

@@ -18,10 +18,10 @@
 
 namespace varlen {
 
-/// Whether this machine runs what is marked with VARLEN_AVX2.
+/// Whether this machine runs what is marked with VARLEN_AVX2, and FMA, which came with it.
 inline bool has_avx2() noexcept {
 #ifdef VARLEN_AVX2
-  static const bool found = __builtin_cpu_supports("avx2") != 0;
+  static const bool found = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   return found;
 #else
   return false;
