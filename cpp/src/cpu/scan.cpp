@@ -42,8 +42,9 @@ class ScanRun {
 
   /// Sequences [some), but for those that threads share.
   void sequences(Range some) const noexcept {
+    const bool may_share = is_giant(job_.longest);
     while (some.begin < some.end) {
-      std::int64_t i = some.begin;
+      std::int64_t i = may_share ? some.begin : some.end;
       while (i < some.end && !is_shared(i)) ++i;
       if (i > some.begin) {
         scan({job_.level.ends, {some.begin, i}, job_.level.start(some.begin), {0, job_.columns}, nullptr});
@@ -52,9 +53,7 @@ class ScanRun {
     }
   }
 
-  [[nodiscard]] bool is_shared(std::int64_t i) const noexcept {
-    return job_.level.length(i) * job_.columns * loops_.size >= kGiantBytes;
-  }
+  [[nodiscard]] bool is_shared(std::int64_t i) const noexcept { return is_giant(job_.level.length(i)); }
 
   /// By all threads, by parts of its rows and of its columns; `totals` has room for kReduceParts times the
   /// columns. Products are not cut by rows: that of a part may leave the range where no product asked for
@@ -95,6 +94,10 @@ class ScanRun {
   }
 
  private:
+  [[nodiscard]] bool is_giant(std::int64_t rows) const noexcept {
+    return rows * job_.columns * loops_.size >= kGiantBytes;
+  }
+
   /// What an exclusive scan starts with: no lower, or higher, than the values can be.
   void first(std::byte* start) const noexcept {
     const bool is_max = job_.op == Scan::max;

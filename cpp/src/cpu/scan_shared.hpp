@@ -19,6 +19,11 @@ struct FourRun {
   Range some;                ///< which of them
   Range bounds;              ///< the rows of them
   double start;              ///< what each starts with
+
+  /// The row that sequence i begins with.
+  [[nodiscard]] std::int64_t begin(std::int64_t i) const noexcept {
+    return i > some.begin ? ends[i - 1] : bounds.begin;
+  }
 };
 
 /// By op: sums, sums that are exclusive, their reverses; then products.
