@@ -1,4 +1,4 @@
-"""Reductions of tensors: the numbers of arrays, gradients of every order, torch.func, compile."""
+"""Reductions of tensors: the numbers of arrays, gradients of every order, torch.func."""
 
 from types import SimpleNamespace
 
@@ -137,21 +137,6 @@ def test_func_transforms():
     assert jacobian.shape == (3, 2, 5, 2)
     moved = torch.func.vmap(lambda x: ops.reduce_sum(x, lengths), in_dims=1)(batch.movedim(0, 1))
     assert torch.equal(moved, torch.stack([ops.reduce_sum(one, lengths) for one in batch]))
-
-
-# What torch itself does where a graph ends; it hides such warnings from all but those who raise them.
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor", "ignore::DeprecationWarning")
-def test_compile_is_not_broken():
-    level = vl.Level([2, 0, 3])
-    x = rows([5], (2,)).requires_grad_()
-
-    def step(x):
-        return (ops.reduce_mean(x * 2, level) + ops.reduce_sum(x, level)).sum()
-
-    torch.compile(step, backend="aot_eager")(x).backward()
-    y = x.detach().clone().requires_grad_()
-    step(y).backward()
-    assert torch.allclose(x.grad, y.grad)
 
 
 def test_registered_ops_keep_what_they_promise():

@@ -1,4 +1,4 @@
-"""Softmax of tensors: the numbers of arrays, gradients of first and second order, torch.func, compile."""
+"""Softmax of tensors: the numbers of arrays, gradients of first and second order, torch.func."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tensors in order: the numbers of arrays, gradients of every order, torch.func, compile."""
+"""Tensors in order: the numbers of arrays, gradients of every order, torch.func."""
 
 import numpy as np
 import pytest
@@ -123,19 +123,6 @@ def test_func_transforms():
     assert torch.equal(both, torch.stack([torch.func.grad(loss)(one) for one in batch]))
     ranks = torch.func.vmap(lambda x: ops.rank(x, lengths))(batch)
     assert torch.equal(ranks, torch.stack([ops.rank(one, lengths) for one in batch]))
-
-
-# What torch itself does where a graph ends; it hides such warnings from all but those who raise them.
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor", "ignore::DeprecationWarning")
-def test_compile_is_not_broken():
-    level = vl.Level([2, 0, 3])
-    x = rows([5], (2,)).requires_grad_()
-
-    def step(x):
-        return (ops.sort(x * 2, level) ** 2).sum()
-
-    torch.compile(step, backend="aot_eager")(x).backward()
-    assert torch.allclose(x.grad, 8 * x)
 
 
 def test_registered_ops_keep_what_they_promise():

@@ -53,8 +53,18 @@ def test_gradients_are_right(name, lengths):
         return getattr(ops, f"reduce_{name}")(x, lengths)
 
     assert torch.autograd.gradcheck(run, (x,))
-    if name != "prod":
-        assert torch.autograd.gradgradcheck(run, (x,))
+    assert torch.autograd.gradgradcheck(run, (x,))
+
+
+def test_products_with_zeros_have_second_derivatives_and_no_third():
+    x = torch.tensor([2.0, 0.0, 3.0, 0.0, 0.0, 5.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda x: ops.reduce_prod(x, [3, 0, 3]), (x,))
+    back = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda d, x: ops.backprop_reduce_prod(d, x, [3, 3]), (back, x))
+    (first,) = torch.autograd.grad(ops.reduce_prod(x, [6]).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x, create_graph=True)
+    with pytest.raises(NotImplementedError, match="cumprod: a second derivative"):
+        second.sum().backward()
 
 
 @pytest.mark.parametrize("name", NAMES)

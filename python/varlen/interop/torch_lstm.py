@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from varlen.interop.torch_ops import Op, Seen, on_cpu
+from varlen.interop.torch_ops import Op, Seen, on_cpu, once
 from varlen.ops.lstm import run, run_back
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ _lstm_back: Op = Op(
         X.new_empty((*Y.shape[:2], Y.shape[3])),
         X.new_empty((*Y.shape[:2], Y.shape[3])),
     ),
+    once("lstm"),
     columns=7,
 )
 

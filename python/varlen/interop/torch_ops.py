@@ -88,15 +88,26 @@ class Op:
         self.columns = columns
         self.saves = saves
         self.batch = batch
-        self._watched: Callable[..., Any] = self.plain if gradient is None else _watched(self)
+        self._watched: Callable[..., Any] = _unwatched(self) if gradient is None else _watched(self)
         self._transformed: Callable[..., Any] = _transformed(self)
 
     def __call__(self, *args: Any) -> Any:
         if torch._C._are_functorch_transforms_active():
             return self._transformed(*args)
-        if torch.is_grad_enabled() and any(x.requires_grad for x in args[: self.columns]):
+        if is_watched(*args[: self.columns]):
             return self._watched(*args)
         return self.plain(*args)
+
+
+def is_watched(*tensors: torch.Tensor) -> bool:
+    """Whether autograd follows what is made of these.
+
+    Examples
+    --------
+    >>> is_watched(torch.ones(1)), is_watched(torch.ones(1), torch.ones(1, requires_grad=True))
+    (False, True)
+    """
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
 
 
 def _no_gradient(seen: Seen, d: torch.Tensor) -> None:
@@ -152,6 +163,32 @@ def _backward(op: Op, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
     made = op.gradient(Seen(ctx.rows, tuple(ctx.saved_tensors[:count]), rest), d)
     made = made if isinstance(made, tuple) else (made,)
     return (*made, *(None for _ in range(ctx.count - len(made))))
+
+
+def once(name: str) -> Callable[[Seen, torch.Tensor], Any]:
+    """A gradient for ops that are gradients themselves and have no further one: it raises.
+
+    Examples
+    --------
+    >>> once("cumprod")(Seen(0, (), ()), torch.ones(1))
+    Traceback (most recent call last):
+    NotImplementedError: cumprod: a second derivative is not among what is differentiated here
+    """
+
+    def refuse(seen: Seen, d: torch.Tensor) -> Any:
+        raise NotImplementedError(f"{name}: a second derivative is not among what is differentiated here")
+
+    return refuse
+
+
+def _unwatched(op: Op) -> Any:
+    """The plain op, whose results have no gradient."""
+
+    def run(*args: Any) -> Any:
+        with torch.no_grad():
+            return op.plain(*args)
+
+    return run
 
 
 def _watched(op: Op) -> Any:

@@ -9,7 +9,7 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.interop.torch import tensor_of
-from varlen.interop.torch_ops import Op, Seen, into, offsets_of, on_cpu
+from varlen.interop.torch_ops import Op, Seen, into, offsets_of, on_cpu, once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,15 +47,11 @@ _prod: Op = Op(
 )
 
 
-def _no_second(seen: Seen, d: torch.Tensor) -> Any:
-    raise NotImplementedError("cumprod: there is no second derivative of running products here")
-
-
 _prod_back: Op = Op(
     "backprop_cumprod(Tensor d, Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
     lambda d, x, offsets, *flags: _core.backprop_cumprod(d, x, _level(offsets), *flags),
     lambda d, *_: torch.empty_like(d),
-    _no_second,
+    once("cumprod"),
     columns=2,
 )
 
@@ -91,6 +87,18 @@ _which_back: Op = Op(
     columns=2,
     saves=(1,),
 )
+
+
+def others(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+    """Of each row the product of the others in its sequence, by offsets, inside gradients of other ops.
+
+    Examples
+    --------
+    >>> others(torch.tensor([3.0, 2.0, 4.0]), torch.tensor([0, 2, 3]))
+    tensor([2., 3., 1.])
+    """
+    made: torch.Tensor = _prod(x, offsets, True, False) * _prod(x, offsets, True, True)
+    return made
 
 
 def scan(

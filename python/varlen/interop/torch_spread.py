@@ -8,8 +8,9 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.interop.torch_ops import Op, Seen, into, offsets_of, on_cpu
+from varlen.interop.torch_ops import Op, Seen, into, is_watched, offsets_of, on_cpu
 from varlen.interop.torch_reduce import spread, sums
+from varlen.interop.torch_scan import others
 from varlen.interop.torch_softmax import shares
 from varlen.ops.given import not_empty
 
@@ -41,8 +42,7 @@ def _weighed(
     """The gradient of the rows, in terms of what has gradients."""
     total = x.shape[0]
     if op == "prod":
-        product: torch.Tensor = _back_prod(d, x, offsets)
-        return product
+        return _back_of_prod(d, x, offsets)
     if op == "logsumexp":
         return spread(d, offsets, total) * shares(x, offsets)
     if op == "norm":
@@ -52,6 +52,13 @@ def _weighed(
     weight = 2 * d / free if op == "var" else _over(d, made) / free
     means = sums(x, offsets, "mean")
     return spread(weight, offsets, total) * (x - spread(means, offsets, total))
+
+
+def _back_of_prod(d: torch.Tensor, x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+    if is_watched(d, x) or torch._C._are_functorch_transforms_active():  # this has gradients in its turn
+        return spread(d, offsets, x.shape[0]) * others(x, offsets)
+    made: torch.Tensor = _back_prod(d, x, offsets)
+    return made
 
 
 def _over(d: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
