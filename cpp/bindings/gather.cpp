@@ -84,13 +84,6 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   return descend(all, from + 1, std::move(levels), std::move(ranges), ends, n);
 }
 
-Nested gather(const Nested& all, py::handle index) {
-  Range rows;
-  if (is_plain_slice(index, all.count(), rows)) return view(all, 0, rows);
-  const Ints picked = index_of(index, all.count());
-  return pick(all, 0, picked.data, picked.count);
-}
-
 Ranges all_ranges(const Nested& all) {
   Ranges ranges(all.count());
   gather_all(all.levels[0]->view(), ranges.data());
@@ -138,14 +131,6 @@ Nested gather_column(const Nested& all, std::int64_t at) {
   return pick(all, 1, ints(index), n);
 }
 
-Nested gather_row(const Nested& all, std::int64_t i) {
-  const std::int64_t n = all.count();
-  const std::int64_t at = i < 0 ? i + n : i;
-  if (at < 0 || at >= n) raise_beyond(i, -1, n, "sequences");
-  const Offsets level = all.levels[0]->view();
-  return view(all, 1, {level.start(at), level.end(at)});
-}
-
 constexpr Signature<3> kGather{"gather", {"values", "levels", "index"}};
 constexpr Signature<3> kColumn{"gather_column", {"values", "levels", "at"}};
 constexpr Signature<3> kRow{"gather_row", {"values", "levels", "i"}};
@@ -178,6 +163,21 @@ PyMethodDef methods[] = {
 };
 
 }  // namespace
+
+Nested gather(const Nested& all, py::handle index) {
+  Range rows;
+  if (is_plain_slice(index, all.count(), rows)) return view(all, 0, rows);
+  const Ints picked = index_of(index, all.count());
+  return pick(all, 0, picked.data, picked.count);
+}
+
+Nested gather_row(const Nested& all, std::int64_t i) {
+  const std::int64_t n = all.count();
+  const std::int64_t at = i < 0 ? i + n : i;
+  if (at < 0 || at >= n) raise_beyond(i, -1, n, "sequences");
+  const Offsets level = all.levels[0]->view();
+  return view(all, 1, {level.start(at), level.end(at)});
+}
 
 void bind_gather(py::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), methods) < 0) throw py::error_already_set();

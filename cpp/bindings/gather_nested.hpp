@@ -54,6 +54,12 @@ struct Nested {
   }
 };
 
+/// The sequences of a slice, a mask or integers; those of a slice of step 1 share values.
+Nested gather(const Nested& all, py::handle index);
+
+/// Sequence i, a level fewer, values shared.
+Nested gather_row(const Nested& all, std::int64_t i);
+
 /// n + 1 offsets, the first of them there.
 inline py::array fresh_offsets(std::int64_t n) {
   py::array offsets = empty_ints(n + 1);

@@ -25,6 +25,7 @@ PYBIND11_MODULE(_core, m) {
   bind_pad(m);
   bind_lists_words(m);
   bind_pool(m);
+  bind_ragged(m);
   bind_reduce(m);
   bind_scan(m);
   bind_shift(m);

@@ -24,6 +24,7 @@ void bind_outputs(pybind11::module_& m);
 void bind_pack(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
+void bind_ragged(pybind11::module_& m);
 void bind_reduce(pybind11::module_& m);
 void bind_scan(pybind11::module_& m);
 void bind_scatter(pybind11::module_& m);

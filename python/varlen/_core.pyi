@@ -3,6 +3,7 @@ from typing import Any
 
 from numpy import bool_, dtype, int32, int64, uint8, uint32, uint64
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from typing_extensions import Self
 
 __version__: str
 
@@ -162,6 +163,14 @@ class MappedFile:
     def changed(self) -> bool: ...
     def view(self, entry: int, dtype: dtype[Any]) -> NDArray[Any]: ...
     def will_need(self, begins: ArrayLike, ends: ArrayLike) -> None: ...
+
+class RaggedBase:
+    _values: Any
+    _levels: tuple[Level, ...]
+    @classmethod
+    def _make(cls, values: Any, levels: tuple[Level, ...]) -> Self: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __len__(self) -> int: ...
 
 def backprop_cumprod(
     dY: Any,

@@ -39,6 +39,7 @@ ROOMS = {
     "pad": "include cpu bindings tests cpp-tests",
     "pieces": "include cpu",
     "pool": "include cpu bindings tests cpp-tests",
+    "ragged": "bindings tests",
     "reduce": "include cpu bindings tests cpp-tests",
     "scan": "include cpu bindings tests cpp-tests",
     "scatter": "include cpu bindings tests cpp-tests",

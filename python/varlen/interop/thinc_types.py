@@ -7,7 +7,7 @@ from typing import Any
 
 from varlen.types import Padded, Pairs
 from varlen.types import Ragged as _Ragged
-from varlen.types.indexing import _int, _take
+from varlen.types.indexing import _int
 
 __all__ = ["Padded", "Pairs", "Ragged"]
 
@@ -42,7 +42,7 @@ class Ragged(_Ragged):
                 raise IndexError(f"index {i} is out of range for {n} sequences")
             i %= n
             key = slice(i, i + 1)
-        return _take(self, key)
+        return super().__getitem__(key)
 
     def __iter__(self) -> Iterator[Ragged]:
         return (self[i] for i in range(len(self)))

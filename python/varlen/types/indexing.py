@@ -65,9 +65,7 @@ def _pick(r: Ragged, key: Any) -> Ragged:
 
 def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
     if isinstance(r._values, np.ndarray):
-        made: Ragged = object.__new__(type(r))
-        made._values, made._levels = _core.gather(r._values, r._levels, index)
-        return made
+        return r._make(*_core.gather(r._values, r._levels, index))
     return r._make(*_through(r, _core.gather, index))
 
 

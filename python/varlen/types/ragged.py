@@ -23,7 +23,6 @@ from varlen.types.values import as_values, like, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
-    from typing_extensions import Self
 
     from varlen.types.padded import Padded
     from varlen.types.values import Values
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class Ragged(Doors, Ordering, RaggedFace, Reductions, Scans, Shifts, Softmaxes, NDArrayOperatorsMixin):
+class Ragged(
+    Doors, Ordering, RaggedFace, Reductions, Scans, Shifts, Softmaxes, NDArrayOperatorsMixin, _core.RaggedBase
+):
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters
@@ -72,10 +73,7 @@ class Ragged(Doors, Ordering, RaggedFace, Reductions, Scans, Shifts, Softmaxes, 
     [[30, 10], [], [10, 50]]
     """
 
-    __slots__ = ("__weakref__", "_levels", "_values")
-
-    _levels: Levels
-    _values: Values
+    __slots__ = ("__weakref__",)
 
     def __init__(
         self, values: Any = None, lengths: Any = None, *, data: Any = None, offsets: Any = None,
@@ -87,14 +85,6 @@ class Ragged(Doors, Ordering, RaggedFace, Reductions, Scans, Shifts, Softmaxes, 
             values = data if values is None else values
         self._values = as_values(values)
         self._levels = levels_from(len(self._values), lengths, offsets, levels)
-
-    @classmethod
-    def _make(cls, values: Values, levels: Levels) -> Self:
-        """Of parts that are known to fit."""
-        made = object.__new__(cls)
-        made._values = values
-        made._levels = levels
-        return made
 
     @property
     def values(self) -> Any:
@@ -176,10 +166,8 @@ class Ragged(Doors, Ordering, RaggedFace, Reductions, Scans, Shifts, Softmaxes, 
         """
         return like(self.starts_ends, self._values)
 
-    def __len__(self) -> int:
-        return len(self._levels[0])
-
-    def __getitem__(self, key: Any) -> Any:
+    def _get(self, key: Any) -> Any:
+        """What `r[key]` gives where the core does not know it at once."""
         return indexing.get(self, key)
 
     def row(self, i: int) -> Any:
