@@ -66,9 +66,10 @@ def test_reductions_name_the_sequence_that_is_empty(op):
 def test_reductions_say_what_empty_sequences_give():
     r = vl.Ragged(np.ones((1, 2)), [0, 1])
     assert transforms.reduce_sum().predict(r).tolist() == [[0, 0], [1, 1]]
-    Y, backprop = transforms.reduce_max(empty=-1)(r, True)
-    assert Y.tolist() == [[-1, -1], [1, 1]]
-    assert backprop(Y).to_list() == [[], [[1.0, 1.0]]]
+    for reduce in (transforms.reduce_max, transforms.reduce_first, transforms.reduce_last):
+        Y, backprop = reduce(empty=-1)(r, True)
+        assert Y.tolist() == [[-1, -1], [1, 1]]
+        assert backprop(Y).to_list() == [[], [[1.0, 1.0]]]
     none = vl.Ragged(np.ones((0, 2), np.float32), [0, 0])
     Y, backprop = transforms.reduce_mean()(none, True)
     assert Y.shape == (2, 2)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from varlen import _core
 from varlen._core import Level
 from varlen.interop.torch import tensor_of
-from varlen.interop.torch_ops import Op, Seen, into, offsets_of, on_cpu
-from varlen.ops.given import not_empty
+from varlen.interop.torch_ops import Op, Seen, as_numbers, into, offsets_of, on_cpu
+from varlen.types.levels import not_empty
 from varlen.types.values import as_values
 
 if TYPE_CHECKING:
@@ -201,16 +202,23 @@ def _number(level: Level, empty: Any) -> Any:
     return empty.item() if hasattr(empty, "item") else empty
 
 
-def end(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
-    """The first or last row of each sequence, none of which is empty.
+def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
+    """The first or last row of each sequence, none of which is empty without `empty`.
 
     Examples
     --------
     >>> end(torch.tensor([3, 1, 4]), Level([2, 1]), True)
     tensor([1, 4])
     """
-    made: torch.Tensor = _end(on_cpu(x, "X"), offsets_of(level), last)
-    return made
+    if empty is None:
+        made: torch.Tensor = _end(on_cpu(x, "X"), offsets_of(level), last)
+        return made
+    shape = x.shape[1:]
+    none = as_numbers(torch.empty((0, *shape), dtype=x.dtype))
+    fill = tensor_of(_core.pad(none, (Level([0]),), fill=empty, sizes=1))[0].to(x.dtype)
+    full = np.flatnonzero(level.lengths)
+    kept = _end(on_cpu(x, "X"), offsets_of(Level.from_bounds(level.offsets[1:][full])), last)
+    return fill.expand(len(level), *shape).index_copy(0, tensor_of(full), kept)
 
 
 def expand(d: torch.Tensor, level: Level, op: str = "sum", out: Any = None) -> torch.Tensor:

@@ -12,7 +12,7 @@ from varlen.interop.torch_ops import Op, Seen, into, is_watched, offsets_of, on_
 from varlen.interop.torch_reduce import spread, sums
 from varlen.interop.torch_scan import others
 from varlen.interop.torch_softmax import shares
-from varlen.ops.given import not_empty
+from varlen.types.levels import not_empty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -64,24 +64,6 @@ def as_level(lengths: Any) -> Level:
     return lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
 
 
-def not_empty(level: Level) -> None:
-    """Refuse sequences without rows.
-
-    Raises
-    ------
-    ValueError
-        Naming the first.
-
-    Examples
-    --------
-    >>> not_empty(Level([2, 0]))
-    Traceback (most recent call last):
-    ValueError: lengths: sequence 1 is empty
-    """
-    if len(level) and level.shortest == 0:
-        raise ValueError(f"lengths: sequence {int((level.lengths == 0).argmax())} is empty")
-
-
 def same_kind(X: Any, rows: Any) -> Any:
     """Rows that stand for those of X: with the levels of X where that is a Ragged.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import as_level, not_empty
+from varlen.ops.given import as_level
 from varlen.types.values import as_ints, as_values, is_tensor
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Any = None) -> Array:
     d_lasts
         (n, ...) of any dtype.
     lasts
-        (n,) increasing row numbers, as `reduce_last` gives them.
+        (n,) increasing row numbers, as `reduce_last` gives them; -1 for a sequence without rows.
 
     Raises
     ------
@@ -131,8 +131,12 @@ def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Any = None) -> Array:
     >>> vl.ops.backprop_reduce_last(np.array([1.0, 2.0]), [1, 2])
     array([0., 1., 2.])
     """
-    level = Level.from_bounds(np.asarray(as_ints(lasts)) + 1)
-    not_empty(level)
+    rows = np.asarray(as_ints(lasts))
+    level = Level.from_bounds(np.maximum.accumulate(rows) + 1)
+    repeated = np.flatnonzero((level.lengths == 0) & (rows != -1))
+    if len(repeated):
+        i = int(repeated[0])
+        raise ValueError(f"lasts: sequence {i} is empty, but its last row is {rows[i]}")
     return _expanded_end(d_lasts, "d_lasts", level, True, out)
 
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import not_empty, rows_and_level
-from varlen.types.reductions import extreme
+from varlen.ops.given import rows_and_level
+from varlen.types.reductions import end, extreme, place
 from varlen.types.values import is_tensor, like
 
 if TYPE_CHECKING:
@@ -60,8 +59,10 @@ def reduce_max(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array
     return found, _as_int32(which, level, "which")
 
 
-def argmax(X: Any, lengths: Any = None) -> Array:
+def argmax(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:
     """The first row inside each sequence that holds its largest number, column by column: int64 (n, ...).
+
+    `empty`, an integer, is what a sequence without rows gives; by default it is refused.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def argmax(X: Any, lengths: Any = None) -> Array:
     array([1, 0])
     """
     values, level = rows_and_level(X, lengths)
-    return extreme("max", values, level)[1]
+    return place("max", values, level, empty)
 
 
 def reduce_min(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array, Array]:
@@ -116,8 +117,10 @@ def reduce_min(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array
     return found, _as_int32(which, level, "which")
 
 
-def argmin(X: Any, lengths: Any = None) -> Array:
+def argmin(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:
     """The first row inside each sequence that holds its smallest number, column by column: int64 (n, ...).
+
+    `empty`, an integer, is what a sequence without rows gives; by default it is refused.
 
     Raises
     ------
@@ -130,10 +133,10 @@ def argmin(X: Any, lengths: Any = None) -> Array:
     array([0, 0])
     """
     values, level = rows_and_level(X, lengths)
-    return extreme("min", values, level)[1]
+    return place("min", values, level, empty)
 
 
-def reduce_first(X: Any, lengths: Any = None) -> tuple[Array, Array]:
+def reduce_first(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array, Array]:
     """The first row of each sequence, and the offsets.
 
     Parameters
@@ -141,7 +144,9 @@ def reduce_first(X: Any, lengths: Any = None) -> tuple[Array, Array]:
     X
         (total, ...) of any dtype of fixed width, or a Ragged, whose innermost level is taken.
     lengths
-        (n,) integers above 0, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; none beside a Ragged.
+    empty
+        What a sequence without rows gives, a number or a row; by default it is refused.
 
     Returns
     -------
@@ -150,7 +155,7 @@ def reduce_first(X: Any, lengths: Any = None) -> tuple[Array, Array]:
     Raises
     ------
     ValueError
-        A sequence without rows; it is named. Lengths that do not add up to the rows.
+        A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
 
     Notes
     -----
@@ -162,11 +167,10 @@ def reduce_first(X: Any, lengths: Any = None) -> tuple[Array, Array]:
     (array([3, 4]), array([0, 2, 3], dtype=int32))
     """
     values, level = rows_and_level(X, lengths)
-    not_empty(level)
-    return _end(values, level, False), _as_int32(like(level.offsets, values), level, "starts_ends")
+    return end(values, level, False, empty), _as_int32(like(level.offsets, values), level, "starts_ends")
 
 
-def reduce_last(X: Any, lengths: Any = None) -> tuple[Array, Array]:
+def reduce_last(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array, Array]:
     """The last row of each sequence, and the rows that they are.
 
     Parameters
@@ -174,16 +178,18 @@ def reduce_last(X: Any, lengths: Any = None) -> tuple[Array, Array]:
     X
         (total, ...) of any dtype of fixed width, or a Ragged, whose innermost level is taken.
     lengths
-        (n,) integers above 0, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; none beside a Ragged.
+    empty
+        What a sequence without rows gives, a number or a row; by default it is refused.
 
     Returns
     -------
-    (n, ...) of the dtype of X, and int64 (n,), which `backprop_reduce_last` takes.
+    (n, ...) of the dtype of X, and int64 (n,), which `backprop_reduce_last` takes; -1 where there is no row.
 
     Raises
     ------
     ValueError
-        A sequence without rows; it is named. Lengths that do not add up to the rows.
+        A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
 
     Notes
     -----
@@ -195,17 +201,8 @@ def reduce_last(X: Any, lengths: Any = None) -> tuple[Array, Array]:
     (array([1, 4]), array([1, 2]))
     """
     values, level = rows_and_level(X, lengths)
-    not_empty(level)
-    return _end(values, level, True), like(level.offsets[1:] - 1, values)
-
-
-def _end(values: Any, level: Level, last: bool) -> Any:
-    """The first or last row of each sequence."""
-    if is_tensor(values):
-        from varlen.interop.torch_reduce import end
-
-        return end(values, level, last)
-    return _core.gather_column(values, (level,), -1 if last else 0)[0]
+    lasts = np.where(level.lengths == 0, -1, level.offsets[1:] - 1)
+    return end(values, level, True, empty), like(lasts, values)
 
 
 def _as_int32(numbers: Any, level: Level, argument: str) -> Any:

@@ -66,8 +66,8 @@ def reduce_max(*, empty: Any = None) -> Layer:
     return Layer("reduce_max", partial(_reduce, _max, empty))
 
 
-def reduce_first() -> Layer:
-    """The first row of each sequence; ValueError for a sequence without rows. Otherwise as `reduce_sum`.
+def reduce_first(*, empty: Any = None) -> Layer:
+    """The first row of each sequence. Otherwise as `reduce_sum`, but that `empty` may be a row.
 
     Examples
     --------
@@ -75,11 +75,11 @@ def reduce_first() -> Layer:
     >>> Y, backprop(Y).to_list()
     (array([1., 3.]), [[1.0, 0.0], [3.0]])
     """
-    return Layer("reduce_first", partial(_reduce, _first, None))
+    return Layer("reduce_first", partial(_reduce, _first, empty))
 
 
-def reduce_last() -> Layer:
-    """The last row of each sequence; ValueError for a sequence without rows. Otherwise as `reduce_sum`.
+def reduce_last(*, empty: Any = None) -> Layer:
+    """The last row of each sequence. Otherwise as `reduce_sum`, but that `empty` may be a row.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def reduce_last() -> Layer:
     >>> Y, backprop(Y).to_list()
     (array([2., 3.]), [[0.0, 2.0], [3.0]])
     """
-    return Layer("reduce_last", partial(_reduce, _last, None))
+    return Layer("reduce_last", partial(_reduce, _last, empty))
 
 
 def expand_window(window_size: int = 1) -> Layer:
@@ -125,12 +125,12 @@ def _max(values: Any, level: Any, empty: Any) -> Reduced:
 
 
 def _first(values: Any, level: Any, empty: Any) -> Reduced:
-    made, starts_ends = ops.reduce_first(values, level)
+    made, starts_ends = ops.reduce_first(values, level, empty=empty)
     return made, lambda d: ops.backprop_reduce_first(d, starts_ends)
 
 
 def _last(values: Any, level: Any, empty: Any) -> Reduced:
-    made, lasts = ops.reduce_last(values, level)
+    made, lasts = ops.reduce_last(values, level, empty=empty)
     return made, lambda d: ops.backprop_reduce_last(d, lasts)
 
 

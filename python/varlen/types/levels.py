@@ -95,6 +95,24 @@ def difference(a: Levels, b: Levels) -> str:
     return "they do not differ"
 
 
+def not_empty(level: Level) -> None:
+    """Refuse sequences without rows.
+
+    Raises
+    ------
+    ValueError
+        Naming the first.
+
+    Examples
+    --------
+    >>> not_empty(Level([2, 0]))
+    Traceback (most recent call last):
+    ValueError: lengths: sequence 1 is empty
+    """
+    if len(level) and level.shortest == 0:
+        raise ValueError(f"lengths: sequence {int((level.lengths == 0).argmax())} is empty")
+
+
 def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
     """One Level for each array of lengths (or offsets) that is given; not yet held against each other.
 

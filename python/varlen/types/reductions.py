@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen import _core
 from varlen._core import Level
+from varlen.types.arguments import whole
+from varlen.types.levels import not_empty
 from varlen.types.values import is_tensor, like
 
 if TYPE_CHECKING:
@@ -46,6 +50,42 @@ def extreme(op: str, values: Any, level: Level, empty: Any = None) -> tuple[Any,
         return torch_reduce.extreme(op, values, level, empty)
     found = _core.reduce(op, values, level, empty)
     return found, _core.reduce_which(values, level, found)
+
+
+def place(op: str, values: Any, level: Level, empty: Any = None) -> Any:
+    """The first row inside each sequence that holds its largest or smallest number; `empty` where is none.
+
+    Examples
+    --------
+    >>> place("max", np.array([3, 1, 4]), vl.Level([2, 0, 1]), -1)
+    array([ 0, -1,  0])
+    """
+    if empty is None:
+        return extreme(op, values, level)[1]
+    number = whole(empty, "empty", -(2**63))
+    which = extreme(op, values, level, 0)[1]
+    gone = like(level.lengths == 0, which).reshape(-1, *(1 for _ in which.shape[1:]))
+    return which.masked_fill(gone, number) if is_tensor(which) else np.where(gone, number, which)
+
+
+def end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
+    """The first or last row of each sequence; `empty`, a number or a row, where there is none.
+
+    Examples
+    --------
+    >>> end(np.array([3, 1, 4]), vl.Level([2, 0, 1]), True, -1)
+    array([ 1, -1,  4])
+    """
+    if empty is None:
+        not_empty(level)
+    if is_tensor(values):
+        from varlen.interop import torch_reduce
+
+        return torch_reduce.end(values, level, last, empty)
+    if empty is None:
+        return _core.gather_column(values, (level,), -1 if last else 0)[0]
+    cut = "left" if last else "right"
+    return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
 
 
 class Reductions:
@@ -202,7 +242,7 @@ class Reductions:
         """
         return self._reduced("logsumexp", level, empty)
 
-    def argmax(self, level: int = -1) -> Any:
+    def argmax(self, level: int = -1, *, empty: int | None = None) -> Any:
         """The first place inside each sequence that holds its largest number, column by column: int64.
 
         Examples
@@ -211,9 +251,9 @@ class Reductions:
         array([1, 0])
         """
         values, over, above = self._over(level)
-        return self._under(extreme("max", values, over)[1], above)
+        return self._under(place("max", values, over, empty), above)
 
-    def argmin(self, level: int = -1) -> Any:
+    def argmin(self, level: int = -1, *, empty: int | None = None) -> Any:
         """The first place inside each sequence that holds its smallest number, column by column: int64.
 
         Examples
@@ -222,7 +262,29 @@ class Reductions:
         array([0, 0])
         """
         values, over, above = self._over(level)
-        return self._under(extreme("min", values, over)[1], above)
+        return self._under(place("min", values, over, empty), above)
+
+    def first(self, level: int = -1, *, empty: Any = None) -> Any:
+        """The first row of each sequence; `empty` may be a row.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 0, 1]).first(empty=-1)
+        array([ 3, -1,  4])
+        """
+        values, over, above = self._over(level)
+        return self._under(end(values, over, False, empty), above)
+
+    def last(self, level: int = -1, *, empty: Any = None) -> Any:
+        """The last row of each sequence; `empty` may be a row.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 1]).last()
+        array([9, 4])
+        """
+        values, over, above = self._over(level)
+        return self._under(end(values, over, True, empty), above)
 
     def count(self, level: int = -1) -> Any:
         """How many values each sequence has: int64.
