@@ -62,6 +62,7 @@ from varlen.ops.reduce_back import (
     backprop_reduce_last,
     backprop_reduce_max,
     backprop_reduce_mean,
+    backprop_reduce_min,
     backprop_reduce_sum,
 )
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
@@ -146,6 +147,7 @@ __all__ = [
     "backprop_reduce_logsumexp",
     "backprop_reduce_max",
     "backprop_reduce_mean",
+    "backprop_reduce_min",
     "backprop_reduce_norm",
     "backprop_reduce_prod",
     "backprop_reduce_std",

@@ -59,7 +59,7 @@ def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Arra
 
 
 def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
-    """The gradient of `reduce_max` and of `reduce_min`: each number to the row that `which` says, else zeros.
+    """The gradient of `reduce_max`: each number to the row that `which` says, else zeros.
 
     Parameters
     ----------
@@ -82,10 +82,18 @@ def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = No
     >>> vl.ops.backprop_reduce_max(np.array([1.0, 2.0]), np.array([1, 0]), [2, 1])
     array([0., 1., 2.])
     """
-    rows, level = as_values(d_maxes, "d_maxes"), as_level(lengths)
-    if is_tensor(rows):
-        return _on_tensors().expand_which(rows, level, which, out)
-    return _core.expand_which(rows, level, as_values(which, "which"), out)
+    return _expanded_which(d_maxes, "d_maxes", which, lengths, out)
+
+
+def backprop_reduce_min(d_mins: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
+    """The gradient of `reduce_min`; otherwise as `backprop_reduce_max`.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_min(np.array([1.0, 2.0]), np.array([1, 0]), [2, 1])
+    array([0., 1., 2.])
+    """
+    return _expanded_which(d_mins, "d_mins", which, lengths, out)
 
 
 def backprop_reduce_first(d_firsts: Any, starts_ends: Any, *, out: Any = None) -> Array:
@@ -138,6 +146,13 @@ def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Any = None) -> Array:
         i = int(repeated[0])
         raise ValueError(f"lasts: sequence {i} is empty, but its last row is {rows[i]}")
     return _expanded_end(d_lasts, "d_lasts", level, True, out)
+
+
+def _expanded_which(rows: Any, argument: str, which: Any, lengths: Any, out: Any) -> Any:
+    rows, level = as_values(rows, argument), as_level(lengths)
+    if is_tensor(rows):
+        return _on_tensors().expand_which(rows, level, which, out)
+    return _core.expand_which(rows, level, as_values(which, "which"), out)
 
 
 def _expanded_end(rows: Any, argument: str, level: Level, last: bool, out: Any) -> Any:
