@@ -94,20 +94,9 @@ class Op:
     def __call__(self, *args: Any) -> Any:
         if torch._C._are_functorch_transforms_active():
             return self._transformed(*args)
-        if is_watched(*args[: self.columns]):
+        if torch.is_grad_enabled() and any(x.requires_grad for x in args[: self.columns]):
             return self._watched(*args)
         return self.plain(*args)
-
-
-def is_watched(*tensors: torch.Tensor) -> bool:
-    """Whether autograd follows what is made of these.
-
-    Examples
-    --------
-    >>> is_watched(torch.ones(1)), is_watched(torch.ones(1), torch.ones(1, requires_grad=True))
-    (False, True)
-    """
-    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
 
 
 def _no_gradient(seen: Seen, d: torch.Tensor) -> None:

@@ -89,16 +89,21 @@ _which_back: Op = Op(
 )
 
 
-def others(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-    """Of each row the product of the others in its sequence, by offsets, inside gradients of other ops.
+def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Of each row the product of the others in its sequence, by offsets, and the way back, inside gradients.
 
     Examples
     --------
-    >>> others(torch.tensor([3.0, 2.0, 4.0]), torch.tensor([0, 2, 3]))
+    >>> others_of(torch.tensor([3.0, 2.0, 4.0]), torch.tensor([0, 2, 3]))[0]
     tensor([2., 3., 1.])
     """
-    made: torch.Tensor = _prod(x, offsets, True, False) * _prod(x, offsets, True, True)
-    return made
+    before, after = (_prod(x, offsets, True, reverse) for reverse in (False, True))
+
+    def back(d: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = _prod_back(d * after, x, offsets, True, False)
+        return made + _prod_back(d * before, x, offsets, True, True)
+
+    return before * after, back
 
 
 def scan(

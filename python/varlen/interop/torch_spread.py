@@ -8,9 +8,9 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.interop.torch_ops import Op, Seen, into, is_watched, offsets_of, on_cpu
+from varlen.interop.torch_ops import Op, Seen, into, offsets_of, on_cpu
 from varlen.interop.torch_reduce import spread, sums
-from varlen.interop.torch_scan import others
+from varlen.interop.torch_scan import others_of
 from varlen.interop.torch_softmax import shares
 from varlen.types.levels import not_empty
 
@@ -42,7 +42,8 @@ def _weighed(
     """The gradient of the rows, in terms of what has gradients."""
     total = x.shape[0]
     if op == "prod":
-        return _back_of_prod(d, x, offsets)
+        product: torch.Tensor = _back_prod(d, x, offsets)
+        return product
     if op == "logsumexp":
         return spread(d, offsets, total) * shares(x, offsets)
     if op == "norm":
@@ -52,13 +53,6 @@ def _weighed(
     weight = 2 * d / free if op == "var" else _over(d, made) / free
     means = sums(x, offsets, "mean")
     return spread(weight, offsets, total) * (x - spread(means, offsets, total))
-
-
-def _back_of_prod(d: torch.Tensor, x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-    if is_watched(d, x) or torch._C._are_functorch_transforms_active():  # this has gradients in its turn
-        return spread(d, offsets, x.shape[0]) * others(x, offsets)
-    made: torch.Tensor = _back_prod(d, x, offsets)
-    return made
 
 
 def _over(d: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
@@ -74,11 +68,20 @@ _spread: Op = Op(
     saves=(0, -1),
 )
 
+
+def _gradient_of_back_prod(seen: Seen, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (d, x), (offsets,) = seen.saved, seen.rest
+    others, back = others_of(x, offsets)
+    return sums(h * others, offsets), back(h * spread(d, offsets, x.shape[0]))
+
+
 _back_prod: Op = Op(
     "backprop_reduce_prod(Tensor d, Tensor x, Tensor offsets) -> Tensor",
     lambda d, x, offsets: _core.backprop_reduce("prod", d, x, Level.from_offsets(offsets)),
     lambda d, x, offsets: torch.empty_like(x),
+    _gradient_of_back_prod,
     columns=2,
+    saves=(0, 1),
 )
 
 
