@@ -201,8 +201,10 @@ def reduce_last(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Arra
     (array([1, 4]), array([1, 2]))
     """
     values, level = rows_and_level(X, lengths)
-    lasts = np.where(level.lengths == 0, -1, level.offsets[1:] - 1)
-    return end(values, level, True, empty), like(lasts, values)
+    made, lasts = end(values, level, True, empty), level.offsets[1:] - 1
+    if empty is not None:
+        lasts[level.lengths == 0] = -1
+    return made, like(lasts, values)
 
 
 def _as_int32(numbers: Any, level: Level, argument: str) -> Any:
