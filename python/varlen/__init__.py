@@ -8,7 +8,7 @@ from varlen._core import Level, __version__, num_threads, set_num_threads
 from varlen.types import Padded, Pairs, Ragged, concatenate, split
 
 if TYPE_CHECKING:
-    from varlen import cuda, data, io, ops, transforms
+    from varlen import cuda, data, io, ops, sequence, transforms
     from varlen.data import Dataset, open
     from varlen.joint import JointNestedRaggedTensorDict
 
@@ -27,6 +27,7 @@ __all__ = [
     "num_threads",
     "open",
     "ops",
+    "sequence",
     "set_num_threads",
     "split",
     "transforms",
@@ -34,7 +35,7 @@ __all__ = [
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
-_MODULES = ("cuda", "data", "io", "joint", "ops", "transforms", "types")
+_MODULES = ("cuda", "data", "io", "joint", "ops", "sequence", "transforms", "types")
 _HOMES: dict[str, str] = {
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",

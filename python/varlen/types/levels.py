@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
+from varlen.types.arguments import whole
 from varlen.types.values import as_ints
 
 Levels = tuple[Level, ...]
@@ -93,6 +94,40 @@ def difference(a: Levels, b: Levels) -> str:
                 f"sequence {i} of level {d} has length {x.lengths[i]} in one and {y.lengths[i]} in the other"
             )
     return "they do not differ"
+
+
+def composed(levels: Levels) -> Level:
+    """One level that cuts the rows as the first of `levels` does through all that nest below it.
+
+    Examples
+    --------
+    >>> composed((Level([2, 1]), Level([3, 0, 2]))).lengths
+    array([3, 2])
+    """
+    over = levels[0]
+    for below in levels[1:]:
+        over = Level.from_offsets(below.offsets[over.offsets])
+    return over
+
+
+def place_of(level: int, levels: Levels, argument: str = "level") -> int:
+    """The level that a caller means, counted from the outermost; negatives count from the innermost.
+
+    Raises
+    ------
+    IndexError
+        There is no such level.
+
+    Examples
+    --------
+    >>> place_of(-1, (Level([2, 1]), Level([3, 0, 2])))
+    1
+    """
+    depth = len(levels)
+    at = whole(level, argument, -(2**63))
+    if not -depth <= at < depth:
+        raise IndexError(f"{argument}: {at} is out of range for {depth} levels")
+    return at % depth
 
 
 def not_empty(level: Level) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.types.arguments import whole
-from varlen.types.levels import not_empty
+from varlen.types.levels import composed, not_empty, place_of
 from varlen.types.values import is_tensor, like
 
 if TYPE_CHECKING:
@@ -303,14 +303,8 @@ class Reductions:
 
     def _over(self, level: int) -> tuple[Values, Level, Levels]:
         """The values, one level that cuts them as all from `level` down do, and the levels above."""
-        depth = len(self._levels)
-        if not -depth <= level < depth:
-            raise IndexError(f"level: {level} is out of range for {depth} levels")
-        at = level % depth
-        over = self._levels[at]
-        for below in self._levels[at + 1 :]:
-            over = Level.from_offsets(below.offsets[over.offsets])
-        return self._values, over, self._levels[:at]
+        at = place_of(level, self._levels)
+        return self._values, composed(self._levels[at:]), self._levels[:at]
 
     def _under(self, rows: Any, above: Levels) -> Any:
         return self._make(rows, above) if above else rows
