@@ -11,6 +11,20 @@ if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
     from varlen.data import Dataset, open
     from varlen.joint import JointNestedRaggedTensorDict
+    from varlen.sequence import (
+        sequence_enumerate,
+        sequence_erase,
+        sequence_first_step,
+        sequence_last_step,
+        sequence_mask,
+        sequence_pad,
+        sequence_pool,
+        sequence_reshape,
+        sequence_reverse,
+        sequence_slice,
+        sequence_softmax,
+        sequence_unpad,
+    )
 
 __all__ = [
     "Dataset",
@@ -28,6 +42,18 @@ __all__ = [
     "open",
     "ops",
     "sequence",
+    "sequence_enumerate",
+    "sequence_erase",
+    "sequence_first_step",
+    "sequence_last_step",
+    "sequence_mask",
+    "sequence_pad",
+    "sequence_pool",
+    "sequence_reshape",
+    "sequence_reverse",
+    "sequence_slice",
+    "sequence_softmax",
+    "sequence_unpad",
     "set_num_threads",
     "split",
     "transforms",
@@ -40,6 +66,18 @@ _HOMES: dict[str, str] = {
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",
     "open": "varlen.data",
+    "sequence_enumerate": "varlen.sequence",
+    "sequence_erase": "varlen.sequence",
+    "sequence_first_step": "varlen.sequence",
+    "sequence_last_step": "varlen.sequence",
+    "sequence_mask": "varlen.sequence",
+    "sequence_pad": "varlen.sequence",
+    "sequence_pool": "varlen.sequence",
+    "sequence_reshape": "varlen.sequence",
+    "sequence_reverse": "varlen.sequence",
+    "sequence_slice": "varlen.sequence",
+    "sequence_softmax": "varlen.sequence",
+    "sequence_unpad": "varlen.sequence",
 }
 
 _threads.settle()

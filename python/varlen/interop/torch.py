@@ -264,6 +264,7 @@ def pad(
     dtype: torch.dtype | None = None,
     pad_to_multiple: int = 1,
     max_bytes: int | None = None,
+    sizes: Any = None,
 ) -> Any:
     """`Ragged.to_dense` of a tensor: a tensor, or a tensor and its mask.
 
@@ -281,7 +282,7 @@ def pad(
     if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != tensor.dtype):
         raise TypeError(f"out: expected a tensor of {tensor.dtype}")
     options: dict[str, Any] = {"padding_side": padding_side, "truncate": truncate, "max_len": max_len}
-    options |= {"pad_to_multiple": pad_to_multiple, "max_bytes": max_bytes}
+    options |= {"pad_to_multiple": pad_to_multiple, "max_bytes": max_bytes, "sizes": sizes}
     if tensor.device.type == "cpu" and not tensor.requires_grad:
         row = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
         into = None if out is None else as_numpy(out)

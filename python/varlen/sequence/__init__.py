@@ -1,3 +1,49 @@
 """Paddle's LoD family at any depth: ops on sequences, with a level to choose, and their gradients."""
 
-__all__: list[str] = []
+from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
+from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
+from varlen.sequence.mask import sequence_mask
+from varlen.sequence.pad import (
+    backprop_sequence_pad,
+    backprop_sequence_unpad,
+    sequence_pad,
+    sequence_unpad,
+)
+from varlen.sequence.pool import (
+    backprop_sequence_first_step,
+    backprop_sequence_last_step,
+    backprop_sequence_pool,
+    sequence_first_step,
+    sequence_last_step,
+    sequence_pool,
+)
+from varlen.sequence.reshape import backprop_sequence_reshape, sequence_reshape
+from varlen.sequence.reverse import backprop_sequence_reverse, sequence_reverse
+from varlen.sequence.slice import backprop_sequence_slice, sequence_slice
+from varlen.sequence.softmax import backprop_sequence_softmax, sequence_softmax
+
+__all__ = [
+    "backprop_sequence_enumerate",
+    "backprop_sequence_erase",
+    "backprop_sequence_first_step",
+    "backprop_sequence_last_step",
+    "backprop_sequence_pad",
+    "backprop_sequence_pool",
+    "backprop_sequence_reshape",
+    "backprop_sequence_reverse",
+    "backprop_sequence_slice",
+    "backprop_sequence_softmax",
+    "backprop_sequence_unpad",
+    "sequence_enumerate",
+    "sequence_erase",
+    "sequence_first_step",
+    "sequence_last_step",
+    "sequence_mask",
+    "sequence_pad",
+    "sequence_pool",
+    "sequence_reshape",
+    "sequence_reverse",
+    "sequence_slice",
+    "sequence_softmax",
+    "sequence_unpad",
+]

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from varlen import _core
 from varlen.types import Ragged
+from varlen.types.levels import difference, same
+from varlen.types.shifts import is_zero
+from varlen.types.values import as_ints, as_values, is_tensor
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from varlen.types.levels import Levels
     from varlen.types.values import Values
 
@@ -42,3 +50,84 @@ def picked(x: Ragged, at: int, index: Any) -> tuple[Values, Levels]:
     """
     found = x._make(x.values, x.levels[at:])[index]
     return found.values, found.levels
+
+
+def gradient_rows(dY: Any, count: int, levels: Levels = (), argument: str = "dY") -> Any:
+    """The rows of a gradient: as many as that has which it is the gradient of, and under the same levels.
+
+    Raises
+    ------
+    ValueError
+        It has another number of rows, or is a Ragged that nests otherwise.
+
+    Examples
+    --------
+    >>> gradient_rows([0.5, 1.5], 2)
+    array([0.5, 1.5])
+    """
+    if isinstance(dY, Ragged):
+        if not same(dY.levels, levels):
+            raise ValueError(f"{argument}: nests otherwise: {difference(dY.levels, levels)}")
+        return dY.values
+    rows = as_values(dY, argument)
+    if len(rows) != count:
+        raise ValueError(f"{argument}: has {len(rows)} rows, expected {count}")
+    return rows
+
+
+def per_sequence(given: Any, count: int, argument: str, least: int = 0) -> NDArray[np.int64]:
+    """A number for each of `count` sequences: (count,), (count, 1), a Ragged of such, or one for all.
+
+    Raises
+    ------
+    TypeError
+        They are no integers.
+    ValueError
+        There are more or fewer, or one is below `least`.
+
+    Examples
+    --------
+    >>> per_sequence([[2], [0]], 2, "length"), per_sequence(1, 2, "length")
+    (array([2, 0]), array([1, 1]))
+    """
+    numbers = np.asarray(as_ints(given.values if isinstance(given, Ragged) else given))
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.shape not in ((), (count,)):
+        raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
+    each = np.broadcast_to(numbers, (count,)).astype(np.int64)
+    if (each < least).any():
+        i = int((each < least).argmax())
+        raise ValueError(f"{argument}: sequence {i} has {each[i]}, expected {least} or more")
+    return each
+
+
+def fill_for(values: Any, fill: Any) -> Any:
+    """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given.
+
+    Examples
+    --------
+    >>> fill_for(np.array(["a"]), 0.0), fill_for(np.array([1.5]), 2)
+    (array('', dtype='<U1'), 2)
+    """
+    zero = is_zero(fill) or (type(fill) is float and str(fill) == "0.0")
+    if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
+        return np.zeros((), values.dtype)
+    return 0 if zero else fill
+
+
+def put_back(d: Any, rows: NDArray[np.int64], total: int) -> Any:
+    """`total` rows, zeros but for those that d was taken from: the gradient of rows that were picked.
+
+    Examples
+    --------
+    >>> put_back(np.array([5.0, 6.0]), np.array([2, 0]), 3)
+    array([6., 0., 5.])
+    """
+    if is_tensor(d):
+        from varlen.interop.torch_scatter import backprop_gather_add
+
+        return backprop_gather_add(d, rows[:, None], total)
+    return _core.backprop_gather_add(d, rows[:, None], total)

@@ -1,0 +1,140 @@
+"""What follows each row of a sequence, beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.ops.window import backprop_seq2col
+from varlen.sequence.given import fill_for, gradient_rows, picked, sequences
+from varlen.types import Ragged
+from varlen.types.arguments import whole
+from varlen.types.levels import place_of
+from varlen.types.shifts import is_zero
+from varlen.types.values import host, is_tensor, like
+
+
+def sequence_enumerate(input: Any, win_size: int, pad_value: Any = 0, *, level: int = -1) -> Ragged:
+    """Each row with the `win_size` - 1 rows behind it in its sequence, padded where that ends.
+
+    Parameters
+    ----------
+    input
+        `Ragged` of numbers (T,) or (T, 1), or of rows of any dtype and shape.
+    win_size
+        How many stand side by side, 1 or more.
+    pad_value
+        What stands where there is no row: a number.
+    level
+        The level whose sequences are gone through: by rows at the innermost, which -1 stands for; by whole
+        sequences of the level below, else. There empty sequences pad, and no pad_value may be given.
+
+    Returns
+    -------
+    Ragged
+        Nests as `input`, with rows (T, win_size) of numbers, (T, win_size, ...) of other rows. Above the
+        innermost level one level more: each sequence of the level below becomes a window of `win_size`.
+
+    Raises
+    ------
+    ValueError
+        A win_size below 1, a pad_value that the dtype cannot hold.
+    TypeError
+        `input` is no Ragged.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_enumerate`, which takes integers, one level, and a win_size of 2 and more.
+
+    Examples
+    --------
+    >>> vl.sequence_enumerate(vl.Ragged([1, 2, 3, 4, 5], [3, 2]), 2).to_list()
+    [[[1, 2], [2, 3], [3, 0]], [[4, 5], [5, 0]]]
+    >>> vl.sequence_enumerate(vl.Ragged.from_list([[[1, 2], [3]]]), 2, level=0).to_list()
+    [[[[1, 2], [3]], [[3], []]]]
+    """
+    r, size = sequences(input, "input"), whole(win_size, "win_size", 1)
+    at = place_of(level, r.levels)
+    if at < len(r.levels) - 1:
+        if not is_zero(pad_value):
+            raise ValueError(f"pad_value: at level {level} empty sequences pad, not {pad_value!r}")
+        return _of_sequences(r, at, size)
+    values, over = r.values, r.levels[-1]
+    rows = values.reshape(len(values), *_inner(values))
+    fill = fill_for(host(values[:0]), pad_value)
+    if is_tensor(values):
+        from varlen.interop.torch_window import seq2col
+
+        made = seq2col(rows.reshape(len(rows), 1, *rows.shape[1:]), over, 0, size - 1, 1, 1, None, None)[0]
+    else:
+        made = _core.seq2col(rows.reshape(len(rows), 1, *rows.shape[1:]), over, 0, size - 1)[0]
+    made = made.reshape(len(rows), size, *rows.shape[1:])
+    return r._make(_filled(made, over, size, fill) if pad_value != 0 else made, r.levels)
+
+
+def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int) -> Ragged:
+    """The gradient of `sequence_enumerate` at the innermost level: the sum of the places that a row has.
+
+    Parameters
+    ----------
+    dY
+        (T, win_size) or (T, win_size, ...): a `Ragged`, or its rows.
+    input, win_size
+        As they were given to `sequence_enumerate`.
+
+    Returns
+    -------
+    Ragged
+        Nests as `input`, of the dtype of dY.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([1.0, 2.0, 3.0], [2, 1])
+    >>> vl.sequence.backprop_sequence_enumerate([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], r, 2).values
+    array([1., 5., 5.])
+    """
+    r, size = sequences(input, "input"), whole(win_size, "win_size", 1)
+    d = gradient_rows(dY, r.total, r.levels)
+    inner = _inner(r.values)
+    if d.shape[1:] != (size, *inner):
+        raise ValueError(f"dY: has rows of shape {tuple(d.shape[1:])}, expected {(size, *inner)}")
+    dX = backprop_seq2col(d.reshape(*d.shape[:2], -1, 1), 0, right=size - 1, lengths=r.levels[-1])
+    return r._make(dX.reshape(r.values.shape), r.levels)
+
+
+def _inner(values: Any) -> tuple[int, ...]:
+    """The shape of a row inside a window: none for plain numbers, and for rows of one."""
+    shape = tuple(values.shape[1:])
+    return () if shape == (1,) else shape
+
+
+def _filled(made: Any, over: Level, size: int, fill: Any) -> Any:
+    """The windows with their places behind the end of sequences filled."""
+    gaps = ~_core.seq2col(np.ones((over.total, 1, 1), np.bool_), over, 0, size - 1)[0]
+    gaps = gaps.reshape(over.total, size, *(1 for _ in made.shape[2:]))
+    if is_tensor(made):
+        from varlen.interop.torch import filled, tensor_of
+
+        blank = tensor_of(filled(fill, made.dtype, ()), made.dtype)
+        return made.where(~like(gaps, made), blank.to(made.device))
+    exact = _core.pad(made[:0].reshape(0), Level([0]), fill=fill, sizes=1)[0]
+    np.copyto(made, exact, where=gaps)
+    return made
+
+
+def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
+    """Windows of the sequences below level `at`."""
+    over = r.levels[at]
+    # One more sequence, which is empty, stands behind all others: number 0 of those counted backwards.
+    below = r.levels[at + 1]
+    padded = Level.from_offsets(np.append(below.offsets, below.total))
+    numbers = np.arange(over.total, 0, -1).reshape(-1, 1, 1)
+    order = over.total - _core.seq2col(numbers, over, 0, size - 1)[0].reshape(-1)
+    values, levels = picked(r._make(r.values, (padded, *r.levels[at + 2 :])), 0, order)
+    windows = Level.from_lengths(np.full(over.total, size))
+    return r._make(values, (*r.levels[: at + 1], windows, *levels))

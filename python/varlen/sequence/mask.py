@@ -1,0 +1,86 @@
+"""Lengths to masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.ops.mask import mask
+from varlen.types import Ragged
+from varlen.types.arguments import a_dtype, unmasked, whole
+from varlen.types.values import is_tensor, like
+
+
+def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", *, level: int = -1) -> Any:
+    """1 where a sequence of so many rows, padded to `maxlen`, has one: out[..., j] = j < x[...].
+
+    Parameters
+    ----------
+    x
+        Lengths, an array or a tensor of any shape, 0 and more. Or a `Ragged`, for those of its sequences.
+    maxlen
+        How many places there are; the longest by default, 0 where there are no lengths. Longer ones are cut.
+    dtype
+        Of the result: one of NumPy's, or of torch's for tensors, or a name of it.
+    level
+        Of a Ragged: the level whose sequences are meant, with all rows below; -1 is the innermost.
+
+    Returns
+    -------
+    (*x.shape, maxlen), a tensor for a tensor. Of a Ragged (n, maxlen); under more levels a `Ragged` of those
+    above.
+
+    Raises
+    ------
+    ValueError
+        A length or a maxlen below 0, a length that is no number; its place is named.
+    TypeError
+        Lengths that are no numbers.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As `paddle.nn.functional.sequence_mask`, where any maxlen below 0 means None and 0 is refused.
+
+    Examples
+    --------
+    >>> vl.sequence_mask([3, 1, 1, 0], maxlen=4)
+    array([[1, 1, 1, 0],
+           [1, 0, 0, 0],
+           [1, 0, 0, 0],
+           [0, 0, 0, 0]])
+    >>> vl.sequence_mask(vl.Ragged.from_list([[[1, 2], [3]], [[]]]), dtype=bool).to_list()
+    [[[True, True], [True, False]], [[False, False]]]
+    """
+    if isinstance(x, Ragged):
+        values, over, above = x._over(level)
+        return x._under(_marks(over, (len(over),), maxlen, dtype, values), above)
+    numbers = x.detach().cpu().numpy() if is_tensor(x) else np.asarray(unmasked(x, "x"))
+    if numbers.dtype.kind not in "iuf":
+        if numbers.size:
+            raise TypeError(f"x: expected lengths, got {numbers.dtype}")
+        numbers = numbers.astype(np.int64)
+    flat = numbers.reshape(-1)
+    bad = ~(flat >= 0) | (flat >= 2**63)
+    if bad.any():
+        at = int(bad.argmax())
+        place = tuple(int(k) for k in np.unravel_index(at, numbers.shape))
+        raise ValueError(f"x: the length at {place} is {flat[at]}")
+    level_of = Level.from_lengths(np.ceil(flat).astype(np.int64))
+    return _marks(level_of, numbers.shape, maxlen, dtype, x if is_tensor(x) else flat)
+
+
+def _marks(over: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
+    width = over.longest if maxlen is None else whole(maxlen, "maxlen")
+    marks = mask(over, width, width=width).reshape(*shape, width)
+    if not type(dtype).__module__.startswith("torch"):
+        return like(marks.astype(a_dtype(dtype, "dtype"), copy=False), values)
+    if is_tensor(values):
+        made: Any = like(marks, values)
+        return made.to(dtype)
+    from varlen.interop.torch import dtype_of
+
+    return marks.astype(dtype_of(dtype), copy=False)

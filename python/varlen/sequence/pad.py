@@ -1,0 +1,235 @@
+"""Sequences to padded rectangles, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.sequence.given import fill_for, per_sequence, sequences
+from varlen.types import Ragged
+from varlen.types.arguments import whole_per_level
+from varlen.types.levels import each_level, place_of
+from varlen.types.values import as_values, is_tensor, like
+
+if TYPE_CHECKING:
+    from varlen.types.levels import Levels
+
+
+def sequence_pad(
+    x: Any, pad_value: Any, maxlen: int | Sequence[int | None] | None = None, *, level: int = -1
+) -> tuple[Any, Any]:
+    """Every sequence behind its rows filled up to one length, and the lengths that they had.
+
+    Parameters
+    ----------
+    x
+        `Ragged` of rows (T, ...) of any dtype.
+    pad_value
+        A number, or a row: an array of the rows' trailing shape. Held exactly, or refused.
+    maxlen
+        The length that sequences get; that of the longest by default. Never less: nothing is cut.
+    level
+        The innermost, which -1 stands for, or one above it: then the levels below are padded too, as
+        `Ragged.to_dense` does it, and maxlen may be a list with a length, or None, for each of them.
+
+    Returns
+    -------
+    (out, length): out is (n, maxlen, ...), length int64 (n,). From above the innermost level out is (n,
+    maxlen, next maxlen, ..., ...), and length a tuple of the lengths at each of those levels, which
+    `sequence_unpad` takes. Where there are levels above `level`, `Ragged` of those levels over such rows.
+
+    Raises
+    ------
+    ValueError
+        A maxlen less than a sequence, which is named; a pad_value that the dtype cannot hold.
+    TypeError
+        x is no Ragged.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_pad`, which takes one level, rows of one dimension and more, and four dtypes; on the
+    GPU it rounds integers above 2**24.
+
+    Examples
+    --------
+    >>> vl.sequence_pad(vl.Ragged([1, 2, 3, 4, 5], [2, 3]), 0, maxlen=4)
+    (array([[1, 2, 0, 0],
+           [3, 4, 5, 0]]), array([2, 3]))
+    >>> out, length = vl.sequence_pad(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), 0, level=0)
+    >>> out.tolist(), length
+    ([[[1, 2], [3, 0]], [[4, 0], [0, 0]]], (array([2, 1]), array([2, 1, 1])))
+    """
+    r = sequences(x)
+    at = place_of(level, r.levels)
+    above, levels = r.levels[:at], r.levels[at:]
+    widths = _widths(levels, maxlen, at)
+    fill = fill_for(r.values, pad_value)
+    if is_tensor(r.values):
+        from varlen.interop.torch import pad
+
+        out = pad(r.values, levels, fill=fill, sizes=widths)
+    else:
+        out = _core.pad(r.values, levels, fill=fill, sizes=widths)
+    length = tuple(like(each.lengths, r.values) for each in levels)
+    outer = length[0]
+    if len(levels) > 1:
+        return r._under(out, above), length
+    return r._under(out, above), r._under(outer, above)
+
+
+def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_pad`: the places that hold rows; those that were filled give nothing.
+
+    Parameters
+    ----------
+    dY
+        The gradient of the rectangle: an array, a tensor, or a `Ragged` of the levels above.
+    x, level
+        As they were given to `sequence_pad`.
+
+    Returns
+    -------
+    Ragged
+        Nests as x.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([1.0, 2.0, 3.0], [2, 1])
+    >>> vl.sequence.backprop_sequence_pad([[5.0, 6.0], [7.0, 8.0]], r).to_list()
+    [[5.0, 6.0], [7.0]]
+    """
+    r = sequences(x)
+    at = place_of(level, r.levels)
+    block = dY.values if isinstance(dY, Ragged) else as_values(dY, "dY")
+    return r._make(_rows_of(block, r.levels[at:], "dY"), r.levels)
+
+
+def sequence_unpad(x: Any, length: Any) -> Ragged:
+    """The rows of padded sequences that are there: the inverse of `sequence_pad`.
+
+    Parameters
+    ----------
+    x
+        (n, maxlen, ...), an array or a tensor, or a `Ragged` of such rows, whose levels are kept above.
+    length
+        How many rows of each are there: integers (n,) or (n, 1), or a `Ragged` of them. A tuple of such, for
+        each level that `sequence_pad` padded, outermost first.
+
+    Returns
+    -------
+    Ragged
+        Rows (T, ...) under one level more, or as many as `length` has.
+
+    Raises
+    ------
+    ValueError
+        A length below 0 or above maxlen, which is named, or another number of them.
+    TypeError
+        Lengths that are no integers.
+
+    Notes
+    -----
+    As Paddle's `sequence_unpad`, which makes rows (T, 1) of (n, maxlen), and whose process dies where all
+    lengths are 0. It makes levels, and therefore has no `level` to choose.
+
+    Examples
+    --------
+    >>> vl.sequence_unpad(np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), [2, 0, 1]).to_list()
+    [[1, 2], [], [7]]
+    """
+    outer = x.levels if isinstance(x, Ragged) else ()
+    block = x.values if isinstance(x, Ragged) else as_values(x, "x")
+    levels = _levels_of(length, len(block))
+    return Ragged._make(_rows_of(block, levels, "x"), (*outer, *levels))
+
+
+def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
+    """The gradient of `sequence_unpad`: zeros where x is not read.
+
+    Parameters
+    ----------
+    dY
+        The gradient of the rows: a `Ragged`, or its values.
+    x, length
+        As they were given to `sequence_unpad`.
+
+    Returns
+    -------
+    Of the shape of x: an array or a tensor, or a `Ragged` where x is one.
+
+    Examples
+    --------
+    >>> vl.sequence.backprop_sequence_unpad([5.0, 6.0], np.zeros((2, 2)), [0, 2])
+    array([[0., 0.],
+           [5., 6.]])
+    """
+    block = x.values if isinstance(x, Ragged) else as_values(x, "x")
+    levels = _levels_of(length, len(block))
+    rows = dY.values if isinstance(dY, Ragged) else as_values(dY, "dY")
+    if len(rows) != levels[-1].total:
+        raise ValueError(f"dY: has {len(rows)} rows, expected {levels[-1].total}")
+    widths = list(block.shape[1 : len(levels) + 1])
+    if is_tensor(rows):
+        from varlen.interop.torch import pad
+
+        made = pad(rows, levels, sizes=widths)
+    else:
+        made = _core.pad(rows, levels, sizes=widths)
+    return x._make(made, x.levels) if isinstance(x, Ragged) else made
+
+
+def _widths(levels: Levels, maxlen: Any, at: int) -> list[int]:
+    """The length that the sequences of each level get."""
+    widths = []
+    for d, (each, most) in enumerate(
+        zip(levels, whole_per_level(maxlen, "maxlen", len(levels)), strict=True)
+    ):
+        if most is not None and most < each.longest:
+            i = int((each.lengths > most).argmax())
+            raise ValueError(f"maxlen: {most}, but sequence {i} of level {at + d} has {each.lengths[i]} rows")
+        widths.append(each.longest if most is None else most)
+    return widths
+
+
+def _levels_of(length: Any, count: int) -> Levels:
+    """The levels that a length, or one a level, stands for."""
+    if isinstance(length, (tuple, list)) and len(length) and all(_is_column(each) for each in length):
+        levels: Levels = each_level(tuple(length), Level.from_lengths, "length")
+        if len(levels[0]) != count:
+            raise ValueError(f"length: expected {count} numbers, one a sequence, got {len(levels[0])}")
+        for d in range(len(levels) - 1):
+            if levels[d].total != len(levels[d + 1]):
+                raise ValueError(
+                    f"length: level {d} adds up to {levels[d].total}, but level {d + 1} has "
+                    f"{len(levels[d + 1])} sequences"
+                )
+        return levels
+    return (Level.from_lengths(per_sequence(length, count, "length")),)
+
+
+def _is_column(each: Any) -> bool:
+    return np.ndim(each) == 1 and not isinstance(each, (list, tuple))
+
+
+def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
+    """The rows of a rectangle that the levels say are there."""
+    if block.ndim <= len(levels):
+        raise ValueError(f"{argument}: expected {len(levels) + 1} dimensions or more, got {block.ndim}")
+    if len(block) != len(levels[0]):
+        raise ValueError(f"{argument}: has {len(block)} rows for {len(levels[0])} sequences")
+    for d, each in enumerate(levels):
+        width = block.shape[d + 1]
+        if each.longest > width:
+            i = int((each.lengths > width).argmax())
+            raise ValueError(f"length: sequence {i} has {each.lengths[i]} rows, but {argument} {width}")
+    if is_tensor(block):
+        from varlen.interop.torch import unpad
+
+        return unpad(block, levels)
+    return _core.unpad(block, levels)

@@ -1,0 +1,213 @@
+"""Sequences to one row each, as Paddle pools them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.sequence.given import fill_for, gradient_rows, sequences
+from varlen.types.reductions import end, extreme, reduced
+from varlen.types.values import is_tensor, like
+
+if TYPE_CHECKING:
+    from varlen.types import Ragged
+
+_TYPES = ("average", "sum", "sqrt", "max", "last", "first")
+
+
+def sequence_pool(
+    input: Any,
+    pool_type: str,
+    is_test: bool = False,
+    pad_value: Any = 0.0,
+    *,
+    level: int = -1,
+    with_index: bool = False,
+) -> Any:
+    """One row for each sequence: its average, sum, sum over the root of its length, largest, last or first.
+
+    Parameters
+    ----------
+    input
+        `Ragged` of rows (T, ...), pooled column by column. Numbers for all but "last" and "first", which take
+        any dtype.
+    pool_type
+        "average", "sum", "sqrt", "max", "last" or "first", in any case.
+    is_test
+        Taken, and of no effect.
+    pad_value
+        What a sequence without rows gives: a number, for "last" and "first" also a row.
+    level
+        The level whose sequences become one row each, with all rows below; -1 is the innermost.
+    with_index
+        For "max": give (rows, index) too, where index is the row of `input.values` that holds the largest
+        number of each column, the first of equal ones, int64; -1 where there is none.
+
+    Returns
+    -------
+    (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats keep
+    their dtype; of integers "average" and "sqrt" give float64, "sum" int64 or uint64.
+
+    Raises
+    ------
+    TypeError
+        `input` is no Ragged, or not of numbers.
+    ValueError
+        Another pool_type, a pad_value that the dtype cannot hold, an index of other than "max".
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_pool`, for any depth and dtype, and with fewer rows than sequences.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([1.0, 3, 2, 4, 6, 5, 1], [2, 3, 2, 0])
+    >>> vl.sequence_pool(r, "average"), vl.sequence_pool(r, "last", pad_value=-1.0)
+    (array([2., 4., 3., 0.]), array([ 3.,  6.,  1., -1.]))
+    >>> vl.sequence_pool(r, "max", with_index=True)
+    (array([3., 6., 5., 0.]), array([ 1,  4,  5, -1]))
+    """
+    r, kind = sequences(input, "input"), _kind(pool_type)
+    if with_index and kind != "max":
+        raise ValueError(f'with_index: only "max" has one, not "{kind}"')
+    values, over, above = r._over(level)
+    if kind == "max":
+        made, which = extreme("max", values, over, pad_value)
+        if with_index:
+            return r._under(made, above), r._under(_rows(which, over), above)
+    elif kind in ("last", "first"):
+        made = end(values, over, kind == "last", fill_for(values, pad_value))
+    elif kind == "sum":
+        made = reduced("sum", values, over, pad_value)
+    else:
+        made = reduced("mean", values, over, pad_value)
+        made = _times_root(made, over, 1) if kind == "sqrt" else made
+    return r._under(made, above)
+
+
+def sequence_first_step(input: Any, *, level: int = -1) -> Any:
+    """The first row of each sequence, zeros where it has none: `sequence_pool` of "first".
+
+    Examples
+    --------
+    >>> vl.sequence_first_step(vl.Ragged([3, 1, 4], [2, 0, 1]))
+    array([3, 0, 4])
+    """
+    return sequence_pool(input, "first", level=level)
+
+
+def sequence_last_step(input: Any, *, level: int = -1) -> Any:
+    """The last row of each sequence, zeros where it has none: `sequence_pool` of "last".
+
+    Examples
+    --------
+    >>> vl.sequence_last_step(vl.Ragged([3, 1, 4], [2, 0, 1]))
+    array([1, 0, 4])
+    """
+    return sequence_pool(input, "last", level=level)
+
+
+def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_pool`; rows that pad empty sequences give nothing.
+
+    Parameters
+    ----------
+    dY
+        (n, ...), the gradient of what `sequence_pool` gave: an array, a tensor or a `Ragged`.
+    input, pool_type, level
+        As they were given to `sequence_pool`.
+
+    Returns
+    -------
+    Ragged
+        Nests as `input`, of the dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        What `sequence_pool` refuses; a dY of another number of rows.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([1.0, 3, 2, 4], [2, 0, 2])
+    >>> vl.sequence.backprop_sequence_pool([1.0, 9.0, 4.0], r, "average").to_list()
+    [[0.5, 0.5], [], [2.0, 2.0]]
+    """
+    r, kind = sequences(input, "input"), _kind(pool_type)
+    values, over, above = r._over(level)
+    d = gradient_rows(dY, len(over), above)
+    on = _on_tensors() if is_tensor(d) else _core
+    if kind == "max":
+        made = on.expand_which(d, over, extreme("max", values, over, 0)[1]) if over.total else _none(d)
+    elif kind in ("last", "first"):
+        full = np.flatnonzero(over.lengths)
+        kept = Level.from_bounds(over.offsets[1:][full])
+        made = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")
+    elif kind == "average" and is_tensor(d):
+        made = on.expand(d, over, "mean")
+    elif kind == "average":
+        made = _core.expand(_core.divided_by_lengths(d, over), over)
+    else:
+        made = on.expand(_times_root(d, over, -1) if kind == "sqrt" else d, over)
+    return r._make(made, r.levels)
+
+
+def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_first_step`.
+
+    Examples
+    --------
+    >>> vl.sequence.backprop_sequence_first_step([5.0], vl.Ragged([3.0, 1.0], [2])).values
+    array([5., 0.])
+    """
+    return backprop_sequence_pool(dY, input, "first", level=level)
+
+
+def backprop_sequence_last_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_last_step`.
+
+    Examples
+    --------
+    >>> vl.sequence.backprop_sequence_last_step([5.0], vl.Ragged([3.0, 1.0], [2])).values
+    array([0., 5.])
+    """
+    return backprop_sequence_pool(dY, input, "last", level=level)
+
+
+def _kind(pool_type: Any) -> str:
+    kind = pool_type.lower() if isinstance(pool_type, str) else None
+    if kind not in _TYPES:
+        raise ValueError(f"pool_type: expected one of {', '.join(_TYPES)}, got {pool_type!r}")
+    return kind
+
+
+def _on_tensors() -> Any:
+    from varlen.interop import torch_reduce
+
+    return torch_reduce
+
+
+def _none(d: Any) -> Any:
+    """No rows like those of d."""
+    return d[:0]
+
+
+def _rows(which: Any, over: Level) -> Any:
+    """Places inside sequences as rows of all, -1 where a sequence has none."""
+    column = (-1, *(1 for _ in which.shape[1:]))
+    starts = like(over.offsets[:-1], which).reshape(column)
+    gone = like(over.lengths == 0, which).reshape(column)
+    return (which + starts).masked_fill(gone, -1) if is_tensor(which) else np.where(gone, -1, which + starts)
+
+
+def _times_root(rows: Any, over: Level, power: int) -> Any:
+    """One row a sequence, times the root of how many rows the sequence has (1 for none), or divided by it."""
+    root = np.sqrt(np.maximum(over.lengths, 1)).reshape(-1, *(1 for _ in rows.shape[1:])) ** power
+    if is_tensor(rows):
+        return (rows.double() * like(root, rows)).to(rows.dtype)
+    return (rows * root).astype(rows.dtype, copy=False)

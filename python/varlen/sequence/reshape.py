@@ -1,0 +1,84 @@
+"""The numbers of each sequence cut into rows of another width."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from varlen._core import Level
+from varlen.sequence.given import gradient_rows, sequences
+from varlen.types import Ragged
+from varlen.types.arguments import whole
+
+
+def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
+    """The numbers of each sequence, row after row, cut anew into rows of `new_dim`.
+
+    Parameters
+    ----------
+    input
+        `Ragged` of rows (T, ...) of any dtype; a row of more than one dimension counts as laid out flat.
+    new_dim
+        The width of the rows that are made, 1 or more.
+    level
+        The level whose sequences are cut, with all rows below, so that the levels below it go away; -1 is the
+        innermost.
+
+    Returns
+    -------
+    Ragged
+        Rows (T', new_dim) that share the memory of `input`, under the levels down to `level`.
+
+    Raises
+    ------
+    ValueError
+        new_dim below 1; a sequence whose numbers do not divide, which is named.
+    TypeError
+        `input` is no Ragged.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_reshape`, which takes one level and rows of one dimension, and whose process dies of
+    a new_dim of 0.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [1, 0, 2])
+    >>> vl.sequence_reshape(r, 2).to_list()
+    [[[1, 2], [3, 4]], [], [[5, 6], [7, 8], [9, 10], [11, 12]]]
+    """
+    r, width = sequences(input, "input"), whole(new_dim, "new_dim", 1)
+    values, over, above = r._over(level)
+    row = math.prod(values.shape[1:])
+    numbers = over.offsets * row
+    if (numbers % width).any():
+        i = int((numbers % width).argmax()) - 1
+        raise ValueError(f"new_dim: sequence {i} has {over.lengths[i]} rows of {row}, not rows of {width}")
+    kept = over if row == width else Level.from_offsets(numbers // width)
+    return r._make(values.reshape(kept.total, width), (*above, kept))
+
+
+def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_reshape`: the same numbers, cut as `input` is.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_reshape` gave: a `Ragged`, or its rows.
+    input, new_dim, level
+        As they were given to `sequence_reshape`.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([[1.0, 2.0], [3.0, 4.0]], [1, 1])
+    >>> vl.sequence.backprop_sequence_reshape([[5.0], [6.0], [7.0], [8.0]], r, 1).values
+    array([[5., 6.],
+           [7., 8.]])
+    """
+    made = sequence_reshape(input, new_dim, level=level)
+    d = gradient_rows(dY, made.total, made.levels)
+    if d.shape != made.values.shape:
+        raise ValueError(f"dY: has shape {tuple(d.shape)}, expected {tuple(made.values.shape)}")
+    return made._make(d.reshape(input.values.shape), input.levels)

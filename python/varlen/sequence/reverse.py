@@ -1,0 +1,56 @@
+"""Sequences back to front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from varlen.sequence.given import sequences
+from varlen.types import Ragged
+
+
+def sequence_reverse(x: Any, *, level: int = -1) -> Ragged:
+    """What is in each sequence, last to first.
+
+    Parameters
+    ----------
+    x
+        `Ragged` of rows of any dtype and shape.
+    level
+        The level inside whose sequences things change places: rows at the innermost, which -1 stands for;
+        whole sequences of the level below, else.
+
+    Returns
+    -------
+    Ragged
+        Rows and trailing dimensions of x; at the innermost level also its levels.
+
+    Raises
+    ------
+    TypeError
+        x is no Ragged.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_reverse`, which takes one level and five dtypes.
+
+    Examples
+    --------
+    >>> vl.sequence_reverse(vl.Ragged([1, 2, 3, 4, 5], [2, 3])).values
+    array([2, 1, 5, 4, 3])
+    >>> vl.sequence_reverse(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), level=0).to_list()
+    [[[3], [1, 2]], [[4]]]
+    """
+    return sequences(x).reverse(level)
+
+
+def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_reverse`, which is `sequence_reverse`: of the gradient, as a `Ragged`.
+
+    Examples
+    --------
+    >>> vl.sequence.backprop_sequence_reverse(vl.Ragged([0.5, 1.0], [2])).values
+    array([1. , 0.5])
+    """
+    return sequences(dY, "dY").reverse(level)

@@ -1,0 +1,117 @@
+"""A part of each sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.sequence.given import gradient_rows, per_sequence, picked, put_back, sequences
+from varlen.types import Ragged
+from varlen.types.levels import place_of
+from varlen.types.values import through
+
+
+def sequence_slice(input: Any, offset: Any, length: Any, *, level: int = -1) -> Ragged:
+    """What stands in each sequence from `offset` on, `length` of it.
+
+    Parameters
+    ----------
+    input
+        `Ragged` of rows of any dtype and shape.
+    offset, length
+        Integers (n,) or (n, 1), one for each sequence of the level, a `Ragged` of them, or one for all.
+    level
+        The level whose sequences are cut: by rows at the innermost, which -1 stands for; by whole sequences
+        of the level below, else.
+
+    Returns
+    -------
+    Ragged
+        As many levels as `input`, those above `level` shared. The values are a copy.
+
+    Raises
+    ------
+    IndexError
+        A slice that leaves its sequence, which is named; no such level.
+    ValueError
+        An offset or a length below 0; another number of them than of sequences.
+    TypeError
+        `input` is no Ragged, offsets or lengths are no integers.
+
+    Notes
+    -----
+    As Paddle's `sequence_slice`, which takes one level and reads int64 alone.
+
+    Examples
+    --------
+    >>> vl.sequence_slice(vl.Ragged([1, 2, 3, 4, 5], [3, 2]), [0, 1], [2, 1]).to_list()
+    [[1, 2], [5]]
+    >>> vl.sequence_slice(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), 0, 1, level=0).to_list()
+    [[[1, 2]], [[4]]]
+    """
+    r = sequences(input, "input")
+    at = place_of(level, r.levels)
+    pairs, ones = _pairs(r.levels[at], offset, length)
+    if at == len(r.levels) - 1:
+        values, kept = through(
+            r.values, lambda rows: _core.spans(rows, r.levels[at], ones, pairs.reshape(-1))
+        )
+        return r._make(values, (*r.levels[:at], kept))
+    index, kept = _core.span_rows(r.levels[at], ones, pairs.reshape(-1))
+    values, below = picked(r, at + 1, index)
+    return r._make(values, (*r.levels[:at], kept, *below))
+
+
+def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_slice`: zeros where `input` is not read.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_slice` gave: a `Ragged`, or its rows.
+    input, offset, length, level
+        As they were given to `sequence_slice`.
+
+    Returns
+    -------
+    Ragged
+        Nests as `input`, of the dtype of dY.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([1.0, 2.0, 3.0], [2, 1])
+    >>> vl.sequence.backprop_sequence_slice([5.0, 6.0], r, [1, 0], 1).values
+    array([0., 5., 6.])
+    """
+    r = sequences(input, "input")
+    at = place_of(level, r.levels)
+    pairs = _pairs(r.levels[at], offset, length)[0]
+    made = sequence_slice(r._make(_none(r), r.levels), offset, length, level=level)
+    d = gradient_rows(dY, made.total, made.levels)
+    offsets = r.levels[at].offsets[:-1, None] + pairs
+    for each in r.levels[at + 1 :]:
+        offsets = each.offsets[offsets]
+    one = Level.from_lengths(np.array([r.total]))
+    rows, _ = _core.span_rows(one, Level.from_lengths(np.array([len(offsets)])), offsets.reshape(-1))
+    return r._make(put_back(d, rows, r.total), r.levels)
+
+
+def _none(r: Ragged) -> Any:
+    """Rows without numbers in them, for what is asked of the levels alone."""
+    return np.empty((r.total, 0), np.uint8)
+
+
+def _pairs(level: Level, offset: Any, length: Any) -> tuple[Any, Level]:
+    """The first and the last place of each sequence, the last not counted; one pair a sequence."""
+    n = len(level)
+    begins, sizes = per_sequence(offset, n, "offset"), per_sequence(length, n, "length")
+    over = (begins > level.lengths) | (sizes > level.lengths - begins)
+    if over.any():
+        i = int(over.argmax())
+        raise IndexError(
+            f"length: {sizes[i]} from offset {begins[i]}, but sequence {i} has length {level.lengths[i]}"
+        )
+    return np.stack([begins, begins + sizes], axis=1), Level.from_lengths(np.ones(n, np.int64))

@@ -1,0 +1,80 @@
+"""Softmax inside sequences, as Paddle's op, with the maximum subtracted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from varlen import _core
+from varlen.sequence.given import gradient_rows, sequences
+from varlen.types import Ragged
+from varlen.types.values import is_tensor
+
+
+def sequence_softmax(input: Any, use_cudnn: bool = False, *, level: int = -1) -> Ragged:
+    """Exponentials of the rows of each sequence, as shares of their sum, column by column.
+
+    Parameters
+    ----------
+    input
+        `Ragged` of rows (T, ...) of numbers.
+    use_cudnn
+        Taken, and of no effect.
+    level
+        The level whose sequences add up to one, with all rows below; -1 is the innermost.
+
+    Returns
+    -------
+    Ragged
+        Nests as `input`. Floats keep their dtype, others become float64. Empty sequences stay empty.
+
+    Raises
+    ------
+    TypeError
+        `input` is no Ragged, or not of numbers.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_softmax`, which takes rows of one number, and overflows on the CPU, for it does not
+    subtract the maximum.
+
+    Examples
+    --------
+    >>> vl.sequence_softmax(vl.Ragged([0.0, 0.0, 1.0, 4000.0], [2, 2])).to_list()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    return sequences(input, "input").softmax(level)
+
+
+def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_softmax`, from what that gave.
+
+    Parameters
+    ----------
+    dY
+        The gradient of Y: a `Ragged` that nests as Y, or its rows.
+    Y
+        What `sequence_softmax` gave.
+    level
+        As it was given to `sequence_softmax`.
+
+    Returns
+    -------
+    Ragged
+        Nests as Y.
+
+    Examples
+    --------
+    >>> y = vl.sequence_softmax(vl.Ragged([0.0, 0.0, 5.0], [2, 1]))
+    >>> vl.sequence.backprop_sequence_softmax([1.0, 0.0, 1.0], y).to_list()
+    [[0.25, -0.25], [0.0]]
+    """
+    y = sequences(Y, "Y")
+    values, over, _ = y._over(level)
+    d = gradient_rows(dY, len(values), y.levels)
+    if is_tensor(d):
+        from varlen.interop.torch_softmax import backprop_softmax
+
+        return y._make(backprop_softmax(d, values, over, False, 1.0), y.levels)
+    return y._make(_core.backprop_softmax(d, values, over), y.levels)

@@ -1,0 +1,135 @@
+"""Sequences to one row each, and softmax inside them, as Paddle has them and at any level."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import varlen as vl
+from hypothesis import given
+from hypothesis import strategies as st
+from sequences import everywhere, gradient, rows_of
+from varlen.sequence import backprop_sequence_pool, backprop_sequence_softmax
+from varlen.testing import oracle_sequence_family as oracle
+from varlen.testing import strategies
+
+TYPES = ["average", "sum", "sqrt", "max", "last", "first"]
+ROWS = np.array([1.0, 3, 2, 4, 6, 5, 1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("average", [2, 4, 3, 0]),
+        ("sum", [4, 12, 6, 0]),
+        ("SQRT", [2.8284, 6.9282, 4.2426, 0]),
+        ("max", [3, 6, 5, 0]),
+        ("last", [3, 6, 1, 0]),
+        ("first", [1, 2, 5, 0]),
+    ],
+)
+def test_pool_gives_what_paddle_gives(kind, wanted):
+    r = vl.Ragged(ROWS, [2, 3, 2, 0])
+    assert np.allclose(everywhere(lambda x: vl.sequence_pool(x, kind), r), wanted, atol=1e-4)
+
+
+def test_pool_takes_the_innermost_level_or_any_other():
+    r = vl.Ragged(ROWS, [[2, 0, 3], [1, 2, 1, 0, 3]])
+    made = vl.sequence_pool(r, "sum")
+    assert made.values.tolist() == [1, 5, 4, 0, 12]
+    assert made.levels[0] is r.levels[0]
+    assert vl.sequence_pool(r, "first").values.tolist() == [1, 3, 4, 0, 6]
+    assert vl.sequence_last_step(r).values.tolist() == [1, 2, 4, 0, 1]
+    assert vl.sequence_pool(r, "sum", level=0).tolist() == [6, 0, 16]
+    assert vl.sequence_first_step(r, level=0).tolist() == [1, 0, 4]
+
+
+def test_pool_names_the_largest_row():
+    r = vl.Ragged(ROWS, [2, 3, 2, 0])
+    index = everywhere(lambda x: vl.sequence_pool(x, "max", with_index=True)[1], r)
+    assert index == [1, 4, 5, -1]
+    wide = vl.Ragged(np.array([[1.0, 5], [2, 5]]), [0, 2])
+    assert vl.sequence_pool(wide, "max", with_index=True)[1].tolist() == [[-1, -1], [1, 0]]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_pool_fills_for_empty_sequences_however_many(kind):
+    r = vl.Ragged(np.ones((12, 2, 3)), [0, 0, 4, 0, 3, 0, 0, 5, 0, 0])
+    made = vl.sequence_pool(r, kind, pad_value=0.25)
+    assert made.shape == (10, 2, 3)
+    assert (made == 0.25).all(axis=(1, 2)).tolist() == [n == 0 for n in r.lengths]
+    none = vl.sequence_pool(vl.Ragged(np.ones((0, 2)), [0, 0, 0]), kind, pad_value=0.25)
+    assert none.tolist() == [[0.25, 0.25]] * 3
+
+
+def test_pool_moves_rows_of_any_dtype():
+    days = np.array(["2020-01-01", "2021-01-01"], "M8[D]")
+    made = vl.sequence_last_step(vl.Ragged(days, [2, 0]))
+    assert made.tolist() == [days[1].item(), np.zeros((), "M8[D]").item()]
+    assert vl.sequence_pool(vl.Ragged([3, 1], [1, 1]), "sum").dtype == np.int64
+    assert vl.sequence_pool(vl.Ragged([3, 1], [2]), "average").tolist() == [2.0]
+
+
+@given(strategies.lengths(), st.sampled_from(TYPES), st.sampled_from(["int32", "float16", "float64"]))
+def test_pool_is_what_the_oracle_says(lengths, kind, dtype):
+    rows = np.random.default_rng(len(lengths)).integers(-9, 9, sum(lengths)).astype(dtype)
+    r = vl.Ragged(rows, np.array(lengths, np.int64))
+    wanted = oracle.sequence_pool([row.tolist() for row in r], kind, 2)
+    made = everywhere(lambda x: vl.sequence_pool(x, kind, pad_value=2.0), r)
+    assert np.allclose(made, wanted, rtol=2e-3)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_pool_has_the_gradient_of_autograd(kind):
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(np.random.default_rng(1).normal(size=(8, 2)), [[2, 0, 2], [3, 0, 4, 1]])
+    for level in (-1, 0):
+        pooled = partial(vl.sequence_pool, pool_type=kind, level=level)
+
+        dx, d = gradient(torch, pooled, r)
+        assert np.allclose(backprop_sequence_pool(d, r, kind, level=level).values, dx)
+        on_tensors = backprop_sequence_pool(torch.tensor(d), r, kind, level=level).values
+        assert np.allclose(on_tensors.numpy(), dx)
+        x = torch.tensor(r.values, requires_grad=True)
+        assert torch.autograd.gradcheck(lambda x, f=pooled: rows_of(f(r._make(x, r.levels))), x)
+
+
+def test_pool_refuses_what_it_cannot_do():
+    r = vl.Ragged([3, 1], [2])
+    with pytest.raises(ValueError, match=r"pool_type: expected one of .*, got 'mean'"):
+        vl.sequence_pool(r, "mean")
+    with pytest.raises(TypeError, match="input: expected a Ragged, got ndarray"):
+        vl.sequence_pool(np.ones(3), "sum")
+    with pytest.raises(ValueError, match="with_index: only"):
+        vl.sequence_pool(r, "sum", with_index=True)
+    with pytest.raises(IndexError, match="level: 1 is out of range for 1 levels"):
+        vl.sequence_pool(r, "sum", level=1)
+    with pytest.raises(ValueError, match=r"0\.5 does not fit int64"):
+        vl.sequence_pool(r, "max", pad_value=0.5)
+    with pytest.raises(ValueError, match="dY: has 2 rows, expected 1"):
+        backprop_sequence_pool([1.0, 2.0], r, "sum")
+
+
+def test_softmax_gives_what_paddle_gives():
+    rows = [0.7, 1, 0.6, 1.5, 1.1, 1.2, 0.2, 0.6, 1.9, 3.1, 2.5, 0.8, 0.1, 2.4, 1.3]
+    wanted = [0.307248, 0.414742, 0.278010, 0.598688, 0.401312, 0.254424, 0.093597, 0.139631, 0.512347, 1]
+    wanted += [0.845535, 0.154465, 0.069958, 0.697773, 0.232269]
+    made = everywhere(vl.sequence_softmax, vl.Ragged(np.array(rows), [3, 2, 4, 1, 2, 3]))
+    assert np.allclose([x for row in made for x in row], wanted, atol=1e-6)
+    made = everywhere(vl.sequence_softmax, vl.Ragged(np.array([1.0, 2, 3]), [0, 2, 0, 1]))
+    assert np.allclose([x for row in made for x in row], [0.268941, 0.731059, 1], atol=1e-6)
+
+
+def test_softmax_subtracts_the_maximum():
+    assert vl.sequence_softmax(vl.Ragged([1.0, 2, 3, 4000], [4])).values.tolist() == [0, 0, 0, 1]
+
+
+def test_softmax_has_the_gradient_of_autograd():
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(np.random.default_rng(1).normal(size=(6, 2)), [[2, 1], [3, 0, 3]])
+    for level in (-1, 0):
+        dx, d = gradient(torch, lambda x, level=level: vl.sequence_softmax(x, level=level), r)
+        y = vl.sequence_softmax(r, level=level)
+        assert np.allclose(backprop_sequence_softmax(d, y, level=level).values, dx)
+        of_tensors = y._make(torch.tensor(y.values), y.levels)
+        made = backprop_sequence_softmax(torch.tensor(d), of_tensors, level=level)
+        assert np.allclose(made.values.numpy(), dx)
