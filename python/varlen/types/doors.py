@@ -122,17 +122,6 @@ class Doors:
         return cls(values, offsets=offsets)
 
     @classmethod
-    def from_row_splits(cls, values: Any, row_splits: ArrayLike) -> Self:
-        """`from_offsets`, as TensorFlow calls them.
-
-        Examples
-        --------
-        >>> vl.Ragged.from_row_splits([7, 8, 9], [0, 2, 3]).to_list()
-        [[7, 8], [9]]
-        """
-        return cls(values, offsets=row_splits)
-
-    @classmethod
     def from_cu_seqlens(cls, values: Any, cu_seqlens: ArrayLike) -> Self:
         """`from_offsets`, as attention kernels call them.
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen._core import Level
-from varlen.types.arguments import whole
-from varlen.types.values import as_ints
+from varlen._core import Level, RaggedBase
+from varlen.types.arguments import listed, whole
+from varlen.types.values import as_ints, as_values
+
+if TYPE_CHECKING:
+    from varlen.types.values import Values
 
 Levels = tuple[Level, ...]
 
@@ -110,6 +114,89 @@ def composed(levels: Levels) -> Level:
     return over
 
 
+def over_rows(levels: Levels) -> Levels:
+    """Each level as it cuts the rows, through all that nest below it; the innermost is shared.
+
+    Examples
+    --------
+    >>> [level.lengths.tolist() for level in over_rows((Level([2, 1]), Level([3, 0, 2])))]
+    [[3, 2], [3, 0, 2]]
+    """
+    found = [levels[-1]]
+    for level in reversed(levels[:-1]):
+        found.append(Level.from_offsets(found[-1].offsets[level.offsets]))
+    return tuple(reversed(found))
+
+
+def nested_in(over: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
+    """Levels that all cut the same rows, as levels that nest. `over_rows` turned round.
+
+    Parameters
+    ----------
+    empty
+        Which of two neighbours holds the empty sequences that lie between them: "before" or "after".
+    first
+        What an error calls the outermost of them.
+
+    Raises
+    ------
+    ValueError
+        A sequence that ends inside one of the next level, or, without `empty`, next to an empty one.
+
+    Examples
+    --------
+    >>> nested_in((Level([3, 2]), Level([3, 1, 1])), "offsets")[0].lengths
+    array([1, 2])
+    """
+    if empty not in (None, "before", "after"):
+        raise ValueError(f"empty: expected 'before' or 'after', got {empty!r}")
+    levels = []
+    for d, (above, below) in enumerate(pairwise(over), first):
+        if above.total != below.total:
+            raise ValueError(
+                f"{argument}: the lengths of level {d} add up to {above.total}, "
+                f"those of level {d + 1} to {below.total}"
+            )
+        if len(above) == 0 and len(below):
+            raise ValueError(f"{argument}: level {d} has no sequences, but level {d + 1} has {len(below)}")
+        ends, cuts = below.offsets, above.offsets[1:-1]
+        left, right = np.searchsorted(ends, cuts), np.searchsorted(ends, cuts, side="right")
+        unclear = left == right if empty else right - left != 1
+        if unclear.any():
+            i = int(unclear.argmax())
+            where = f"{argument}: sequence {i} of level {d} ends at {cuts[i]},"
+            if left[i] == right[i]:
+                raise ValueError(f"{where} inside a sequence of level {d + 1}")
+            raise ValueError(
+                f"{where} beside an empty sequence of level {d + 1}; say empty='before' or 'after'"
+            )
+        inner = left if empty == "after" else right - 1
+        edges = ([0], inner, [len(below)]) if len(above) else ([0],)
+        levels.append(Level.from_offsets(np.concatenate(edges)))
+    return (*levels, over[-1])
+
+
+def under(values: Any, levels: Levels, argument: str) -> tuple[Values, Levels]:
+    """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels.
+
+    Raises
+    ------
+    ValueError
+        Levels that do not fit each other or the rows.
+
+    Examples
+    --------
+    >>> under(vl.Ragged([3, 1, 4], [2, 1]), (Level([2]),), "lengths")[1]
+    (Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 3 rows, lengths 1 to 2))
+    """
+    if isinstance(values, RaggedBase):
+        check(len(values), levels, argument)
+        return values._values, (*levels, *values._levels)
+    rows = as_values(values)
+    check(len(rows), levels, argument)
+    return rows, levels
+
+
 def place_of(level: int, levels: Levels, argument: str = "level") -> int:
     """The level that a caller means, counted from the outermost; negatives count from the innermost.
 
@@ -165,11 +252,48 @@ def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
         raise TypeError("levels: expected a tuple of levels, outermost first; for one array use offsets=")
     if not nested and name != "levels":
         return (make(as_ints(given)),)
-    made = []
-    for d, item in enumerate(given):
-        try:
-            made.append(item if isinstance(item, Level) else make(as_ints(item)))
-        except (TypeError, ValueError, OverflowError) as error:
-            place = name if len(given) == 1 else f"{name}[{d}]"
-            raise type(error)(f"{place}: {str(error).partition(': ')[2]}") from None
-    return tuple(made)
+    many = len(given) > 1
+    return tuple(level_from(x, make, f"{name}[{d}]" if many else name) for d, x in enumerate(given))
+
+
+def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level:
+    """The level that was given, or what `make` makes of an array; its errors speak of `argument`.
+
+    Examples
+    --------
+    >>> level_from([2, -1], Level.from_lengths, "row_lengths")
+    Traceback (most recent call last):
+    ValueError: row_lengths: row 1 has a negative length, -1
+    """
+    if isinstance(given, Level):
+        return given
+    try:
+        return make(as_ints(given))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"{argument}: {str(error).partition(': ')[2]}") from None
+
+
+def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:
+    """One Level for each array of a list, outermost first; not yet held against each other.
+
+    Raises
+    ------
+    TypeError
+        One array in place of a list of them.
+    ValueError
+        An empty list.
+
+    Examples
+    --------
+    >>> nested_levels([2, 1], Level.from_lengths, "nested_row_lengths")
+    Traceback (most recent call last):
+    TypeError: nested_row_lengths: expected a list of arrays, one a level; item 0 is of type int
+    """
+    each = listed(given, argument, "arrays, one a level")
+    if not each:
+        raise ValueError(f"{argument}: a Ragged needs at least one level")
+    for d, item in enumerate(each):
+        if not hasattr(item, "__len__") or getattr(item, "ndim", 1) == 0:
+            kind = type(item).__name__
+            raise TypeError(f"{argument}: expected a list of arrays, one a level; item {d} is of type {kind}")
+    return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(each))

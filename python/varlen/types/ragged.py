@@ -13,11 +13,15 @@ from varlen.types import arithmetic, dense, indexing
 from varlen.types.arguments import a_dtype
 from varlen.types.doors import Doors
 from varlen.types.levels import Levels, check, levels_from, same
+from varlen.types.lod import Lod
+from varlen.types.nesting import Nesting
 from varlen.types.ordering import Ordering
 from varlen.types.reductions import Reductions
+from varlen.types.row_partitions import RowPartitions
 from varlen.types.scans import Scans
 from varlen.types.shifts import Shifts
 from varlen.types.softmaxes import Softmaxes
+from varlen.types.tensor_face import TensorFace
 from varlen.types.thinc_face import RaggedFace
 from varlen.types.values import as_values, like, packed, unpacked
 
@@ -31,8 +35,9 @@ if TYPE_CHECKING:
 
 
 class Ragged(
-    Doors, Ordering, RaggedFace, Reductions, Scans, Shifts, Softmaxes, NDArrayOperatorsMixin, _core.RaggedBase
-):
+    Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts, Softmaxes,
+    TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
+):  # fmt: skip
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters

@@ -1,0 +1,215 @@
+"""What Paddle calls the levels of a tensor: lengths or offsets as nested lists, and starts without ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.types import seq_pos
+from varlen.types.levels import composed, nested_in, nested_levels, over_rows, place_of, under
+from varlen.types.values import as_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from varlen.types.levels import Levels
+    from varlen.types.values import Values
+
+    Ints = NDArray[np.int64]
+
+
+class Lod:
+    """Members of `varlen.Ragged` that Paddle's `LoDTensor` has, at any depth.
+
+    Where Paddle gives nested lists these do too; everything else is arrays, read-only.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_recursive_sequence_lengths(np.arange(6), [[2, 1], [3, 1, 2]])
+    >>> r.to_list()
+    [[[0, 1, 2], [3]], [[4, 5]]]
+    >>> r.lod(), r.recursive_sequence_lengths()
+    ([[0, 2, 3], [0, 3, 4, 6]], [[2, 1], [3, 1, 2]])
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _values: Values
+        _levels: Levels
+
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
+    @classmethod
+    def from_recursive_sequence_lengths(cls, values: Any, recursive_sequence_lengths: Any) -> Self:
+        """From a list of lengths for each level, outermost first; Paddle's `set_recursive_sequence_lengths`.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...).
+        recursive_sequence_lengths
+            One list or array of lengths for each level, or `Level` objects, which are shared.
+
+        Raises
+        ------
+        TypeError
+            One list of lengths in place of a list of them.
+        ValueError
+            No level, negative lengths, or levels that do not fit each other or the rows.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_recursive_sequence_lengths([7, 8, 9], [[2, 1]]).to_list()
+        [[7, 8], [9]]
+        """
+        name = "recursive_sequence_lengths"
+        levels = nested_levels(recursive_sequence_lengths, Level.from_lengths, name)
+        return cls._make(*under(values, levels, name))
+
+    @classmethod
+    def from_lod(cls, values: Any, lod: Any) -> Self:
+        """From offsets for each level that count the sequences of the next one; Paddle's `set_lod`.
+
+        Raises
+        ------
+        TypeError
+            One list of offsets in place of a list of them.
+        ValueError
+            No level, offsets that decrease or do not start at 0, or levels that do not fit.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_lod(np.arange(6), [[0, 2, 3], [0, 3, 4, 6]]).to_list()
+        [[[0, 1, 2], [3]], [[4, 5]]]
+        """
+        return cls._make(*under(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
+
+    @classmethod
+    def from_absolute_offsets(cls, values: Any, offsets: Any, *, empty: str | None = None) -> Self:
+        """From offsets for each level that count rows, as `absolute_offsets` gives them.
+
+        Parameters
+        ----------
+        offsets
+            One list or array for each level, outermost first; all end at the number of rows.
+        empty
+            Rows do not say which of two neighbours holds the empty sequences that lie between them:
+            "before" or "after". None refuses such offsets.
+
+        Raises
+        ------
+        ValueError
+            As `from_lod`; a sequence that ends inside one of the next level, or next to an empty one.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_absolute_offsets(np.arange(6), [[0, 4, 6], [0, 3, 4, 6]]).to_list()
+        [[[0, 1, 2], [3]], [[4, 5]]]
+        """
+        over = nested_levels(offsets, Level.from_offsets, "offsets")
+        return cls._make(*under(values, nested_in(over, "offsets", empty), "offsets"))
+
+    @classmethod
+    def from_seq_pos(cls, values: Any, start_poses: Any, dim: int | None = None) -> Self:
+        """From where sequences start, counted in rows of the sequence that holds them, without ends.
+
+        Parameters
+        ----------
+        start_poses
+            A list of lists: first the starts of the outermost sequences, then for each of these the starts
+            of its own, then for each of those, and so on; every list starts at 0, but those of a
+            sequence without sequences. Or a Ragged, as `seq_pos` gives it.
+        dim
+            How many levels there are; by default as many as the lists reach, which leaves out innermost ones
+            where no sequence stands above them.
+
+        Raises
+        ------
+        TypeError
+            Starts that are no integers.
+        ValueError
+            Starts that decrease, or lie beyond their sequence; too few lists, or too many: which is named.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_seq_pos(np.arange(6), [[0, 4], [0, 3], [0]]).to_list()
+        [[[0, 1, 2], [3]], [[4, 5]]]
+        """
+        rows = as_values(values)
+        return cls._make(rows, seq_pos.levels_of(start_poses, len(rows), dim))
+
+    def recursive_sequence_lengths(self) -> list[list[int]]:
+        """Lengths of each level, outermost first, as nested lists of Python ints. As arrays: `levels`.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).recursive_sequence_lengths()
+        [[2, 0], [2, 1]]
+        """
+        return [level.lengths.tolist() for level in self._levels]
+
+    def lod(self) -> list[list[int]]:
+        """Offsets of each level, which count the sequences of the next one, as nested lists of Python ints.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).lod()
+        [[0, 2, 2], [0, 2, 3]]
+        """
+        return [level.offsets.tolist() for level in self._levels]
+
+    def absolute_offsets(self) -> tuple[Ints, ...]:
+        """Offsets of each level, outermost first, in rows: int64, read-only; Paddle's `ToAbsOffset`.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).absolute_offsets()
+        (array([0, 3, 3]), array([0, 2, 3]))
+        """
+        return tuple(level.offsets for level in over_rows(self._levels))
+
+    def seq_pos(self) -> Any:
+        """Where sequences start inside the sequence that holds them: a Ragged of one list a sequence.
+
+        Its first row is for the outermost sequences; `from_seq_pos` says more, and reads it.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).seq_pos().to_list()
+        [[0, 3], [0, 2], [0]]
+        """
+        starts, vectors = seq_pos.starts_of(self._levels)
+        return self._make(starts, (vectors,))
+
+    def row_ids_at(self, level: int = -1) -> Ints:
+        """The sequence of a level that each row of the values is in: int64 (total,), read-only.
+
+        Of the innermost level it is kept; for another one the levels below are looked through.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+        >>> r.row_ids_at(0), r.row_ids_at(1)
+        (array([0, 0, 0, 1]), array([0, 0, 1, 2]))
+        """
+        return composed(self._levels[place_of(level, self._levels) :]).row_ids
+
+    def has_valid_recursive_sequence_lengths(self) -> bool:
+        """Whether the levels fit the values: they did when they met, so only a resized tensor says no.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).has_valid_recursive_sequence_lengths()
+        True
+        """
+        return self._levels[-1].total == len(self._values)

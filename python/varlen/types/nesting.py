@@ -1,0 +1,156 @@
+"""Levels taken apart and put together: a range of one, a level more, a level fewer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Level
+from varlen.types.arguments import whole
+from varlen.types.levels import check, composed, level_from, nested_in, place_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from varlen.types.levels import Levels
+    from varlen.types.values import Values
+
+
+class Nesting:
+    """Methods of `varlen.Ragged`, which inherits them. Values are shared, and so are the levels that stay.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> r.drop_level(0).to_list(), r.drop_level(1).to_list()
+    ([[1, 2], [3], [4]], [[1, 2, 3], [4]])
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _values: Values
+        _levels: Levels
+
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
+        def __getitem__(self, key: Any, /) -> Any: ...
+
+    def slice_in_level(self, level: int, begin: int, end: int) -> Self:
+        """Sequences begin to end of a level, without the levels above; Paddle's `SliceInLevel`, with rows.
+
+        The result has the levels from `level` on, each counted from 0 again. `begin` and `end` may be equal.
+
+        Raises
+        ------
+        IndexError
+            There is no such level, or `end` is beyond its sequences.
+        ValueError
+            `begin` is below 0 or behind `end`.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).slice_in_level(1, 1, 3).to_list()
+        [[3], [4]]
+        """
+        at = place_of(level, self._levels)
+        n = len(self._levels[at])
+        first, last = whole(begin, "begin"), whole(end, "end")
+        if last > n:
+            raise IndexError(f"end: {last} is out of range for {n} sequences of level {at}")
+        if first > last:
+            raise ValueError(f"begin: {first} is behind end, {last}")
+        part: Self = self._make(self._values, self._levels[at:])[first:last]
+        return part
+
+    def sub_lod(self, level: int, begin: int, end: int) -> tuple[list[list[int]], tuple[int, int]]:
+        """What sequences begin to end of a level are: their lengths, and their rows.
+
+        Paddle's `GetSubLoDAndAbsoluteOffset`, with the level first.
+
+        Returns
+        -------
+        Lengths of the levels from `level` on, as nested lists, and (first row, row after the last).
+
+        Raises
+        ------
+        IndexError, ValueError
+            As `slice_in_level`.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).sub_lod(0, 1, 2)
+        ([[1], [1]], (3, 4))
+        """
+        part = self.slice_in_level(level, begin, end)
+        rows = [whole(begin, "begin"), whole(end, "end")]
+        for each in self._levels[place_of(level, self._levels) :]:
+            rows = each.offsets[rows].tolist()
+        return [each.lengths.tolist() for each in part._levels], (rows[0], rows[1])
+
+    def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
+        """One more level, which groups what `level` holds now.
+
+        Parameters
+        ----------
+        lengths
+            How many sequences of `level`, or rows where it becomes the innermost, each group has; or a Level.
+        level
+            The place that the new level gets: 0 groups whole sequences under a new outermost level, -1 cuts
+            the innermost sequences into groups of rows.
+        empty
+            Where an empty group lies between two sequences of the level above: "before" or "after", the
+            one that holds it. None refuses it.
+
+        Raises
+        ------
+        IndexError
+            No such place.
+        ValueError
+            Lengths that do not add up, or a group that lies in two sequences of the level above.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([1, 2, 3, 4], [3, 1])
+        >>> r.add_level([2]).to_list(), r.add_level([2, 1, 1], -1).to_list()
+        ([[[1, 2, 3], [4]]], [[[1, 2], [3]], [[4]]])
+        """
+        depth = len(self._levels)
+        at = whole(level, "level", -(2**63))
+        if not -depth - 1 <= at <= depth:
+            raise IndexError(f"level: {at} is out of range for a new one beside {depth}")
+        at %= depth + 1
+        groups = level_from(lengths, Level.from_lengths, "lengths")
+        if at == 0:
+            check(len(self._levels[0]), (groups,), "lengths")
+            return self._make(self._values, (groups, *self._levels))
+        pair = nested_in((self._levels[at - 1], groups), "lengths", empty, at - 1)
+        return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
+
+    def drop_level(self, level: int = 0) -> Self:
+        """One level fewer: what its sequences held belongs to the level above. `add_level` turned round.
+
+        The outermost goes away; another one merges with the level above, whose sequences now hold directly
+        what lay in sequences of `level`.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
+        ValueError
+            There is no other level.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).drop_level(-1).to_list()
+        [[1, 2, 3], [4]]
+        """
+        levels = self._levels
+        at = place_of(level, levels)
+        if len(levels) == 1:
+            raise ValueError("level: a Ragged needs at least one; without it its rows are .values")
+        if at == 0:
+            return self._make(self._values, levels[1:])
+        return self._make(
+            self._values, (*levels[: at - 1], composed(levels[at - 1 : at + 1]), *levels[at + 1 :])
+        )

@@ -1,0 +1,369 @@
+"""TensorFlow's ways to say where rows begin and end: doors into a Ragged, and the same as views of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Level, RaggedBase
+from varlen.types.arguments import listed, whole
+from varlen.types.levels import level_from, nested_levels, under
+from varlen.types.values import as_ints, as_values
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from varlen.types.levels import Levels
+    from varlen.types.values import Values
+
+    Ints = NDArray[np.int64]
+
+
+class RowPartitions:
+    """Members of `varlen.Ragged` that `tf.RaggedTensor` has: its row partitions are levels.
+
+    A door takes values, or a Ragged, whose sequences become the rows of a new outermost level. What is asked
+    of the partition is of the outermost level; `nested_...` is of all, outermost first. Arrays are int64 and
+    read-only, also where values are tensors.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_row_lengths([3, 1, 4, 1, 5], [3, 0, 2])
+    >>> r.row_splits, r.row_starts(), r.row_limits(), r.value_rowids()
+    (array([0, 3, 3, 5]), array([0, 3, 3]), array([3, 3, 5]), array([0, 0, 0, 2, 2]))
+    >>> vl.Ragged.from_row_splits(r, [0, 2, 3]).to_list()
+    [[[3, 1, 4], []], [[1, 5]]]
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _values: Values
+        _levels: Levels
+
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
+    @classmethod
+    def from_row_splits(cls, values: Any, row_splits: ArrayLike) -> Self:
+        """`from_offsets`, as TensorFlow calls them.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_row_splits([7, 8, 9], [0, 2, 3]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls._with_level(values, level_from(row_splits, Level.from_offsets, "row_splits"), "row_splits")
+
+    @classmethod
+    def from_row_lengths(cls, values: Any, row_lengths: ArrayLike) -> Self:
+        """From how many rows each sequence has, (n,).
+
+        Raises
+        ------
+        ValueError
+            Negative lengths, or lengths that do not add up to the rows.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_row_lengths([7, 8, 9], [2, 1]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls._with_level(
+            values, level_from(row_lengths, Level.from_lengths, "row_lengths"), "row_lengths"
+        )
+
+    @classmethod
+    def from_row_starts(cls, values: Any, row_starts: ArrayLike) -> Self:
+        """From where each sequence begins, (n,): the first at 0; each ends where the next one begins.
+
+        Raises
+        ------
+        ValueError
+            Starts that decrease, do not begin at 0, or lie beyond the rows.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_row_starts([7, 8, 9], [0, 2, 2]).to_list()
+        [[7, 8], [], [9]]
+        """
+        values = _rows(values)
+        try:
+            begins = level_from(row_starts, Level.from_bounds, "row_starts").bounds
+        except ValueError as error:
+            raise ValueError(str(error).replace("ends at", "starts at")) from None
+        if len(begins) and begins[0] != 0:
+            raise ValueError(f"row_starts: the first sequence starts at {begins[0]}, not at 0")
+        rows = len(values)
+        if len(begins) and begins[-1] > rows:
+            raise ValueError(
+                f"row_starts: the last sequence starts at {begins[-1]}, but there are {rows} values"
+            )
+        ends = np.append(begins[1:], rows)[: len(begins)]
+        return cls._with_level(values, Level.from_bounds(ends), "row_starts")
+
+    @classmethod
+    def from_row_limits(cls, values: Any, row_limits: ArrayLike) -> Self:
+        """`from_bounds`, as TensorFlow calls them: where each sequence ends, (n,).
+
+        Examples
+        --------
+        >>> vl.Ragged.from_row_limits([7, 8, 9], [2, 3]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls._with_level(values, level_from(row_limits, Level.from_bounds, "row_limits"), "row_limits")
+
+    @classmethod
+    def from_value_rowids(cls, values: Any, value_rowids: ArrayLike, nrows: int | None = None) -> Self:
+        """`from_row_ids`, as TensorFlow calls them: `nrows` sequences, by default the last id + 1.
+
+        Raises
+        ------
+        ValueError
+            Ids that decrease, are below 0 or beyond nrows; another number of them than rows.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_value_rowids([7, 8, 9], [0, 0, 2], nrows=4).to_list()
+        [[7, 8], [], [9], []]
+        """
+        return cls._with_level(values, _by_ids(value_rowids, nrows, "value_rowids", "nrows"), "value_rowids")
+
+    @classmethod
+    def from_uniform_row_length(cls, values: Any, uniform_row_length: int, nrows: int | None = None) -> Self:
+        """From one length that all sequences have.
+
+        Parameters
+        ----------
+        nrows
+            How many sequences; by default as many as the rows make, none where the length is 0.
+
+        Raises
+        ------
+        ValueError
+            A length below 0, or one that so many sequences of do not make the rows.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_uniform_row_length([7, 8, 9, 1], 2).to_list()
+        [[7, 8], [9, 1]]
+        >>> vl.Ragged.from_uniform_row_length(vl.Ragged([7, 8, 9], [2, 0, 1, 0]), 2).to_list()
+        [[[7, 8], []], [[9], []]]
+        """
+        values = _rows(values)
+        length, rows = whole(uniform_row_length, "uniform_row_length"), len(values)
+        count = rows // max(length, 1) if nrows is None else whole(nrows, "nrows")
+        count = 0 if nrows is None and length == 0 else count
+        if count * length != rows:
+            raise ValueError(
+                f"uniform_row_length: {count} sequences of {length} make {count * length}, "
+                f"but there are {rows} values"
+            )
+        return cls._with_level(values, Level.from_lengths(np.full(count, length)), "uniform_row_length")
+
+    @classmethod
+    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> Self:
+        """From offsets for each level, outermost first; `from_lod`.
+
+        Raises
+        ------
+        TypeError
+            One array in place of a list of them.
+        ValueError
+            No level, or levels that do not fit each other or the values.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_nested_row_splits([7, 8, 9], [[0, 1, 2], [0, 2, 3]]).to_list()
+        [[[7, 8]], [[9]]]
+        """
+        name = "nested_row_splits"
+        return cls._make(
+            *under(flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name)
+        )
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> Self:
+        """From lengths for each level, outermost first; `from_recursive_sequence_lengths`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `from_nested_row_splits`.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_nested_row_lengths([7, 8, 9], [[1, 1], [2, 1]]).to_list()
+        [[[7, 8]], [[9]]]
+        """
+        name = "nested_row_lengths"
+        return cls._make(
+            *under(flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name)
+        )
+
+    @classmethod
+    def from_nested_value_rowids(
+        cls, flat_values: Any, nested_value_rowids: Any, nested_nrows: Any = None
+    ) -> Self:
+        """From the ids of each level's sequences for the items of the next one, outermost first.
+
+        Parameters
+        ----------
+        nested_nrows
+            How many sequences each level has, which tells of empty ones at the end; an entry may be None.
+            Without it a level has as many as the one above says it holds, and the outermost its last id + 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `from_nested_row_splits`; as many numbers of rows as levels.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_nested_value_rowids([7, 8, 9], [[0, 1, 1], [0, 0, 1]]).to_list()
+        [[[7, 8]], [[9], []]]
+        """
+        name, counts_name = "nested_value_rowids", "nested_nrows"
+        ids = listed(nested_value_rowids, name, "arrays, one a level")
+        counts = [None] * len(ids) if nested_nrows is None else listed(nested_nrows, counts_name, "numbers")
+        if len(counts) != len(ids):
+            raise ValueError(f"{counts_name}: {len(counts)} numbers for {len(ids)} levels")
+        levels: list[Any] = []
+        for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
+            above = levels[-1].total if levels and nested_nrows is None else count
+            levels.append(_by_ids(item, above, f"{name}[{d}]", f"{counts_name}[{d}]"))
+        return cls._make(*under(flat_values, nested_levels(levels, Level.from_lengths, name), name))
+
+    @classmethod
+    def _with_level(cls, values: Any, level: Level, argument: str) -> Self:
+        return cls._make(*under(values, (level,), argument))
+
+    @property
+    def flat_values(self) -> Any:
+        """The rows laid end to end: `values`, which in TensorFlow are of one level fewer only."""
+        return self._values
+
+    @property
+    def ragged_rank(self) -> int:
+        """How many levels there are."""
+        return len(self._levels)
+
+    @property
+    def row_splits(self) -> Ints:
+        """`offsets`: int64 (n + 1,), read-only, the first is 0."""
+        return self._levels[0].offsets
+
+    @property
+    def nested_row_splits(self) -> tuple[Ints, ...]:
+        """Offsets of each level: int64, read-only."""
+        return tuple(level.offsets for level in self._levels)
+
+    @property
+    def uniform_row_length(self) -> int | None:
+        """The length that all sequences of the outermost level share; None where they do not, or none are."""
+        level = self._levels[0]
+        return level.longest if len(level) and level.shortest == level.longest else None
+
+    def nrows(self) -> int:
+        """How many sequences there are: `len`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).nrows()
+        2
+        """
+        return len(self._levels[0])
+
+    def row_lengths(self, axis: int = 1) -> Any:
+        """How long the sequences are, along an axis of `shape`.
+
+        Parameters
+        ----------
+        axis
+            1 is the outermost level: int64 (n,), read-only. 0 is `nrows()`. A level further in gives a Ragged
+            of its lengths, nested as its sequences are; an axis of the rows a Ragged of that one size.
+
+        Raises
+        ------
+        ValueError
+            There is no such axis.
+
+        Examples
+        --------
+        >>> r = vl.Ragged.from_list([[[1, 2], [3]], []])
+        >>> r.row_lengths(), r.row_lengths(axis=2).to_list()
+        (array([2, 0]), [[2, 1], []])
+        """
+        depth, rows = len(self._levels), self._values.shape
+        at = whole(axis, "axis")
+        if at > depth + len(rows) - 1:
+            raise ValueError(f"axis: {at} is out of range for {depth + len(rows)} axes")
+        if at == 0:
+            return self.nrows()
+        if at == 1:
+            return self._levels[0].lengths
+        if at <= depth:
+            return self._make(self._levels[at - 1].lengths, self._levels[: at - 1])
+        trailing = tuple(rows[1 : at - depth])
+        return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
+
+    def row_starts(self) -> Ints:
+        """Where each sequence begins: int64 (n,), read-only.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).row_starts()
+        array([0, 2])
+        """
+        return self._levels[0].offsets[:-1]
+
+    def row_limits(self) -> Ints:
+        """Where each sequence ends: int64 (n,), read-only.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).row_limits()
+        array([2, 3])
+        """
+        return self._levels[0].bounds
+
+    def value_rowids(self) -> Ints:
+        """`row_ids`: the sequence that each item is in, int64, read-only, kept.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).value_rowids()
+        array([0, 0, 1])
+        """
+        return self._levels[0].row_ids
+
+    def nested_row_lengths(self) -> tuple[Ints, ...]:
+        """Lengths of each level: int64, read-only, kept.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).nested_row_lengths()
+        (array([2, 0]), array([2, 1]))
+        """
+        return tuple(level.lengths for level in self._levels)
+
+    def nested_value_rowids(self) -> tuple[Ints, ...]:
+        """For each level the sequence that each item of the next one is in: int64, read-only, kept.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).nested_value_rowids()
+        (array([0, 0]), array([0, 0, 1]))
+        """
+        return tuple(level.row_ids for level in self._levels)
+
+
+def _rows(values: Any) -> Any:
+    return values if isinstance(values, RaggedBase) else as_values(values)
+
+
+def _by_ids(ids: Any, count: Any, argument: str, count_name: str) -> Level:
+    sequences = -1 if count is None else whole(count, count_name)
+    return level_from(ids, lambda x: Level.from_row_ids(as_ints(x), sequences), argument)

@@ -1,0 +1,112 @@
+"""Where sequences start inside the sequence that holds them, one vector a sequence, and levels from that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level, RaggedBase
+from varlen.types.arguments import whole
+from varlen.types.levels import Levels, over_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+DEEPEST = 64  # dims that are taken on trust where no vector stands for them
+
+
+def starts_of(levels: Levels) -> tuple[Ints, Level]:
+    """The starts of all vectors end to end, and the level that cuts them into vectors.
+
+    Examples
+    --------
+    >>> starts, vectors = starts_of((Level([2, 1]), Level([3, 4, 5])))
+    >>> starts, vectors.lengths
+    (array([0, 7, 0, 3, 0]), array([2, 2, 1]))
+    """
+    over = over_rows(levels)
+    starts = [over[0].offsets[:-1]]
+    for above, parents, children in zip(levels, over, over[1:], strict=False):
+        starts.append(children.offsets[:-1] - parents.offsets[above.row_ids])
+    counts = [np.array([len(levels[0])]), *(level.lengths for level in levels[:-1])]
+    return np.concatenate(starts), Level.from_lengths(np.concatenate(counts))
+
+
+def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
+    """The levels over so many rows that vectors of starts stand for; `Ragged.from_seq_pos`.
+
+    Examples
+    --------
+    >>> [level.lengths.tolist() for level in levels_of([[0, 7], [0, 3], [0]], 12, None)]
+    [[2, 1], [3, 4, 5]]
+    """
+    starts, vectors = _vectors(start_poses)
+    count = len(vectors)
+    dims = 0 if dim is None else whole(dim, "dim", 1)
+    if dims > DEEPEST:
+        raise ValueError(f"dim: expected at most {DEEPEST}, got {dims}")
+    levels: list[Level] = []
+    at, parents = 0, 1
+    begins, sizes = np.zeros(1, np.int64), np.array([rows])
+    while len(levels) < dims if dims else at < count and (parents or not levels):
+        if at + parents > count:
+            raise ValueError(
+                f"start_poses: dim {len(levels) + 1} takes {parents} vectors from {at} on, "
+                f"but there are {count} in all"
+            )
+        level = Level.from_lengths(vectors.lengths[at : at + parents])
+        own = starts[vectors.offsets[at] : vectors.offsets[at + parents]]
+        _check(own, level, sizes, at)
+        levels.append(level)
+        begins = begins[level.row_ids] + own
+        sizes = np.diff(begins, append=rows)  # the next one begins where this one ends
+        at, parents = at + parents, len(own)
+    if at != count or not levels:
+        raise ValueError(f"start_poses: {len(levels)} dims take {at} vectors, but there are {count}")
+    return (*levels[1:], Level.from_lengths(sizes))
+
+
+def _vectors(given: Any) -> tuple[Ints, Level]:
+    if isinstance(given, RaggedBase):
+        starts, levels = given._values, given._levels
+    else:
+        starts, found = _core.from_lists(given, -1, None, name="start_poses")
+        levels = tuple(found)
+        if starts.size == 0:
+            starts = starts.astype(np.int64)
+    if len(levels) != 1 or starts.ndim != 1:
+        raise ValueError("start_poses: expected a list of lists of starts")
+    starts = np.asarray(starts)
+    if starts.dtype.kind not in "iu":
+        raise TypeError(f"start_poses: expected integers, got dtype {starts.dtype}")
+    return starts.astype(np.int64, copy=False), levels[0]
+
+
+def _check(starts: Ints, level: Level, sizes: Ints, at: int) -> None:
+    """Hold the vectors of one dim, the first of them number `at`, against the sequences that they cut."""
+
+    def refuse(vector: Any, what: str) -> None:
+        raise ValueError(f"start_poses: vector {at + int(vector)} {what}")
+
+    none = (level.lengths == 0) & (sizes > 0)
+    if none.any():
+        i = none.argmax()
+        refuse(i, f"is empty, but its sequence has {sizes[i]} rows")
+    ids = level.row_ids
+    wrong = (level.positions == 0) & (starts != 0)
+    if wrong.any():
+        i = wrong.argmax()
+        refuse(ids[i], f"starts at {starts[i]}, not at 0")
+    wrong = np.zeros(len(starts), bool)
+    wrong[1:] = (starts[1:] < starts[:-1]) & (ids[1:] == ids[:-1])
+    if wrong.any():
+        i = wrong.argmax()
+        refuse(ids[i], f"has {starts[i]} after {starts[i - 1]}")
+    wrong = starts > sizes[ids]
+    if wrong.any():
+        i = wrong.argmax()
+        refuse(ids[i], f"has a start at {starts[i]}, but its sequence has {sizes[ids[i]]} rows")

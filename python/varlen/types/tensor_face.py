@@ -1,0 +1,302 @@
+"""What `tf.RaggedTensor` does with whole dimensions: rectangles, axes merged or put in, values replaced."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level, RaggedBase
+from varlen.types import dense
+from varlen.types.arguments import listed, whole
+from varlen.types.levels import composed, under
+from varlen.types.values import as_ints, as_values, host, is_tensor, like
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from varlen.types.levels import Levels
+    from varlen.types.values import Values
+
+
+class TensorFace:
+    """Methods of `varlen.Ragged` that `tf.RaggedTensor` has; autograd goes through those that move values.
+
+    Axes are those of `shape`: 0 the sequences, then one for each level, then those of the rows.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_tensor([[3, 1, 0], [4, 0, 0]], padding=0)
+    >>> r.to_list(), r.to_tensor(-1, shape=[3, 2]).tolist()
+    ([[3, 1], [4]], [[3, 1], [4, -1], [-1, -1]])
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _values: Any
+        _levels: Levels
+
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
+        @property
+        def ndim(self) -> int: ...
+
+        def __getitem__(self, key: Any, /) -> Any: ...
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1) -> Self:
+        """From a rectangle: all of it, or what lengths or a padding value leave of it.
+
+        Parameters
+        ----------
+        tensor
+            (n, width, ...), or (n, sizes of ragged_rank levels, ...).
+        lengths
+            How many of the width are data: (n,), or with more than one level those of the innermost,
+            (n, widths of the others). Or a tuple of lengths for each of several levels.
+        padding
+            A number, or one row: it is left out at the end of each sequence, and kept where data comes
+            after it. NaN leaves out NaN.
+        ragged_rank
+            How many levels; without lengths and padding all their sequences are equally long.
+
+        Raises
+        ------
+        ValueError
+            Both of lengths and padding; a length beyond the width, which is not clipped; fewer dimensions
+            than levels; a padding of another shape than the rows.
+
+        Examples
+        --------
+        >>> block = np.array([[5, 7, 0], [0, 3, 0], [6, 0, 0]])
+        >>> vl.Ragged.from_tensor(block, padding=0).to_list()
+        [[5, 7], [0, 3], [6]]
+        >>> vl.Ragged.from_tensor(block, lengths=[1, 0, 3]).to_list()
+        [[5], [], [6, 0, 0]]
+        """
+        if lengths is not None and padding is not None:
+            raise ValueError("lengths, padding: give one of them at most")
+        block = as_values(tensor, "tensor")
+        depth = whole(ragged_rank, "ragged_rank", 1)
+        if isinstance(lengths, tuple) and any(hasattr(x, "__len__") for x in lengths):
+            if depth not in (1, len(lengths)):
+                raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
+            return cls._make(*dense.from_dense(block, lengths))
+        if block.ndim <= depth:
+            raise ValueError(f"ragged_rank: {depth} levels need more dimensions than {block.ndim}")
+        sizes = tuple(block.shape[: depth + 1])
+        uniform = [Level.from_lengths(np.full(math.prod(sizes[:d]), sizes[d])) for d in range(1, depth + 1)]
+        if lengths is None and padding is None:
+            return cls._make(block.reshape(math.prod(sizes), *block.shape[depth + 1 :]), tuple(uniform))
+        rows = block.reshape(math.prod(sizes[:-1]), *block.shape[depth:])
+        if padding is not None:
+            lengths = _data_lengths(rows, padding)
+        elif depth > 1 and not isinstance(lengths, Level):
+            lengths = np.asarray(as_ints(lengths)).reshape(-1)
+        values, levels = dense.from_dense(rows, lengths)
+        return cls._make(values, (*uniform[:-1], *levels))
+
+    def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> Any:
+        """A rectangle of the sequences; `to_dense`, with the size of each axis.
+
+        Parameters
+        ----------
+        default_value
+            What goes where no data is: a number, or one that broadcasts to a row; by default zeros.
+        shape
+            A size for each axis, None for as large as need be: shorter sequences are padded, longer ones lose
+            their ends, and so do the sequences themselves along axis 0.
+
+        Raises
+        ------
+        ValueError
+            Another number of sizes than axes, a size below 0, another size than the rows have, a default that
+            the dtype cannot hold, or a rectangle beyond half of the machine's memory.
+
+        Examples
+        --------
+        >>> vl.Ragged([9, 8, 7, 6, 5, 4], [3, 0, 2, 1]).to_tensor(shape=[5, 2]).tolist()
+        [[9, 8], [0, 0], [6, 5], [4, 0], [0, 0]]
+        """
+        levels, trailing = self._levels, tuple(self._values.shape[1:])
+        sizes = [None] * self.ndim if shape is None else _sizes(shape, self.ndim)
+        for axis, (asked, there) in enumerate(zip(sizes[len(levels) + 1 :], trailing, strict=True)):
+            if asked not in (None, there):
+                raise ValueError(f"shape: axis {axis + len(levels) + 1} has {there} entries, not {asked}")
+        fill = default_value
+        if fill is not None and np.ndim(fill):
+            try:
+                fill = np.ascontiguousarray(np.broadcast_to(host(as_values(fill, "default_value")), trailing))
+            except ValueError:
+                raise ValueError(
+                    f"default_value: shape {np.shape(fill)} does not broadcast to rows of shape {trailing}"
+                ) from None
+        count = sizes[0]
+        r = self if count is None else self[:count]
+        if count is not None and count > len(r._levels[0]):
+            missing = np.zeros(count - len(r._levels[0]), np.int64)
+            outer = Level.from_lengths(np.concatenate((r._levels[0].lengths, missing)))
+            r = self._make(r._values, (outer, *r._levels[1:]))
+        pad: Any = _core.pad
+        if not isinstance(r._values, np.ndarray):
+            from varlen.interop.torch import pad
+        return pad(r._values, r._levels, fill=fill, sizes=sizes[1 : len(levels) + 1])
+
+    def bounding_shape(self, axis: Any = None) -> Any:
+        """The size of the rectangle that holds all sequences: int64 (ndim,), or of one axis or several.
+
+        Raises
+        ------
+        ValueError
+            There is no such axis.
+
+        Examples
+        --------
+        >>> r = vl.Ragged.from_list([[[1, 2], [3]], []])
+        >>> r.bounding_shape(), r.bounding_shape(2)
+        (array([2, 2, 2]), 2)
+        """
+        widths = [level.longest for level in self._levels]
+        sizes = np.array([len(self._levels[0]), *widths, *self._values.shape[1:]])
+        if axis is None:
+            return sizes
+        if np.ndim(axis) == 0:
+            return int(sizes[_axis(axis, self.ndim, "axis")])
+        return sizes[[_axis(each, self.ndim, "axis") for each in listed(axis, "axis", "ints")]]
+
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+        """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values.
+
+        Returns
+        -------
+        A Ragged, or an array where no ragged axis is left.
+
+        Raises
+        ------
+        ValueError
+            There is no such axis, or the outer one is behind the inner one.
+
+        Examples
+        --------
+        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+        >>> r.merge_dims(0, 1).to_list(), r.merge_dims(1, 2).to_list(), r.merge_dims(0, 2)
+        ([[1, 2], [3], [4]], [[1, 2, 3], [4]], array([1, 2, 3, 4]))
+        """
+        outer, inner = _axis(outer_axis, self.ndim, "outer_axis"), _axis(inner_axis, self.ndim, "inner_axis")
+        if outer > inner:
+            raise ValueError(f"outer_axis: {outer} is behind inner_axis, {inner}")
+        values, levels = self._values, self._levels
+        depth, shape = len(levels), tuple(values.shape)
+        if inner > depth:
+            first = max(outer - depth, 0)
+            merged = math.prod(shape[first : inner - depth + 1])
+            values = values.reshape(*shape[:first], merged, *shape[inner - depth + 1 :])
+            if outer <= depth:
+                width = math.prod(shape[1 : inner - depth + 1])
+                levels = (*levels[:-1], Level.from_offsets(levels[-1].offsets * width))
+            inner = depth
+        if outer == 0:
+            levels = levels[inner:]
+        elif outer < inner:
+            levels = (*levels[: outer - 1], composed(levels[outer - 1 : inner]), *levels[inner:])
+        return self._make(values, levels) if levels else values
+
+    def expand_dims(self, axis: int) -> Self:
+        """One more axis, of size 1: at 0 around all sequences, then around those of each level, then in rows.
+
+        Raises
+        ------
+        ValueError
+            There is no such place.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4], [2, 1])
+        >>> r.expand_dims(0).to_list(), r.expand_dims(1).to_list(), r.expand_dims(2).to_list()
+        ([[[3, 1], [4]]], [[[3, 1]], [[4]]], [[[3], [1]], [[4]]])
+        """
+        at, levels, values = whole(axis, "axis", -(2**63)), self._levels, self._values
+        if not -self.ndim - 1 <= at <= self.ndim:
+            raise ValueError(f"axis: {at} is out of range for a new one beside {self.ndim}")
+        at %= self.ndim + 1
+        if at > len(levels):
+            shape, at = tuple(values.shape), at - len(levels)
+            return self._make(values.reshape(*shape[:at], 1, *shape[at:]), levels)
+        around = np.ones(len(levels[at - 1]), np.int64) if at else np.array([len(levels[0])])
+        place = max(at - 1, 0)
+        return self._make(values, (*levels[:place], Level.from_lengths(around), *levels[place:]))
+
+    def with_values(self, new_values: Any) -> Self:
+        """Other rows in the sequences of the outermost level: an array, or a Ragged whose sequences they are.
+
+        TensorFlow's `values`, which this replaces, are those of a level fewer; `with_flat_values` replaces
+        what `values` are here.
+
+        Raises
+        ------
+        ValueError
+            Another number of rows than the outermost level has.
+
+        Examples
+        --------
+        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+        >>> r.with_values([7, 8, 9]).to_list()
+        [[7, 8], [9]]
+        """
+        return self._make(*under(new_values, self._levels[:1], "new_values"))
+
+    def with_flat_values(self, new_values: Any) -> Self:
+        """Other values in all levels, which are shared; a Ragged's sequences become the rows.
+
+        Raises
+        ------
+        ValueError
+            Another number of rows than there are values.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).with_flat_values([[7], [8], [9]]).to_list()
+        [[[7], [8]], [[9]]]
+        """
+        return self._make(*under(new_values, self._levels, "new_values"))
+
+
+def _axis(given: Any, ndim: int, argument: str) -> int:
+    at = whole(given, argument, -(2**63))
+    if not -ndim <= at < ndim:
+        raise ValueError(f"{argument}: {at} is out of range for {ndim} axes")
+    return at % ndim
+
+
+def _sizes(shape: Any, axes: int) -> list[int | None]:
+    given = listed(shape, "shape", "sizes")
+    if len(given) != axes:
+        raise ValueError(f"shape: {len(given)} sizes for {axes} axes")
+    return [None if size is None else whole(size, "shape") for size in given]
+
+
+def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
+    """How many places of each row come before padding alone."""
+    if isinstance(padding, RaggedBase):
+        raise TypeError("padding: expected a number or one row, got a Ragged")
+    inner = tuple(rows.shape[2:])
+    try:
+        fits = np.broadcast_shapes(np.shape(padding), inner) == inner
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"padding: shape {np.shape(padding)} does not broadcast to rows of shape {inner}")
+    pad = padding if is_tensor(padding) else like(np.asarray(padding), rows)
+    same = (rows == pad) | ((rows != rows) & (pad != pad))
+    n, width = rows.shape[:2]
+    there = ~as_ints(same).reshape(n, width, math.prod(inner)).all(2)
+    if width == 0:
+        return np.zeros(n, np.int64)
+    return np.where(there.any(1), width - there[:, ::-1].argmax(1), 0)
