@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from varlen.data import Dataset, open
     from varlen.joint import JointNestedRaggedTensorDict
     from varlen.sequence import (
+        lod_append,
+        lod_reset,
         sequence_enumerate,
         sequence_erase,
         sequence_first_step,
@@ -38,6 +40,8 @@ __all__ = [
     "cuda",
     "data",
     "io",
+    "lod_append",
+    "lod_reset",
     "num_threads",
     "open",
     "ops",
@@ -65,6 +69,8 @@ _MODULES = ("cuda", "data", "io", "joint", "ops", "sequence", "transforms", "typ
 _HOMES: dict[str, str] = {
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",
+    "lod_append": "varlen.sequence",
+    "lod_reset": "varlen.sequence",
     "open": "varlen.data",
     "sequence_enumerate": "varlen.sequence",
     "sequence_erase": "varlen.sequence",

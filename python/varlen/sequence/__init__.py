@@ -2,6 +2,7 @@
 
 from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
+from varlen.sequence.lod import create_lod_tensor, create_random_int_lodtensor, lod_append, lod_reset
 from varlen.sequence.mask import sequence_mask
 from varlen.sequence.pad import (
     backprop_sequence_pad,
@@ -19,6 +20,7 @@ from varlen.sequence.pool import (
 )
 from varlen.sequence.reshape import backprop_sequence_reshape, sequence_reshape
 from varlen.sequence.reverse import backprop_sequence_reverse, sequence_reverse
+from varlen.sequence.route import merge_lod, merge_lod_tensor, split_lod, split_lod_tensor
 from varlen.sequence.slice import backprop_sequence_slice, sequence_slice
 from varlen.sequence.softmax import backprop_sequence_softmax, sequence_softmax
 
@@ -34,6 +36,12 @@ __all__ = [
     "backprop_sequence_slice",
     "backprop_sequence_softmax",
     "backprop_sequence_unpad",
+    "create_lod_tensor",
+    "create_random_int_lodtensor",
+    "lod_append",
+    "lod_reset",
+    "merge_lod",
+    "merge_lod_tensor",
     "sequence_enumerate",
     "sequence_erase",
     "sequence_first_step",
@@ -46,4 +54,6 @@ __all__ = [
     "sequence_slice",
     "sequence_softmax",
     "sequence_unpad",
+    "split_lod",
+    "split_lod_tensor",
 ]

@@ -246,12 +246,12 @@ def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
     if type(given) is Level:
         return (given,)
     if type(given) is np.ndarray and name != "levels":
-        return (make(given),)
+        return (level_from(given, make, name),)
     nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
     if name == "levels" and not nested and not isinstance(given, (list, tuple)):
         raise TypeError("levels: expected a tuple of levels, outermost first; for one array use offsets=")
     if not nested and name != "levels":
-        return (make(as_ints(given)),)
+        return (level_from(given, make, name),)
     many = len(given) > 1
     return tuple(level_from(x, make, f"{name}[{d}]" if many else name) for d, x in enumerate(given))
 

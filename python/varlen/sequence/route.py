@@ -1,0 +1,261 @@
+"""Sequences dealt out to parts and gathered from them: by their place, or by a mask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.sequence.given import picked, sequences
+from varlen.types import Ragged, concatenate, split
+from varlen.types.arguments import whole
+from varlen.types.levels import difference, place_of, same
+from varlen.types.values import as_ints, as_values, through
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from varlen.types.levels import Levels
+
+    Bools = NDArray[np.bool_]
+
+
+def split_lod(x: Ragged, num: int) -> list[Ragged]:
+    """Consecutive parts of equally many sequences of the outermost level, as Paddle's `SplitLoDTensor`.
+
+    Parameters
+    ----------
+    num
+        How many parts: each has ceil(n / num) sequences, the last ones the rest, or none.
+
+    Returns
+    -------
+    `num` Raggeds, which share the rows of x.
+
+    Raises
+    ------
+    ValueError
+        `num` below 1.
+
+    Examples
+    --------
+    >>> [part.to_list() for part in split_lod(vl.Ragged([3, 1, 4, 1], [1, 2, 1]), 2)]
+    [[[3], [1, 4]], [[1]]]
+    """
+    n, count = len(sequences(x, "x")), whole(num, "num", 1)
+    each = -(-n // count)
+    return split(x, np.clip(n - each * np.arange(count), 0, each))
+
+
+def merge_lod(parts: Iterable[Ragged]) -> Ragged:
+    """Parts one after another, as Paddle's `MergeLoDTensor`: `split_lod` turned round, or `vl.concatenate`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        No part, or parts that do not fit each other: which is named. Parts without sequences are parts.
+
+    Examples
+    --------
+    >>> x = vl.Ragged([3, 1, 4, 1], [1, 2, 1])
+    >>> merge_lod(split_lod(x, 5)).equals(x)
+    True
+    """
+    return concatenate(parts)
+
+
+def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
+    """Sequences that a mask says True of, and those that it says False of.
+
+    Moves whole sequences of `level`; the levels above stay, and hold those that are left. As Paddle's
+    `split_lod_tensor`, which drops the levels above. Autograd follows; its gradient is `merge_lod_tensor`
+    of two gradients.
+
+    Parameters
+    ----------
+    input
+        A Ragged, or rows, (n, ...), each of which is routed.
+    mask
+        Bools, (n,) or (n, 1), one for each sequence of `level`.
+    level
+        Counted from the outermost, or, below 0, from the innermost.
+
+    Returns
+    -------
+    Two of the kind of input: where True, where False. `merge_lod_tensor` puts them together again.
+
+    Raises
+    ------
+    TypeError
+        A mask of other numbers than bools.
+    ValueError
+        More or fewer bools than sequences.
+    IndexError
+        There is no such level.
+
+    Examples
+    --------
+    >>> x = vl.Ragged.from_list([[3, 1], [], [4], [1, 5]])
+    >>> yes, no = split_lod_tensor(x, [True, True, False, True])
+    >>> yes.to_list(), no.to_list()
+    ([[3, 1], [], [1, 5]], [[4]])
+    """
+    if not isinstance(input, Ragged):
+        rows = as_values(input, "input")
+        _no_level(level)
+        there = _bools(mask, len(rows), "rows")
+        return _take(rows, there), _take(rows, ~there)
+    at = place_of(level, input.levels)
+    there = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
+    return _where(input, at, there), _where(input, at, ~there)
+
+
+def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int = 0) -> Any:
+    """Sequences that a mask dealt out, in their order again: `split_lod_tensor` turned round.
+
+    What is below `level`, and the rows, may have become anything meanwhile, also empty. Autograd follows;
+    its gradients are `split_lod_tensor` of one.
+
+    Parameters
+    ----------
+    in_true, in_false
+        Of one kind and depth: the sequences where the mask is True, and where it is False.
+    x
+        What was split, whose number of sequences and levels above are held against the result's; or None.
+    mask, level
+        As `split_lod_tensor` had them.
+
+    Raises
+    ------
+    TypeError
+        A Ragged beside an array, or what `split_lod_tensor` refuses.
+    ValueError
+        A mask that says True or False of another number of sequences than there are, here or inside a
+        sequence of the level above; levels above or rows that do not fit each other, or x.
+
+    Examples
+    --------
+    >>> x = vl.Ragged.from_list([[3, 1], [], [4], [1, 5]])
+    >>> mask = [True, True, False, True]
+    >>> yes, no = split_lod_tensor(x, mask)
+    >>> merge_lod_tensor(yes * 10, no, x, mask).to_list()
+    [[30, 10], [], [4], [10, 50]]
+    """
+    if isinstance(in_true, Ragged) != isinstance(in_false, Ragged):
+        kinds = f"{type(in_true).__name__} and {type(in_false).__name__}"
+        raise TypeError(f"in_true, in_false: expected two of one kind, got {kinds}")
+    if not isinstance(in_true, Ragged):
+        return _merged_rows(in_true, in_false, x, mask, level)
+    a, b = in_true.levels, in_false.levels
+    if len(a) != len(b):
+        raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
+    at = place_of(level, a)
+    there = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
+    above = _above(a[:at], b[:at], there)
+    if x is not None:
+        _check_against(sequences(x, "x").levels, above, at, len(there))
+    parts = [part._make(part.values, part.levels[at:]) for part in (in_true, in_false)]
+    _same_rows(*(part.values for part in parts))
+    made = concatenate(parts)[_places(there)]
+    return in_true._make(made.values, (*above, *made.levels))
+
+
+def _bools(mask: Any, count: int, what: str) -> Bools:
+    given = np.asarray(as_ints(mask))
+    if given.dtype != bool and (given.size or hasattr(mask, "dtype")):
+        raise TypeError(f"mask: expected bools, got {given.dtype}")
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.shape != (count,):
+        raise ValueError(f"mask: expected {count} bools, one for each of the {what}, got shape {given.shape}")
+    return given.astype(bool, copy=False)
+
+
+def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:
+    """A mask that says True so often, and False so often."""
+    there = _bools(mask, true + false, f"{what} of in_true and in_false")
+    says = int(np.count_nonzero(there))
+    if says != true:
+        raise ValueError(f"mask: is True for {says} of the {what}, but in_true has {true}")
+    return there
+
+
+def _no_level(level: int) -> None:
+    if whole(level, "level", -(2**63)) not in (0, -1):
+        raise IndexError(f"level: {level} is out of range for rows without levels")
+
+
+def _take(rows: Any, index: Any) -> Any:
+    return through(rows, lambda each: (each[index], None))[0]
+
+
+def _where(x: Ragged, at: int, there: Bools) -> Ragged:
+    values, levels = picked(x, at, there)
+    above = x.levels[:at]
+    if at:
+        above = (*above[:-1], Level.from_offsets(_before(there)[above[-1].offsets]))
+    return x._make(values, (*above, *levels))
+
+
+def _before(there: Bools) -> NDArray[np.int64]:
+    """How many are True before each place, and in all."""
+    counts = np.zeros(len(there) + 1, np.int64)
+    np.cumsum(there, out=counts[1:])
+    return counts
+
+
+def _places(there: Bools) -> NDArray[np.int64]:
+    """Where each one lies once all that are False stand behind all that are True."""
+    trues = _before(there)
+    return np.where(there, trues[:-1], trues[-1] + np.arange(len(there)) - trues[:-1])
+
+
+def _above(a: Levels, b: Levels, there: Bools) -> Levels:
+    """The levels above those that are merged: the innermost of them holds what both hold."""
+    if not a:
+        return ()
+    if not same(a[:-1], b[:-1]) or len(a[-1]) != len(b[-1]):
+        what = difference(a[:-1], b[:-1])
+        if len(a[-1]) != len(b[-1]):
+            what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
+        raise ValueError(f"in_true, in_false: nest otherwise above level {len(a)}: {what}")
+    level = Level.from_offsets(a[-1].offsets + b[-1].offsets)
+    says = _before(there)[level.offsets]
+    if not np.array_equal(says, a[-1].offsets):
+        i = int((np.diff(says) != a[-1].lengths).argmax())
+        raise ValueError(
+            f"mask: is True for {says[i + 1] - says[i]} sequences in sequence {i} of level {len(a) - 1}, "
+            f"but in_true has {a[-1].lengths[i]}"
+        )
+    return (*a[:-1], level)
+
+
+def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
+    if len(levels) <= at:
+        raise ValueError(f"x: has {len(levels)} levels, in_true has more")
+    if len(levels[at]) != count:
+        raise ValueError(f"x: has {len(levels[at])} sequences of level {at}, the mask is for {count}")
+    if not same(levels[:at], above):
+        raise ValueError(f"x: nests otherwise above level {at}: {difference(levels[:at], above)}")
+
+
+def _same_rows(a: Any, b: Any) -> None:
+    if a.shape[1:] != b.shape[1:]:
+        raise ValueError(
+            f"in_false: has rows of shape {tuple(b.shape[1:])}, in_true of shape {tuple(a.shape[1:])}"
+        )
+
+
+def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:
+    _no_level(level)
+    a, b = as_values(in_true, "in_true"), as_values(in_false, "in_false")
+    there = _mask_of(mask, len(a), len(b), "rows")
+    if x is not None and len(x) != len(there):
+        raise ValueError(f"x: has {len(x)} rows, the mask is for {len(there)}")
+    _same_rows(a, b)
+    one = Level.from_lengths(np.array([len(a)])), Level.from_lengths(np.array([len(b)]))
+    rows = concatenate([Ragged._make(a, one[:1]), Ragged._make(b, one[1:])]).values
+    return _take(rows, _places(there))
