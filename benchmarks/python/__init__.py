@@ -18,6 +18,7 @@ NOUNS = (
     "reduce",
     "scan",
     "shift",
+    "route",
     "scatter",
     "span",
     "softmax",

@@ -73,3 +73,31 @@ def shift(values, offsets, by, out):
             out[j] = 0
         for j in range(first, end):
             out[j] = values[j - most]
+
+
+@jit
+def there_and_back(values, offsets, mask, yes, no, out):
+    """Rows of several numbers where a mask says True of their sequence, the others, and all of them again."""
+    columns = u(values.shape[1])
+    a, b = u(0), u(0)
+    for i in range(len(mask)):
+        for j in range(u(offsets[i]), u(offsets[i + 1])):
+            if mask[i]:
+                for c in range(columns):
+                    yes[a, c] = values[j, c]
+                a += ONE
+            else:
+                for c in range(columns):
+                    no[b, c] = values[j, c]
+                b += ONE
+    a, b = u(0), u(0)
+    for i in range(len(mask)):
+        for j in range(u(offsets[i]), u(offsets[i + 1])):
+            if mask[i]:
+                for c in range(columns):
+                    out[j, c] = yes[a, c]
+                a += ONE
+            else:
+                for c in range(columns):
+                    out[j, c] = no[b, c]
+                b += ONE

@@ -157,10 +157,8 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
     above = _above(a[:at], b[:at], there)
     if x is not None:
         _check_against(sequences(x, "x").levels, above, at, len(there))
-    parts = [part._make(part.values, part.levels[at:]) for part in (in_true, in_false)]
-    _same_rows(*(part.values for part in parts))
-    made = concatenate(parts)[_places(there)]
-    return in_true._make(made.values, (*above, *made.levels))
+    made = _woven(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), there)
+    return in_true._make(made.values, (*above, *made.levels[1:]))
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
@@ -207,10 +205,19 @@ def _before(there: Bools) -> NDArray[np.int64]:
     return counts
 
 
-def _places(there: Bools) -> NDArray[np.int64]:
-    """Where each one lies once all that are False stand behind all that are True."""
-    trues = _before(there)
-    return np.where(there, trues[:-1], trues[-1] + np.arange(len(there)) - trues[:-1])
+def _woven(true: Ragged, false: Ragged, there: Bools) -> Ragged:
+    """Under one more level: where True the next sequence of the one, where False the next of the other."""
+    if true.values.shape[1:] != false.values.shape[1:]:
+        raise ValueError(
+            f"in_false: has rows of shape {tuple(false.values.shape[1:])}, "
+            f"in_true of shape {tuple(true.values.shape[1:])}"
+        )
+    groups = Level.from_lengths(there.view(np.uint8)), Level.from_lengths((~there).view(np.uint8))
+    parts = [
+        part._make(part.values, (level, *part.levels))
+        for part, level in zip((true, false), groups, strict=True)
+    ]
+    return concatenate(parts, axis=1)
 
 
 def _above(a: Levels, b: Levels, there: Bools) -> Levels:
@@ -242,20 +249,10 @@ def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
         raise ValueError(f"x: nests otherwise above level {at}: {difference(levels[:at], above)}")
 
 
-def _same_rows(a: Any, b: Any) -> None:
-    if a.shape[1:] != b.shape[1:]:
-        raise ValueError(
-            f"in_false: has rows of shape {tuple(b.shape[1:])}, in_true of shape {tuple(a.shape[1:])}"
-        )
-
-
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:
     _no_level(level)
     a, b = as_values(in_true, "in_true"), as_values(in_false, "in_false")
     there = _mask_of(mask, len(a), len(b), "rows")
     if x is not None and len(x) != len(there):
         raise ValueError(f"x: has {len(x)} rows, the mask is for {len(there)}")
-    _same_rows(a, b)
-    one = Level.from_lengths(np.array([len(a)])), Level.from_lengths(np.array([len(b)]))
-    rows = concatenate([Ragged._make(a, one[:1]), Ragged._make(b, one[1:])]).values
-    return _take(rows, _places(there))
+    return _woven(Ragged._make(a, ()), Ragged._make(b, ()), there).values
