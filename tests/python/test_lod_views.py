@@ -38,6 +38,8 @@ def test_forms_of_one_example():
     ):
         assert made.equals(r)
         assert made.values is r.values
+    inner = vl.Ragged(r.values, levels=r.levels[1:])
+    assert vl.Ragged.from_seq_pos(inner, [[0, 3]]).equals(r)
 
 
 def test_absolute_offsets_of_three_levels():

@@ -208,6 +208,13 @@ ROWS = np.arange(4)
         (lambda: FACE.from_tensor(BLOCK, [1, 4]), ValueError, "length"),
         (lambda: FACE.from_tensor(BLOCK, [1, -1]), ValueError, "lengths: row 1 has a negative length"),
         (lambda: FACE.from_tensor(BLOCK, [1]), ValueError, "1"),
+        (lambda: FACE.from_tensor(BLOCK, [[1], [1]]), ValueError, "lengths: expected one dimension, got 2"),
+        (
+            lambda: FACE.from_uniform_row_length([], 0, 2**60),
+            OverflowError,
+            "nrows: .* have no room in memory",
+        ),
+        (lambda: R.to_tensor(shape=[2**60, 0, 0]), OverflowError, "shape: .* have no room in memory"),
         (
             lambda: FACE.from_tensor(BLOCK, [1, 1], 0),
             ValueError,

@@ -28,6 +28,7 @@ def test_lists_are_held_against_their_lengths():
         sequence.create_lod_tensor([[1, 2, 3], [3, 4]], [[2, 2]], "place")
     deep = sequence.create_lod_tensor([[[1, 2], []], [[3]]], [[2, 1], [2, 0, 1]])
     assert deep.to_list() == [[[[1], [2]], []], [[[3]]]]
+    assert sequence.create_lod_tensor([], [[], []]).shape == (0, None, None, 1)
     rows = np.zeros((5, 2))
     assert sequence.create_lod_tensor(rows, [[3, 2]]).values is rows
     again = sequence.create_lod_tensor(r, [[2], [1, 4]])
@@ -302,6 +303,11 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
             lambda: sequence.create_random_int_lodtensor([[2]], -1, None, 0, 1),
             ValueError,
             "base_shape: expected",
+        ),
+        (
+            lambda: sequence.create_random_int_lodtensor([[2**50]], [2**10], None, 0, 1),
+            OverflowError,
+            "base_shape: 1152921504606846976 have no room in memory",
         ),
         (
             lambda: sequence.create_random_int_lodtensor([[2], [1]], 1, None, 0, 1),

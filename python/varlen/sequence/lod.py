@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.types import Ragged
-from varlen.types.arguments import listed, whole
+from varlen.types.arguments import listed, whole, with_room
 from varlen.types.levels import check, difference, each_level, nested_levels, same
 from varlen.types.values import as_values, is_tensor
 
@@ -45,6 +46,9 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
     name = "recursive_seq_lens"
     if isinstance(data, (list, tuple)):
         levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
+        if not data:
+            check(0, levels, name)
+            return Ragged(Ragged.from_list([[]]).values[:, None], levels=levels)
         lists = Ragged.from_list(data)
         if not same(lists.levels, levels):
             raise ValueError(f"{name}: data nests otherwise: {difference(lists.levels, levels)}")
@@ -98,9 +102,10 @@ def create_random_int_lodtensor(
     least, most = whole(low, "low", -(2**63)), whole(high, "high", -(2**63))
     if most < least:
         raise ValueError(f"high: expected at least low, which is {least}, got {most}")
-    numbers = np.random.default_rng(seed)
-    values = numbers.integers(least, most, (levels[-1].total, *shape), np.int64, endpoint=True)
-    check(len(values), levels, "recursive_seq_lens")
+    rows = levels[-1].total
+    check(rows, levels, "recursive_seq_lens")
+    with_room(rows * math.prod(shape), "base_shape")
+    values = np.random.default_rng(seed).integers(least, most, (rows, *shape), np.int64, endpoint=True)
     return Ragged(values, levels=levels)
 
 

@@ -45,6 +45,25 @@ def whole(value: Any, argument: str, least: int = 0, most: int | None = _MOST) -
     return number
 
 
+def with_room(count: int, argument: str) -> int:
+    """A number of things of 8 bytes that memory could hold, if it were large enough.
+
+    Raises
+    ------
+    OverflowError
+        Their bytes do not fit 63 bits.
+
+    Examples
+    --------
+    >>> with_room(2**60, "nrows")
+    Traceback (most recent call last):
+    OverflowError: nrows: 1152921504606846976 have no room in memory
+    """
+    if count >= 2**60 - 2:
+        raise OverflowError(f"{argument}: {count} have no room in memory")
+    return count
+
+
 def whole_per_level(given: Any, argument: str, depth: int, least: int = 0) -> list[int | None]:
     """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is said.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.types import seq_pos
 from varlen.types.levels import composed, nested_in, nested_levels, over_rows, place_of, under
 from varlen.types.values import as_values
@@ -140,8 +140,8 @@ class Lod:
         >>> vl.Ragged.from_seq_pos(np.arange(6), [[0, 4], [0, 3], [0]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
-        rows = as_values(values)
-        return cls._make(rows, seq_pos.levels_of(start_poses, len(rows), dim))
+        rows = values if isinstance(values, RaggedBase) else as_values(values)
+        return cls._make(*under(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
         """Lengths of each level, outermost first, as nested lists of Python ints. As arrays: `levels`.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import listed, whole
+from varlen.types.arguments import listed, whole, with_room
 from varlen.types.levels import level_from, nested_levels, under
 from varlen.types.values import as_ints, as_values
 
@@ -161,7 +161,8 @@ class RowPartitions:
                 f"uniform_row_length: {count} sequences of {length} make {count * length}, "
                 f"but there are {rows} values"
             )
-        return cls._with_level(values, Level.from_lengths(np.full(count, length)), "uniform_row_length")
+        level = Level.from_lengths(np.full(with_room(count, "nrows"), length))
+        return cls._with_level(values, level, "uniform_row_length")
 
     @classmethod
     def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> Self:

@@ -10,8 +10,8 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.types import dense
-from varlen.types.arguments import listed, whole
-from varlen.types.levels import composed, under
+from varlen.types.arguments import listed, whole, with_room
+from varlen.types.levels import composed, level_from, under
 from varlen.types.values import as_ints, as_values, host, is_tensor, like
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class TensorFace:
             lengths = _data_lengths(rows, padding)
         elif depth > 1 and not isinstance(lengths, Level):
             lengths = np.asarray(as_ints(lengths)).reshape(-1)
-        values, levels = dense.from_dense(rows, lengths)
+        values, levels = dense.from_dense(rows, level_from(lengths, Level.from_lengths, "lengths"))
         return cls._make(values, (*uniform[:-1], *levels))
 
     def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> Any:
@@ -133,7 +133,7 @@ class TensorFace:
         fill = default_value
         if fill is not None and np.ndim(fill):
             try:
-                fill = np.ascontiguousarray(np.broadcast_to(host(as_values(fill, "default_value")), trailing))
+                fill = np.array(np.broadcast_to(host(as_values(fill, "default_value")), trailing))
             except ValueError:
                 raise ValueError(
                     f"default_value: shape {np.shape(fill)} does not broadcast to rows of shape {trailing}"
@@ -141,7 +141,7 @@ class TensorFace:
         count = sizes[0]
         r = self if count is None else self[:count]
         if count is not None and count > len(r._levels[0]):
-            missing = np.zeros(count - len(r._levels[0]), np.int64)
+            missing = np.zeros(with_room(count, "shape") - len(r._levels[0]), np.int64)
             outer = Level.from_lengths(np.concatenate((r._levels[0].lengths, missing)))
             r = self._make(r._values, (outer, *r._levels[1:]))
         pad: Any = _core.pad
