@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, m) {
   bind_lstm(m);
   bind_outputs(m);
   bind_pack(m);
+  bind_pack_rows(m);
   bind_pad(m);
   bind_lists_words(m);
   bind_pool(m);

@@ -38,10 +38,9 @@ struct PackBlock {
   Fill fill;
 
   PackBlock(const char* argument, const py::dtype& dtype, const Extents& row, Offsets level,
-            std::int64_t longest, Ties ties, PyObject* filled, PyObject* max_bytes, bool padded) {
+            std::int64_t longest, Ties ties, PyObject* filled, PyObject* max_bytes) {
     pack_refuse_wide(level.count, longest, argument);
     Extents shape{longest, level.count};
-    if (!padded) shape = Extents{level.total()};
     shape.append(row.begin(), row.end());
     std::int64_t used = 0;
     const std::int64_t most = max_bytes_of(max_bytes);
@@ -52,8 +51,8 @@ struct PackBlock {
     data = empty(dtype, shape);
   }
 
-  void write(const std::byte* const* rows, std::int64_t width, bool padded) {
-    pack(fields.steps(padded), rows, width, fill.data(), fill.period(), bytes(data));
+  void write(const std::byte* const* rows, std::int64_t width) {
+    pack(fields.steps(true), rows, width, fill.data(), fill.period(), bytes(data));
   }
 };
 
@@ -72,7 +71,7 @@ py::object list2padded(const Arguments<4>& args) {
   const Offsets level{ends + 1, count};
   const Extents row = count == 0 ? Extents{0} : Extents(pieces.shape() + 1, pieces.shape() + pieces.nd());
   const auto dtype = count == 0 ? dtype_of(Number::f32) : py::reinterpret_borrow<py::dtype>(pieces.descr());
-  PackBlock block("seqs", dtype, row, level, pieces.longest(), ties, args[2], args[3], true);
+  PackBlock block("seqs", dtype, row, level, pieces.longest(), ties, args[2], args[3]);
   Scratch<const std::byte*> rows(count);
   {
     std::optional<Unlocked> unlocked;
@@ -82,41 +81,25 @@ py::object list2padded(const Arguments<4>& args) {
       unlocked.emplace(bytes);
     }
     pack_columns(pieces.data(), block.fields.order(), count, rows.data());
-    block.write(rows.data(), pieces.width(), true);
-  }
-  return result(block.data, block.fields);
-}
-
-py::object from_ragged(PyObject* given_values, PyObject* given_level, Ties ties, PyObject* fill,
-                       PyObject* max_bytes, bool padded) {
-  const py::array values = as_rows(given_values, "values");
-  if (!LevelRef::is_level(given_level)) raise_type("level: expected a Level, got " + type_name(given_level));
-  Level& level = LevelRef::in(given_level);
-  if (level.total() != values.shape(0)) {
-    raise_value("level: the lengths add up to " + std::to_string(level.total()) + ", but there are " +
-                std::to_string(values.shape(0)) + " values");
-  }
-  const Extents row(values.shape() + 1, values.shape() + values.ndim());
-  const Rows all = rows_of(values);
-  PackBlock block("level", values.dtype(), row, level.view(), level.stats().longest, ties, fill, max_bytes,
-                  padded);
-  Scratch<const std::byte*> rows(level.count());
-  {
-    const Unlocked unlocked(block.data.nbytes());
-    pack_columns(all.data, all.width, level.view(), block.fields.order(), level.count(), rows.data());
-    block.write(rows.data(), all.width, padded);
+    block.write(rows.data(), pieces.width());
   }
   return result(block.data, block.fields);
 }
 
 constexpr Signature<5> kPadded{"ragged2padded", {"values", "level", "ties", "fill", "max_bytes"}, 2, 5};
-constexpr Signature<3> kPacked{"ragged2packed", {"values", "level", "ties"}, 2, 3};
 
 py::object ragged2padded(const Arguments<5>& args) {
-  return from_ragged(args[0], args[1], ties_of(args[2]), args[3], args[4], true);
-}
-py::object ragged2packed(const Arguments<3>& args) {
-  return from_ragged(args[0], args[1], ties_of(args[2]), nullptr, nullptr, false);
+  const PackSource from(args[0], args[1]);
+  const Offsets level = from.level->view();
+  PackBlock block("level", from.values.dtype(), from.row(), level, from.level->stats().longest,
+                  ties_of(args[2]), args[3], args[4]);
+  Scratch<const std::byte*> rows(level.count);
+  {
+    const Unlocked unlocked(block.data.nbytes());
+    pack_columns(from.rows.data, from.rows.width, level, block.fields.order(), level.count, rows.data());
+    block.write(rows.data(), from.rows.width);
+  }
+  return result(block.data, block.fields);
 }
 
 /// Values end to end in their original order, and their Level.
@@ -179,8 +162,6 @@ PyMethodDef methods[] = {
                                      "Packed rows to values end to end and their Level."),
     method<kBack, padded2ragged>("padded2ragged(data, size_at_t, lengths, indices)\n--\n\n"
                                  "A block to values end to end, in their original order, and their Level."),
-    method<kPacked, ragged2packed>("ragged2packed(values, level, ties='reversed')\n--\n\n"
-                                   "Values to packed rows, size_at_t, lengths and indices."),
     method<kPadded, ragged2padded>(
         "ragged2padded(values, level, ties='reversed', fill=None, max_bytes=None)\n--\n\n"
         "Values to a time-major block, its size_at_t, lengths and indices."),

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "arrays.hpp"
+#include "level.hpp"
 #include "varlen/pack.hpp"
 
 namespace varlen::bindings {
@@ -26,6 +28,19 @@ struct PackFields {
 
 /// Of the sequences of a checked level; `argument` is what an OverflowError names.
 PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties, const char* argument);
+
+/// Values, the Level over them, and how they lie in memory.
+struct PackSource {
+  py::array values;
+  Level* level;
+  Rows rows;
+
+  PackSource(PyObject* given_values, PyObject* given_level);
+  [[nodiscard]] Extents row() const;
+};
+
+/// What a caller says of the sequences of a level: size_at_t, lengths and indices, which have to be its.
+PackFields pack_fields_of(PyObject* given, Offsets level);
 
 /// Room for pack_order_of is counted, and what does not fit int32 refused.
 void pack_refuse_wide(std::int64_t columns, std::int64_t longest, const char* argument);

@@ -22,6 +22,7 @@ void bind_mask(pybind11::module_& m);
 void bind_maxout(pybind11::module_& m);
 void bind_outputs(pybind11::module_& m);
 void bind_pack(pybind11::module_& m);
+void bind_pack_rows(pybind11::module_& m);
 void bind_pad(pybind11::module_& m);
 void bind_pool(pybind11::module_& m);
 void bind_ragged(pybind11::module_& m);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -58,6 +59,13 @@ void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) 
   std::vector<std::int32_t> lengths(z(n)), indices(z(n)), sizes(z(all.longest)), room(z(all.longest + 1));
   pack_order(level, ties, all.longest, lengths.data(), indices.data(), sizes.data(), room.data());
   CHECK(pack_check_lengths<std::int32_t>(lengths.data(), n, all.longest, nullptr).ok());
+  CHECK(pack_check_level(level, lengths.data(), indices.data()).ok());
+  if (n > 1 && lengths.front() != lengths.back()) {
+    std::swap(indices.front(), indices.back());
+    const Status status = pack_check_level(level, lengths.data(), indices.data());
+    CHECK(status.code == Code::miscounted && status.where == 0 && status.value == lengths.back());
+    std::swap(indices.front(), indices.back());
+  }
   CHECK(pack_check_sizes<std::int32_t>(sizes.data(), all.longest, lengths.data(), n, nullptr).ok());
   std::vector<std::uint8_t> seen(z(n));
   CHECK(pack_check_indices<std::int32_t>(indices.data(), n, nullptr, seen.data()).ok());

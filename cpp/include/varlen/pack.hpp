@@ -38,6 +38,10 @@ template <class T>
 Status pack_check_indices(const T* indices, std::int64_t columns, std::int32_t* out,
                           std::uint8_t* seen) noexcept;
 
+/// Whether column k is as long as sequence indices[k] of the level, whose count is theirs. Fails with
+/// miscounted: where = column, value = the length of its sequence.
+Status pack_check_level(Offsets level, const std::int32_t* lengths, const std::int32_t* indices) noexcept;
+
 /// The ends of the sequences in their original order.
 void pack_ends(const std::int32_t* lengths, const std::int32_t* indices, std::int64_t columns,
                std::int64_t* ends) noexcept;

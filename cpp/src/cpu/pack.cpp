@@ -81,6 +81,14 @@ template Status pack_check_sizes(const std::int64_t*, std::int64_t, const std::i
 template Status pack_check_indices(const std::int32_t*, std::int64_t, std::int32_t*, std::uint8_t*) noexcept;
 template Status pack_check_indices(const std::int64_t*, std::int64_t, std::int32_t*, std::uint8_t*) noexcept;
 
+Status pack_check_level(Offsets level, const std::int32_t* lengths, const std::int32_t* indices) noexcept {
+  for (std::int64_t k = 0; k < level.count; ++k) {
+    const std::int64_t length = level.length(indices[k]);
+    if (lengths[k] != length) return {Code::miscounted, k, length};
+  }
+  return {};
+}
+
 void pack_ends(const std::int32_t* lengths, const std::int32_t* indices, std::int64_t columns,
                std::int64_t* ends) noexcept {
   for (std::int64_t k = 0; k < columns; ++k) ends[indices[k]] = lengths[k];
