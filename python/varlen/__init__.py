@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
-from varlen.types import Padded, Pairs, Ragged, concatenate, split
+from varlen.types import Packed, Padded, Pairs, Ragged, RankTable, concatenate, split
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
@@ -32,9 +32,11 @@ __all__ = [
     "Dataset",
     "JointNestedRaggedTensorDict",
     "Level",
+    "Packed",
     "Padded",
     "Pairs",
     "Ragged",
+    "RankTable",
     "__version__",
     "concatenate",
     "cuda",

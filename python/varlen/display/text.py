@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from varlen.types.packed import Packed
 from varlen.types.padded import Padded
 from varlen.types.pairs import Pairs
 from varlen.types.ragged import Ragged
+from varlen.types.ranks import RankTable
 from varlen.types.values import is_tensor
 
 ROWS = 6  # sequences that are written, at every level
@@ -44,6 +46,35 @@ def padded(p: Padded) -> str:
         counts += _range(int(p.lengths[-1]), int(p.lengths[0]))
     texts = _some([p.data[: p.lengths[k], k] for k in _shown(len(p))], len(p))
     return f"{type(p).__name__}({', '.join([*counts, *_kind(p)])})\n{_clip(texts)}"
+
+
+def packed_steps(p: Packed) -> str:
+    """`repr` of a Packed: its steps.
+
+    Examples
+    --------
+    >>> print(packed_steps(vl.Ragged([1, 2, 3], [1, 2]).pack()))
+    Packed(2 sequences, 2 steps, 3 rows, lengths 1 to 2, int64)
+    [[2, 1], [3]]
+    """
+    trailing = tuple(p.values.shape[1:])
+    below = [f"{plural(len(level), 'sub-sequence')}" for level in p.inner]
+    rows = [plural(len(p.values), "row") + (f" of shape {trailing}" if trailing else "")]
+    counts = [*_ranked(p.table), *below, *rows, *_ranks(p.table)]
+    steps = _some([p[t] for t in _shown(len(p))], len(p))
+    return f"{type(p).__name__}({', '.join([*counts, *_kind(p)])})\n{_clip(steps)}"
+
+
+def table(t: RankTable) -> str:
+    """`repr` of a RankTable.
+
+    Examples
+    --------
+    >>> print(table(vl.RankTable([2, 1])))
+    RankTable(2 sequences, 2 steps, 3 rows, lengths 1 to 2)
+    """
+    counts = [*_ranked(t), plural(t.total, "row"), *_ranks(t)]
+    return f"{type(t).__name__}({', '.join(counts)})"
 
 
 def pairs(p: Pairs[Any]) -> str:
@@ -90,7 +121,15 @@ def _range(shortest: int, longest: int) -> list[str]:
     return [f"length {longest}" if shortest == longest else f"lengths {shortest} to {longest}"]
 
 
-def _kind(container: Ragged | Padded) -> list[str]:
+def _ranked(t: RankTable) -> list[str]:
+    return [plural(len(t), "sequence"), plural(t.longest, "step")]
+
+
+def _ranks(t: RankTable) -> list[str]:
+    return _range(t.level.shortest, t.longest) if len(t) else []
+
+
+def _kind(container: Ragged | Padded | Packed) -> list[str]:
     """The dtype; of tensors also where they are."""
     dtype = str(container.dtype)
     torch = dtype.startswith("torch.")

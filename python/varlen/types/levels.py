@@ -297,29 +297,3 @@ def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Le
             kind = type(item).__name__
             raise TypeError(f"{argument}: expected a list of arrays, one a level; item {d} is of type {kind}")
     return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(each))
-
-
-def level_from_ids(ids: Any, count: Any, argument: str, count_argument: str = "count") -> Level:
-    """The level that was given, or that of sorted sequence numbers, of so many sequences where that is said.
-
-    Examples
-    --------
-    >>> level_from_ids([0, 2], 4, "value_rowids").lengths
-    array([1, 0, 1, 0])
-    """
-    sequences = -1 if count is None else whole(count, count_argument)
-    return level_from(ids, lambda x: Level.from_row_ids(x, sequences), argument)
-
-
-def per_level(given: Any, depth: int, argument: str) -> list[Any]:
-    """A number for each level, or None for each where none is given.
-
-    Examples
-    --------
-    >>> per_level(None, 2, "nested_nrows")
-    [None, None]
-    """
-    each = [None] * depth if given is None else listed(given, argument, "numbers")
-    if len(each) != depth:
-        raise ValueError(f"{argument}: {len(each)} numbers for {depth} levels")
-    return each

@@ -8,17 +8,7 @@ import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.types import seq_pos
-from varlen.types.arguments import listed
-from varlen.types.levels import (
-    composed,
-    level_from_ids,
-    nested_in,
-    nested_levels,
-    over_rows,
-    per_level,
-    place_of,
-    under,
-)
+from varlen.types.levels import composed, nested_in, nested_levels, over_rows, place_of, under
 from varlen.types.values import as_values
 
 if TYPE_CHECKING:
@@ -123,38 +113,6 @@ class Lod:
         """
         over = nested_levels(offsets, Level.from_offsets, "offsets")
         return cls._make(*under(values, nested_in(over, "offsets", empty), "offsets"))
-
-    @classmethod
-    def from_row_ids_at(
-        cls, values: Any, row_ids: Any, counts: Any = None, *, empty: str | None = None
-    ) -> Self:
-        """From the sequence of each level that each row is in, as `row_ids_at` gives it.
-
-        Parameters
-        ----------
-        row_ids
-            One list or array for each level, outermost first: (total,), never decreasing.
-        counts
-            How many sequences each level has, by default its last id + 1; an entry may be None.
-        empty
-            As `from_absolute_offsets`: rows do not say where ids are that no row has.
-
-        Raises
-        ------
-        ValueError
-            Ids that decrease or lie beyond their count; as `from_absolute_offsets`.
-
-        Examples
-        --------
-        >>> paragraphs, sentences = [0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 2, 2]
-        >>> vl.Ragged.from_row_ids_at(np.arange(6), [paragraphs, sentences]).to_list()
-        [[[0, 1, 2], [3]], [[4, 5]]]
-        """
-        ids = listed(row_ids, "row_ids", "arrays, one a level")
-        each = per_level(counts, len(ids), "counts")
-        over = [level_from_ids(x, n, f"row_ids[{d}]") for d, (x, n) in enumerate(zip(ids, each, strict=True))]
-        levels = nested_in(nested_levels(over, Level.from_lengths, "row_ids"), "row_ids", empty)
-        return cls._make(*under(values, levels, "row_ids"))
 
     @classmethod
     def from_seq_pos(cls, values: Any, start_poses: Any, dim: int | None = None) -> Self:

@@ -21,6 +21,7 @@ from varlen.types.row_partitions import RowPartitions
 from varlen.types.scans import Scans
 from varlen.types.shifts import Shifts
 from varlen.types.softmaxes import Softmaxes
+from varlen.types.stepping import Stepping
 from varlen.types.tensor_face import TensorFace
 from varlen.types.thinc_face import RaggedFace
 from varlen.types.values import as_values, like, packed, unpacked
@@ -28,7 +29,6 @@ from varlen.types.values import as_values, like, packed, unpacked
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from varlen.types.padded import Padded
     from varlen.types.values import Values
 
     Ints = NDArray[np.int64]
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 class Ragged(
     Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts, Softmaxes,
-    TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
+    Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
 ):  # fmt: skip
     """Sequences of different lengths, nested as deep as wanted.
 
@@ -281,19 +281,6 @@ class Ragged(
             self._values, self._levels, padding_side, fill, mask, max_len, truncate, out, dtype,
             pad_to_multiple, max_bytes,
         )  # fmt: skip
-
-    def to_padded(self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None) -> Padded:
-        """The sequences of one level side by side, time-major, the longest first; `ops.ragged2padded`.
-
-        Examples
-        --------
-        >>> vl.Ragged([3, 1, 4], [1, 2]).to_padded().data
-        array([[1, 3],
-               [4, 0]])
-        """
-        from varlen.types.padded import Padded
-
-        return Padded.from_ragged(self, ties=ties, fill=fill, max_bytes=max_bytes)
 
     def astype(self, dtype: Any) -> Ragged:
         """The same levels over values of another dtype, always copied.

@@ -8,8 +8,8 @@ import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.types.arguments import listed, whole, with_room
-from varlen.types.levels import level_from, level_from_ids, nested_levels, per_level, under
-from varlen.types.values import as_values
+from varlen.types.levels import level_from, nested_levels, under
+from varlen.types.values import as_ints, as_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -129,9 +129,7 @@ class RowPartitions:
         >>> vl.Ragged.from_value_rowids([7, 8, 9], [0, 0, 2], nrows=4).to_list()
         [[7, 8], [], [9], []]
         """
-        return cls._with_level(
-            values, level_from_ids(value_rowids, nrows, "value_rowids", "nrows"), "value_rowids"
-        )
+        return cls._with_level(values, _by_ids(value_rowids, nrows, "value_rowids", "nrows"), "value_rowids")
 
     @classmethod
     def from_uniform_row_length(cls, values: Any, uniform_row_length: int, nrows: int | None = None) -> Self:
@@ -228,13 +226,15 @@ class RowPartitions:
         >>> vl.Ragged.from_nested_value_rowids([7, 8, 9], [[0, 1, 1], [0, 0, 1]]).to_list()
         [[[7, 8]], [[9], []]]
         """
-        name = "nested_value_rowids"
+        name, counts_name = "nested_value_rowids", "nested_nrows"
         ids = listed(nested_value_rowids, name, "arrays, one a level")
-        counts = per_level(nested_nrows, len(ids), "nested_nrows")
-        levels: list[Level] = []
+        counts = [None] * len(ids) if nested_nrows is None else listed(nested_nrows, counts_name, "numbers")
+        if len(counts) != len(ids):
+            raise ValueError(f"{counts_name}: {len(counts)} numbers for {len(ids)} levels")
+        levels: list[Any] = []
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
-            held = levels[-1].total if levels and nested_nrows is None else count
-            levels.append(level_from_ids(item, held, f"{name}[{d}]", f"nested_nrows[{d}]"))
+            above = levels[-1].total if levels and nested_nrows is None else count
+            levels.append(_by_ids(item, above, f"{name}[{d}]", f"{counts_name}[{d}]"))
         return cls._make(*under(flat_values, nested_levels(levels, Level.from_lengths, name), name))
 
     @classmethod
@@ -363,3 +363,8 @@ class RowPartitions:
 
 def _rows(values: Any) -> Any:
     return values if isinstance(values, RaggedBase) else as_values(values)
+
+
+def _by_ids(ids: Any, count: Any, argument: str, count_name: str) -> Level:
+    sequences = -1 if count is None else whole(count, count_name)
+    return level_from(ids, lambda x: Level.from_row_ids(as_ints(x), sequences), argument)

@@ -1,0 +1,399 @@
+"""Packed: sequences step by step without padding, the longest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.types import arithmetic
+from varlen.types.combine import split
+from varlen.types.indexing import _int
+from varlen.types.levels import Levels, difference, each_level, place_of, same
+from varlen.types.packing import agreed, fits, laid, relaid, table_of
+from varlen.types.padded import Padded
+from varlen.types.ragged import Ragged
+from varlen.types.ranks import RankTable
+from varlen.types.values import as_values, packed, unpacked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from varlen.types.values import Values
+
+    Int32s = NDArray[np.int32]
+
+
+class Packed:
+    """Sequences side by side, step by step: what a recurrent layer runs over, without padding.
+
+    It is a list of steps. Step t holds element t of every sequence that is longer than t, the longest
+    sequence first: rows of an array, shared, or a Ragged of whole sub-sequences where the input nests deeper.
+
+    Parameters
+    ----------
+    values
+        (total, ...): the rows of step 0, those of step 1 and so on, of any dtype of fixed width. Shared, not
+        copied, where its memory is contiguous. Torch tensors stay tensors.
+    lengths
+        (n,) integers in the original order, or a `Level`; or a `RankTable` in place of all that follows but
+        inner.
+    indices
+        (n,) integers, a permutation: rank k is sequence indices[k]. None where the sequences are in order.
+    size_at_t
+        (steps,) integers: how many sequences are longer than t. Only compared with what the lengths say.
+    inner
+        Levels below the steps, in packed order: the lengths of the sub-sequences, as `Ragged` takes them.
+    outer
+        Levels above the sequences, for the way back.
+
+    Raises
+    ------
+    TypeError
+        Arrays of Python objects; lengths, sizes or indices of another kind than integers.
+    ValueError
+        Parts that do not fit each other: the text names the part, the place and the number.
+
+    Notes
+    -----
+    It is what torch's `PackedSequence` and the prefixes of Thinc's `Padded` hold, with room for empty
+    sequences and for levels above and below. The structure is immutable; values may be written in place.
+
+    Examples
+    --------
+    >>> p = vl.Ragged([3, 1, 4, 1, 5, 9], [2, 3, 1]).pack()
+    >>> p
+    Packed(3 sequences, 3 steps, 6 rows, lengths 1 to 3, int64)
+    [[4, 3, 9], [1, 1], [5]]
+    >>> p.values, p.size_at_t, p.indices
+    (array([4, 3, 9, 1, 1, 5]), array([3, 2, 1], dtype=int32), array([1, 0, 2], dtype=int32))
+    >>> p.with_values(p.values * 10).to_ragged().to_list()
+    [[30, 10], [40, 10, 50], [90]]
+    """
+
+    __slots__ = ("__weakref__", "_inner", "_table", "_values")
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
+
+    _values: Values
+    _table: RankTable
+    _inner: Levels
+
+    def __init__(
+        self, values: Any, lengths: Any, indices: Any = None, size_at_t: Any = None, *, inner: Any = (),
+        outer: Any = (),
+    ) -> None:  # fmt: skip
+        self._values = as_values(values)
+        if isinstance(lengths, RankTable):
+            if indices is not None or len(outer):
+                raise TypeError("lengths: a RankTable has indices and outer levels of its own")
+            table = lengths
+        else:
+            table = RankTable(lengths, indices, outer=outer)
+        if size_at_t is not None:
+            _core.check_padded((table.longest, len(table)), size_at_t, table.lengths, table.indices)
+        self._table = table
+        self._inner = each_level(inner, Level.from_lengths, "inner") if len(inner) else ()
+        fits(len(self._values), table, self._inner)
+
+    @classmethod
+    def _make(cls, values: Values, table: RankTable, inner: Levels = ()) -> Self:
+        """Of parts that are known to fit."""
+        made = object.__new__(cls)
+        made._values = values
+        made._table = table
+        made._inner = inner
+        return made
+
+    @classmethod
+    def from_ragged(cls, ragged: Ragged, level: int = 0, order: Any = "stable") -> Self:
+        """From a Ragged of any depth; `Ragged.pack` says more.
+
+        `order` may be a `RankTable` that inputs of the same lengths share; `level` is then the table's.
+
+        Raises
+        ------
+        TypeError
+            Not a Ragged.
+        IndexError
+            There is no such level.
+        ValueError
+            A table of other lengths, or of another level.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4], [1, 2])
+        >>> vl.Packed.from_ragged(r, order="reversed").values
+        array([1, 3, 4])
+        """
+        if not isinstance(ragged, Ragged):
+            raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
+        levels = ragged.levels
+        if isinstance(order, RankTable):
+            table = order
+            at = len(table.outer)
+            if not same(levels[: at + 1], table.levels):
+                apart = difference(levels[: at + 1], table.levels)
+                raise ValueError(f"ragged: it nests otherwise than the table says: {apart}")
+        else:
+            at = place_of(level, levels)
+            table = RankTable.of(levels[at], order, levels[:at])
+        return cls._make(*laid(ragged.values, table, levels[at + 1 :]))
+
+    @classmethod
+    def from_padded(cls, padded: Padded, table: RankTable | None = None) -> Self:
+        """From a `Padded`, whose order is kept; steps that no sequence reaches are left out.
+
+        `table` gives back the levels above, which a Padded has no room for.
+
+        Examples
+        --------
+        >>> vl.Packed.from_padded(vl.Padded.from_list([[1], [2, 3]])).values
+        array([2, 1, 3])
+        """
+        if not isinstance(padded, Padded):
+            raise TypeError(f"padded: expected a Padded, got {type(padded).__name__}")
+        made = table_of(padded.lengths, padded.indices)
+        return cls._make(padded.to_packed(), made if table is None else agreed(made, table, "padded"))
+
+    @classmethod
+    def from_packed_sequence(cls, packed_sequence: Any, table: RankTable | None = None) -> Self:
+        """From a torch `PackedSequence`, whose order is kept; where it says none, `table.presorted` is True.
+
+        `table` gives back what a PackedSequence has no room for: empty sequences and the levels above.
+
+        Raises
+        ------
+        TypeError
+            Not a PackedSequence.
+        ValueError
+            A table of other lengths or another order.
+
+        Examples
+        --------
+        >>> p = vl.Ragged([1.0, 2.0, 3.0], [1, 0, 2]).pack()
+        >>> there = p.to_packed_sequence(empty="drop")
+        >>> vl.Packed.from_packed_sequence(there).level.lengths
+        array([1, 2])
+        >>> vl.Packed.from_packed_sequence(there, p.table).level.lengths
+        array([1, 0, 2])
+        """
+        from varlen.interop.torch_pack import from_packed_sequence
+
+        values, _, lengths, indices = from_packed_sequence(packed_sequence)
+        given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
+        made = table_of(lengths, indices, presorted=not given)
+        return cls._make(as_values(values), made if table is None else agreed(made, table, "packed_sequence"))
+
+    @property
+    def values(self) -> Any:
+        """The rows of step 0, those of step 1 and so on: (total, ...), shared with the container."""
+        return self._values
+
+    @property
+    def table(self) -> RankTable:
+        """Who comes where: share it to pack other inputs alike."""
+        return self._table
+
+    @property
+    def level(self) -> Level:
+        """The lengths of the sequences in their original order."""
+        return self._table.level
+
+    @property
+    def inner(self) -> Levels:
+        """The levels below the steps, in packed order."""
+        return self._inner
+
+    @property
+    def outer(self) -> Levels:
+        """The levels above the sequences, in their original order."""
+        return self._table.outer
+
+    @property
+    def indices(self) -> Int32s:
+        """(n,) int32, read-only: rank k is sequence indices[k]."""
+        return self._table.indices
+
+    @property
+    def lengths(self) -> Int32s:
+        """(n,) int32, read-only: by rank, the longest first; `level.lengths` are in the original order."""
+        return self._table.lengths
+
+    @property
+    def size_at_t(self) -> Int32s:
+        """(steps,) int32, read-only: how many sequences are longer than t."""
+        return self._table.size_at_t
+
+    @property
+    def total(self) -> int:
+        """How many elements there are in all steps together: rows, or sub-sequences."""
+        return self._table.total
+
+    @property
+    def dtype(self) -> Any:
+        """Of the values, NumPy's or torch's."""
+        return self._values.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the values are: "cpu", or what a tensor says."""
+        return "cpu" if isinstance(self._values, np.ndarray) else str(self._values.device)
+
+    def with_values(self, values: Any) -> Self:
+        """Other values for the same elements, as a layer gives them: (total, ...) rows.
+
+        Raises
+        ------
+        ValueError
+            Another number of rows than there are.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [1, 2]).pack().with_values([10, 20, 30]).to_ragged().to_list()
+        [[20], [10, 30]]
+        """
+        rows = as_values(values)
+        fits(len(rows), self._table, self._inner)
+        return self._make(rows, self._table, self._inner)
+
+    def steps(self) -> list[Any]:
+        """All steps at once, as views; faster than one by one.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [1, 2]).pack().steps()
+        [array([1, 3]), array([4])]
+        """
+        offsets = self._table.steps.offsets
+        if self._inner:
+            return split(Ragged._make(self._values, self._inner), self.size_at_t)
+        if isinstance(self._values, np.ndarray):
+            return _core.views(self._values, offsets[:-1], offsets[1:])
+        return list(self._values.split(self.size_at_t.tolist())) if len(offsets) > 1 else []
+
+    def to_ragged(self) -> Ragged:
+        """The sequences end to end in their original order, under the levels that they had.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [1, 2]).pack().to_ragged().to_list()
+        [[3], [1, 4]]
+        """
+        values, inner = relaid(self._values, self._table, self._inner)
+        return Ragged._make(values, (*self._table.levels, *inner))
+
+    def to_padded(self) -> Padded:
+        """Every step as wide as there are sequences, filled with zeros; the levels above are not in it.
+
+        Raises
+        ------
+        ValueError
+            Steps that hold sub-sequences.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [1, 2]).pack().to_padded().data
+        array([[1, 3],
+               [4, 0]])
+        """
+        self._flat("a Padded")
+        return Padded.from_packed(self._values, *self._table._fields)
+
+    def to_packed_sequence(self, *, empty: str = "raise") -> Any:
+        """A torch `PackedSequence`; without permutations where `table.presorted`.
+
+        Parameters
+        ----------
+        empty
+            Torch has no room for empty sequences: "raise" refuses them, "drop" leaves them out, and
+            `from_packed_sequence(..., table)` has them again.
+
+        Raises
+        ------
+        ValueError
+            Steps that hold sub-sequences; empty sequences where they are refused: the first is named.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 1.0, 4.0], [1, 2]).pack().to_packed_sequence().batch_sizes
+        tensor([2, 1])
+        """
+        from varlen.interop.torch_packed import to_packed_sequence
+
+        self._flat("a PackedSequence")
+        return to_packed_sequence(self, empty)
+
+    def _flat(self, other: str) -> None:
+        if self._inner:
+            raise ValueError(f"inner: steps hold sub-sequences, which {other} has no room for")
+
+    def copy(self) -> Self:
+        """Values of its own; the table and the levels, which cannot change, are shared.
+
+        Examples
+        --------
+        >>> p = vl.Ragged([3, 1, 4], [1, 2]).pack()
+        >>> p.copy().equals(p)
+        True
+        """
+        values = self._values
+        values = values.copy() if isinstance(values, np.ndarray) else values.clone()
+        return self._make(values, self._table, self._inner)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def __len__(self) -> int:
+        return self._table.longest
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.steps())
+
+    def __getitem__(self, t: Any) -> Any:
+        if isinstance(t, slice):
+            return self.steps()[t]
+        at, count = _int(t), len(self)
+        if at is None or not -count <= at < count:
+            raise IndexError(f"step {t} is out of range for {count} steps")
+        a, b = self._table.steps.offsets[at % count :][:2]
+        return Ragged._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        raise TypeError("a Packed is no array; use .values, .steps() or .to_ragged()")
+
+    def equals(self, other: object, equal_nan: bool = False) -> bool:
+        """Whether `other` is a Packed of the same order, levels and values; dtypes may differ.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1], [1, 1])
+        >>> r.pack().equals(r.pack()), r.pack() == r.pack(order="reversed")
+        (True, False)
+        """
+        if not isinstance(other, Packed) or self._table != other._table:
+            return False
+        return same(self._inner, other._inner) and arithmetic.equal_values(
+            self._values, other._values, equal_nan
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, Packed) else NotImplemented
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), packed(self._values), self._table, self._inner)
+
+    def __repr__(self) -> str:
+        from varlen.display.text import packed_steps
+
+        return packed_steps(self)
+
+
+def _restore(kind: type[Packed], values: Any, table: RankTable, inner: Levels) -> Packed:
+    return kind(unpacked(values), table, inner=inner)

@@ -1,0 +1,280 @@
+"""The order in which sequences of different lengths are stepped through together: the longest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.types.arguments import whole
+from varlen.types.levels import Levels, each_level
+from varlen.types.values import as_ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    Int32s = NDArray[np.int32]
+    Ints = NDArray[np.int64]
+    Fields = tuple[Int32s, Int32s, Int32s]
+
+ORDERS = ("stable", "reversed", "torch")
+
+
+class RankTable:
+    """Sequences ranked by length, the longest first, so that those still running at a step come first.
+
+    Rank k is sequence indices[k]. The permutation is data: nothing works it out anew. Several inputs of the
+    same lengths share one table, and all that is derived from it is worked out once.
+
+    Parameters
+    ----------
+    lengths
+        (n,) integers in the original order, or a `Level`.
+    indices
+        (n,) integers, a permutation under which the lengths never increase. Without it the sequences are in
+        order already; towards torch that is told by no permutation.
+    outer
+        Levels above, outermost first, kept for the way back: `Level` objects or arrays of lengths.
+
+    Raises
+    ------
+    TypeError
+        Lengths or indices of another kind than integers.
+    ValueError
+        No permutation, lengths that increase under it, levels that do not fit.
+
+    Notes
+    -----
+    As Paddle's LoDRankTable. `sort_by_length` makes one of a Ragged.
+
+    Examples
+    --------
+    >>> table = vl.RankTable([2, 0, 3], [2, 0, 1])
+    >>> table
+    RankTable(3 sequences, 3 steps, 5 rows, lengths 0 to 3)
+    >>> table.size_at_t, table.lengths, table.inverse
+    (array([2, 2, 1], dtype=int32), array([3, 2, 0], dtype=int32), array([1, 2, 0], dtype=int32))
+    """
+
+    __slots__ = (
+        "__weakref__", "_back", "_fields", "_inverse", "_level", "_outer", "_presorted", "_rows", "_steps",
+        "_tensors",
+    )  # fmt: skip
+    __hash__ = None  # type: ignore[assignment]
+
+    _level: Level
+    _outer: Levels
+    _fields: Fields
+    _presorted: bool
+    _back: Ints | None
+    _inverse: Int32s | None
+    _rows: Ints | None
+    _steps: Level | None
+    _tensors: tuple[Any, Any] | None
+
+    def __init__(self, lengths: Any, indices: Any = None, *, outer: Any = ()) -> None:
+        level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
+        above = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
+        for d, (one, below) in enumerate(zip(above, (*above, level)[1:], strict=True)):
+            if one.total != len(below):
+                raise ValueError(
+                    f"outer: the lengths of level {d} add up to {one.total}, but {len(below)} follow"
+                )
+        self._set(level, fields_of(level, indices), above, indices is None)
+
+    def _set(self, level: Level, fields: Fields, outer: Levels, presorted: bool) -> None:
+        self._level = level
+        self._fields = fields
+        self._outer = outer
+        self._presorted = presorted
+        self._back = self._inverse = self._rows = self._steps = self._tensors = None
+
+    @classmethod
+    def _make(cls, level: Level, fields: Fields, outer: Levels = (), presorted: bool = False) -> Self:
+        """Of parts that are known to fit."""
+        made = object.__new__(cls)
+        made._set(level, fields, outer, presorted)
+        return made
+
+    @classmethod
+    def of(cls, level: Level, order: Any = "stable", outer: Levels = ()) -> Self:
+        """The table of a level.
+
+        Parameters
+        ----------
+        order
+            Of sequences that are equally long: "stable", as they come; "reversed", as Thinc has it; "torch",
+            what `torch.sort` makes of them, here and now. Or the whole permutation, (n,) integers.
+        outer
+            The levels above, for the way back.
+
+        Examples
+        --------
+        >>> level = vl.Level([5, 1, 1])
+        >>> vl.RankTable.of(level).items
+        [(0, 5), (1, 1), (2, 1)]
+        >>> vl.RankTable.of(level, "reversed").indices
+        array([0, 2, 1], dtype=int32)
+        """
+        if not isinstance(order, str):
+            return cls._make(level, fields_of(level, order), outer)
+        if order not in ORDERS:
+            raise ValueError(f"order: expected one of {', '.join(ORDERS)} or a permutation, got {order!r}")
+        if order == "torch":
+            from varlen.interop.torch_packed import order_of
+
+            return cls._make(level, fields_of(level, order_of(level)), outer)
+        return cls._make(level, _core.pack_order(level, order), outer)
+
+    @property
+    def level(self) -> Level:
+        """The lengths of the sequences in their original order."""
+        return self._level
+
+    @property
+    def outer(self) -> Levels:
+        """The levels above, outermost first."""
+        return self._outer
+
+    @property
+    def levels(self) -> Levels:
+        """Those above and the ranked one."""
+        return (*self._outer, self._level)
+
+    @property
+    def presorted(self) -> bool:
+        """Whether it was made without a permutation."""
+        return self._presorted
+
+    @property
+    def size_at_t(self) -> Int32s:
+        """(steps,) int32, read-only: how many sequences are longer than t."""
+        return self._fields[0]
+
+    @property
+    def lengths(self) -> Int32s:
+        """(n,) int32, read-only: by rank, the longest first."""
+        return self._fields[1]
+
+    @property
+    def indices(self) -> Int32s:
+        """(n,) int32, read-only: rank k is sequence indices[k]."""
+        return self._fields[2]
+
+    @property
+    def items(self) -> list[tuple[int, int]]:
+        """(index, length) by rank, as Paddle's table has them."""
+        return list(zip(self.indices.tolist(), self.lengths.tolist(), strict=True))
+
+    @property
+    def inverse(self) -> Int32s:
+        """(n,) int32, read-only: sequence i has rank inverse[i]."""
+        if self._inverse is None:
+            made = np.empty(len(self), np.int32)
+            made[self.indices] = np.arange(len(self), dtype=np.int32)
+            self._inverse = _frozen(made)
+        return self._inverse
+
+    @property
+    def steps(self) -> Level:
+        """The rows of each step: its offsets say where in packed rows a step begins."""
+        if self._steps is None:
+            self._steps = Level.from_lengths(self.size_at_t)
+        return self._steps
+
+    @property
+    def rows(self) -> Ints:
+        """(total,) int64, read-only: packed row j is row rows[j] of the sequences laid end to end."""
+        if self._rows is None:
+            every = np.arange(self._level.total)
+            self._rows = _frozen(_core.ragged2packed(every, self._level, "stable", self._fields)[0])
+        return self._rows
+
+    @property
+    def places(self) -> Ints:
+        """(total,) int64, read-only: row i is packed row places[i]."""
+        if self._back is None:
+            self._back = _frozen(_core.packed2ragged(np.arange(self._level.total), *self._fields)[0])
+        return self._back
+
+    @property
+    def longest(self) -> int:
+        """How many steps there are; 0 where there are no sequences."""
+        return self._level.longest
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, in all sequences together."""
+        return self._level.total
+
+    def active(self, t: int) -> int:
+        """How many sequences are longer than t.
+
+        Examples
+        --------
+        >>> [vl.RankTable([3, 1]).active(t) for t in range(4)]
+        [2, 1, 1, 0]
+        """
+        at = whole(t, "t")
+        return int(self.size_at_t[at]) if at < len(self.size_at_t) else 0
+
+    def __len__(self) -> int:
+        return len(self._level)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RankTable):
+            return NotImplemented
+        return other is self or (self.levels == other.levels and np.array_equal(self.indices, other.indices))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self._level, None if self._presorted else self.indices, self._outer)
+
+    def __repr__(self) -> str:
+        from varlen.display.text import table
+
+        return table(self)
+
+
+def fields_of(level: Level, indices: Any) -> Fields:
+    """size_at_t, lengths and indices of a level under a permutation; None is the order that there is.
+
+    Raises
+    ------
+    ValueError
+        No permutation, or one under which lengths increase.
+
+    Examples
+    --------
+    >>> fields_of(vl.Level([1, 2]), [0, 1])
+    Traceback (most recent call last):
+    ValueError: lengths: column 1 has length 2, more than the column before it; the longest comes first
+    """
+    order = np.arange(len(level)) if indices is None else np.asarray(as_ints(indices))
+    order = order if order.size else order.astype(np.int64)
+    if order.ndim != 1 or order.dtype.kind not in "iu":
+        raise TypeError(f"indices: expected integers of one dimension, got {order.dtype}{order.shape}")
+    if len(order) != len(level):
+        raise ValueError(f"indices: {len(order)} entries for {len(level)} sequences")
+    lengths = level.lengths
+    inside = np.clip(order, 0, max(0, len(level) - 1)).astype(np.int64)  # what is outside the core refuses
+    ranked = lengths[inside]
+    sizes = np.searchsorted(-np.sort(ranked)[::-1], -np.arange(level.longest))
+    return _core.check_padded((level.longest, len(level)), sizes, ranked, order)
+
+
+def _frozen(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+def _restore(kind: type[RankTable], level: Level, indices: Any, outer: Levels) -> RankTable:
+    return kind(level, indices, outer=outer)
