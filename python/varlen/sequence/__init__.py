@@ -4,12 +4,7 @@ from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enum
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
 from varlen.sequence.lod import create_lod_tensor, create_random_int_lodtensor, lod_append, lod_reset
 from varlen.sequence.mask import sequence_mask
-from varlen.sequence.pad import (
-    backprop_sequence_pad,
-    backprop_sequence_unpad,
-    sequence_pad,
-    sequence_unpad,
-)
+from varlen.sequence.pad import backprop_sequence_pad, backprop_sequence_unpad, sequence_pad, sequence_unpad
 from varlen.sequence.pool import (
     backprop_sequence_first_step,
     backprop_sequence_last_step,
@@ -20,11 +15,34 @@ from varlen.sequence.pool import (
 )
 from varlen.sequence.reshape import backprop_sequence_reshape, sequence_reshape
 from varlen.sequence.reverse import backprop_sequence_reverse, sequence_reverse
+from varlen.sequence.rnn import rnn
 from varlen.sequence.route import merge_lod, merge_lod_tensor, split_lod, split_lod_tensor
 from varlen.sequence.slice import backprop_sequence_slice, sequence_slice
 from varlen.sequence.softmax import backprop_sequence_softmax, sequence_softmax
+from varlen.sequence.steps import (
+    array_to_lod_tensor,
+    backprop_concat_outputs,
+    backprop_reorder,
+    backprop_segment_inputs,
+    backprop_shrink,
+    concat_outputs,
+    init_memories,
+    lod_rank_table,
+    lod_tensor_to_array,
+    max_sequence_len,
+    reorder,
+    reorder_lod_tensor_by_rank,
+    segment_inputs,
+    shrink,
+    shrink_memory,
+    sort_by_length,
+)
 
 __all__ = [
+    "array_to_lod_tensor",
+    "backprop_concat_outputs",
+    "backprop_reorder",
+    "backprop_segment_inputs",
     "backprop_sequence_enumerate",
     "backprop_sequence_erase",
     "backprop_sequence_first_step",
@@ -36,12 +54,22 @@ __all__ = [
     "backprop_sequence_slice",
     "backprop_sequence_softmax",
     "backprop_sequence_unpad",
+    "backprop_shrink",
+    "concat_outputs",
     "create_lod_tensor",
     "create_random_int_lodtensor",
+    "init_memories",
     "lod_append",
+    "lod_rank_table",
     "lod_reset",
+    "lod_tensor_to_array",
+    "max_sequence_len",
     "merge_lod",
     "merge_lod_tensor",
+    "reorder",
+    "reorder_lod_tensor_by_rank",
+    "rnn",
+    "segment_inputs",
     "sequence_enumerate",
     "sequence_erase",
     "sequence_first_step",
@@ -54,6 +82,9 @@ __all__ = [
     "sequence_slice",
     "sequence_softmax",
     "sequence_unpad",
+    "shrink",
+    "shrink_memory",
+    "sort_by_length",
     "split_lod",
     "split_lod_tensor",
 ]

@@ -1,0 +1,296 @@
+"""A cell run over sequences of different lengths, whose state shrinks as they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from varlen.sequence.given import sequences
+from varlen.sequence.steps import backprop_reorder, init_memories, joined, packed_of
+from varlen.types import Packed, Ragged, RankTable
+from varlen.types.levels import Levels, same
+from varlen.types.values import as_values, is_tensor
+
+
+def rnn(
+    cell: Callable[..., Any],
+    inputs: Ragged | Packed,
+    init: Any = None,
+    *,
+    level: int = -1,
+    reverse: bool = False,
+    order: Any = "stable",
+    is_train: bool = False,
+) -> Any:
+    """A recurrent cell over the sequences of a level, step by step, without padding.
+
+    A step takes element t of every sequence that is longer than t, the longest sequence first, so that the
+    states still needed are a prefix: nothing is masked, and nothing computed for what is not there.
+
+    Parameters
+    ----------
+    cell
+        cell(x, h) gives (y, h), or h alone, which is then the output too. x is (size, ...), the rows of the
+        step; above the innermost level a Ragged of whole sub-sequences. h has `size` rows. States may be a
+        tuple of arrays, as those of an LSTM: cell(x, (h, c)) gives (y, (h, c)), or (h, c), whose first is the
+        output. torch's LSTMCell, GRUCell and RNNCell are such cells.
+    inputs
+        A Ragged of any depth, or a Packed, whose level and order are then taken.
+    init
+        What each sequence starts with: an array (n, ...), a Ragged of such rows under the levels above, as
+        `rnn` gives its last states, or a tuple of these. None is zeros, for torch's cells.
+    level
+        Whose sequences are run over; -1 is the innermost, whose elements are rows.
+    reverse
+        From the last element of each sequence to its first; outputs stay where their inputs are.
+    order
+        As `sort_by_length` takes it; a `RankTable` to share.
+    is_train
+        Give the way back too. The cell is then called as cell(x, h, is_train=True), and gives its result and
+        its own way back: backprop(dy, dh), or backprop(dh) where the result is h alone, which gives (dx, dh).
+        Tensors need none of this: autograd watches.
+
+    Returns
+    -------
+    tuple
+        (outputs, last). Outputs are a Ragged that nests as the inputs, down to the level. Last is the state
+        after the last element of each sequence, in the original order: what it started with where a sequence
+        is empty. Above the outermost level it is an array, else a Ragged under the levels above: what the
+        next `rnn` runs over. With `is_train` ((outputs, last), backprop): backprop(d_outputs, d_last=None)
+        gives (d_inputs, d_init).
+
+    Raises
+    ------
+    TypeError
+        Inputs that are no Ragged, a state of another structure than `init`.
+    ValueError
+        Rows that do not fit: of `init`, or of what the cell gave at a step, which is named.
+    IndexError
+        There is no such level.
+
+    Notes
+    -----
+    As Paddle's DynamicRNN. Where nothing is to be stepped through, the cell is called once without rows, for
+    the dtype and the trailing dimensions of its outputs.
+
+    Examples
+    --------
+    >>> x = vl.Ragged([1, 2, 3, 4, 5], [2, 0, 3])
+    >>> running_sum = lambda x, h: h + x
+    >>> outputs, last = vl.sequence.rnn(running_sum, x, np.zeros(3, int))
+    >>> outputs.to_list(), last
+    ([[1, 3], [], [3, 7, 12]], array([ 3,  0, 12]))
+
+    Words within sentences, then sentences within documents:
+
+    >>> words = vl.Ragged.from_list([[[1, 2], [3]], [[4, 5]]])
+    >>> _, sentences = vl.sequence.rnn(running_sum, words, np.zeros(3, int))
+    >>> sentences.to_list()
+    [[3, 3], [9]]
+    >>> vl.sequence.rnn(running_sum, sentences, np.zeros(2, int))[1]
+    array([6, 9])
+    """
+    x = _packed(inputs, level, order)
+    table = x.table
+    run = _Run(cell, x.steps(), is_train)
+    sweep = growing if reverse else shrinking
+    start = _each(lambda rows: init_memories(rows, table), _start(cell, init, x))
+    last = sweep(run.stretch, table, start)
+    if table.total == 0:
+        run.taste(x, start)
+    outputs = packed_of(run.ys, table)
+    made = outputs.to_ragged(), _given(last, table)
+    if not is_train:
+        return made
+
+    def backprop(d_outputs: Ragged, d_last: Any = None) -> tuple[Ragged, Any]:
+        d = Packed.from_ragged(sequences(d_outputs, "d_outputs"), order=table)
+        if len(d.values) != len(outputs.values):
+            raise ValueError(f"d_outputs: has {len(d.values)} rows, the outputs {len(outputs.values)}")
+        if d_last is None:
+            ends = _each(np.zeros_like, last)
+        else:
+            ends = _each(lambda one: init_memories(_rows(one, table.outer, "d_last"), table), d_last)
+        run.dys = d.steps()
+        d_init = (shrinking if reverse else growing)(run.stretch_back, table, ends)
+        dx = packed_of(run.dxs, table) if table.total else x
+        return dx.to_ragged(), _given(d_init, table)
+
+    return made, backprop
+
+
+class _Run:
+    """The steps of one pass, and what the way back needs of it. A state is an array, or a tuple of arrays."""
+
+    def __init__(self, cell: Callable[..., Any], steps: list[Any], is_train: bool) -> None:
+        self.cell = cell
+        self.steps = steps
+        self.is_train = is_train
+        self.ys: list[Any] = [None] * len(steps)
+        self.dys: list[Any] = []
+        self.dxs: list[Any] = [None] * len(steps)
+        self.backs: list[Any] = [None] * len(steps)
+        self.alone = False
+
+    def stretch(self, state: Any, ts: range, size: int) -> Any:
+        """Steps of one size, one after another: the state after them, by that before."""
+        cell, steps, ys = self.cell, self.steps, self.ys
+        many = len(state) if type(state) is tuple else 0
+        for t in ts:
+            if self.is_train:
+                made, self.backs[t] = cell(steps[t], state, is_train=True)
+            else:
+                made = cell(steps[t], state)
+            if many or type(made) is tuple:
+                y, state = self.parted(made, many)
+                self.check(y, state, t, size)
+            else:
+                y = state = made
+                self.alone = True
+                if len(y) != size:
+                    self.check(y, state, t, size)
+            ys[t] = y
+        return state
+
+    def parted(self, made: Any, many: int) -> tuple[Any, Any]:
+        """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
+        if isinstance(made, tuple) and len(made) == 2:
+            y, state = made
+            if len(state) == many if isinstance(state, tuple) else not many:
+                self.alone = False
+                return y, state
+        if isinstance(made, tuple) and len(made) == many and not any(isinstance(one, tuple) for one in made):
+            self.alone = True
+            return made[0], tuple(made)
+        states = f"a tuple of {many} states" if many else "a state"
+        raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(made)}")
+
+    def check(self, y: Any, state: Any, t: int, size: int) -> None:
+        """Refuse an output or a state of another size than the step has."""
+        for one in (y, *(state if isinstance(state, tuple) else (state,))):
+            if len(one) != size:
+                raise ValueError(f"cell: gave {len(one)} rows at step {t}, which has {size}")
+
+    def stretch_back(self, d: Any, ts: range, size: int) -> Any:
+        """The way back through them: the gradient of the state before, by that after."""
+        for t in ts:
+            if not self.alone:
+                made = self.backs[t](self.dys[t], d)
+            elif type(d) is tuple:
+                made = self.backs[t]((self.dys[t] + d[0], *d[1:]))
+            else:
+                made = self.backs[t](self.dys[t] + d)
+            self.dxs[t], d = made
+        return d
+
+    def taste(self, x: Packed, state: Any) -> None:
+        """One step without rows, where there is none, for what outputs would be like."""
+        rows = Ragged._make(x.values, x.inner)[:0] if x.inner else x.values[:0]
+        self.steps, self.ys, self.backs = [rows], [None], [None]
+        self.stretch(_cut(state, 0, 0), range(1), 0)
+
+
+def shrinking(stretch: Callable[[Any, range, int], Any], table: RankTable, state: Any) -> Any:
+    """From the first step to the last: the states of sequences that end are laid aside. The last, by rank.
+
+    `stretch` takes a state through steps of one size.
+
+    Examples
+    --------
+    >>> shrinking(lambda state, ts, size: state + len(ts), vl.RankTable([3, 1]), np.zeros(2, int))
+    array([3, 1])
+    """
+    aside = []
+    running = len(table)
+    for begin, end, size in _stretches(table):
+        if size < running:
+            aside.append(_cut(state, size, running))
+            state = _cut(state, 0, size)
+            running = size
+        state = stretch(state, range(begin, end), size)
+    return _stacked([state, *reversed(aside)])
+
+
+def growing(stretch: Callable[[Any, range, int], Any], table: RankTable, state: Any) -> Any:
+    """From the last step to the first: sequences join with the state that they have. The last, by rank.
+
+    Examples
+    --------
+    >>> growing(lambda state, ts, size: state + len(ts), vl.RankTable([3, 1]), np.zeros(2, int))
+    array([3, 1])
+    """
+    running = 0
+    now = _cut(state, 0, 0)
+    for begin, end, size in reversed(_stretches(table)):
+        more = _cut(state, running, size)
+        now = stretch(_stacked([now, more] if running else [more]), range(end - 1, begin - 1, -1), size)
+        running = size
+    return _stacked([now, _cut(state, running, len(table))] if running else [state])
+
+
+def _stretches(table: RankTable) -> list[tuple[int, int, int]]:
+    """Steps of one size: where they begin, where they end, the size."""
+    sizes = table.size_at_t
+    if not len(sizes):
+        return []
+    begins = [0, *(np.flatnonzero(sizes[1:] != sizes[:-1]) + 1).tolist()]
+    return list(zip(begins, [*begins[1:], len(sizes)], sizes[begins].tolist(), strict=True))
+
+
+def _kind(made: Any) -> str:
+    inside = ", ".join(_kind(one) for one in made) if isinstance(made, tuple) else ""
+    return f"({inside})" if inside else type(made).__name__
+
+
+def _cut(state: Any, begin: int, end: int) -> Any:
+    return tuple([one[begin:end] for one in state]) if type(state) is tuple else state[begin:end]
+
+
+def _stacked(parts: list[Any]) -> Any:
+    if len(parts) == 1:
+        return parts[0]
+    if type(parts[0]) is tuple:
+        return tuple([joined(each) for each in zip(*parts, strict=True)])
+    return joined(parts)
+
+
+def _each(change: Callable[[Any], Any], state: Any) -> Any:
+    return tuple([change(one) for one in state]) if isinstance(state, tuple) else change(state)
+
+
+def _packed(inputs: Any, level: int, order: Any) -> Packed:
+    return inputs if isinstance(inputs, Packed) else sequences(inputs, "inputs").pack(level, order)
+
+
+def _rows(state: Any, above: Levels, argument: str) -> Any:
+    """A row for each sequence, from an array or a Ragged under the levels above."""
+    if not isinstance(state, Ragged):
+        return as_values(state, argument)
+    if not same(state.levels, above):
+        raise ValueError(f"{argument}: a Ragged that does not nest as the levels above the sequences")
+    return state.values
+
+
+def _start(cell: Any, init: Any, x: Packed) -> Any:
+    """The state that sequences start with: arrays."""
+    if init is not None:
+        return _each(lambda one: _rows(one, x.outer, "init"), init)
+    width = getattr(cell, "hidden_size", None)
+    if width is None or not is_tensor(x.values):
+        raise TypeError("init: needed, but for torch's cells over tensors")
+    zeros = x.values.new_zeros((len(x.table), width))
+    import torch
+
+    return (zeros, zeros) if isinstance(cell, torch.nn.LSTMCell) else zeros
+
+
+def _given(state: Any, table: RankTable) -> Any:
+    """States by rank as a caller gets them."""
+
+    def one(rows: Any) -> Any:
+        made = backprop_reorder(rows, table)
+        return Ragged._make(made, table.outer) if table.outer else made
+
+    return _each(one, state)

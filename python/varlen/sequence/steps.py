@@ -1,0 +1,352 @@
+"""The path of recurrent layers, function by function: rank, cut into steps, shrink, put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.sequence.given import sequences
+from varlen.types import Packed, Ragged, RankTable, concatenate
+from varlen.types.levels import place_of
+from varlen.types.packing import reordered
+from varlen.types.values import as_values, is_tensor
+
+if TYPE_CHECKING:
+    from varlen.types.values import Values
+
+
+def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankTable:
+    """The sequences of a level ranked by length, the longest first.
+
+    Parameters
+    ----------
+    x
+        A Ragged of any depth.
+    level
+        Whose sequences; the levels above it are kept for the way back.
+    order
+        Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; or a
+        permutation.
+
+    Returns
+    -------
+    RankTable
+        To be shared by all inputs of these lengths. Empty sequences stand at its end.
+
+    Raises
+    ------
+    TypeError
+        Not a Ragged.
+    IndexError
+        There is no such level.
+    ValueError
+        No such order, no permutation.
+
+    Notes
+    -----
+    Paddle's `lod_rank_table`, which is another name for it.
+
+    Examples
+    --------
+    >>> x = vl.Ragged(np.zeros(14), [[1, 2], [5, 1, 8]])
+    >>> vl.sequence.sort_by_length(x, 1).items
+    [(2, 8), (0, 5), (1, 1)]
+    """
+    levels = sequences(x).levels
+    at = place_of(level, levels)
+    return RankTable.of(levels[at], order, levels[:at])
+
+
+def max_sequence_len(rank_table: RankTable) -> int:
+    """How many steps there are: the longest length; 0 where there are no sequences.
+
+    Examples
+    --------
+    >>> vl.sequence.max_sequence_len(vl.RankTable([3, 1]))
+    3
+    """
+    return _a_table(rank_table).longest
+
+
+def segment_inputs(x: Ragged, table: RankTable) -> Packed:
+    """The steps of an input: step t holds element t of every sequence that is longer, in the table's order.
+
+    Where the ranked level is not the innermost an element is a whole sub-sequence, and a step a Ragged.
+
+    Parameters
+    ----------
+    x
+        A Ragged that nests as the table says, at its level and above.
+    table
+        From `sort_by_length`.
+
+    Returns
+    -------
+    Packed
+        A list of steps, each a view. `concat_outputs` turns it round, and is its gradient.
+
+    Raises
+    ------
+    TypeError
+        Not a Ragged, not a table.
+    ValueError
+        Lengths that are not those of the table.
+
+    Notes
+    -----
+    Paddle's `lod_tensor_to_array`, which is another name for it; there are no undefined results without
+    sequences.
+
+    Examples
+    --------
+    >>> x = vl.Ragged(np.arange(10), [3, 6, 1])
+    >>> steps = vl.sequence.segment_inputs(x, vl.sequence.sort_by_length(x))
+    >>> [step.tolist() for step in steps]
+    [[3, 0, 9], [4, 1], [5, 2], [6], [7], [8]]
+    """
+    return Packed.from_ragged(sequences(x), order=_a_table(table))
+
+
+def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
+    """The outputs of all steps as sequences in their original order: `segment_inputs` turned round.
+
+    Parameters
+    ----------
+    steps
+        An array, or a Ragged of sub-sequences, for each step; or a Packed.
+    table
+        That of the inputs. A Packed has its own.
+
+    Returns
+    -------
+    Ragged
+        Under the levels that the table keeps, with those of the steps below.
+
+    Raises
+    ------
+    TypeError
+        Not a table, steps of several kinds.
+    ValueError
+        Another number of steps, or of rows in one, than the table has; which step is named.
+
+    Notes
+    -----
+    Paddle's `array_to_lod_tensor`, which is another name for it. Without any steps there is nothing to tell
+    the dtype: it is float32.
+
+    Examples
+    --------
+    >>> table = vl.RankTable([2, 0, 3], [2, 0, 1])
+    >>> vl.sequence.concat_outputs([np.array([6, 3]), np.array([7, 4]), np.array([8])], table).to_list()
+    [[3, 4], [], [6, 7, 8]]
+    """
+    if isinstance(steps, Packed):
+        if table is not None and steps.table != _a_table(table):
+            raise ValueError("steps: they are packed by another table")
+        return steps.to_ragged()
+    parts, at = list(steps), _a_table(table)
+    if len(parts) != at.longest:
+        raise ValueError(f"steps: {len(parts)} steps, but the longest sequence has length {at.longest}")
+    for t, (part, size) in enumerate(zip(parts, at.size_at_t.tolist(), strict=True)):
+        if len(part) != size:
+            raise ValueError(f"steps: step {t} holds {len(part)}, but {size} sequences are longer than {t}")
+    return packed_of(parts, at).to_ragged()
+
+
+def packed_of(parts: Sequence[Any], table: RankTable) -> Packed:
+    """Steps of the right sizes as a Packed.
+
+    Examples
+    --------
+    >>> packed_of([np.array([1, 2]), np.array([3])], vl.RankTable([2, 1])).values
+    array([1, 2, 3])
+    """
+    if len(parts) and isinstance(parts[0], Ragged):
+        whole = concatenate(parts)
+        return Packed._make(whole.values, table, whole.levels)
+    return Packed._make(joined(parts), table)
+
+
+def joined(parts: Sequence[Any]) -> Values:
+    """Arrays or tensors one after another, dtypes promoted; float32 where there are none.
+
+    Examples
+    --------
+    >>> joined([np.array([1, 2]), np.array([3.5])])
+    array([1. , 2. , 3.5])
+    """
+    if any(is_tensor(part) for part in parts):
+        from varlen.interop.torch import concat
+
+        return concat(list(parts))
+    if not len(parts):
+        return np.zeros(0, np.float32)
+    try:
+        return _core.concat(parts)
+    except ValueError:
+        return np.concatenate(parts)  # promotes, or says what does not fit
+
+
+def reorder(x: Any, table: RankTable) -> Any:
+    """Rows, or the sequences of a Ragged, by rank: what was i-th comes at the rank of sequence i.
+
+    Parameters
+    ----------
+    x
+        (n, ...), a row for each sequence; or a Ragged of n sequences of any lengths.
+    table
+        From `sort_by_length`.
+
+    Returns
+    -------
+    Of the kind of x. Watched by autograd where x is a tensor.
+
+    Raises
+    ------
+    TypeError
+        Not a table, nothing that has rows.
+    ValueError
+        Another number of rows, or sequences, than the table has.
+
+    Notes
+    -----
+    Paddle's `reorder_lod_tensor_by_rank`, which is another name for it, but for empty sequences too.
+
+    Examples
+    --------
+    >>> table = vl.sequence.sort_by_length(vl.Ragged(np.zeros(6), [1, 3, 2]))
+    >>> vl.sequence.reorder(np.array([10, 20, 30]), table)
+    array([20, 30, 10])
+    >>> vl.sequence.reorder(vl.Ragged([1, 2, 3, 4, 5, 6], [2, 1, 3]), table).to_list()
+    [[3], [4, 5, 6], [1, 2]]
+    """
+    at = _a_table(table)
+    return _moved(x, at, at.indices, at.inverse, "x")
+
+
+def backprop_reorder(dY: Any, table: RankTable) -> Any:
+    """The gradient of `reorder`, and its inverse: back to the original order.
+
+    Examples
+    --------
+    >>> table = vl.sequence.sort_by_length(vl.Ragged(np.zeros(6), [1, 3, 2]))
+    >>> vl.sequence.backprop_reorder(np.array([20, 30, 10]), table)
+    array([10, 20, 30])
+    """
+    at = _a_table(table)
+    return _moved(dY, at, at.inverse, at.indices, "dY")
+
+
+def init_memories(h0: Any, table: RankTable) -> Any:
+    """What each sequence starts with, by rank: `reorder`, which Paddle leaves to be remembered.
+
+    Examples
+    --------
+    >>> table = vl.sequence.sort_by_length(vl.Ragged(np.zeros(4), [1, 3]))
+    >>> vl.sequence.init_memories(np.array([[10.0], [20.0]]), table)
+    array([[20.],
+           [10.]])
+    """
+    return reorder(h0, table)
+
+
+def shrink(memory: Any, t: int, table: RankTable) -> Any:
+    """The memories of the sequences that are longer than t: a prefix, shared.
+
+    Parameters
+    ----------
+    memory
+        A row for each sequence of step t - 1, or a Ragged of as many sequences, by rank.
+    t
+        The step, from 0; past the last one nothing is left.
+    table
+        From `sort_by_length`.
+
+    Raises
+    ------
+    TypeError
+        Not a table.
+    ValueError
+        Fewer rows, or sequences, than are longer than t; a step below 0.
+
+    Notes
+    -----
+    Paddle's `shrink_memory`, which is another name for it.
+
+    Examples
+    --------
+    >>> table = vl.RankTable([3, 2, 1])
+    >>> [vl.sequence.shrink(np.array([7, 8, 9]), t, table).tolist() for t in range(3)]
+    [[7, 8, 9], [7, 8], [7]]
+    """
+    size = _a_table(table).active(t)
+    if len(memory) < size:
+        raise ValueError(f"memory: has {len(memory)} rows, but {size} sequences are longer than {t}")
+    return memory[:size]
+
+
+def backprop_shrink(dY: Any, memory: Any) -> Any:
+    """The gradient of `shrink` for a memory: zeros where it was cut off.
+
+    Examples
+    --------
+    >>> vl.sequence.backprop_shrink(np.array([1.0, 2.0]), np.array([7.0, 8.0, 9.0]))
+    array([1., 2., 0.])
+    """
+    d, was = (x.values if isinstance(x, Ragged) else as_values(x) for x in (dY, memory))
+    if len(d) > len(was):
+        raise ValueError(f"dY: has {len(d)} rows, the memory {len(was)}")
+    behind = (len(was) - len(d), *d.shape[1:])
+    zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
+    made = joined([d, zeros])
+    return Ragged._make(made, memory.levels) if isinstance(memory, Ragged) else made
+
+
+def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
+    """The gradient of `segment_inputs`: `concat_outputs`.
+
+    Examples
+    --------
+    >>> d = [np.array([1.0, 2.0]), np.array([3.0])]
+    >>> vl.sequence.backprop_segment_inputs(d, vl.RankTable([1, 2], [1, 0])).to_list()
+    [[2.0], [1.0, 3.0]]
+    """
+    return concat_outputs(dY, table)
+
+
+def backprop_concat_outputs(dY: Ragged, table: RankTable) -> Packed:
+    """The gradient of `concat_outputs`: `segment_inputs`.
+
+    Examples
+    --------
+    >>> table = vl.RankTable([1, 2], [1, 0])
+    >>> vl.sequence.backprop_concat_outputs(vl.Ragged([2.0, 1.0, 3.0], [1, 2]), table).steps()
+    [array([1., 2.]), array([3.])]
+    """
+    return segment_inputs(dY, table)
+
+
+def _moved(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> Any:
+    given = x if isinstance(x, Ragged) else as_values(x, argument)
+    if len(given) != len(table):
+        what = "sequences" if isinstance(given, Ragged) else "rows"
+        raise ValueError(f"{argument}: has {len(given)} {what}, but the table {len(table)} sequences")
+    if isinstance(given, Ragged):
+        return Ragged._make(*reordered(given.values, given.levels, order, back))
+    return reordered(given, (), order, back)[0]
+
+
+def _a_table(table: Any) -> RankTable:
+    if not isinstance(table, RankTable):
+        raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
+    return table
+
+
+lod_rank_table = sort_by_length
+lod_tensor_to_array = segment_inputs
+array_to_lod_tensor = concat_outputs
+reorder_lod_tensor_by_rank = reorder
+shrink_memory = shrink
