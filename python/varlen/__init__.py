@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from varlen.data import Dataset, open
     from varlen.joint import JointNestedRaggedTensorDict
     from varlen.sequence import (
+        Beam,
         lod_append,
         lod_reset,
         sequence_enumerate,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Beam",
     "Dataset",
     "JointNestedRaggedTensorDict",
     "Level",
@@ -69,6 +71,7 @@ __all__ = [
 # that a name lives in.
 _MODULES = ("cuda", "data", "io", "joint", "ops", "sequence", "transforms", "types")
 _HOMES: dict[str, str] = {
+    "Beam": "varlen.sequence",
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",
     "lod_append": "varlen.sequence",

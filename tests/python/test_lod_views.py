@@ -35,7 +35,6 @@ def test_forms_of_one_example():
         vl.Ragged.from_absolute_offsets(r.values, ABSOLUTE),
         vl.Ragged.from_seq_pos(r.values, STARTS),
         vl.Ragged.from_nested_value_rowids(r.values, r.nested_value_rowids()),
-        vl.Ragged.from_row_ids_at(r.values, [r.row_ids_at(0), r.row_ids_at(1)]),
     ):
         assert made.equals(r)
         assert made.values is r.values
@@ -79,8 +78,6 @@ def test_forms_come_back(data):
     for empty in ("before", "after"):
         again = vl.Ragged.from_absolute_offsets(rows, absolute, empty=empty)
         assert [x.tolist() for x in again.absolute_offsets()] == absolute
-        ids = [r.row_ids_at(d) for d in range(depth)]
-        assert vl.Ragged.from_row_ids_at(rows, ids, counts, empty=empty).equals(again)
     clear = all(len(set(below)) == len(below) for below in absolute[1:])
     if clear and all(map(len, lengths)):
         assert vl.Ragged.from_absolute_offsets(rows, absolute).equals(r)
@@ -179,7 +176,6 @@ def test_valid_levels_are_known():
 
 ROWS = np.arange(8)
 FORM = vl.Ragged.from_recursive_sequence_lengths
-IDS = vl.Ragged.from_row_ids_at
 STARTS_OF = vl.Ragged.from_seq_pos
 ABSOLUTES = vl.Ragged.from_absolute_offsets
 
@@ -241,9 +237,6 @@ ABSOLUTES = vl.Ragged.from_absolute_offsets
             "offsets: level 0 has no sequences, but level 1 has 1",
         ),
         (lambda: ABSOLUTES(ROWS, [[0, 8]], empty="both"), ValueError, "empty: expected 'before' or 'after'"),
-        (lambda: IDS(ROWS, [[0] * 7 + [1], [0] * 8]), ValueError, "ends at 7, inside a sequence of level 1"),
-        (lambda: IDS(ROWS, [[0] * 8], [1, 2]), ValueError, "counts: 2 numbers for 1 levels"),
-        (lambda: IDS(ROWS, [[0] * 7 + [5]], [3]), ValueError, r"row_ids\[0\]: position 7 holds row id 5"),
         (lambda: STARTS_OF(ROWS, []), ValueError, "start_poses: "),
         (lambda: STARTS_OF(ROWS, [0, 4]), ValueError, "start_poses: "),
         (lambda: STARTS_OF(ROWS, [[0.5]]), TypeError, "start_poses: expected integers, got dtype float64"),

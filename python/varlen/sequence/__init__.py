@@ -1,5 +1,6 @@
 """Paddle's LoD family at any depth: ops on sequences, with a level to choose, and their gradients."""
 
+from varlen.sequence.beam import Beam
 from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
 from varlen.sequence.lod import create_lod_tensor, create_random_int_lodtensor, lod_append, lod_reset
@@ -39,6 +40,7 @@ from varlen.sequence.steps import (
 )
 
 __all__ = [
+    "Beam",
     "array_to_lod_tensor",
     "backprop_concat_outputs",
     "backprop_reorder",

@@ -1,0 +1,272 @@
+"""Beams: the best hypotheses of each source, step by step, as many as there are."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.types import Ragged
+from varlen.types.arguments import whole
+from varlen.types.levels import composed
+from varlen.types.values import as_ints, as_values, is_tensor, like
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+
+class Beam:
+    """The hypotheses of each source at one step of decoding, the best first, and how they came to be.
+
+    A beam never changes: `step` gives the next one, which remembers this one. Sources have as many
+    hypotheses as are possible, at most k. A hypothesis that has ended stays, with its score, for as long as
+    it is among the best.
+
+    Parameters
+    ----------
+    sources
+        How many; each starts with one hypothesis of score 0 and without tokens.
+    first
+        What `tokens` holds before the first step: an int, or one for each source. No part of hypotheses.
+    like
+        An array or tensor whose dtype scores shall have, and whose kind; float32 arrays by default.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Sources that are no number from 0.
+
+    Notes
+    -----
+    As Paddle's `beam_search` and `beam_search_decode`, in any number of sources and hypotheses.
+
+    Examples
+    --------
+    Decoding: what follows a token depends on it alone here, and 2 ends a hypothesis.
+
+    >>> follows = np.log([[0.15, 0.6, 0.25], [0.3, 0.2, 0.5], [0.4, 0.3, 0.3]])
+    >>> beam = vl.Beam(2, first=[0, 1], like=follows)
+    >>> while not beam.done:
+    ...     beam = beam.step(follows[beam.tokens.values], k=2, end=2)
+    >>> beam.hypotheses().to_list()
+    [[[1, 2], [2]], [[2], [0, 1, 2]]]
+    >>> np.exp(beam.scores.values).round(3)
+    array([0.3 , 0.25, 0.5 , 0.09])
+    """
+
+    __slots__ = ("_added", "_finished", "_level", "_parents", "_scores", "_tokens", "previous")
+
+    previous: Beam | None
+    _level: Level
+    _scores: Any
+    _tokens: Ints
+    _added: Bools
+    _finished: Bools
+    _parents: Ints
+
+    def __init__(self, sources: int, first: Any = 0, like: Any = None) -> None:
+        count = whole(sources, "sources")
+        ones = np.broadcast_to(np.asarray(as_ints(first), np.int64), count)
+        if is_tensor(like):
+            scores = like.new_zeros(count)
+        else:
+            scores = np.zeros(count, np.float32 if like is None else as_values(like, "like").dtype)
+        nothing = np.zeros(count, bool)
+        self._set(None, Level(np.ones(count, np.int64)), scores, np.arange(count), ones, nothing, nothing)
+
+    def _set(
+        self, previous: Beam | None, level: Level, scores: Any, parents: Ints, tokens: Ints, added: Bools,
+        finished: Bools,
+    ) -> None:  # fmt: skip
+        self.previous = previous
+        self._level = level
+        self._scores = scores
+        self._parents = parents
+        self._tokens = tokens
+        self._added = added
+        self._finished = finished
+
+    @property
+    def level(self) -> Level:
+        """How many hypotheses each source has."""
+        return self._level
+
+    @property
+    def scores(self) -> Ragged:
+        """Of the hypotheses of each source, falling; watched by autograd where they are tensors."""
+        return Ragged._make(self._scores, (self._level,))
+
+    @property
+    def tokens(self) -> Ragged:
+        """The last token of each hypothesis, int64; of one that has ended the token that ended it."""
+        return Ragged._make(like(self._tokens, self._scores), (self._level,))
+
+    @property
+    def finished(self) -> Ragged:
+        """Which hypotheses have ended."""
+        return Ragged._make(like(self._finished, self._scores), (self._level,))
+
+    @property
+    def parents(self) -> Ints:
+        """The hypothesis of the beam before that each goes on, int64, counted through all sources."""
+        return self._parents
+
+    @property
+    def done(self) -> bool:
+        """Whether there is none that could go on."""
+        return bool(self._finished.all())
+
+    def __len__(self) -> int:
+        return len(self._level)
+
+    def __repr__(self) -> str:
+        ended = int(self._finished.sum())
+        return f"Beam({len(self)} sources, {self._level.total} hypotheses, {ended} of them ended)"
+
+    def expand(self, log_probs: Any) -> Ragged:
+        """The scores of all that hypotheses could become: of each source, of each hypothesis, by token.
+
+        One that has ended becomes itself alone. `step` keeps the best of these.
+
+        Examples
+        --------
+        >>> vl.Beam(2, like=np.zeros(0)).expand(np.array([[-1.0, -2.0], [-3.0, -4.0]])).to_list()
+        [[[-1.0, -2.0]], [[-3.0, -4.0]]]
+        """
+        rows = as_values(log_probs, "log_probs")
+        count = self._level.total
+        if rows.ndim != 2 or len(rows) != count or rows.shape[1] < 1:
+            raise ValueError(
+                f"log_probs: expected a row for each of {count} hypotheses, got shape {tuple(rows.shape)}"
+            )
+        if is_tensor(rows) != is_tensor(self._scores):
+            raise TypeError("log_probs: arrays and tensors do not mix; see like=")
+        width = int(rows.shape[1])
+        scores = self._scores[:, None]
+        total = scores + rows
+        if not self._finished.any():
+            each = Level(np.full(count, width))
+            return Ragged._make(total.reshape(-1), (self._level, each))
+        each = Level(np.where(self._finished, 1, width))
+        where = np.where if isinstance(rows, np.ndarray) else _where
+        total = where(like(self._finished, rows)[:, None], scores, total)
+        return Ragged._make(Ragged.from_dense(total, each).values, (self._level, each))
+
+    def step(self, log_probs: Any, k: int, end: int | None = None) -> Self:
+        """The k best continuations of each source.
+
+        Parameters
+        ----------
+        log_probs
+            (hypotheses, tokens), as many rows as `tokens` has, in its order: what each next token adds to
+            the score. Rows of hypotheses that have ended are not looked at. -inf is what cannot be.
+        k
+            How many hypotheses a source keeps at most. Equal scores keep their order.
+        end
+            The token that ends a hypothesis; None where nothing does.
+
+        Returns
+        -------
+        Beam
+            `gather` brings states to its hypotheses.
+
+        Raises
+        ------
+        TypeError
+            A tensor where scores are arrays, or the reverse.
+        ValueError
+            Another number of rows; NaN.
+
+        Examples
+        --------
+        >>> beam = vl.Beam(2).step(np.float32([[-1, -2, -3], [-4, -3, -9]]), k=2)
+        >>> beam.tokens.to_list(), beam.scores.to_list()
+        ([[0, 1], [1, 0]], [[-1.0, -2.0], [-3.0, -4.0]])
+        """
+        candidates = self.expand(log_probs)
+        over, each = composed(candidates.levels), candidates.levels[1]
+        best, which = Ragged._make(candidates.values, (over,)).topk(whole(k, "k", 1))
+        level, scores = best.levels[0], best.values
+        chosen = over.offsets[level.row_ids] + as_ints(which.values)
+        possible = as_ints(scores > -math.inf)
+        if not possible.all():
+            _no_nan(candidates.values, each)
+            kept = np.flatnonzero(possible)
+            level = Level(np.bincount(level.row_ids[kept], minlength=len(level)))
+            scores, chosen = scores[like(kept, scores)], chosen[kept]
+        parents = np.searchsorted(each.offsets, chosen, side="right") - 1
+        added = ~self._finished[parents]
+        tokens = np.where(added, chosen - each.offsets[parents], self._tokens[parents])
+        finished = ~added if end is None else ~added | (tokens == end)
+        made = object.__new__(type(self))
+        made._set(self, level, scores, parents, tokens, added, finished)
+        return made
+
+    def gather(self, state: Any) -> Any:
+        """States of the hypotheses before, a row or a sequence each, as those of the hypotheses now.
+
+        Parameters
+        ----------
+        state
+            An array or a tensor with a row for each, a Ragged with a sequence for each, or a tuple of them.
+
+        Raises
+        ------
+        ValueError
+            Another number of rows than there were hypotheses.
+
+        Examples
+        --------
+        >>> beam = vl.Beam(2).step(np.float32([[-1, -2], [-3, -1]]), k=2)
+        >>> beam.gather(np.array([[10], [20]])).ravel()
+        array([10, 10, 20, 20])
+        """
+        if isinstance(state, tuple):
+            return tuple([self.gather(one) for one in state])
+        before = self._level if self.previous is None else self.previous._level
+        rows = state if isinstance(state, Ragged) else as_values(state, "state")
+        if len(rows) != before.total:
+            raise ValueError(f"state: has {len(rows)} rows, but there were {before.total} hypotheses")
+        return rows[self._parents] if isinstance(rows, Ragged) else rows[like(self._parents, rows)]
+
+    def hypotheses(self) -> Ragged:
+        """The tokens of every hypothesis of each source, the best first, with those that ended them.
+
+        Examples
+        --------
+        >>> beam = vl.Beam(1).step(np.float32([[-1, -2]]), k=2, end=1)
+        >>> beam.step(np.float32([[-5, -4], [0, 0]]), k=2, end=1).hypotheses().to_list()
+        [[[1], [0, 1]]]
+        """
+        at = np.arange(self._level.total)
+        tokens, added = [], []
+        beam = self
+        while beam.previous is not None:
+            tokens.append(beam._tokens[at])
+            added.append(beam._added[at])
+            at = beam._parents[at]
+            beam = beam.previous
+        shape = (len(tokens), self._level.total)
+        block = np.array(tokens[::-1], np.int64).reshape(shape)
+        lengths = np.array(added, bool).reshape(shape).sum(axis=0, dtype=np.int64)
+        made = Ragged.from_dense(np.ascontiguousarray(block.T), lengths)
+        return Ragged._make(like(made.values, self._scores), (self._level, *made.levels))
+
+
+def _where(ended: Any, scores: Any, total: Any) -> Any:
+    import torch
+
+    return torch.where(ended, scores, total)
+
+
+def _no_nan(candidates: Any, each: Level) -> None:
+    """Refuse NaN, which would be dropped with what cannot be."""
+    wrong = np.flatnonzero(as_ints(candidates != candidates))
+    if len(wrong):
+        raise ValueError(f"log_probs: the row of hypothesis {each.row_ids[wrong[0]]} holds NaN")
