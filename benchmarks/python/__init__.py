@@ -26,6 +26,7 @@ NOUNS = (
     "thinc",
     "transforms",
     "lstm",
+    "rnn",
     "joint",
     "offsets",
     "boundary",
