@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "level.hpp"
+#include "outputs.hpp"
 #include "raise.hpp"
 #include "varlen/checked.hpp"
 
@@ -73,11 +74,69 @@ LevelRef concat_levels(const std::vector<LevelRef>& levels) {
   return Level::trusted(std::move(offsets));
 }
 
+/// Refuses parts that are not cut into as many sequences as the first, or not by the levels beside them.
+void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef>& levels) {
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const std::string part = std::to_string(p);
+    if (levels[p]->total() != parts[p].shape(0)) {
+      raise_value("levels: the lengths of part " + part + " add up to " + std::to_string(levels[p]->total()) +
+                  ", but it has " + std::to_string(parts[p].shape(0)) + " rows");
+    }
+    if (levels[p]->count() != levels[0]->count()) {
+      raise_value("levels: part " + part + " has " + std::to_string(levels[p]->count()) +
+                  " sequences, the first has " + std::to_string(levels[0]->count()));
+    }
+  }
+}
+
+/// Rows like those of the parts: those of `out` where it was given, which lies in none of them.
+py::array woven_out(const py::object& out, const std::vector<py::array>& parts, std::int64_t count) {
+  if (out.is_none()) return rows_like(parts[0], count);
+  Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
+  shape[0] = count;
+  py::array made;
+  for (const py::array& part : parts) made = checked_out("out", out, parts[0].dtype(), shape, &part);
+  return made;
+}
+
+py::tuple weave_parts(const py::sequence& arrays, const std::vector<LevelRef>& levels,
+                      const py::object& out) {
+  const std::size_t n = arrays.size();
+  if (n == 0) raise_value("arrays: there is nothing to concatenate");
+  if (levels.size() != n) {
+    raise_value("levels: " + std::to_string(levels.size()) + " of them for " + std::to_string(n) + " arrays");
+  }
+  std::vector<py::array> parts;
+  std::vector<Rows> rows;
+  std::vector<Offsets> cuts;
+  for (std::size_t p = 0; p < n; ++p) {
+    parts.push_back(as_rows(arrays[p], "arrays"));
+    if (p > 0) check_like(parts[0], parts[p], p);
+    rows.push_back(rows_of(parts[p]));
+    cuts.push_back(levels[p]->view());
+  }
+  check_woven(parts, levels);
+  const std::int64_t count = levels[0]->count();
+  py::array offsets = empty_ints(count + 1);
+  auto* ends = ints(offsets);
+  *ends++ = 0;
+  raise_if(weave_ends(cuts.data(), static_cast<std::int64_t>(n), ends), "levels");
+  const Offsets woven{ends, count};
+  py::array made = woven_out(out, parts, woven.total());
+  {
+    const Unlocked unlocked(woven.total() * rows[0].width);
+    weave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), woven, bytes(made));
+  }
+  return py::make_tuple(made, Level::trusted(std::move(offsets)));
+}
+
 }  // namespace
 
 void bind_concat(py::module_& m) {
   m.def("concat", &concat_arrays, py::arg("arrays"), "Arrays of equal dtype and rows, one after another.");
   m.def("concat_levels", &concat_levels, py::arg("levels"), "Levels one after another, as one.");
+  m.def("weave", &weave_parts, py::arg("arrays"), py::arg("levels"), py::arg("out") = py::none(),
+        "Sequence i of every array, end to end, and the level that they make.");
 }
 
 }  // namespace varlen::bindings

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "level_draw.hpp"
 #include "varlen/pool.hpp"
 
 namespace {
@@ -45,4 +46,54 @@ TEST(concat, counts_levels_on) {
   Ints out(5);
   CHECK(varlen::concat_ends(levels.data(), 3, out.data()).ok());
   CHECK(out == (Ints{1, 3, 3, 7, 7}));
+}
+
+TEST(concat, weaves_sequences_of_all_parts) {
+  for (const int threads : {1, 3}) {
+    varlen::set_num_threads(threads);
+    for (const std::int64_t width : {1, 4, 24}) {
+      for (const std::int64_t most : {3, 90, 4'000}) {
+        const std::int64_t count = most > 100 ? 40 : 300;
+        std::vector<varlen::test::Drawn> drawn;
+        std::vector<Bytes> held;
+        std::vector<varlen::Rows> parts;
+        std::vector<Offsets> levels;
+        for (int p = 0; p < 3; ++p) drawn.push_back(varlen::test::drawn(count, p == 1 ? most / 3 : most));
+        for (const auto& each : drawn) {
+          Bytes rows(static_cast<std::size_t>(each.level().total() * width));
+          for (std::size_t k = 0; k < rows.size(); ++k)
+            rows[k] = static_cast<std::byte>((k * 31 + held.size()) & 255);
+          held.push_back(std::move(rows));
+          levels.push_back(each.level());
+        }
+        for (std::size_t p = 0; p < held.size(); ++p) {
+          parts.push_back({held[p].data(), levels[p].total(), width});
+        }
+        Bytes want;
+        for (std::int64_t i = 0; i < count; ++i) {
+          for (std::size_t p = 0; p < held.size(); ++p) {
+            const auto begin = held[p].begin() + levels[p].start(i) * width;
+            want.insert(want.end(), begin, begin + levels[p].length(i) * width);
+          }
+        }
+        Ints ends(static_cast<std::size_t>(count));
+        CHECK(varlen::weave_ends(levels.data(), 3, ends.data()).ok());
+        Bytes out(want.size());
+        varlen::weave(parts.data(), levels.data(), 3, {ends.data(), count}, out.data());
+        CHECK(out == want);
+      }
+    }
+  }
+}
+
+TEST(concat, weaves_no_sequences_and_refuses_too_many_rows) {
+  const varlen::Rows none{nullptr, 0, 4};
+  const Offsets empty{nullptr, 0};
+  CHECK(varlen::weave_ends(&empty, 1, nullptr).ok());
+  varlen::weave(&none, &empty, 1, empty, nullptr);
+  const Ints most{INT64_MAX};
+  const std::vector<Offsets> levels{{most.data(), 1}, {most.data(), 1}};
+  Ints out(1);
+  const varlen::Status status = varlen::weave_ends(levels.data(), 2, out.data());
+  CHECK(status.code == varlen::Code::overflow && status.where == 1);
 }

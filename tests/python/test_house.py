@@ -21,6 +21,7 @@ ROOMS = {
     "checked": "include",
     "concat": "include cpu bindings tests cpp-tests",
     "copy": "include",
+    "erase": "include cpu bindings cpp-tests",
     "expand": "include cpu bindings cpp-tests",
     "file": "include cpu bindings",
     "gather": "include cpu bindings tests cpp-tests",

@@ -1,6 +1,7 @@
 """Paddle's LoD family at any depth: ops on sequences, with a level to choose, and their gradients."""
 
 from varlen.sequence.beam import Beam
+from varlen.sequence.concat import backprop_sequence_concat, sequence_concat
 from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
 from varlen.sequence.lod import create_lod_tensor, create_random_int_lodtensor, lod_append, lod_reset
@@ -45,6 +46,7 @@ __all__ = [
     "backprop_concat_outputs",
     "backprop_reorder",
     "backprop_segment_inputs",
+    "backprop_sequence_concat",
     "backprop_sequence_enumerate",
     "backprop_sequence_erase",
     "backprop_sequence_first_step",
@@ -72,6 +74,7 @@ __all__ = [
     "reorder_lod_tensor_by_rank",
     "rnn",
     "segment_inputs",
+    "sequence_concat",
     "sequence_enumerate",
     "sequence_erase",
     "sequence_first_step",

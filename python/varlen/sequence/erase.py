@@ -56,6 +56,8 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     """
     r = sequences(x)
     at = place_of(level, r.levels)
+    if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and r.values.dtype.kind in "biuf":
+        return _erased(r, tokens)
     keep = _kept(r, at, tokens)
     kept = _level_of(keep, r.levels[at])
     if at == len(r.levels) - 1:
@@ -97,10 +99,31 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
     return r._make(put_back(d, where, r.total), r.levels)
 
 
-def _kept(r: Ragged, at: int, tokens: Any) -> Any:
-    """Which rows, or which sequences below level `at`, equal no token: bool."""
+def _erased(r: Ragged, tokens: Any) -> Ragged:
+    """Rows of numbers, compared by their bytes."""
+    _one_number(r)
+    values = np.require(r.values, r.values.dtype.newbyteorder("="), ["C", "A"])
+    given = _numbers(tokens)
+    with np.errstate(all="ignore"):
+        alike = given.astype(values.dtype)
+    alike = alike[alike == given]  # what the dtype cannot hold, and NaN, is equal to nothing
+    if values.dtype.kind == "f":
+        zeros = alike[alike == 0]
+        alike = np.concatenate([alike, -zeros, abs(zeros)])
+    words = values.view(f"u{values.dtype.itemsize}")
+    rows, kept = _core.erase(words, r.levels[-1], np.unique(alike.view(words.dtype)))
+    rows = rows.view(values.dtype)
+    return r._make(rows.astype(r.values.dtype, copy=False), (*r.levels[:-1], kept))
+
+
+def _one_number(r: Ragged) -> None:
     if r.values.shape[1:] not in ((), (1,)):
         raise ValueError(f"x: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
+
+
+def _kept(r: Ragged, at: int, tokens: Any) -> Any:
+    """Which rows, or which sequences below level `at`, equal no token: bool."""
+    _one_number(r)
     rows = _read(r.values).reshape(-1)
     if at == len(r.levels) - 1:
         return ~np.isin(rows, _numbers(tokens))

@@ -28,6 +28,17 @@ def sequence_pool(nested: Nested, kind: str, pad: float = 0.0) -> list[Any]:
     return [made[kind](row) if len(row) else pad for row in nested]
 
 
+def sequence_concat(parts: Sequence[Nested]) -> list[Any]:
+    """Sequence i of every part, end to end.
+
+    Examples
+    --------
+    >>> sequence_concat([[[1], [2]], [[3], []]])
+    [[1, 3], [2]]
+    """
+    return [[x for row in rows for x in row] for rows in zip(*parts, strict=True)]
+
+
 def sequence_slice(nested: Nested, offset: Sequence[int], length: Sequence[int]) -> list[Any]:
     """A part of each sequence.
 

@@ -11,9 +11,9 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.types.arguments import listed, whole
-from varlen.types.levels import each_level
+from varlen.types.levels import composed, each_level
 from varlen.types.ragged import Ragged
-from varlen.types.values import host, is_tensor
+from varlen.types.values import host, is_tensor, like, like_bits
 
 
 def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
@@ -46,13 +46,10 @@ def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
         return _one_after_another(parts)
     if axis not in (1, 1 - parts[0].ndim):
         raise ValueError(f"axis: expected 0 or 1, got {axis}")
-    n, k = len(parts[0]), len(parts)
     for p, part in enumerate(parts):
-        if len(part) != n:
-            raise ValueError(f"raggeds: part {p} has {len(part)} sequences, the first has {n}")
-    woven: Ragged = _one_after_another(parts)[np.arange(k * n).reshape(k, n).T.ravel()]
-    level = Level.from_offsets(woven.offsets[::k])
-    return woven._make(woven.values, (level, *woven.levels[1:]))
+        if len(part) != len(parts[0]):
+            raise ValueError(f"raggeds: part {p} has {len(part)} sequences, the first has {len(parts[0])}")
+    return _woven(parts)
 
 
 def stack(raggeds: Iterable[Ragged]) -> Ragged:
@@ -125,11 +122,52 @@ def _one_after_another(parts: list[Ragged]) -> Ragged:
         from varlen.interop.torch import concat
 
         return parts[0]._make(concat(values), levels)
-    if any(x.dtype is not values[0].dtype for x in values):
-        try:
-            dtype = np.result_type(*{x.dtype for x in values})
-        except TypeError:
-            each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
-            raise TypeError(f"raggeds: no dtype holds {each}") from None
-        values = [x.astype(dtype, copy=False) for x in values]
-    return parts[0]._make(_core.concat([host(x) for x in values]), levels)
+    return parts[0]._make(_core.concat([host(x) for x in _of_one_dtype(values)]), levels)
+
+
+def _woven(parts: list[Ragged]) -> Ragged:
+    """Sequence i of every part, end to end."""
+    values: list[Any] = [part.values for part in parts]
+    over = [composed(part.levels) for part in parts]
+    if any(is_tensor(x) for x in values):
+        rows, level = _woven_tensors(values, over)
+    else:
+        rows, level = _core.weave(_of_one_dtype(values), over)
+    if len(parts[0].levels) == 1:
+        return parts[0]._make(rows, (level,))
+    made = []
+    for d in range(1, len(parts[0].levels)):
+        above = [composed(part.levels[:d]) for part in parts]
+        lengths, _ = _core.weave([part.levels[d].lengths for part in parts], above)
+        made.append(Level.from_lengths(lengths))
+    outer = Level.from_offsets(np.sum([part.offsets for part in parts], axis=0))
+    return parts[0]._make(rows, (outer, *made))
+
+
+def _woven_tensors(values: list[Any], over: list[Level]) -> tuple[Any, Level]:
+    first = next(x for x in values if is_tensor(x))
+    if all(is_tensor(x) and _is_plain(x) and x.dtype == first.dtype for x in values):
+        rows, level = _core.weave([host(x) for x in values], over)
+        return like_bits(rows, first), level
+    from varlen.interop.torch import concat
+
+    ends = np.cumsum([0, *(len(x) for x in values)])
+    index, level = _core.weave([np.arange(a, b) for a, b in pairwise(ends)], over)
+    rows = concat(values)
+    return rows[like(index, rows)], level
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether the memory of a tensor can be read by the core, and nobody watches."""
+    return bool(x.device.type == "cpu" and not x.requires_grad)
+
+
+def _of_one_dtype(values: list[Any]) -> list[Any]:
+    if all(x.dtype is values[0].dtype for x in values):
+        return values
+    try:
+        dtype = np.result_type(*{x.dtype for x in values})
+    except TypeError:
+        each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
+        raise TypeError(f"raggeds: no dtype holds {each}") from None
+    return [x.astype(dtype, copy=False) for x in values]

@@ -1,0 +1,26 @@
+// Erasing with AVX2: eight words of 4 bytes, or four of 8, at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varlen/views.hpp"
+
+namespace varlen {
+
+/// Where a pass through the rows has come to: rows done, sequences whose ends are written, rows kept.
+struct Erased {
+  std::int64_t row = 0;
+  std::int64_t sequence = 0;
+  std::int64_t kept = 0;
+};
+
+/// How many tokens are compared with every row rather than searched among.
+inline constexpr std::int64_t kWideTokens = 16;
+
+/// erase_rows of words of 4 or 8 bytes and at most kWideTokens tokens, as far as whole vectors go. Only where
+/// has_avx2().
+Erased erase_wide(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
+                  std::int64_t* ends) noexcept;
+
+}  // namespace varlen

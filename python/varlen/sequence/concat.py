@@ -1,0 +1,113 @@
+"""Sequences of several inputs, each behind those of its number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.sequence.given import gradient_rows, picked
+from varlen.types import Ragged, concatenate
+from varlen.types.arguments import listed
+from varlen.types.levels import composed, difference, place_of, same
+
+if TYPE_CHECKING:
+    from varlen.types.levels import Levels
+
+
+def sequence_concat(input: Iterable[Any], *, level: int = -1) -> Ragged:
+    """Sequence k of the result is sequence k of every input, end to end, in the order of the inputs.
+
+    Parameters
+    ----------
+    input
+        A list of `Ragged` with as many levels each, and rows of one shape. Dtypes that differ are promoted.
+    level
+        The level whose sequences grow: by rows at the innermost, which -1 stands for; by whole sequences of
+        the level below, else. Above it all inputs nest alike.
+
+    Returns
+    -------
+    Ragged
+        As many levels as the inputs; those above `level` are those of the first. The values are a copy.
+
+    Raises
+    ------
+    TypeError
+        No list, or something in it that is no Ragged.
+    ValueError
+        An empty list; levels, rows or numbers of sequences that do not fit: which input is named.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_concat`, which takes one level, two inputs and more, and no input without rows. With
+    level=0 two levels are merged, as it was once designed. `varlen.concatenate` with axis=1 is level=0.
+
+    Examples
+    --------
+    >>> a, b = vl.Ragged([1, 2, 3, 4, 5], [3, 2]), vl.Ragged([6, 7, 8, 9], [2, 2])
+    >>> vl.sequence_concat([a, b]).to_list()
+    [[1, 2, 3, 6, 7], [4, 5, 8, 9]]
+    >>> c, d = vl.Ragged.from_list([[[1], [2]], [[3]]]), vl.Ragged.from_list([[[4]], [[5], [6]]])
+    >>> vl.sequence_concat([c, d], level=0).to_list()
+    [[[1], [2], [4]], [[3], [5], [6]]]
+    """
+    parts, at = _parts(input, level)
+    made = concatenate([part._make(part.values, part.levels[at:]) for part in parts], axis=1)
+    return made._make(made.values, (*parts[0].levels[:at], *made.levels))
+
+
+def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged]:
+    """The gradient of `sequence_concat`: for each input its part.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_concat` gave: a `Ragged`, or its rows.
+    input, level
+        As they were given to `sequence_concat`.
+
+    Returns
+    -------
+    list of Ragged
+        One for each input, that nests as it, of the dtype of dY.
+
+    Examples
+    --------
+    >>> a, b = vl.Ragged([1.0, 2.0], [1, 1]), vl.Ragged([3.0], [0, 1])
+    >>> [d.to_list() for d in vl.sequence.backprop_sequence_concat([5.0, 6.0, 7.0], [a, b])]
+    [[[5.0], [6.0]], [[], [7.0]]]
+    """
+    parts, at = _parts(input, level)
+    over = [composed(part.levels[at:]) for part in parts]
+    d = gradient_rows(dY.values if isinstance(dY, Ragged) else dY, sum(part.total for part in parts))
+    lengths = np.stack([each.lengths for each in over], axis=1)
+    pieces = Ragged._make(d, (Level.from_lengths(lengths.reshape(-1)),))
+    n, k = lengths.shape
+    rows = [picked(pieces, 0, np.arange(p, n * k, k))[0] for p in range(k)]
+    return [part._make(each, part.levels) for part, each in zip(parts, rows, strict=True)]
+
+
+def _parts(input: Any, level: int) -> tuple[list[Ragged], int]:
+    """The inputs, which nest alike above a level, and its number."""
+    if isinstance(input, Ragged):
+        raise TypeError("input: expected a list of Ragged, got one Ragged")
+    parts = listed(input, "input", "Ragged")
+    if not parts:
+        raise ValueError("input: there is nothing to concatenate")
+    for p, part in enumerate(parts):
+        if not isinstance(part, Ragged):
+            raise TypeError(f"input: part {p} is no Ragged but {type(part).__name__}")
+    at = place_of(level, parts[0].levels)
+    first: Levels = parts[0].levels
+    for p, part in enumerate(parts):
+        if len(part.levels) != len(first):
+            raise ValueError(f"input: part {p} has {len(part.levels)} levels, the first has {len(first)}")
+        if not same(part.levels[:at], first[:at]):
+            parted = difference(part.levels[:at], first[:at])
+            raise ValueError(f"input: part {p} nests otherwise than the first: {parted}")
+    return parts, at
