@@ -294,9 +294,14 @@ def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
     if not fits:
         raise ValueError(f"padding: shape {np.shape(padding)} does not broadcast to rows of shape {inner}")
     pad = padding if is_tensor(padding) else like(np.asarray(padding), rows)
-    same = (rows == pad) | ((rows != rows) & (pad != pad))
+    same = rows == pad
+    if bool((pad != pad).any()):
+        same = same | ((rows != rows) & (pad != pad))
     n, width = rows.shape[:2]
-    there = ~as_ints(same).reshape(n, width, math.prod(inner)).all(2)
-    if width == 0:
-        return np.zeros(n, np.int64)
-    return np.where(there.any(1), width - there[:, ::-1].argmax(1), 0)
+    there = ~as_ints(same).reshape(n, width, math.prod(inner))
+    data = np.flatnonzero(there[:, :, 0] if there.shape[2] == 1 else there.any(2))
+    row = data // max(width, 1)
+    last = np.flatnonzero(np.diff(row, append=n))  # those with data of another row behind them
+    lengths = np.zeros(n, np.int64)
+    lengths[row[last]] = data[last] - row[last] * width + 1
+    return lengths
