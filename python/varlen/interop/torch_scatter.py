@@ -25,6 +25,21 @@ _back: Op = Op(
 )
 
 
+def _run_added(table: Any, rows: Any, places: Any) -> Any:
+    made = table.copy()
+    _core.scatter_add(made, places, rows)
+    return made
+
+
+_added: Op = Op(
+    "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
+    _run_added,
+    lambda table, rows, places: torch.empty_like(table),
+    lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
+    columns=2,
+)
+
+
 def as_places(indices: Any) -> torch.Tensor:
     """Integers as a tensor on the CPU.
 
@@ -91,3 +106,15 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         return
     _core.scatter_add(as_numpy(table), places, as_values(as_numbers(values), "values"))
     torch.autograd.graph.increment_version(table)
+
+
+def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
+    """A copy of a table after each of rows was added to the row that its place names; watched by autograd.
+
+    Examples
+    --------
+    >>> added(torch.zeros(2), torch.ones(2), np.array([1, 1]))
+    tensor([0., 2.])
+    """
+    made: torch.Tensor = _added(on_cpu(table, "table"), on_cpu(rows, "values"), as_places(places))
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul
 from typing import Any
 
 Rows = Sequence[Any]
@@ -96,3 +97,94 @@ def sequence_erase(nested: Nested, tokens: Rows) -> list[Any]:
     [[6], []]
     """
     return [[x for x in row if x not in tokens] for row in nested]
+
+
+def sequence_conv(
+    nested: Nested, filter: Rows, start: int, length: int, padding: Rows | None = None, stride: int = 1
+) -> list[Any]:
+    """Windows of rows, laid flat, times a filter.
+
+    Examples
+    --------
+    >>> sequence_conv([[[1], [2]]], [[1], [10]], 0, 2)
+    [[[21], [2]]]
+    """
+    width, before = len(filter) // length, max(0, -start)
+
+    def at(rows: Rows, k: int) -> Any:
+        if 0 <= k < len(rows) or padding is None:
+            return rows[k] if 0 <= k < len(rows) else [0] * width
+        return padding[before + (k if k < 0 else k - len(rows))]
+
+    made = []
+    for rows in nested:
+        flat = [[x for k in range(length) for x in at(rows, t + start + k)] for t in range(len(rows))]
+        made.append([[sum(map(mul, x, w)) for w in zip(*filter, strict=True)] for x in flat[::stride]])
+    return made
+
+
+def row_conv(nested: Nested, filter: Rows) -> list[Any]:
+    """Rows and those behind them, number by number times a row of the filter each.
+
+    Examples
+    --------
+    >>> row_conv([[[1], [2]]], [[1], [10]])
+    [[[21], [2]]]
+    """
+    return [
+        [
+            [sum(w[d] * r[d] for w, r in zip(filter, rows[t:], strict=False)) for d in range(len(rows[t]))]
+            for t in range(len(rows))
+        ]
+        for rows in nested
+    ]
+
+
+def sequence_scatter(table: Sequence[Rows], index: Nested, updates: Nested) -> list[Any]:
+    """Rows after the updates of their sequence were added.
+
+    Examples
+    --------
+    >>> sequence_scatter([[0, 0]], [[1, 1]], [[3, 4]])
+    [[0, 7]]
+    """
+    made = [list(row) for row in table]
+    for row, places, numbers in zip(made, index, updates, strict=True):
+        for place, number in zip(places, numbers, strict=True):
+            row[place] += number
+    return made
+
+
+def sequence_topk_avg_pooling(
+    nested: Nested, rows: Sequence[int], columns: Sequence[int], topks: Sequence[int], channels: int
+) -> list[Any]:
+    """Of each row of each channel the sum of its k largest numbers, by k.
+
+    Examples
+    --------
+    >>> sequence_topk_avg_pooling([[1, 5, 3]], [1], [3], [1, 2], 1)
+    [[[5.0, 4.0]]]
+    """
+    made = []
+    for x, r, c in zip(nested, rows, columns, strict=True):
+        best = [sorted(x[i * c : (i + 1) * c], reverse=True) for i in range(channels * r)]
+        made.append(
+            [[sum(best[ch * r + i][:k]) / k for ch in range(channels) for k in topks] for i in range(r)]
+        )
+    return made
+
+
+def im2sequence(image: Sequence[Sequence[Rows]], size: tuple[int, int], stride: tuple[int, int]) -> list[Any]:
+    """The patches of an image (C, H, W), laid flat.
+
+    Examples
+    --------
+    >>> im2sequence([[[1, 2, 3]]], (1, 2), (1, 1))
+    [[1, 2], [2, 3]]
+    """
+    down, across = len(image[0]) - size[0] + 1, len(image[0][0]) - size[1] + 1
+    return [
+        [channel[y + a][x + b] for channel in image for a in range(size[0]) for b in range(size[1])]
+        for y in range(0, down, stride[0])
+        for x in range(0, across, stride[1])
+    ]

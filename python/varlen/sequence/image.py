@@ -1,0 +1,213 @@
+"""Images to sequences of their patches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.sequence.given import gradient_rows
+from varlen.types import Ragged
+from varlen.types.arguments import whole
+from varlen.types.values import as_ints, as_values, is_tensor, like
+
+Sizes = int | Sequence[int]
+
+
+def im2sequence(
+    input: Any,
+    filter_size: Sizes = 1,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    input_image_size: Any = None,
+    out_stride: Sizes = 1,
+) -> Ragged:
+    """The patches of each image, from left to right and from top to bottom, as the rows of a sequence.
+
+    Parameters
+    ----------
+    input
+        (n, C, H, W) of any dtype, an array or a tensor; or a `Ragged` of images, whose levels are kept.
+    filter_size
+        Height and width of a patch: a number for both, or two.
+    stride
+        From one patch to the next, down and across: a number for both, or two.
+    padding
+        Zeros around each image: a number; two, above and below, and left and right; or four, above, left,
+        below and right.
+    input_image_size
+        (n, 2) integers, the height and width that count of each image; all by default. Of those, divided by
+        `out_stride` and rounded up, the number of patches is reckoned.
+    out_stride
+        A number, or two.
+
+    Returns
+    -------
+    Ragged
+        A sequence an image, of rows * columns patches (C * filter height * filter width,).
+
+    Raises
+    ------
+    ValueError
+        Images of another shape; sizes and strides below 1, paddings below 0; a patch larger than an image
+        with its padding; an image size beyond the image.
+
+    Notes
+    -----
+    As Paddle's `im2sequence`, which gives no rows for a patch larger than the image, and whose process dies
+    of a stride of 0. It makes a level, and therefore has no `level` to choose.
+
+    Examples
+    --------
+    >>> image = np.arange(9).reshape(1, 1, 3, 3)
+    >>> vl.im2sequence(image, filter_size=2).to_list()
+    [[[0, 1, 3, 4], [1, 2, 4, 5], [3, 4, 6, 7], [4, 5, 7, 8]]]
+    """
+    images = _images(input)
+    grid = _Grid(images.shape, filter_size, stride, padding)
+    down, across = grid.down, grid.across
+    padded = _padded(images, grid.padding)
+    (fh, fw), (sh, sw) = grid.filter, grid.stride
+    if is_tensor(images):
+        patches = padded.unfold(2, fh, sh).unfold(3, fw, sw).permute(0, 2, 3, 1, 4, 5)
+    else:
+        seen = np.lib.stride_tricks.sliding_window_view(padded, (fh, fw), (2, 3))
+        patches = seen[:, :, ::sh, ::sw].transpose(0, 2, 3, 1, 4, 5)
+    rows = patches.reshape(len(images) * down * across, images.shape[1] * fh * fw)
+    level, which = grid.chosen(input_image_size, out_stride)
+    values = rows if which is None else rows[like(which, rows)]
+    return Ragged._make(values, (*(input.levels if isinstance(input, Ragged) else ()), level))
+
+
+def backprop_im2sequence(
+    dY: Any,
+    input: Any,
+    filter_size: Sizes = 1,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    input_image_size: Any = None,
+    out_stride: Sizes = 1,
+) -> Any:
+    """The gradient of `im2sequence`: for each number of an image the sum of the places that it has.
+
+    Parameters
+    ----------
+    dY
+        The gradient of the patches: a `Ragged`, or its rows.
+    input, filter_size, stride, padding, input_image_size, out_stride
+        As they were given to `im2sequence`.
+
+    Returns
+    -------
+    Of the shape of `input`.
+
+    Examples
+    --------
+    >>> image = np.zeros((1, 1, 2, 2))
+    >>> vl.sequence.backprop_im2sequence(np.ones((1, 4)), image, filter_size=2).ravel()
+    array([1., 1., 1., 1.])
+    """
+    images = _images(input)
+    n, channels, height, width = images.shape
+    grid = _Grid(images.shape, filter_size, stride, padding)
+    level, which = grid.chosen(input_image_size, out_stride)
+    d = gradient_rows(dY.values if isinstance(dY, Ragged) else dY, level.total)
+    (fh, fw), (sh, sw), (up, left, below, right) = grid.filter, grid.stride, grid.padding
+    zeros = d.new_zeros if is_tensor(d) else lambda shape: np.zeros(shape, d.dtype)
+    if which is not None:
+        every = zeros((n * grid.down * grid.across, d.shape[1]))
+        every[like(which, d)] = d
+        d = every
+    d = d.reshape(n, grid.down, grid.across, channels, fh, fw)
+    d = d.permute(0, 3, 1, 2, 4, 5) if is_tensor(d) else d.transpose(0, 3, 1, 2, 4, 5)
+    made = zeros((n, channels, up + height + below, left + width + right))
+    for y in range(fh):
+        for x in range(fw):
+            made[:, :, y : y + sh * grid.down : sh, x : x + sw * grid.across : sw] += d[..., y, x]
+    made = made[:, :, up : up + height, left : left + width]
+    return input._make(as_values(made), input.levels) if isinstance(input, Ragged) else as_values(made)
+
+
+class _Grid:
+    """How many patches an image has, down and across, and what makes them."""
+
+    def __init__(self, shape: Any, filter_size: Any, stride: Any, padding: Any) -> None:
+        self.count = int(shape[0])
+        self.image = (int(shape[2]), int(shape[3]))
+        self.filter = _pair(filter_size, "filter_size", 1)
+        self.stride = _pair(stride, "stride", 1)
+        self.padding = _four(padding)
+        self.down, self.across = (self._places(axis, self.image[axis]) for axis in (0, 1))
+
+    def _places(self, axis: int, size: int) -> int:
+        room = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
+        if room < 0:
+            padded = tuple(self.image[k] + self.padding[k] + self.padding[k + 2] for k in (0, 1))
+            raise ValueError(f"filter_size: {self.filter} is larger than an image with padding, {padded}")
+        return room // self.stride[axis] + 1
+
+    def chosen(self, sizes: Any, out_stride: Any) -> tuple[Level, Any]:
+        """The level of the patches, and which of all there are, None for every one."""
+        steps = _pair(out_stride, "out_stride", 1)
+        if sizes is None:
+            return Level.from_lengths(np.full(self.count, self.down * self.across)), None
+        real = np.asarray(as_ints(sizes))
+        if real.shape != (self.count, 2) or real.dtype.kind not in "iu":
+            raise ValueError(
+                f"input_image_size: expected ({self.count}, 2) integers, got {real.dtype}{real.shape}"
+            )
+        numbers = []
+        for axis in (0, 1):
+            size = -(-real[:, axis].astype(np.int64) // steps[axis])
+            room = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
+            bad = (real[:, axis] < 1) | (size > self.image[axis]) | (room < 0)
+            if bad.any():
+                i = int(bad.argmax())
+                raise ValueError(
+                    f"input_image_size: image {i} is {tuple(real[i].tolist())}, with out_stride {steps} no "
+                    f"patches of {self.filter} in {self.image}"
+                )
+            numbers.append(room // self.stride[axis] + 1)
+        there = (np.arange(self.down) < numbers[0][:, None])[:, :, None] & (
+            np.arange(self.across) < numbers[1][:, None]
+        )[:, None, :]
+        return Level.from_lengths(numbers[0] * numbers[1]), np.flatnonzero(there)
+
+
+def _images(input: Any) -> Any:
+    images = input.values if isinstance(input, Ragged) else as_values(input, "input")
+    if images.ndim != 4:
+        raise ValueError(f"input: expected images (n, C, H, W), got shape {tuple(images.shape)}")
+    return images
+
+
+def _padded(images: Any, padding: tuple[int, int, int, int]) -> Any:
+    if not any(padding):
+        return images
+    up, left, below, right = padding
+    if is_tensor(images):
+        import torch
+
+        return torch.nn.functional.pad(images, (left, right, up, below))
+    n, channels, height, width = images.shape
+    made = np.zeros((n, channels, up + height + below, left + width + right), images.dtype)
+    made[:, :, up : up + height, left : left + width] = images
+    return made
+
+
+def _pair(given: Any, argument: str, least: int) -> tuple[int, int]:
+    if np.ndim(given) == 0:
+        return (whole(given, argument, least),) * 2
+    if len(given) != 2:
+        raise ValueError(f"{argument}: expected one number or two, got {len(given)}")
+    return whole(given[0], argument, least), whole(given[1], argument, least)
+
+
+def _four(given: Any) -> tuple[int, int, int, int]:
+    if np.ndim(given) and len(given) == 4:
+        up, left, below, right = (whole(x, "padding") for x in given)
+        return up, left, below, right
+    down, across = _pair(given, "padding", 0)
+    return down, across, down, across

@@ -1,0 +1,138 @@
+"""Updates of rows, a sequence of places and numbers for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.sequence.given import sequences
+from varlen.types import Ragged
+from varlen.types.levels import difference, same
+from varlen.types.values import as_ints, as_values, is_tensor
+
+
+def sequence_scatter(input: Any, index: Any, updates: Any, *, level: int = -1) -> Any:
+    """A copy of `input`, to whose row k the updates of sequence k are added at the places of sequence k.
+
+    Parameters
+    ----------
+    input
+        (n, W, ...) numbers, an array or a tensor; or a `Ragged` of such rows.
+    index
+        `Ragged` of integers (T,) or (T, 1), from 0 to W - 1. One place may stand more than once.
+    updates
+        `Ragged` of rows (T, ...) of the dtype of `input`, that nests as `index`; or its rows.
+    level
+        The level of `index` whose sequence k is for row k, with all rows below; -1 is the innermost.
+
+    Returns
+    -------
+    Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
+
+    Raises
+    ------
+    IndexError
+        A place below 0, or W and more; sequence and place are named. No such level.
+    ValueError
+        Another number of sequences than of rows; updates that nest otherwise, or of another shape.
+    TypeError
+        `index` is no Ragged of integers, updates of another dtype.
+
+    Notes
+    -----
+    As Paddle's `sequence_scatter`, which does not look at places, and hangs where one is below 0.
+
+    Examples
+    --------
+    >>> index = vl.Ragged([0, 1, 1, 3], [2, 2])
+    >>> vl.sequence_scatter(np.zeros((2, 4)), index, np.array([1.0, 2.0, 3.0, 4.0]))
+    array([[1., 2., 0., 0.],
+           [0., 3., 0., 4.]])
+    """
+    block = input.values if isinstance(input, Ragged) else as_values(input, "input")
+    places, r = _places(block, index, level)
+    rows = _updates(updates, r, block)
+    shape = block.shape
+    table = block.reshape(shape[0] * shape[1], *shape[2:])
+    if is_tensor(block):
+        from varlen.interop.torch_scatter import added
+
+        made = added(table, rows, places).reshape(shape)
+    else:
+        made = table.copy()
+        _core.scatter_add(made, places, rows)
+        made = made.reshape(shape)
+    return input._make(made, input.levels) if isinstance(input, Ragged) else made
+
+
+def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged]:
+    """The gradients of `sequence_scatter`: of input, which is dY, and of updates.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_scatter` gave: (n, W, ...), or a `Ragged` of such rows.
+    index, level
+        As they were given to `sequence_scatter`.
+
+    Examples
+    --------
+    >>> index = vl.Ragged([0, 1, 1], [2, 1])
+    >>> vl.sequence.backprop_sequence_scatter(np.array([[5.0, 6.0], [7.0, 8.0]]), index)[1].to_list()
+    [[5.0, 6.0], [8.0]]
+    """
+    block = dY.values if isinstance(dY, Ragged) else as_values(dY, "dY")
+    places, r = _places(block, index, level, "dY")
+    table = block.reshape(block.shape[0] * block.shape[1], *block.shape[2:])
+    if is_tensor(block):
+        from varlen.interop.torch_span import take_rows
+
+        return dY, r._make(take_rows(table, places), r.levels)
+    return dY, r._make(_core.take_rows(table, places), r.levels)
+
+
+def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged]:
+    """The row of all rows' places, laid end to end, that each entry of index means."""
+    r = sequences(index, "index")
+    _, over, _ = r._over(level)
+    if block.ndim < 2:
+        raise ValueError(f"{argument}: expected (n, W, ...), got shape {tuple(block.shape)}")
+    if len(over) != len(block):
+        raise ValueError(f"index: has {len(over)} sequences for {len(block)} rows of {argument}")
+    places = as_ints(r.values)
+    if places.dtype.kind not in "iu":
+        raise TypeError(f"index: expected integers, got {places.dtype}")
+    if places.shape[1:] not in ((), (1,)):
+        raise ValueError(f"index: expected rows of one integer, got shape {places.shape[1:]}")
+    places, width = places.reshape(-1), block.shape[1]
+    out = (places < 0) | (places >= width)
+    if out.any():
+        at = int(out.argmax())
+        k = int(over.row_ids[at])
+        raise IndexError(
+            f"index: entry {at - int(over.offsets[k])} of sequence {k} is {places[at]}, the rows of "
+            f"{argument} have {width} places"
+        )
+    return over.row_ids * width + places.astype(np.int64), r
+
+
+def _updates(updates: Any, r: Ragged, block: Any) -> Any:
+    if isinstance(updates, Ragged):
+        if not same(updates.levels, r.levels):
+            raise ValueError(f"updates: nests otherwise than index: {difference(updates.levels, r.levels)}")
+        rows = updates.values
+    else:
+        rows = as_values(updates, "updates")
+        if len(rows) != r.total:
+            raise ValueError(f"updates: has {len(rows)} rows, index has {r.total}")
+    if rows.shape[1:] == (1,) and block.ndim == 2:
+        rows = rows.reshape(-1)
+    if tuple(rows.shape[1:]) != tuple(block.shape[2:]):
+        raise ValueError(
+            f"updates: expected rows of shape {tuple(block.shape[2:])}, got {tuple(rows.shape[1:])}"
+        )
+    if is_tensor(rows) != is_tensor(block) or rows.dtype != block.dtype:
+        raise TypeError(f"updates: expected {block.dtype} as input, got {rows.dtype}")
+    return rows

@@ -1,0 +1,128 @@
+"""Convolutions through sequences, with windows anywhere and rows around that are trained."""
+
+import numpy as np
+import pytest
+import varlen as vl
+from hypothesis import given
+from hypothesis import strategies as st
+from sequences import everywhere, rows_of
+from varlen.sequence import backprop_row_conv, backprop_sequence_conv
+from varlen.testing import oracle_sequence_family as oracle
+from varlen.testing import strategies
+
+
+def columns(r, *window, padding=None):
+    """The windows themselves: those times a filter that leaves them as they are."""
+    length = window[1]
+    return everywhere(
+        lambda x: vl.sequence_conv(x, np.eye(length * x.values.shape[1]), *window, padding_data=padding), r
+    )
+
+
+def test_conv_lays_out_the_windows_that_paddle_does():
+    r = vl.Ragged(np.array([[1.0, 1], [2, 2], [3, 3], [4, 4]]), [3, 1])
+    made = columns(r, -1, 3)
+    assert made == [[[0, 0, 1, 1, 2, 2], [1, 1, 2, 2, 3, 3], [2, 2, 3, 3, 0, 0]], [[0, 0, 4, 4, 0, 0]]]
+    made = columns(r, -1, 3, padding=np.array([[-1.0, -1], [-2, -2]]))
+    assert made == [
+        [[-1, -1, 1, 1, 2, 2], [1, 1, 2, 2, 3, 3], [2, 2, 3, 3, -2, -2]],
+        [[-1, -1, 4, 4, -2, -2]],
+    ]
+    one = vl.Ragged(np.array([[1.0], [2], [3], [4]]), [3, 1])
+    assert columns(one, 0, 2) == [[[1, 2], [2, 3], [3, 0]], [[4, 0]]]
+    assert columns(one, 1, 2) == [[[2, 3], [3, 0], [0, 0]], [[0, 0]]]
+    assert columns(one, -2, 2) == [[[0, 0], [0, 1], [1, 2]], [[0, 0]]]
+
+
+def test_conv_takes_inner_sequences_together():
+    r = vl.Ragged(np.array([[1.0], [2], [3]]), [[2], [2, 1]])
+    made = vl.sequence_conv(r, np.eye(2), 0, level=0)
+    assert made.values.tolist() == [[1, 2], [2, 3], [3, 0]]
+    assert made.levels == r.levels
+    made = vl.sequence_conv(r, np.eye(2), 0, context_stride=2, level=0)
+    assert made.to_list() == [[[1, 2], [3, 0]]]
+
+
+@given(strategies.lengths(5, 4), st.integers(-4, 4), st.integers(1, 4), st.booleans(), st.integers(1, 2))
+def test_conv_is_what_the_oracle_says(lengths, start, length, padded, stride):
+    rng = np.random.default_rng(abs(start))
+    r = vl.Ragged(rng.integers(-9, 9, (sum(lengths), 2)).astype(float), np.array(lengths, np.int64))
+    weights = rng.integers(-9, 9, (2 * length, 3)).astype(float)
+    pads = rng.integers(-9, 9, (max(0, -start) + max(0, start + length - 1), 2)).astype(float)
+    made = everywhere(
+        lambda x: vl.sequence_conv(x, weights, start, length, stride, pads if padded else None), r
+    )
+    plain = pads.tolist() if padded else None
+    assert made == oracle.sequence_conv(r.to_list(), weights.tolist(), start, length, plain, stride)
+    made = everywhere(lambda x: vl.row_conv(x, weights[:, :2]), r)
+    assert made == oracle.row_conv(r.to_list(), weights[:, :2].tolist())
+
+
+@pytest.mark.parametrize("start", [-4, -1, 1, 3])
+def test_conv_has_the_gradients_of_autograd(start):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(1)
+    levels = vl.Ragged(np.zeros(6), [[2, 1], [3, 0, 3]]).levels
+    count = max(0, -start) + max(0, start + 2)
+    for level, stride in ((-1, 1), (0, 2)):
+        arrays = [rng.normal(size=shape) for shape in ((6, 2), (6, 2), (count, 2), (2,))]
+        tensors = [torch.tensor(each, requires_grad=True) for each in arrays]
+
+        def conv(x, weights, pads, bias, level=level, stride=stride):
+            r = vl.Ragged(x, levels=levels)
+            return vl.sequence_conv(r, weights, start, 3, stride, pads, bias, level=level).values
+
+        made = conv(*tensors)
+        assert np.allclose(made.detach().numpy(), conv(*arrays))
+        d = rng.normal(size=made.shape)
+        wanted = torch.autograd.grad(made, tensors, torch.tensor(d))
+        for kind in (np.asarray, torch.tensor):
+            x, weights, pads, _ = (kind(each) for each in arrays)
+            r = vl.Ragged(x, levels=levels)
+            backs = backprop_sequence_conv(kind(d), r, weights, start, 3, stride, pads, level=level)
+            for back, want in zip(backs, wanted, strict=True):
+                assert np.allclose(np.asarray(rows_of(back)), want.numpy())
+    assert torch.autograd.gradcheck(conv, tensors)
+
+
+def test_row_conv_has_the_gradients_of_autograd():
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(1)
+    x, weights = (torch.tensor(rng.normal(size=s), requires_grad=True) for s in ((5, 2), (3, 2)))
+    r = vl.Ragged(x, [2, 0, 3])
+    made = vl.row_conv(r, weights).values
+    d = torch.randn(made.shape, dtype=made.dtype)
+    wanted = torch.autograd.grad(made, (x, weights), d)
+    for kind in (torch.Tensor.numpy, torch.Tensor.clone):
+        of = r._make(kind(x.detach()), r.levels)
+        for back, want in zip(backprop_row_conv(kind(d), of, kind(weights.detach())), wanted, strict=True):
+            assert np.allclose(np.asarray(rows_of(back)), want.numpy())
+
+
+def test_row_conv_takes_rectangles():
+    block = np.arange(12.0).reshape(2, 3, 2)
+    weights = np.array([[1.0, 1], [10, 10]])
+    made = vl.row_conv(block, weights)
+    assert made.shape == block.shape
+    assert np.array_equal(made[:, :2], block[:, :2] + 10 * block[:, 1:])
+    assert backprop_row_conv(made, block, weights)[0].shape == block.shape
+
+
+def test_conv_refuses_what_does_not_fit():
+    r = vl.Ragged(np.ones((3, 2)), [2, 1])
+    with pytest.raises(ValueError, match=r"filter: has 5 rows, expected 2 \* 2 = 4"):
+        vl.sequence_conv(r, np.ones((5, 1)))
+    with pytest.raises(ValueError, match=r"filter: expected \(context_length \* 2, M\), got \(4,\)"):
+        vl.sequence_conv(r, np.ones(4))
+    with pytest.raises(ValueError, match="context_length"):
+        vl.sequence_conv(r, np.ones((0, 1)))
+    with pytest.raises(ValueError, match="context_stride"):
+        vl.sequence_conv(r, np.ones((4, 1)), context_stride=0)
+    with pytest.raises(ValueError, match=r"padding_data: expected shape \(1, 2\), got \(2, 2\)"):
+        vl.sequence_conv(r, np.ones((4, 1)), padding_data=np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"bias: expected shape \(1,\), got \(2,\)"):
+        vl.sequence_conv(r, np.ones((4, 1)), bias=np.ones(2))
+    with pytest.raises(ValueError, match=r"filter: expected one row or more of shape \(2,\), got \(2, 3\)"):
+        vl.row_conv(r, np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"input: expected a Ragged or \(n, T, D\), got shape \(3, 2\)"):
+        vl.row_conv(np.ones((3, 2)), np.ones((2, 2)))
