@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -74,90 +75,115 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
   raise_value("lengths: sequence " + std::to_string(i) + " is empty; say what it gives with empty=");
 }
 
+/// A reduction of arguments that were found right: what it needs, and what it makes.
+struct Work {
+  Work(PyObject* op, PyObject* given_values, PyObject* given_level, PyObject* given_empty,
+       PyObject* given_out)
+      : values(numbers_of(given_values, "X")), over(level_over(given_level, "X", values.array.shape(0))) {
+    Level& level = LevelRef::in(over);
+    job.op = op_named(op);
+    const py::dtype dtype = final_dtype(job.op, values);
+    asked = *type_of(dtype);
+    made = reduced_type(job.op, values.type);
+    // Bools are counted in u64 and given as i64, which hold the same bits.
+    direct = made == asked || (made == Type::u64 && asked == Type::i64);
+    const LevelStats stats = level.stats();
+    if (level.count() > 0 && stats.shortest == 0 && !given(given_empty)) refuse_empty(level);
+    const Fill empty_as = given(given_empty) ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
+    shape = values.rows(level.count());
+    out = given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape);
+    job.type = values.type;
+    job.level = level.view();
+    job.longest = stats.longest;
+    job.columns = values.columns();
+    job.values = static_cast<const std::byte*>(values.array.data());
+    if (empty_as.data() != nullptr) {
+      const Convert back = direct ? Convert{} : cast_of(asked, made);
+      if (back.run != nullptr) {
+        back.run(empty_as.data(), 1, nullptr, one);
+      } else {
+        std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(asked)));
+      }
+    }
+    job.empty = one;
+    scratch.make(reduce_scratch(job));
+    wide.make(direct ? 0 : level.count() * job.columns * size_of(made));
+    target = bytes(out);
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  Work(Work&&) = delete;
+  Work& operator=(Work&&) = delete;
+  ~Work() = default;
+
+  void run() noexcept {
+    reduce(job, scratch.data(), direct ? target : wide.data());
+    if (!direct) cast(cast_of(made, asked), wide.data(), job.level.count * job.columns, target);
+  }
+
+  Numbers values;
+  LevelRef over;
+  ReduceJob job;
+  Extents shape;
+  py::array out;
+  std::byte* target = nullptr;
+  Type asked{};
+  Type made{};
+  bool direct = true;  ///< no conversion of the results
+  alignas(8) std::byte one[8] = {};
+  Scratch<std::byte> scratch, wide;
+};
+
 constexpr Signature<6> kReduce{"reduce", {"op", "values", "level", "empty", "out", "ddof"}, 3, 6};
 
 py::object reduce_array(const Arguments<6>& args) {
-  const auto [given_op, given_values, given_level, given_empty, given_out, ddof] = args;
-  ReduceJob job;
-  job.op = op_named(given_op);
-  job.ddof = ddof_of(ddof);
-  const Numbers values = numbers_of(given_values, "X");
-  const LevelRef over = level_over(given_level, "X", values.array.shape(0));
-  Level& level = LevelRef::in(over);
-  const py::dtype dtype = final_dtype(job.op, values);
-  const Type asked = *type_of(dtype);
-  const Type made = reduced_type(job.op, values.type);
-  const LevelStats stats = level.stats();
-  const bool some_empty = level.count() > 0 && stats.shortest == 0;
-  if (some_empty && !given(given_empty)) refuse_empty(level);
-  const Fill empty_as = given(given_empty) ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
-
-  const Extents shape = values.rows(level.count());
-  py::array out =
-      given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape);
-  job.type = values.type;
-  job.level = level.view();
-  job.longest = stats.longest;
-  job.columns = values.columns();
-  job.values = static_cast<const std::byte*>(values.array.data());
-  // Bools are counted in u64 and given as i64, which hold the same bits.
-  const bool direct = made == asked || (made == Type::u64 && asked == Type::i64);
-  alignas(8) std::byte one[8] = {};
-  if (empty_as.data() != nullptr) {
-    const Convert back = direct ? Convert{} : cast_of(asked, made);
-    if (back.run != nullptr) {
-      back.run(empty_as.data(), 1, nullptr, one);
-    } else {
-      std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(asked)));
-    }
-  }
-  job.empty = one;
-  const std::int64_t elements = level.count() * job.columns;
-  Scratch<std::byte> scratch(reduce_scratch(job));
-  Scratch<std::byte> wide(direct ? 0 : elements * size_of(made));
-  std::byte* const target = bytes(out);
+  const double ddof = ddof_of(args[5]);
+  Work work(args[0], args[1], args[2], args[3], args[4]);
+  work.job.ddof = ddof;
   {
-    const Unlocked unlocked(values.array.nbytes());
-    reduce(job, scratch.data(), direct ? target : wide.data());
-    if (!direct) cast(cast_of(made, asked), wide.data(), elements, target);
+    const Unlocked unlocked(work.values.array.nbytes());
+    work.run();
   }
-  return out;
+  return work.out;
 }
 
-constexpr Signature<3> kWhich{"reduce_which", {"values", "level", "found"}};
+constexpr Signature<5> kExtreme{"reduce_extreme", {"op", "values", "level", "empty", "narrow"}, 3, 5};
 
-py::object reduce_which_array(const Arguments<3>& args) {
-  const Numbers values = numbers_of(args[0], "X");
-  const Numbers found = numbers_of(args[2], "found");
-  const LevelRef over = level_over(args[1], "X", values.array.shape(0));
-  const Level& level = LevelRef::in(over);
-  const Extents shape = values.rows(level.count());
-  if (found.type != values.type || !std::equal(shape.begin(), shape.end(), found.array.shape(),
-                                               found.array.shape() + found.array.ndim())) {
-    raise_value("found: expected " + text_of(shape) + " of the dtype of X, got " +
-                text_of(Extents(found.array.shape(), found.array.shape() + found.array.ndim())));
+py::object reduce_extreme_array(const Arguments<5>& args) {
+  Work work(args[0], args[1], args[2], args[3], nullptr);
+  if (work.job.op != Reduce::max && work.job.op != Reduce::min) {
+    raise_value("op: expected 'max' or 'min', got " + std::string(py::repr(py::handle(args[0]))));
   }
-  ReduceJob job;
-  job.type = values.type;
-  job.level = level.view();
-  job.columns = values.columns();
-  job.values = static_cast<const std::byte*>(values.array.data());
-  py::array which = empty(py::dtype::of<std::int64_t>(), shape);
-  const auto* wanted = static_cast<const std::byte*>(found.array.data());
-  std::int64_t* const to = ints(which);
+  const bool narrow = given(args[4]) && truth_of(args[4]);
+  if (narrow && work.job.longest > std::numeric_limits<std::int32_t>::max()) {
+    raise_overflow("which: " + std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
+  }
+  py::array which = empty(narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
+  Places places;
+  if (narrow) {
+    places.narrow = static_cast<std::int32_t*>(which.mutable_data());
+  } else {
+    places.wide = ints(which);
+  }
   {
-    const Unlocked unlocked(values.array.nbytes());
-    reduce_which(job, wanted, to);
+    const Unlocked unlocked(work.values.array.nbytes());
+    if (work.direct && is_float(work.job.type)) {
+      reduce_extreme(work.job, work.scratch.data(), work.target, places);
+    } else {
+      work.run();
+      reduce_which(work.job, work.target, places);
+    }
   }
-  return which;
+  return py::make_tuple(work.out, which);
 }
 
 PyMethodDef methods[] = {
     method<kReduce, reduce_array>(
         "reduce(op, values, level, empty=None, out=None, ddof=0)\n--\n\n"
         "One row a sequence: sum, mean, prod, max, min, any, all, norm, logsumexp, var or std of its rows."),
-    method<kWhich, reduce_which_array>("reduce_which(values, level, found)\n--\n\n"
-                                       "The first row of each sequence that equals what was found, or -1."),
+    method<kExtreme, reduce_extreme_array>(
+        "reduce_extreme(op, values, level, empty=None, narrow=False)\n--\n\n"
+        "The largest or smallest row of each sequence, column by column, and the first row that holds it."),
     {},
 };
 

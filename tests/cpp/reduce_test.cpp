@@ -2,9 +2,11 @@
 #include "varlen/reduce.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "check.hpp"
@@ -61,11 +63,51 @@ void sums(varlen::Type type, const Drawn& of, std::int64_t columns) {
   }
 }
 
+// Extremes with their places, beside those that are found one after another.
+template <class T>
+void extremes(varlen::Type type, const Drawn& of, std::int64_t columns, bool with_nan) {
+  std::vector<T> values = whole<T>(of.level().total() * columns);
+  for (std::size_t k = 0; with_nan && k < values.size(); k += 97)
+    values[k] = std::numeric_limits<T>::quiet_NaN();
+  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+  for (const varlen::Reduce op : {varlen::Reduce::max, varlen::Reduce::min}) {
+    const varlen::ReduceJob job{op, type, of.level(), of.longest, bytes, columns, nullptr};
+    std::vector<std::int64_t> scratch(z(varlen::reduce_scratch(job) / 8));
+    auto* const room = reinterpret_cast<std::byte*>(scratch.data());
+    const std::size_t count = z(of.level().count * columns);
+    Bytes one_by_one(count * sizeof(T)), together(count * sizeof(T));
+    std::vector<std::int64_t> wanted(count, 77);
+    std::vector<std::int32_t> which(count, 77);
+    varlen::reduce(job, room, one_by_one.data());
+    varlen::reduce_which(job, one_by_one.data(), {wanted.data(), nullptr});
+    varlen::reduce_extreme(job, room, together.data(), {nullptr, which.data()});
+    for (std::size_t k = 0; k < count; ++k) {
+      T a{}, b{};
+      std::memcpy(&a, one_by_one.data() + k * sizeof(T), sizeof a);
+      std::memcpy(&b, together.data() + k * sizeof(T), sizeof b);
+      CHECK(a == b || (std::isnan(a) && std::isnan(b)));
+      CHECK_EQ(std::int64_t{which[k]}, wanted[k]);
+    }
+  }
+}
+
 }  // namespace
+
+TEST(reduce, finds_extremes_and_their_places_at_once) {
+  varlen::set_num_threads(3);
+  for (const std::int64_t columns : {1, 8, 13, 37, 96, 600}) {
+    for (const bool with_nan : {false, true}) {
+      const Drawn of = drawn(columns > 100 ? 5 : 40, 20);
+      extremes<float>(varlen::Type::f32, of, columns, with_nan);
+      extremes<double>(varlen::Type::f64, of, columns, with_nan);
+    }
+  }
+  extremes<float>(varlen::Type::f32, {{5, 80'005, 80'005, 80'009}, 80'000}, 16, true);
+}
 
 TEST(reduce, adds_what_is_there) {
   varlen::set_num_threads(3);
-  for (const std::int64_t columns : {1, 2, 3, 4, 8, 13, 600}) {
+  for (const std::int64_t columns : {1, 2, 3, 4, 8, 13, 40, 600}) {
     for (const std::int64_t most : {1, 7, 20, 40, 300}) {
       const Drawn of = drawn(columns > 100 ? 5 : 40, most);
       sums<float>(varlen::Type::f32, of, columns);

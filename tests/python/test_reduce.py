@@ -7,7 +7,7 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from varlen import Level, ops
+from varlen import Level, _core, ops
 from varlen.testing import oracle, strategies
 
 FLOATS = ["float16", "float32", "float64", ml_dtypes.bfloat16]
@@ -288,3 +288,43 @@ def test_results_can_be_given():
 def test_bad_input_is_refused_by_name(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=6),
+    st.sampled_from([8, 13, 40, 67, 530]),
+    st.sampled_from(["float32", "float64"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_extremes_of_wide_rows_and_their_places(lengths, columns, dtype, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.choice(
+        np.array([-np.inf, -1, -0.0, 0, 2, np.inf, *[np.nan] * (seed % 2)], dtype), (sum(lengths), columns)
+    )
+    for op, place in (("max", np.argmax), ("min", np.argmin)):
+        made, which = getattr(ops, f"reduce_{op}")(x, lengths, empty=5)
+        for i, rows in enumerate(oracle.nest(x, [lengths])):
+            rows = np.asarray(rows, dtype).reshape(-1, columns)
+            if len(rows) == 0:
+                assert (made[i] == 5).all()
+                assert (which[i] == -1).all()
+                continue
+            assert np.array_equal(made[i], NUMPY[op](rows, axis=0), equal_nan=True)
+            assert np.array_equal(which[i], place(rows, axis=0))
+
+
+def test_a_sequence_that_threads_share_has_its_extremes_where_it_is(threads):
+    x = np.random.default_rng(0).integers(-9, 9, (70_005, 16)).astype(np.float32)
+    x[70_001] = 99
+    alone = ops.reduce_max(x[5:], [70_000])
+    for n in (1, 3):
+        threads(n)
+        made, which = ops.reduce_max(x, [5, 70_000])
+        assert which[1].tolist() == [69_996] * 16
+        assert made[1].tobytes() == alone[0].tobytes()
+        assert np.array_equal(made[0], x[:5].max(0))
+
+
+def test_extremes_are_two():
+    with pytest.raises(ValueError, match="op: expected 'max' or 'min', got 'sum'"):
+        _core.reduce_extreme("sum", np.ones((3, 2)), vl.Level([3]))

@@ -56,10 +56,27 @@ struct ReduceBackJob {
 /// right.
 void reduce_back(const ReduceBackJob& job, std::byte* out) noexcept;
 
+/// Where places go: one of the two; int32 where the longest sequence has no more rows than that counts.
+struct Places {
+  std::int64_t* wide = nullptr;
+  std::int32_t* narrow = nullptr;
+
+  void put(std::int64_t i, std::int64_t place) const noexcept {
+    if (narrow != nullptr) {
+      narrow[i] = static_cast<std::int32_t>(place);
+    } else {
+      wide[i] = place;
+    }
+  }
+};
+
 /// The first row of each sequence, column by column, that equals what `found` says, or is NaN where that is;
 /// -1 where none does. found: level.count rows of `columns` elements of the values' type. Which maximum it
 /// was.
-void reduce_which(const ReduceJob& job, const std::byte* found, std::int64_t* which) noexcept;
+void reduce_which(const ReduceJob& job, const std::byte* found, Places which) noexcept;
+
+/// `reduce` and `reduce_which` of max or min of float or double, read once.
+void reduce_extreme(const ReduceJob& job, std::byte* scratch, std::byte* out, Places which) noexcept;
 
 /// Row i divided by the length of sequence i, in place; rows of empty sequences are left. Floats only.
 void divide_by_lengths(Type type, Offsets level, std::int64_t columns, std::byte* rows) noexcept;

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "ahead.hpp"
 #include "varlen/cast.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
@@ -73,12 +74,20 @@ struct ReduceRest {
 void reduce_truth(const ReduceJob& job, std::byte* out) noexcept;
 
 /// Of sequences `some`: values, columns, what was found, where it goes.
-using WhichOf = void (*)(Offsets, Range, const std::byte*, std::int64_t, const std::byte*,
-                         std::int64_t*) noexcept;
+using WhichOf = void (*)(Offsets, Range, const std::byte*, std::int64_t, const std::byte*, Places) noexcept;
 
 /// Whole numbers by width.
 struct WhichTable {
   WhichOf w1, w2, w4, w8, f16, bf16, f32, f64;
+};
+
+/// Of sequences `some`, but those that threads share: extremes and their places.
+using ExtremeOf = void (*)(const ReduceJob&, Range, std::byte*, Places) noexcept;
+
+struct ExtremeTable {
+  struct Ends {
+    ExtremeOf max, min;
+  } f32, f64;
 };
 
 namespace plain {
@@ -87,6 +96,7 @@ extern const ReduceFloats kReduceSums;
 extern const ReduceFloats kReduceMost;
 extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
+extern const ExtremeTable kReduceExtreme;
 }  // namespace plain
 
 namespace broad {
@@ -94,6 +104,7 @@ extern const ReduceFloats kReduceSums;
 extern const ReduceFloats kReduceMost;
 extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
+extern const ExtremeTable kReduceExtreme;
 }  // namespace broad
 
 }  // namespace varlen

@@ -38,7 +38,7 @@ WhichOf which_for(const WhichTable& table, Type type) noexcept {
 
 }  // namespace
 
-void reduce_which(const ReduceJob& job, const std::byte* found, std::int64_t* which) noexcept {
+void reduce_which(const ReduceJob& job, const std::byte* found, Places which) noexcept {
 #ifdef VARLEN_AVX2
   const WhichOf run = which_for(has_avx2() ? broad::kReduceWhich : plain::kReduceWhich, job.type);
 #else

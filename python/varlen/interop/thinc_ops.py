@@ -153,9 +153,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
     def reduce_max(self, X: Array, lengths: Any) -> tuple[Array, Array]:
         """The largest number of each sequence, and its row inside it: the first of equals. NaN propagates."""
-        level = _level(lengths, len(X), 1)
-        maxes = _core.reduce("max", X, level)
-        return maxes, _core.reduce_which(X, level, maxes).astype(np.int32)
+        return _core.reduce_extreme("max", X, _level(lengths, len(X), 1), narrow=True)
 
     def reduce_first(self, X: Array, lengths: Any) -> tuple[Array, Array]:
         """The first row of each sequence, and the offsets."""

@@ -72,9 +72,7 @@ _plain: Op = Op(
 
 
 def _run_extreme(x: Array, offsets: Array, op: str, empty: Any) -> tuple[Array, Array]:
-    level = _level(offsets)
-    found = _core.reduce(op, x, level, empty)
-    return found, _core.reduce_which(x, level, found)
+    return _core.reduce_extreme(op, x, _level(offsets), empty)
 
 
 def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> Any:
@@ -180,18 +178,20 @@ def reduce(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) 
     return into(made, out)
 
 
-def extreme(op: str, x: torch.Tensor, level: Level, empty: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest or smallest rows of a tensor, and the places inside the sequences, int64.
+def extreme(
+    op: str, x: torch.Tensor, level: Level, empty: Any, narrow: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32.
 
     Examples
     --------
     >>> extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
     (tensor([3., 4.]), tensor([0, 0]))
     """
-    found: tuple[torch.Tensor, torch.Tensor] = _extreme(
-        on_cpu(x, "X"), offsets_of(level), op, _number(level, empty)
-    )
-    return found
+    if narrow and level.longest > torch.iinfo(torch.int32).max:
+        raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
+    found, which = _extreme(on_cpu(x, "X"), offsets_of(level), op, _number(level, empty))
+    return found, which.int() if narrow else which
 
 
 def _number(level: Level, empty: Any) -> Any:

@@ -54,9 +54,7 @@ def reduce_max(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array
     >>> most.tolist(), which.tolist()
     ([[4, 3], [5, 5]], [[0, 1], [0, 0]])
     """
-    values, level = rows_and_level(X, lengths)
-    found, which = extreme("max", values, level, empty)
-    return found, _as_int32(which, level, "which")
+    return extreme("max", *rows_and_level(X, lengths), empty, narrow=True)
 
 
 def argmax(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:
@@ -112,9 +110,7 @@ def reduce_min(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array
     >>> most.tolist(), which.tolist()
     ([[2, 1], [5, 5]], [[1, 0], [0, 0]])
     """
-    values, level = rows_and_level(X, lengths)
-    found, which = extreme("min", values, level, empty)
-    return found, _as_int32(which, level, "which")
+    return extreme("min", *rows_and_level(X, lengths), empty, narrow=True)
 
 
 def argmin(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:

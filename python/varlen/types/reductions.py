@@ -36,8 +36,10 @@ def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = No
     return _core.reduce(op, values, level, empty, out, ddof)
 
 
-def extreme(op: str, values: Any, level: Level, empty: Any = None) -> tuple[Any, Any]:
-    """The largest or smallest number of each sequence, and the first row inside it that holds it.
+def extreme(op: str, values: Any, level: Level, empty: Any = None, narrow: bool = False) -> tuple[Any, Any]:
+    """The largest or smallest number of each sequence, and the first row inside it that holds it: int64.
+
+    `narrow`: int32, or an OverflowError where that does not count the rows of a sequence.
 
     Examples
     --------
@@ -47,9 +49,8 @@ def extreme(op: str, values: Any, level: Level, empty: Any = None) -> tuple[Any,
     if is_tensor(values):
         from varlen.interop import torch_reduce
 
-        return torch_reduce.extreme(op, values, level, empty)
-    found = _core.reduce(op, values, level, empty)
-    return found, _core.reduce_which(values, level, found)
+        return torch_reduce.extreme(op, values, level, empty, narrow)
+    return _core.reduce_extreme(op, values, level, empty, narrow)
 
 
 def place(op: str, values: Any, level: Level, empty: Any = None) -> Any:
