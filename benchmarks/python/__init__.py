@@ -16,6 +16,7 @@ NOUNS = (
     "gather",
     "window",
     "reduce",
+    "family",
     "scan",
     "shift",
     "route",

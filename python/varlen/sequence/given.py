@@ -97,8 +97,8 @@ def per_sequence(given: Any, count: int, argument: str, least: int = 0) -> NDArr
         numbers = numbers[:, 0]
     if numbers.shape not in ((), (count,)):
         raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
-    each = np.broadcast_to(numbers, (count,)).astype(np.int64)
-    if (each < least).any():
+    each = np.broadcast_to(numbers, (count,)).astype(np.int64, copy=False)
+    if count and each.min() < least:
         i = int((each < least).argmax())
         raise ValueError(f"{argument}: sequence {i} has {each[i]}, expected {least} or more")
     return each

@@ -76,10 +76,11 @@ def sequence_pool(
     if with_index and kind != "max":
         raise ValueError(f'with_index: only "max" has one, not "{kind}"')
     values, over, above = r._over(level)
-    if kind == "max":
+    if with_index:
         made, which = extreme("max", values, over, pad_value)
-        if with_index:
-            return r._under(made, above), r._under(_rows(which, over), above)
+        return r._under(made, above), r._under(_rows(which, over), above)
+    if kind == "max":
+        made = reduced("max", values, over, pad_value)
     elif kind in ("last", "first"):
         made = end(values, over, kind == "last", fill_for(values, pad_value))
     elif kind == "sum":

@@ -108,10 +108,13 @@ def _pairs(level: Level, offset: Any, length: Any) -> tuple[Any, Level]:
     """The first and the last place of each sequence, the last not counted; one pair a sequence."""
     n = len(level)
     begins, sizes = per_sequence(offset, n, "offset"), per_sequence(length, n, "length")
-    over = (begins > level.lengths) | (sizes > level.lengths - begins)
+    over = sizes > level.lengths - begins
     if over.any():
         i = int(over.argmax())
         raise IndexError(
             f"length: {sizes[i]} from offset {begins[i]}, but sequence {i} has length {level.lengths[i]}"
         )
-    return np.stack([begins, begins + sizes], axis=1), Level.from_lengths(np.ones(n, np.int64))
+    pairs = np.empty((n, 2), np.int64)
+    pairs[:, 0] = begins
+    np.add(begins, sizes, out=pairs[:, 1])
+    return pairs, Level.from_offsets(np.arange(n + 1))
