@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::int64_t kTile = 1024;  // columns; measured: 256 and 4096 are no faster
 constexpr std::int64_t kAheadColumns = 8;
+constexpr std::int64_t kAheadBytes =
+    1024;  // of a row; measured at 512: its first line alone takes a third more
 constexpr std::int64_t kStage = 4096;
 
 /// A place in a block: a step, a column, and how many slots lie before the step.
@@ -76,6 +78,13 @@ struct MoveAny {
   }
 };
 
+/// Whole lines past the caches.
+struct MoveLines {
+  void operator()(std::byte* out, const std::byte* in, std::int64_t width) const noexcept {
+    PastCaches::lines(out, in, width);
+  }
+};
+
 template <class Body>
 void with_move(std::int64_t width, Body body) noexcept {
   switch (width) {
@@ -116,8 +125,10 @@ void put_step(PastCaches& out, const std::byte* const* rows, std::int64_t begin,
               std::int64_t offset, std::int64_t width, Move move) noexcept {
   if (width >= 2 * Pattern::kLine) {
     for (std::int64_t k = begin; k < end; ++k) {
-      if (k + kAheadColumns < end)
-        prefetch(rows[k + kAheadColumns], 0, 0, static_cast<std::uintptr_t>(offset));
+      const std::int64_t ahead = k + kAheadColumns < end ? std::min(width, kAheadBytes) : 0;
+      for (std::int64_t at = 0; at < ahead; at += Pattern::kLine) {
+        prefetch(rows[k + kAheadColumns], 0, 0, static_cast<std::uintptr_t>(offset + at));
+      }
       const std::byte* in = rows[k] + offset;
       out.copy(in, width, in, in + width);
     }
@@ -213,8 +224,10 @@ void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets lev
       0, steps.columns, kOffsetsAhead,
       [&](std::int64_t k) { prefetch(level.ends, indices[k], sizeof(*level.ends)); },
       [&](std::int64_t k) { room[k] = out + level.start(indices[k]) * width; });
+  const auto at = reinterpret_cast<std::uintptr_t>(out) | static_cast<std::uintptr_t>(width);
+  const bool past = at % Pattern::kLine == 0 && stores_for(total * width) == Stores::past_caches;
   in_chunks(steps, true, total, width, [&](const PackPlace& from, const PackPlace& to) {
-    with_move(width, [&](auto move) {
+    const auto run = [&](auto move) {
       in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t before) {
         if (are_few(steps, ts, columns, width)) {
           return unpack_few(steps, block + before * width, width, room, ts, move);
@@ -227,7 +240,10 @@ void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets lev
             move(room[k] + t * width, in, width);
         }
       });
-    });
+    };
+    if (!past) return with_move(width, run);
+    run(MoveLines{});
+    PastCaches::fence();
   });
 }
 

@@ -131,9 +131,19 @@ class PastCaches {
   void finish() noexcept {
     const std::int64_t at = within(out);
     if (at > first_) std::memcpy(out - at + first_, line_ + first_, static_cast<std::size_t>(at - first_));
+    fence();
+  }
+
+  /// Makes what was stored visible to other threads.
+  static void fence() noexcept {
 #if defined(__SSE2__)
     _mm_sfence();
 #endif
+  }
+
+  /// Whole lines to where a line begins, to be followed by a fence.
+  static void lines(std::byte* to, const std::byte* in, std::int64_t n) noexcept {
+    for (; n > 0; n -= kLine, in += kLine, to += kLine) stream(to, line_at(in));
   }
 
   std::byte* out;
