@@ -107,7 +107,7 @@ def _(case: Case) -> None:
     _goal(case, source)
 
 
-@row("rnn.step", "a cell of nothing over words of 64 sentences, then over the sentences: what a step costs")
+@row("rnn.step", "a cell of nothing over words of 42 sentences, then over the sentences: what a step costs")
 def _(case: Case) -> None:
     draw = np.random.default_rng(0)
     documents = draw.integers(0, case.size(17, 4), 8)

@@ -37,6 +37,16 @@ def test_steps_of_rows(lengths, tensors):
     assert [step.tolist() for step in steps_of(deep, -1)] == wanted
 
 
+def test_steps_of_the_design_page():
+    x = vl.Ragged(np.array(list("abcdefghi")), [4, 2, 3])
+    table = sequence.sort_by_length(x)
+    assert table.items == [(0, 4), (2, 3), (1, 2)]
+    assert ["".join(step) for step in sequence.segment_inputs(x, table)] == ["age", "bhf", "ci", "d"]
+    outputs = [np.char.upper(step) for step in steps_of(x)]
+    made = sequence.concat_outputs(outputs, table)
+    assert ["".join(row) for row in made] == ["ABCD", "EF", "GHI"]
+
+
 def test_steps_of_sub_sequences():
     x = rows([2, 3], [3, 6, 2, 6, 3])
     for steps in (steps_of(x), steps_of(deeper(x), 2)):

@@ -94,13 +94,16 @@ def rnn(
     """
     x = _packed(inputs, level, order)
     table = x.table
-    run = _Run(cell, x.steps(), is_train)
-    sweep = growing if reverse else shrinking
+    there, back = (_Growing, _Shrinking) if reverse else (_Shrinking, _Growing)
     start = _each(lambda rows: init_memories(rows, table), _start(cell, init, x))
-    last = sweep(run.stretch, table, start)
+    run = _Run(cell, is_train)
+    last = run.forward(x.steps(), there(table, start))
+    ys = run.ys
     if table.total == 0:
-        run.taste(x, start)
-    outputs = packed_of(run.ys, table)
+        taste = _Run(cell, is_train)
+        taste.forward([_nothing(x)], _Once(_cut(start, 0, 0)))
+        ys = taste.ys
+    outputs = packed_of(ys, table)
     made = outputs.to_ragged(), _given(last, table)
     if not is_train:
         return made
@@ -113,46 +116,48 @@ def rnn(
             ends = _each(np.zeros_like, last)
         else:
             ends = _each(lambda one: init_memories(_rows(one, table.outer, "d_last"), table), d_last)
-        run.dys = d.steps()
-        d_init = (shrinking if reverse else growing)(run.stretch_back, table, ends)
-        dx = packed_of(run.dxs, table) if table.total else x
+        dxs, d_init = run.backward(d.steps(), back(table, ends))
+        dx = packed_of(dxs, table) if dxs else x
         return dx.to_ragged(), _given(d_init, table)
 
     return made, backprop
 
 
 class _Run:
-    """The steps of one pass, and what the way back needs of it. A state is an array, or a tuple of arrays."""
+    """One pass of a cell, and what the way back needs of it. A state is an array, or a tuple of arrays."""
 
-    def __init__(self, cell: Callable[..., Any], steps: list[Any], is_train: bool) -> None:
+    def __init__(self, cell: Callable[..., Any], is_train: bool) -> None:
         self.cell = cell
-        self.steps = steps
         self.is_train = is_train
-        self.ys: list[Any] = [None] * len(steps)
-        self.dys: list[Any] = []
-        self.dxs: list[Any] = [None] * len(steps)
-        self.backs: list[Any] = [None] * len(steps)
         self.alone = False
 
-    def stretch(self, state: Any, ts: range, size: int) -> Any:
-        """Steps of one size, one after another: the state after them, by that before."""
-        cell, steps, ys = self.cell, self.steps, self.ys
+    def forward(self, steps: list[Any], sweep: _Sweep) -> Any:
+        """Through all steps in the order of the sweep: the states after them, by rank."""
+        cell, is_train = self.cell, self.is_train
+        ys: list[Any] = []
+        backs: list[Any] = []
+        state, running = sweep.start()
         many = len(state) if type(state) is tuple else 0
-        for t in ts:
-            if self.is_train:
-                made, self.backs[t] = cell(steps[t], state, is_train=True)
+        for x, size in zip(sweep.ordered(steps), sweep.sizes, strict=True):
+            if size != running:
+                state = sweep.resized(state, running, size)
+                running = size
+            if is_train:
+                made, back = cell(x, state, is_train=True)
+                backs.append(back)
             else:
-                made = cell(steps[t], state)
+                made = cell(x, state)
             if many or type(made) is tuple:
                 y, state = self.parted(made, many)
-                self.check(y, state, t, size)
+                _check(y, state, sweep, len(ys), size)
             else:
                 y = state = made
                 self.alone = True
                 if len(y) != size:
-                    self.check(y, state, t, size)
-            ys[t] = y
-        return state
+                    _check(y, state, sweep, len(ys), size)
+            ys.append(y)
+        self.ys, self.backs = sweep.ordered(ys), sweep.ordered(backs)
+        return sweep.last(state, running)
 
     def parted(self, made: Any, many: int) -> tuple[Any, Any]:
         """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
@@ -167,76 +172,97 @@ class _Run:
         states = f"a tuple of {many} states" if many else "a state"
         raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(made)}")
 
-    def check(self, y: Any, state: Any, t: int, size: int) -> None:
-        """Refuse an output or a state of another size than the step has."""
-        for one in (y, *(state if isinstance(state, tuple) else (state,))):
-            if len(one) != size:
-                raise ValueError(f"cell: gave {len(one)} rows at step {t}, which has {size}")
-
-    def stretch_back(self, d: Any, ts: range, size: int) -> Any:
-        """The way back through them: the gradient of the state before, by that after."""
-        for t in ts:
+    def backward(self, dys: list[Any], sweep: _Sweep) -> tuple[list[Any], Any]:
+        """The way back: the gradients of the steps, and those of the states before them."""
+        dxs = []
+        d, running = sweep.start()
+        for back, dy, size in zip(sweep.ordered(self.backs), sweep.ordered(dys), sweep.sizes, strict=True):
+            if size != running:
+                d = sweep.resized(d, running, size)
+                running = size
             if not self.alone:
-                made = self.backs[t](self.dys[t], d)
+                dx, d = back(dy, d)
             elif type(d) is tuple:
-                made = self.backs[t]((self.dys[t] + d[0], *d[1:]))
+                dx, d = back((dy + d[0], *d[1:]))
             else:
-                made = self.backs[t](self.dys[t] + d)
-            self.dxs[t], d = made
-        return d
-
-    def taste(self, x: Packed, state: Any) -> None:
-        """One step without rows, where there is none, for what outputs would be like."""
-        rows = Ragged._make(x.values, x.inner)[:0] if x.inner else x.values[:0]
-        self.steps, self.ys, self.backs = [rows], [None], [None]
-        self.stretch(_cut(state, 0, 0), range(1), 0)
+                dx, d = back(dy + d)
+            dxs.append(dx)
+        return sweep.ordered(dxs), sweep.last(d, running)
 
 
-def shrinking(stretch: Callable[[Any, range, int], Any], table: RankTable, state: Any) -> Any:
-    """From the first step to the last: the states of sequences that end are laid aside. The last, by rank.
+class _Sweep:
+    """The order of steps, and what becomes of states between steps of different sizes."""
 
-    `stretch` takes a state through steps of one size.
+    def __init__(self, table: RankTable, states: Any) -> None:
+        self.states = states
+        self.count = len(table)
+        self.sizes = self.ordered(table.size_at_t.tolist())
 
-    Examples
-    --------
-    >>> shrinking(lambda state, ts, size: state + len(ts), vl.RankTable([3, 1]), np.zeros(2, int))
-    array([3, 1])
-    """
-    aside = []
-    running = len(table)
-    for begin, end, size in _stretches(table):
-        if size < running:
-            aside.append(_cut(state, size, running))
-            state = _cut(state, 0, size)
-            running = size
-        state = stretch(state, range(begin, end), size)
-    return _stacked([state, *reversed(aside)])
+    def ordered(self, steps: list[Any]) -> list[Any]:
+        return steps
 
+    def start(self) -> tuple[Any, int]:
+        return self.states, self.count
 
-def growing(stretch: Callable[[Any, range, int], Any], table: RankTable, state: Any) -> Any:
-    """From the last step to the first: sequences join with the state that they have. The last, by rank.
+    def resized(self, state: Any, running: int, size: int) -> Any:
+        raise NotImplementedError
 
-    Examples
-    --------
-    >>> growing(lambda state, ts, size: state + len(ts), vl.RankTable([3, 1]), np.zeros(2, int))
-    array([3, 1])
-    """
-    running = 0
-    now = _cut(state, 0, 0)
-    for begin, end, size in reversed(_stretches(table)):
-        more = _cut(state, running, size)
-        now = stretch(_stacked([now, more] if running else [more]), range(end - 1, begin - 1, -1), size)
-        running = size
-    return _stacked([now, _cut(state, running, len(table))] if running else [state])
+    def last(self, state: Any, running: int) -> Any:
+        return state
 
 
-def _stretches(table: RankTable) -> list[tuple[int, int, int]]:
-    """Steps of one size: where they begin, where they end, the size."""
-    sizes = table.size_at_t
-    if not len(sizes):
-        return []
-    begins = [0, *(np.flatnonzero(sizes[1:] != sizes[:-1]) + 1).tolist()]
-    return list(zip(begins, [*begins[1:], len(sizes)], sizes[begins].tolist(), strict=True))
+class _Shrinking(_Sweep):
+    """From the first step to the last: the states of sequences that end are laid aside."""
+
+    def __init__(self, table: RankTable, states: Any) -> None:
+        super().__init__(table, states)
+        self.aside: list[Any] = []
+
+    def resized(self, state: Any, running: int, size: int) -> Any:
+        if type(state) is tuple:
+            self.aside.append(_cut(state, size, running))
+            return _cut(state, 0, size)
+        self.aside.append(state[size:])
+        return state[:size]
+
+    def last(self, state: Any, running: int) -> Any:
+        return _stacked([state, *reversed(self.aside)])
+
+
+class _Growing(_Sweep):
+    """From the last step to the first: sequences join with the state that they have."""
+
+    def ordered(self, steps: list[Any]) -> list[Any]:
+        return steps[::-1]
+
+    def start(self) -> tuple[Any, int]:
+        return _cut(self.states, 0, 0), 0
+
+    def resized(self, state: Any, running: int, size: int) -> Any:
+        more = _cut(self.states, running, size)
+        return _stacked([state, more]) if running else more
+
+    def last(self, state: Any, running: int) -> Any:
+        return self.resized(state, running, self.count)
+
+
+class _Once(_Sweep):
+    """One step without rows, where there is none, for what outputs would be like."""
+
+    def __init__(self, states: Any) -> None:
+        self.states, self.count, self.sizes = states, 0, [0]
+
+
+def _nothing(x: Packed) -> Any:
+    return Ragged._make(x.values, x.inner)[:0] if x.inner else x.values[:0]
+
+
+def _check(y: Any, state: Any, sweep: _Sweep, at: int, size: int) -> None:
+    """Refuse an output or a state of another size than the step has."""
+    for one in (y, *(state if isinstance(state, tuple) else (state,))):
+        if len(one) != size:
+            t = sweep.ordered(list(range(len(sweep.sizes))))[at]
+            raise ValueError(f"cell: gave {len(one)} rows at step {t}, which has {size}")
 
 
 def _kind(made: Any) -> str:

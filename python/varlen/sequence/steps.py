@@ -178,12 +178,12 @@ def joined(parts: Sequence[Any]) -> Values:
     >>> joined([np.array([1, 2]), np.array([3.5])])
     array([1. , 2. , 3.5])
     """
-    if any(is_tensor(part) for part in parts):
+    if not len(parts):
+        return np.zeros(0, np.float32)
+    if is_tensor(parts[0]):
         from varlen.interop.torch import concat
 
         return concat(list(parts))
-    if not len(parts):
-        return np.zeros(0, np.float32)
     try:
         return _core.concat(parts)
     except ValueError:
