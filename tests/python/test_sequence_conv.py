@@ -126,3 +126,17 @@ def test_conv_refuses_what_does_not_fit():
         vl.row_conv(r, np.ones((2, 3)))
     with pytest.raises(ValueError, match=r"input: expected a Ragged or \(n, T, D\), got shape \(3, 2\)"):
         vl.row_conv(np.ones((3, 2)), np.ones((2, 2)))
+
+
+def test_conv_takes_lists_and_refuses_other_kinds():
+    r = vl.Ragged(np.ones((3, 1)), [3])
+    assert vl.sequence_conv(r, [[1.0], [2.0]], padding_data=[[5.0]]).values.ravel().tolist() == [7, 3, 3]
+    torch = pytest.importorskip("torch")
+    of_tensors = vl.Ragged(torch.ones(3, 1), [3])
+    with pytest.raises(TypeError, match="filter: expected a tensor as input is one, got ndarray"):
+        vl.sequence_conv(of_tensors, np.ones((2, 1)))
+    with pytest.raises(TypeError, match="bias: expected an array as input is one, got Tensor"):
+        vl.sequence_conv(r, np.ones((2, 1)), bias=torch.ones(1))
+    half = vl.Ragged(torch.ones((3, 1), dtype=torch.bfloat16), [3])
+    made = vl.sequence_conv(half, torch.ones((2, 1), dtype=torch.bfloat16))
+    assert (made.dtype, made.values.ravel().tolist()) == (torch.bfloat16, [1, 2, 2])

@@ -33,6 +33,18 @@ def test_scatter_gives_what_paddle_gives():
     assert made == [[0, 7], [0, 0]]
 
 
+def test_scatter_takes_any_numbers():
+    index = vl.Ragged([0, 1, 1], [2, 1])
+    for dtype in ("bool", "float16", ">f8", ">i4"):
+        made = vl.sequence_scatter(np.zeros((2, 2), dtype), index, np.ones(3, dtype))
+        assert made.astype(int).tolist() == [[1, 1], [0, 1]]
+    torch = pytest.importorskip("torch")
+    table = torch.tensor([[256.0], [0.0]], dtype=torch.bfloat16)
+    rows = torch.ones(3, dtype=torch.bfloat16)
+    made = vl.sequence_scatter(table, vl.Ragged([0, 0, 0], [2, 1]), rows)
+    assert (made.dtype, made.tolist()) == (torch.bfloat16, [[258], [1]])
+
+
 def test_scatter_takes_inner_sequences_together():
     index = vl.Ragged([0, 1, 1, 0], [[2, 1], [1, 2, 1]])
     table = np.zeros((2, 2))

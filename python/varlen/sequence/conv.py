@@ -14,7 +14,7 @@ from varlen.sequence.given import gradient_rows, put_back, sequences
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.shifts import shifted
-from varlen.types.values import as_values, is_tensor
+from varlen.types.values import as_values, is_tensor, like
 
 
 def sequence_conv(
@@ -83,13 +83,14 @@ def sequence_conv(
     """
     r = sequences(input, "input")
     rows = _matrix(r.values, "input")
+    filter = _alike(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
-    columns = _columns(rows, window, padding_data)
-    if bias is not None and tuple(bias.shape) != (filter.shape[1],):
-        raise ValueError(f"bias: expected shape ({filter.shape[1]},), got {tuple(bias.shape)}")
-    made = columns @ filter
+    made = _columns(rows, window, padding_data) @ filter
     if bias is not None:
-        made = made + bias
+        added = _alike(bias, "bias", rows)
+        if tuple(added.shape) != (filter.shape[1],):
+            raise ValueError(f"bias: expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
+        made = made + added
     return r._make(made, r.levels if window.stride == 1 else (*window.above, window.kept))
 
 
@@ -122,6 +123,7 @@ def backprop_sequence_conv(
     """
     r = sequences(input, "input")
     rows = _matrix(r.values, "input")
+    filter = _alike(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
     columns = _columns(rows, window, padding_data)
     levels = r.levels if window.stride == 1 else (*window.above, window.kept)
@@ -136,7 +138,7 @@ def backprop_sequence_conv(
     d_padding = None
     if padding_data is not None:
         at, which = window.outside()
-        d_padding = put_back(_flat(d_columns)[_index(at, d)], which, len(padding_data))
+        d_padding = put_back(_flat(d_columns)[like(at, d)], which, len(padding_data))
     return r._make(d_rows.reshape(r.values.shape), r.levels), columns.T @ d, d_padding, d.sum(0)
 
 
@@ -178,7 +180,7 @@ def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
     array([21.,  2.,  3.])
     """
     r, shape = _sequences_of(input)
-    _check_rows(r, filter)
+    filter = _filter_of_rows(r, filter)
     values, over, _ = r._over(level)
     made = values * filter[0]
     for k in range(1, len(filter)):
@@ -204,7 +206,7 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     (array([ 1., 11.,  1.]), array([6., 2.]))
     """
     r, shape = _sequences_of(input)
-    _check_rows(r, filter)
+    filter = _filter_of_rows(r, filter)
     values, over, _ = r._over(level)
     d = gradient_rows(dY if shape is None else as_values(dY, "dY").reshape(r.values.shape), r.total, r.levels)
     dX, taps = d * filter[0], [(values * d).sum(0)]
@@ -267,8 +269,8 @@ def _window(
     r: Ragged, rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
 ) -> _Window:
     _, over, above = r._over(level)
-    if getattr(filter, "ndim", 0) != 2:
-        raise ValueError(f"filter: expected (context_length * {rows.shape[1]}, M), got {_shape(filter)}")
+    if filter.ndim != 2:
+        raise ValueError(f"filter: expected (context_length * {rows.shape[1]}, M), got {tuple(filter.shape)}")
     if length is None:
         length = len(filter) // rows.shape[1] if rows.shape[1] else 1
         whole(length, "context_length", 1)
@@ -295,32 +297,32 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
     columns = kernels.seq2col(rows, window.over, left, right, 1, window.stride)[0]
     if padding is None:
         return columns
+    padding = _alike(padding, "padding_data", rows)
     shape = (window.padding, rows.shape[1])
-    if _shape(padding) != shape:
-        raise ValueError(f"padding_data: expected shape {shape}, got {_shape(padding)}")
+    if tuple(padding.shape) != shape:
+        raise ValueError(f"padding_data: expected shape {shape}, got {tuple(padding.shape)}")
     at, which = window.outside()
     flat = columns.reshape(len(columns) * window.length, rows.shape[1])
     if is_tensor(rows):
         from varlen.interop.torch_span import take_rows
 
-        flat = flat.index_copy(0, _index(at, rows), take_rows(padding, which))
+        flat = flat.index_copy(0, like(at, rows), take_rows(padding, which))
     else:
         flat[at] = padding[which]
     return flat.reshape(columns.shape)
-
-
-def _index(at: Any, values: Any) -> Any:
-    from varlen.types.values import like
-
-    return like(at, values)
 
 
 def _flat(d_columns: Any) -> Any:
     return d_columns.reshape(d_columns.shape[0] * d_columns.shape[1], d_columns.shape[2])
 
 
-def _shape(x: Any) -> tuple[int, ...]:
-    return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
+def _alike(given: Any, argument: str, rows: Any) -> Any:
+    """An array where the rows are one, a tensor where they are."""
+    made = as_values(given, argument)
+    if is_tensor(made) != is_tensor(rows):
+        kind = "a tensor" if is_tensor(rows) else "an array"
+        raise TypeError(f"{argument}: expected {kind} as input is one, got {type(given).__name__}")
+    return made
 
 
 def _matrix(values: Any, argument: str) -> Any:
@@ -341,7 +343,9 @@ def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
     return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
 
 
-def _check_rows(r: Ragged, filter: Any) -> None:
+def _filter_of_rows(r: Ragged, given: Any) -> Any:
     wanted = tuple(r.values.shape[1:])
-    if _shape(filter)[1:] != wanted or not len(filter):
-        raise ValueError(f"filter: expected one row or more of shape {wanted}, got {_shape(filter)}")
+    filter = _alike(given, "filter", r.values)
+    if tuple(filter.shape[1:]) != wanted or not len(filter):
+        raise ValueError(f"filter: expected one row or more of shape {wanted}, got {tuple(filter.shape)}")
+    return filter

@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.ops.window import backprop_seq2col
-from varlen.sequence.given import fill_for, gradient_rows, picked, sequences
+from varlen.sequence.given import fill_for, gradient_rows, picked, put_back, sequences
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.levels import place_of
@@ -71,20 +71,21 @@ def sequence_enumerate(input: Any, win_size: int, pad_value: Any = 0, *, level: 
         from varlen.interop.torch_window import seq2col
 
         made = seq2col(rows.reshape(len(rows), 1, *rows.shape[1:]), over, 0, size - 1, 1, 1, None, None)[0]
+        made = made if made.dtype == values.dtype else made.view(values.dtype)  # bytes that have no name
     else:
         made = _core.seq2col(rows.reshape(len(rows), 1, *rows.shape[1:]), over, 0, size - 1)[0]
     made = made.reshape(len(rows), size, *rows.shape[1:])
     return r._make(_filled(made, over, size, fill) if pad_value != 0 else made, r.levels)
 
 
-def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int) -> Ragged:
-    """The gradient of `sequence_enumerate` at the innermost level: the sum of the places that a row has.
+def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: int = -1) -> Ragged:
+    """The gradient of `sequence_enumerate`: for each row the sum of the places that it has.
 
     Parameters
     ----------
     dY
-        (T, win_size) or (T, win_size, ...): a `Ragged`, or its rows.
-    input, win_size
+        The gradient of what `sequence_enumerate` gave: a `Ragged`, or its rows.
+    input, win_size, level
         As they were given to `sequence_enumerate`.
 
     Returns
@@ -99,6 +100,11 @@ def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int) -> Ragged:
     array([1., 5., 5.])
     """
     r, size = sequences(input, "input"), whole(win_size, "win_size", 1)
+    at = place_of(level, r.levels)
+    if at < len(r.levels) - 1:
+        made = _of_sequences(r._make(np.arange(r.total), r.levels), at, size)
+        d = gradient_rows(dY, made.total, made.levels)
+        return r._make(put_back(d, made.values, r.total), r.levels)
     d = gradient_rows(dY, r.total, r.levels)
     inner = _inner(r.values)
     if d.shape[1:] != (size, *inner):
@@ -135,6 +141,13 @@ def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
     padded = Level.from_offsets(np.append(below.offsets, below.total))
     numbers = np.arange(over.total, 0, -1).reshape(-1, 1, 1)
     order = over.total - _core.seq2col(numbers, over, 0, size - 1)[0].reshape(-1)
-    values, levels = picked(r._make(r.values, (padded, *r.levels[at + 2 :])), 0, order)
+    values = r.values
+    watched = is_tensor(values) and values.requires_grad
+    of = np.arange(r.total) if watched else values
+    rows, levels = picked(r._make(of, (padded, *r.levels[at + 2 :])), 0, order)
+    if watched:  # rows come more than once, and their gradients are to be added in one order
+        from varlen.interop.torch_span import take_rows
+
+        rows = take_rows(values, rows)
     windows = Level.from_lengths(np.full(over.total, size))
-    return r._make(values, (*r.levels[: at + 1], windows, *levels))
+    return r._make(rows, (*r.levels[: at + 1], windows, *levels))

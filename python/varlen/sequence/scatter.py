@@ -61,8 +61,9 @@ def sequence_scatter(input: Any, index: Any, updates: Any, *, level: int = -1) -
 
         made = added(table, rows, places).reshape(shape)
     else:
-        made = table.copy()
-        _core.scatter_add(made, places, rows)
+        native = block.dtype.newbyteorder("=")
+        made = table.astype(native)
+        _core.scatter_add(made, places, rows.astype(native, copy=False))
         made = made.reshape(shape)
     return input._make(made, input.levels) if isinstance(input, Ragged) else made
 
