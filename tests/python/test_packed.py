@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -71,6 +72,11 @@ def test_packed_moves_every_dtype_in_an_order_that_is_given(r, random):
     assert shared.values.tolist() == p.table.rows.tolist()
 
 
+def fields_of(padded):
+    """What Thinc's Padded holds."""
+    return {name: getattr(padded, name) for name in ("data", "size_at_t", "lengths", "indices")}
+
+
 @given(strategies.raggeds(depth=1, dtype="float32"), st.sampled_from(["stable", "reversed", "torch"]))
 def test_packed_is_whole_after_padded_and_packed_sequences(r, order):
     p = r.pack(order=order)
@@ -79,6 +85,7 @@ def test_packed_is_whole_after_padded_and_packed_sequences(r, order):
     assert vl.Packed.from_padded(padded).to_padded().equals(padded, equal_nan=True)
     if order == "reversed":
         assert padded.equals(r.to_padded(), equal_nan=True)
+        assert vl.Packed.from_padded(SimpleNamespace(**fields_of(padded))).equals(p, equal_nan=True)
     if not r.size:
         return
     there = p.to_packed_sequence(empty="drop")
@@ -194,7 +201,7 @@ TABLE = R.pack().table
         (lambda: R[[0, 1, 1]].pack().to_packed_sequence(empty="x"), ValueError, "expected 'raise' or 'drop'"),
         (lambda: vl.Ragged([1], [0, 1]).pack().to_packed_sequence(), ValueError, "sequence 0 is empty"),
         (lambda: vl.Packed.from_ragged([1]), TypeError, "ragged: expected a Ragged, got list"),
-        (lambda: vl.Packed.from_padded([1]), TypeError, "padded: expected a Padded"),
+        (lambda: vl.Packed.from_padded([1]), TypeError, "padded: expected data, size_at_t"),
         (lambda: vl.Packed.from_packed_sequence([1]), TypeError, "expected a PackedSequence"),
         (lambda: vl.Packed.from_padded(R[:2].to_padded(), TABLE), ValueError, "its lengths are not those"),
         (

@@ -54,13 +54,14 @@ def test_steps_of_sub_sequences():
         assert [step.lengths.tolist() for step in steps] == [[2, 3], [6, 6], [3]]
         assert steps[2].to_list() == [[17, 18, 19]]
     tied = rows([3, 2, 4, 2], [3, 4, 4, 0, 1, 5, 2, 2, 2, 7, 1])
-    assert [step.lengths.tolist() for step in steps_of(tied)] == [[5, 3, 0, 7], [2, 4, 1, 1], [2, 4], [2]]
+    for steps in (steps_of(tied), steps_of(deeper(tied), 2)):
+        assert [step.lengths.tolist() for step in steps] == [[5, 3, 0, 7], [2, 4, 1, 1], [2, 4], [2]]
 
 
 def test_steps_of_sub_sequences_of_sub_sequences():
     x = rows([2, 3, 1], [2, 3, 1, 4, 2, 1], [3, 4, 4, 6, 4, 1, 1, 4, 4, 8, 6, 1, 4])
-    first = steps_of(x)[0]
-    assert [level.lengths.tolist() for level in first.levels] == [[1, 2, 1], [1, 3, 4, 4]]
+    for steps in (steps_of(x), steps_of(deeper(x), 2)):
+        assert [level.lengths.tolist() for level in steps[0].levels] == [[1, 2, 1], [1, 3, 4, 4]]
     assert len(steps_of(x, 1)) == 4
     assert len(steps_of(x, 2)) == 8
 

@@ -26,6 +26,7 @@ STEPS = {
     "seq2col": lambda x: ops.seq2col(x, 1, lengths=LEVEL),
     "gather_add": lambda x: ops.gather_add(x, np.array([[0, 4], [2, 2]])),
     "insert_rows": lambda x: ops.insert_rows(x, [1, 4], rows=x[:2] * 3).values,
+    "pack": lambda x: vl.Ragged(x, levels=[LEVEL]).pack().values,
     "lstm": lambda x: ops.lstm_forward_training(
         x.reshape(-1).repeat(2), x[:1, :1, None], x[1:2, :1, None], x, [3, 2]
     )[0],

@@ -145,8 +145,8 @@ class Packed:
         return cls._make(*laid(ragged.values, table, levels[at + 1 :]))
 
     @classmethod
-    def from_padded(cls, padded: Padded, table: RankTable | None = None) -> Self:
-        """From a `Padded`, whose order is kept; steps that no sequence reaches are left out.
+    def from_padded(cls, padded: Any, table: RankTable | None = None) -> Self:
+        """From a `Padded`, ours or Thinc's, whose order is kept; steps that no sequence reaches are left out.
 
         `table` gives back the levels above, which a Padded has no room for.
 
@@ -156,7 +156,7 @@ class Packed:
         array([2, 1, 3])
         """
         if not isinstance(padded, Padded):
-            raise TypeError(f"padded: expected a Padded, got {type(padded).__name__}")
+            padded = Padded.from_thinc(padded)
         made = table_of(padded.lengths, padded.indices)
         return cls._make(padded.to_packed(), made if table is None else agreed(made, table, "padded"))
 

@@ -173,9 +173,11 @@ class RankTable:
     def inverse(self) -> Int32s:
         """(n,) int32, read-only: sequence i has rank inverse[i]."""
         if self._inverse is None:
-            made = np.empty(len(self), np.int32)
-            made[self.indices] = np.arange(len(self), dtype=np.int32)
-            self._inverse = _frozen(made)
+            # Sequences of one row each, packed, are the permutation; taken back, what they are numbered by.
+            count = len(self)
+            sizes = [count] if count else []
+            ranks = np.arange(count, dtype=np.int32)
+            self._inverse = _frozen(_core.packed2ragged(ranks, sizes, np.ones(count, int), self.indices)[0])
         return self._inverse
 
     @property
