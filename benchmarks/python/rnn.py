@@ -145,7 +145,7 @@ def _(case: Case) -> None:
 
         return twice
 
-    case.per("a step", max(1, int(documents.max(initial=0) + sentences.max(initial=0))), 1000)
+    case.per("a step", max(1, int(documents.max(initial=0) + sentences.max(initial=0))), 1000, 5900)
 
 
 def _stepped(rows: Any, lengths: Any, start: Any, cell: Any) -> Any:
