@@ -293,7 +293,7 @@ def test_out_and_in_place_write_the_values():
             ValueError,
             "sequence 1 of level 0 has length 1 in one and 2",
         ),
-        (lambda r: r + nested(), ValueError, "one has 1 levels, the other 2"),
+        (lambda r: r + nested(), ValueError, "the containers nest differently: sequence 0 of level 0"),
         (lambda r: r + np.ones(4), ValueError, r"shape \(4,\) does not go with 3 sequences"),
         (lambda r: r + np.ones((3, 2)), ValueError, "does not go with 3 sequences"),
         (lambda r: np.add(r, 1, out=np.zeros(6, int)), TypeError, "out: expected a Ragged"),

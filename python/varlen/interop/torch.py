@@ -130,7 +130,7 @@ def through(
     return tensor[tensor_of(picked).to(tensor.device)], rest
 
 
-def concat(values: list[Any]) -> torch.Tensor:
+def concat(values: list[Any], axis: int = 0) -> torch.Tensor:
     """Tensors, and arrays among them, one after another, on the device of the first tensor.
 
     Examples
@@ -142,7 +142,8 @@ def concat(values: list[Any]) -> torch.Tensor:
     import torch
 
     first = next(x for x in values if isinstance(x, torch.Tensor))
-    return torch.cat([x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values])
+    parts = [x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values]
+    return torch.cat(parts, axis)
 
 
 def call(ufunc: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:

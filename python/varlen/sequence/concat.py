@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from varlen._core import Level
 from varlen.sequence.given import gradient_rows, picked
-from varlen.types import Ragged, concatenate
-from varlen.types.arguments import listed
-from varlen.types.levels import composed, difference, place_of, same
-
-if TYPE_CHECKING:
-    from varlen.types.levels import Levels
+from varlen.types import Ragged
+from varlen.types.combine import alike, check_rows, parts_of, woven
+from varlen.types.levels import composed, place_of
 
 
 def sequence_concat(input: Iterable[Any], *, level: int = -1) -> Ragged:
@@ -45,7 +42,7 @@ def sequence_concat(input: Iterable[Any], *, level: int = -1) -> Ragged:
     Notes
     -----
     As Paddle's `sequence_concat`, which takes one level, two inputs and more, and no input without rows. With
-    level=0 two levels are merged, as it was once designed. `varlen.concatenate` with axis=1 is level=0.
+    level=0 two levels are merged, as it was once designed. `varlen.concatenate` with axis=k + 1 is level=k.
 
     Examples
     --------
@@ -57,8 +54,8 @@ def sequence_concat(input: Iterable[Any], *, level: int = -1) -> Ragged:
     [[[1], [2], [4]], [[3], [5], [6]]]
     """
     parts, at = _parts(input, level)
-    made = concatenate([part._make(part.values, part.levels[at:]) for part in parts], axis=1)
-    return made._make(made.values, (*parts[0].levels[:at], *made.levels))
+    check_rows(parts, "input")
+    return woven(parts, at, "input")
 
 
 def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged]:
@@ -94,20 +91,7 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
 
 def _parts(input: Any, level: int) -> tuple[list[Ragged], int]:
     """The inputs, which nest alike above a level, and its number."""
-    if isinstance(input, Ragged):
-        raise TypeError("input: expected a list of Ragged, got one Ragged")
-    parts = listed(input, "input", "Ragged")
-    if not parts:
-        raise ValueError("input: there is nothing to concatenate")
-    for p, part in enumerate(parts):
-        if not isinstance(part, Ragged):
-            raise TypeError(f"input: part {p} is no Ragged but {type(part).__name__}")
+    parts = parts_of(input, "input")
     at = place_of(level, parts[0].levels)
-    first: Levels = parts[0].levels
-    for p, part in enumerate(parts):
-        if len(part.levels) != len(first):
-            raise ValueError(f"input: part {p} has {len(part.levels)} levels, the first has {len(first)}")
-        if not same(part.levels[:at], first[:at]):
-            parted = difference(part.levels[:at], first[:at])
-            raise ValueError(f"input: part {p} nests otherwise than the first: {parted}")
+    alike(parts, at, "input")
     return parts, at

@@ -45,6 +45,25 @@ def whole(value: Any, argument: str, least: int = 0, most: int | None = _MOST) -
     return number
 
 
+def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
+    """An axis, counted from the outermost.
+
+    Raises
+    ------
+    ValueError
+        There is no such axis.
+
+    Examples
+    --------
+    >>> axis_of(-1, 3)
+    2
+    """
+    at = whole(axis, argument, -(2**63))
+    if not -ndim <= at < ndim:
+        raise ValueError(f"{argument}: {at} is out of range for {ndim} axes")
+    return at % ndim
+
+
 def with_room(count: int, argument: str) -> int:
     """A number of things of 8 bytes that memory could hold, if it were large enough.
 

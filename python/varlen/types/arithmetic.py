@@ -1,4 +1,4 @@
-"""Ufuncs, equality and rectangles: what works on the values of containers that nest alike."""
+"""Ufuncs, equality and rectangles: what works on values of containers that nest alike, or down to a level."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.types.arguments import unmasked
-from varlen.types.levels import Levels, difference, same
-from varlen.types.values import is_tensor, like
+from varlen.types.levels import Levels, composed, difference, same
+from varlen.types.values import is_tensor, like, spread
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`ufunc(*inputs, **kwargs)` where one of inputs or outputs is a Ragged: on values, levels shared.
 
-    Another Ragged must nest alike. Scalars go to every value. An array's first axis is the sequences: (n,) or
-    (n, 1) gives each sequence a number, (n, 1, ..., *trailing) a row.
+    Another Ragged nests alike, or has fewer levels, which are the outer ones: each of its rows goes to all
+    values below it. Scalars go to every value. An array's first axis is the sequences: (n,) or (n, 1) gives
+    each sequence a number, (n, 1, ..., *trailing) a row. Axes stand below each other from the outermost on;
+    nothing is guessed from sizes.
 
     Raises
     ------
@@ -33,17 +35,20 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     >>> r = vl.Ragged([1, 2, 3], [2, 1])
     >>> (r + np.array([10, 20])).to_list(), (r * r > 3).to_list()
     ([[11, 12], [23]], [[False, True], [True]])
+    >>> deep = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> (deep - deep.max()).to_list()
+    [[[-1, 0], [0]], [[0]]]
     """
     if method != "__call__" or ufunc.signature is not None:
         return NotImplemented
     outs = kwargs.pop("out", None) or ()
-    model = next(x for x in (*inputs, *outs) if _is_ragged(x))
+    model, room = model_of((*inputs, *outs, kwargs.get("where")))
     for x in inputs:
         if not _is_ragged(x) and not is_tensor(x) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented
-    given = [_operand(x, model) for x in inputs]
+    given = [operand(x, model, room) for x in inputs]
     if "where" in kwargs:
-        kwargs["where"] = _operand(kwargs["where"], model)
+        kwargs["where"] = operand(kwargs["where"], model, room)
     if outs:
         kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
     if any(is_tensor(x) for x in given):
@@ -122,46 +127,65 @@ def _is_ragged(x: Any) -> bool:
     return hasattr(x, "levels") and hasattr(x, "_make")
 
 
-def _operand(x: Any, model: Ragged) -> Any:
+def model_of(operands: tuple[Any, ...]) -> tuple[Ragged, int]:
+    """The deepest Ragged among operands, and how many trailing axes the widest of them has.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> model_of((2, r))[0] is r
+    True
+    """
+    raggeds = [x for x in operands if _is_ragged(x)]
+    return max(raggeds, key=lambda r: len(r.levels)), max(r.values.ndim for r in raggeds) - 1
+
+
+def operand(x: Any, model: Ragged, room: int) -> Any:
+    """What stands for an operand beside the values of `model`, whose rows have up to `room` axes.
+
+    Raises
+    ------
+    ValueError
+        A Ragged that nests differently, an array that does not fit.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> operand(r, r, 0), operand([10, 20], r, 0), operand(2, r, 0)
+    (array([3, 1, 4]), array([10, 10, 20]), 2)
+    """
     if _is_ragged(x):
-        if not same(x.levels, model.levels):
-            raise ValueError(f"the containers nest differently: {difference(model.levels, x.levels)}")
-        return x.values
+        depth = len(x.levels)
+        if not same(x.levels, model.levels[:depth]):
+            parted = difference(model.levels[:depth], x.levels)
+            raise ValueError(f"the containers nest differently: {parted}")
+        return _rows(x.values, model.levels[depth:], room)
     if not is_tensor(x):
         if np.isscalar(x) or x is None:
             return x
         x = np.asarray(unmasked(x, "operand"))
-    return x if x.ndim == 0 else _per_sequence(x, model)
+    return x if x.ndim == 0 else _per_sequence(x, model, room)
 
 
-def _per_sequence(x: Any, model: Ragged) -> Any:
+def _rows(x: Any, below: Levels, room: int) -> Any:
+    """Rows of the same rank for each value that nests below; their axes stay the outer ones."""
+    if x.ndim - 1 < room:
+        x = x.reshape((*x.shape, *(1,) * (room + 1 - x.ndim)))
+    return spread(x, composed(below)) if below else x
+
+
+def _per_sequence(x: Any, model: Ragged, room: int) -> Any:
     """An array whose first axis is the sequences, as rows for the values."""
     n, ragged = len(model), len(model.levels)
     trailing = tuple(x.shape[1 + ragged :])
-    room = model.values.ndim - 1
     if x.shape[0] not in (n, 1) or any(s != 1 for s in x.shape[1 : 1 + ragged]) or len(trailing) > room:
         ones = ", 1" * ragged
         raise ValueError(
             f"an array of shape {tuple(x.shape)} does not go with {n} sequences: "
             f"expected ({n},), ({n}{ones}) or ({n}{ones}, ...) with the trailing dimensions of the values"
         )
-    rows = x.reshape((x.shape[0], *trailing, *(1,) * (room - len(trailing))))
-    return rows if x.shape[0] == 1 != n else rows[like(outer_ids(model.levels), rows)]
-
-
-def outer_ids(levels: Levels) -> NDArray[np.int64]:
-    """The outermost sequence that each value is in, (total,).
-
-    Examples
-    --------
-    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
-    >>> outer_ids(r.levels)
-    array([0, 0, 0, 1])
-    """
-    ids = levels[0].row_ids
-    for level in levels[1:]:
-        ids = ids[level.row_ids]
-    return ids
+    rows = x.reshape((x.shape[0], *trailing))
+    return _rows(rows, () if x.shape[0] == 1 != n else model.levels, room)
 
 
 def _target(out: Any, model: Ragged) -> Any:

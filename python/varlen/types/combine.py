@@ -10,14 +10,14 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.arguments import listed, whole
-from varlen.types.levels import composed, each_level
+from varlen.types.arguments import axis_of, listed, whole
+from varlen.types.levels import composed, difference, each_level, same
 from varlen.types.ragged import Ragged
 from varlen.types.values import host, is_tensor, like, like_bits
 
 
 def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
-    """One after another: their sequences (axis 0), or the rows inside each sequence (axis 1).
+    """One after another: their sequences (axis 0), what is inside each sequence (ragged axes), or their rows.
 
     Parameters
     ----------
@@ -26,43 +26,67 @@ def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
         promoted as NumPy's are.
     axis
         0: n sequences and m sequences make n + m. 1: sequence i is all their sequences i, end to end; they
-        have as many sequences.
+        have as many sequences. A deeper ragged axis: the same, of the sequences of a deeper level; the levels
+        above are alike. An axis of the rows: rows side by side; all levels are alike, and shared.
 
     Raises
     ------
     TypeError
         Something that is no Ragged.
     ValueError
-        Nothing to concatenate; levels, rows or numbers of sequences that do not fit: which part is named.
+        No such axis; nothing to concatenate; levels, rows or numbers of sequences that do not fit: which part
+        is named.
 
     Examples
     --------
     >>> a, b = vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([1, 5], [0, 2])
     >>> vl.concatenate([a, b]).to_list(), vl.concatenate([a, b], axis=1).to_list()
     ([[3, 1], [4], [], [1, 5]], [[3, 1], [4, 1, 5]])
+    >>> deep = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> vl.concatenate([deep, deep * 10], axis=2).to_list()
+    [[[1, 2, 10, 20], [3, 30]], [[4, 40]]]
     """
-    parts = _parts(raggeds)
-    if axis in (0, -parts[0].ndim):
+    parts = parts_of(raggeds, "raggeds")
+    at = axis_of(axis, parts[0].ndim)
+    depth = len(parts[0].levels)
+    if at > depth:
+        alike(parts, depth, "raggeds")
+        return parts[0]._make(_side_by_side([part.values for part in parts], at - depth), parts[0].levels)
+    if at == 0:
+        check_rows(parts, "raggeds")
         return _one_after_another(parts)
-    if axis not in (1, 1 - parts[0].ndim):
-        raise ValueError(f"axis: expected 0 or 1, got {axis}")
-    for p, part in enumerate(parts):
-        if len(part) != len(parts[0]):
-            raise ValueError(f"raggeds: part {p} has {len(part)} sequences, the first has {len(parts[0])}")
-    return _woven(parts)
+    alike(parts, at - 1, "raggeds")
+    check_rows(parts, "raggeds")
+    return woven(parts, at - 1, "raggeds")
 
 
-def stack(raggeds: Iterable[Ragged]) -> Ragged:
-    """One after another under a new outermost level: each part becomes one sequence of it.
+def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
+    """One after another along a new axis: at 0 each part becomes one sequence of a new outermost level.
+
+    Parameters
+    ----------
+    raggeds
+        At least one Ragged, as for `concatenate`.
+    axis
+        Where the new axis stands in the result. 1: sequence i holds the sequences i of all parts. Behind the
+        ragged axes: rows side by side, of parts that nest alike.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `concatenate`.
 
     Examples
     --------
-    >>> vl.types.stack([vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([1], [1])]).to_list()
-    [[[3, 1], [4]], [[1]]]
+    >>> a, b = vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([1, 5], [1, 1])
+    >>> vl.types.stack([a, b]).to_list(), vl.types.stack([a, b], axis=1).to_list()
+    ([[[3, 1], [4]], [[1], [5]]], [[[3, 1], [1]], [[4], [5]]])
+    >>> vl.types.stack([a, -a], axis=2).to_list()
+    [[[3, -3], [1, -1]], [[4, -4]]]
     """
-    parts = _parts(raggeds)
-    inner = _one_after_another(parts)
-    return inner._make(inner.values, (Level([len(part) for part in parts]), *inner.levels))
+    parts = parts_of(raggeds, "raggeds")
+    at = axis_of(axis, parts[0].ndim + 1)
+    return concatenate([part.expand_dims(at) for part in parts], at)
 
 
 def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
@@ -94,25 +118,99 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
     return [ragged[a:b] for a, b in pairwise(cuts)]
 
 
-def _parts(raggeds: Iterable[Ragged]) -> list[Ragged]:
-    if isinstance(raggeds, Ragged):
-        raise TypeError("raggeds: expected a list of Ragged, got one Ragged")
-    parts = listed(raggeds, "raggeds", "Ragged")
+def parts_of(given: Any, argument: str) -> list[Ragged]:
+    """Raggeds to join: at least one, all with as many levels.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else; the part is named.
+
+    Examples
+    --------
+    >>> parts_of([], "input")
+    Traceback (most recent call last):
+    ValueError: input: there is nothing to concatenate
+    """
+    if isinstance(given, Ragged):
+        raise TypeError(f"{argument}: expected a list of Ragged, got one Ragged")
+    parts = listed(given, argument, "Ragged")
     if not parts:
-        raise ValueError("raggeds: there is nothing to concatenate")
+        raise ValueError(f"{argument}: there is nothing to concatenate")
     for p, part in enumerate(parts):
         if not isinstance(part, Ragged):
-            raise TypeError(f"raggeds: part {p} is no Ragged but {type(part).__name__}")
+            raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}")
         if len(part.levels) != len(parts[0].levels):
             raise ValueError(
-                f"raggeds: part {p} has {len(part.levels)} levels, the first has {len(parts[0].levels)}"
-            )
-        if part.values.shape[1:] != parts[0].values.shape[1:]:
-            raise ValueError(
-                f"raggeds: part {p} has rows of shape {tuple(part.values.shape[1:])}, "
-                f"the first has {tuple(parts[0].values.shape[1:])}"
+                f"{argument}: part {p} has {len(part.levels)} levels, the first has {len(parts[0].levels)}"
             )
     return parts
+
+
+def alike(parts: list[Ragged], depth: int, argument: str) -> None:
+    """Refuse parts that nest otherwise than the first in the outermost `depth` levels.
+
+    Examples
+    --------
+    >>> alike([vl.Ragged([1], [1]), vl.Ragged([2], [1])], 1, "input")
+    """
+    first = parts[0].levels[:depth]
+    for p, part in enumerate(parts):
+        if not same(part.levels[:depth], first):
+            parted = difference(part.levels[:depth], first)
+            raise ValueError(f"{argument}: part {p} nests otherwise than the first: {parted}")
+
+
+def check_rows(parts: list[Ragged], argument: str) -> None:
+    """Refuse parts with rows of another shape than the first.
+
+    Examples
+    --------
+    >>> check_rows([vl.Ragged([1], [1]), vl.Ragged([[1]], [1])], "input")
+    Traceback (most recent call last):
+    ValueError: input: part 1 has rows of shape (1,), the first has ()
+    """
+    for p, part in enumerate(parts):
+        if part.values.shape[1:] != parts[0].values.shape[1:]:
+            raise ValueError(
+                f"{argument}: part {p} has rows of shape {tuple(part.values.shape[1:])}, "
+                f"the first has {tuple(parts[0].values.shape[1:])}"
+            )
+
+
+def woven(parts: list[Ragged], at: int, argument: str) -> Ragged:
+    """Each sequence of a level is those of its number in every part, end to end; above they nest alike.
+
+    Examples
+    --------
+    >>> woven([vl.Ragged([3, 1], [1, 1]), vl.Ragged([4], [0, 1])], 0, "input").to_list()
+    [[3], [1, 4]]
+    """
+    for p, part in enumerate(parts):
+        if len(part.levels[at]) != len(parts[0].levels[at]):
+            raise ValueError(
+                f"{argument}: part {p} has {len(part.levels[at])} sequences, "
+                f"the first has {len(parts[0].levels[at])}"
+            )
+    above = parts[0].levels[:at]
+    made = _woven([part._make(part.values, part.levels[at:]) for part in parts])
+    return made._make(made.values, (*above, *made.levels))
+
+
+def _side_by_side(values: list[Any], axis: int) -> Any:
+    """Rows joined along one of their axes."""
+    shapes = [tuple(x.shape[1:axis]) + tuple(x.shape[axis + 1 :]) for x in values]
+    for p, (x, shape) in enumerate(zip(values, shapes, strict=True)):
+        if x.ndim != values[0].ndim or shape != shapes[0]:
+            raise ValueError(
+                f"raggeds: part {p} has rows of shape {tuple(x.shape[1:])}, "
+                f"the first has {tuple(values[0].shape[1:])}"
+            )
+    if any(is_tensor(x) for x in values):
+        from varlen.interop.torch import concat
+
+        return concat(values, axis)
+    return np.concatenate(_of_one_dtype(values), axis)
 
 
 def _one_after_another(parts: list[Ragged]) -> Ragged:

@@ -11,6 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from varlen import _core
 from varlen.types import arithmetic, dense, indexing
 from varlen.types.arguments import a_dtype
+from varlen.types.choosing import Choosing
 from varlen.types.doors import Doors
 from varlen.types.levels import Levels, check, levels_from, same
 from varlen.types.lod import Lod
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Ragged(
-    Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts, Softmaxes,
+    Choosing, Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts, Softmaxes,
     Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
 ):  # fmt: skip
     """Sequences of different lengths, nested as deep as wanted.
@@ -64,7 +65,8 @@ class Ragged(
     Notes
     -----
     The structure is immutable; values may be written in place, as those of any NumPy view. Torch in gives
-    torch out. Operators and ufuncs work on the values of containers that nest alike.
+    torch out. Operators and ufuncs work on the values of containers that nest alike; a Ragged of fewer
+    levels, the outer ones, and an array (n,) give each row to all values below it.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.types import dense
-from varlen.types.arguments import listed, whole, with_room
+from varlen.types.arguments import axis_of, listed, whole, with_room
 from varlen.types.levels import composed, level_from, under
 from varlen.types.values import as_ints, as_values, host, is_tensor, like
 
@@ -168,8 +168,8 @@ class TensorFace:
         if axis is None:
             return sizes
         if np.ndim(axis) == 0:
-            return int(sizes[_axis(axis, self.ndim, "axis")])
-        return sizes[[_axis(each, self.ndim, "axis") for each in listed(axis, "axis", "ints")]]
+            return int(sizes[axis_of(axis, self.ndim)])
+        return sizes[[axis_of(each, self.ndim) for each in listed(axis, "axis", "ints")]]
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values.
@@ -189,7 +189,10 @@ class TensorFace:
         >>> r.merge_dims(0, 1).to_list(), r.merge_dims(1, 2).to_list(), r.merge_dims(0, 2)
         ([[1, 2], [3], [4]], [[1, 2, 3], [4]], array([1, 2, 3, 4]))
         """
-        outer, inner = _axis(outer_axis, self.ndim, "outer_axis"), _axis(inner_axis, self.ndim, "inner_axis")
+        outer, inner = (
+            axis_of(outer_axis, self.ndim, "outer_axis"),
+            axis_of(inner_axis, self.ndim, "inner_axis"),
+        )
         if outer > inner:
             raise ValueError(f"outer_axis: {outer} is behind inner_axis, {inner}")
         values, levels = self._values, self._levels
@@ -266,13 +269,6 @@ class TensorFace:
         [[[7], [8]], [[9]]]
         """
         return self._make(*under(new_values, self._levels, "new_values"))
-
-
-def _axis(given: Any, ndim: int, argument: str) -> int:
-    at = whole(given, argument, -(2**63))
-    if not -ndim <= at < ndim:
-        raise ValueError(f"{argument}: {at} is out of range for {ndim} axes")
-    return at % ndim
 
 
 def _sizes(shape: Any, axes: int) -> list[int | None]:

@@ -184,3 +184,37 @@ def unpacked(state: Any) -> Values:
     from varlen.interop.torch import unpacked as unpacked_torch
 
     return unpacked_torch(state)
+
+
+def taken(values: Values, rows: Any) -> Any:
+    """Some rows, in any order, of arrays or tensors; watched by autograd.
+
+    Examples
+    --------
+    >>> taken(np.array([3, 1, 4]), np.array([2, 2, 0]))
+    array([4, 4, 3])
+    """
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    if values.requires_grad and values.device.type == "cpu":
+        from varlen.interop.torch_span import take_rows
+
+        return take_rows(values, rows)
+    return values[like(rows, values)]
+
+
+def spread(rows: Any, level: _core.Level) -> Any:
+    """Row i for every row of sequence i, of arrays or tensors; watched by autograd.
+
+    Examples
+    --------
+    >>> spread(np.array([10, 20]), _core.Level([2, 1]))
+    array([10, 10, 20])
+    """
+    if isinstance(rows, np.ndarray):
+        return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_values(rows), level)
+    if rows.device.type == "cpu" and rows.requires_grad:
+        from varlen.interop.torch_reduce import expand
+
+        return expand(rows, level)
+    return rows[like(level.row_ids, rows)]
