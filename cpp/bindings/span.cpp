@@ -50,6 +50,7 @@ void bind_span(py::module_& m) {
   m.def("token_budget", &token_budget, py::arg("lengths"), py::arg("max_tokens"), py::arg("max_count"),
         py::arg("padded"), "Where consecutive batches end that keep to a budget of tokens.");
   add_span_rows(m);
+  add_span_cut(m);
   add_span_insert(m);
 }
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "check.hpp"
+#include "level_draw.hpp"
 #include "pad_draw.hpp"
+#include "varlen/span_rows.hpp"
 
 namespace {
 
@@ -200,4 +202,47 @@ TEST(span, budgets_as_a_loop_does) {
     ends.resize(z(got));
     CHECK(ends == plain_budget(lengths, most, count, padded));
   }
+}
+
+TEST(span, cuts_sequences_where_it_is_told) {
+  for (int turn = 0; turn < 500; ++turn) {
+    const varlen::test::Drawn drawn = varlen::test::drawn(draw(0, 9), 6);
+    const varlen::Offsets level = drawn.level();
+    Ints firsts;
+    Ints sizes;
+    for (std::int64_t i = 0; i < level.count; ++i) {
+      firsts.push_back(draw(0, level.length(i)));
+      sizes.push_back(draw(0, level.length(i) - firsts.back()));
+    }
+    std::vector<Range> ranges(z(level.count));
+    Ints ends(z(level.count));
+    CHECK(varlen::span_cut(level, firsts.data(), sizes.data(), ranges.data(), ends.data()).ok());
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const std::int64_t begin = level.start(static_cast<std::int64_t>(i)) + firsts[i];
+      CHECK(same(ranges[i], {begin, begin + sizes[i]}));
+      CHECK_EQ(ends[i], sum += sizes[i]);
+    }
+  }
+}
+
+TEST(span, cuts_nothing_that_leaves_a_sequence) {
+  const Ints held{2, 5};
+  const varlen::Offsets level{held.data(), 2};
+  std::vector<Range> ranges(2);
+  Ints ends(2);
+  const auto code = [&](std::int64_t first, std::int64_t size) {
+    const Ints firsts{0, first};
+    const Ints sizes{2, size};
+    const varlen::Status status =
+        varlen::span_cut(level, firsts.data(), sizes.data(), ranges.data(), ends.data());
+    CHECK(status.ok() || (status.where == 1 && status.value == 3));
+    return status.code;
+  };
+  CHECK(code(3, 0) == varlen::Code::ok);
+  CHECK(code(-1, 1) == varlen::Code::negative_length);
+  CHECK(code(0, kMin) == varlen::Code::negative_length);
+  CHECK(code(1, kMax) == varlen::Code::index_out_of_range);
+  CHECK(code(kMax, 0) == varlen::Code::index_out_of_range);
+  CHECK(code(kMax, kMax) == varlen::Code::index_out_of_range);
 }

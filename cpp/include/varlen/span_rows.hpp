@@ -16,6 +16,11 @@ namespace varlen {
 Status span_ranges(Offsets level, Offsets groups, const std::int64_t* pairs, Range* ranges,
                    std::int64_t* ends) noexcept;
 
+/// sizes[i] rows from row firsts[i] of sequence i on, one span a sequence, to ranges of rows and ends. Fails
+/// with negative_length, where = the sequence, or index_out_of_range, value = its length.
+Status span_cut(Offsets level, const std::int64_t* firsts, const std::int64_t* sizes, Range* ranges,
+                std::int64_t* ends) noexcept;
+
 /// Places in sequences to rows. With `between`, a place may be a sequence's length, and those of a group must
 /// not decrease. Fails with index_out_of_range, where = entry, value = its sequence's length, or decreasing.
 Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool between,

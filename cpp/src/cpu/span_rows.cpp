@@ -24,6 +24,20 @@ Status span_ranges(Offsets level, Offsets groups, const std::int64_t* pairs, Ran
   return {};
 }
 
+Status span_cut(Offsets level, const std::int64_t* firsts, const std::int64_t* sizes, Range* ranges,
+                std::int64_t* ends) noexcept {
+  std::int64_t sum = 0;  // no more than the rows that there are
+  for (std::int64_t i = 0; i < level.count; ++i) {
+    const std::int64_t length = level.length(i);
+    if (firsts[i] < 0 || sizes[i] < 0) return {Code::negative_length, i, length};
+    if (sizes[i] > length - firsts[i]) return {Code::index_out_of_range, i, length};
+    const std::int64_t begin = level.start(i) + firsts[i];
+    ranges[i] = {begin, begin + sizes[i]};
+    ends[i] = sum += sizes[i];
+  }
+  return {};
+}
+
 Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool between,
                  std::int64_t* rows) noexcept {
   for (std::int64_t i = 0; i < level.count; ++i) {

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen._core import Level
 from varlen.sequence.given import gradient_rows, per_sequence, picked, put_back, sequences
 from varlen.types import Ragged
 from varlen.types.levels import place_of
@@ -54,13 +53,13 @@ def sequence_slice(input: Any, offset: Any, length: Any, *, level: int = -1) -> 
     """
     r = sequences(input, "input")
     at = place_of(level, r.levels)
-    pairs, ones = _pairs(r.levels[at], offset, length)
+    over = r.levels[at]
+    begins = per_sequence(offset, len(over), "offset", -(2**63))
+    sizes = per_sequence(length, len(over), "length", -(2**63))
     if at == len(r.levels) - 1:
-        values, kept = through(
-            r.values, lambda rows: _core.spans(rows, r.levels[at], ones, pairs.reshape(-1))
-        )
+        values, kept = through(r.values, lambda rows: _core.cut(rows, over, begins, sizes))
         return r._make(values, (*r.levels[:at], kept))
-    index, kept = _core.span_rows(r.levels[at], ones, pairs.reshape(-1))
+    index, kept = _core.cut(np.arange(over.total), over, begins, sizes)
     values, below = picked(r, at + 1, index)
     return r._make(values, (*r.levels[:at], kept, *below))
 
@@ -87,34 +86,6 @@ def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, le
     array([0., 5., 6.])
     """
     r = sequences(input, "input")
-    at = place_of(level, r.levels)
-    pairs = _pairs(r.levels[at], offset, length)[0]
-    made = sequence_slice(r._make(_none(r), r.levels), offset, length, level=level)
+    made = sequence_slice(r._make(np.arange(r.total), r.levels), offset, length, level=level)
     d = gradient_rows(dY, made.total, made.levels)
-    offsets = r.levels[at].offsets[:-1, None] + pairs
-    for each in r.levels[at + 1 :]:
-        offsets = each.offsets[offsets]
-    one = Level.from_lengths(np.array([r.total]))
-    rows, _ = _core.span_rows(one, Level.from_lengths(np.array([len(offsets)])), offsets.reshape(-1))
-    return r._make(put_back(d, rows, r.total), r.levels)
-
-
-def _none(r: Ragged) -> Any:
-    """Rows without numbers in them, for what is asked of the levels alone."""
-    return np.empty((r.total, 0), np.uint8)
-
-
-def _pairs(level: Level, offset: Any, length: Any) -> tuple[Any, Level]:
-    """The first and the last place of each sequence, the last not counted; one pair a sequence."""
-    n = len(level)
-    begins, sizes = per_sequence(offset, n, "offset"), per_sequence(length, n, "length")
-    over = sizes > level.lengths - begins
-    if over.any():
-        i = int(over.argmax())
-        raise IndexError(
-            f"length: {sizes[i]} from offset {begins[i]}, but sequence {i} has length {level.lengths[i]}"
-        )
-    pairs = np.empty((n, 2), np.int64)
-    pairs[:, 0] = begins
-    np.add(begins, sizes, out=pairs[:, 1])
-    return pairs, Level.from_offsets(np.arange(n + 1))
+    return r._make(put_back(d, made.values, r.total), r.levels)
