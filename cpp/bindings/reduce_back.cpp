@@ -85,7 +85,51 @@ py::object back(const Arguments<7>& args) {
   return out;
 }
 
+constexpr Signature<3> kBlocks{"reduce_blocks", {"d", "groups", "blocks"}, 3, 3};
+
+py::object blocks_added(const Arguments<3>& args) {
+  const Numbers d = numbers_of(args[0], "d");
+  const LevelRef given_groups = level_over(args[1], "d", d.array.shape(0));
+  const LevelRef given_blocks = level_over(args[2], "blocks", -1);
+  BlocksJob job;
+  job.groups = LevelRef::in(given_groups).view();
+  job.blocks = LevelRef::in(given_blocks).view();
+  if (job.groups.count != job.blocks.count) {
+    raise_value("groups: there are " + std::to_string(job.groups.count) + ", but " +
+                std::to_string(job.blocks.count) + " sequences");
+  }
+  for (std::int64_t k = 0; k < job.groups.count; ++k) {
+    const std::int64_t rows = job.groups.length(k);
+    const std::int64_t each = job.blocks.length(k);
+    if (each == 0 ? rows != 0 : rows % each != 0) {
+      raise_value("groups: " + std::to_string(rows) + " rows are no repeats of sequence " +
+                  std::to_string(k) + ", which has " + std::to_string(each));
+    }
+  }
+  job.type = reduced_type(Reduce::sum, d.type);
+  job.columns = d.columns();
+  const Convert in = cast_of(d.type, job.type);
+  const Convert back = cast_of(job.type, d.type);
+  py::array out = empty(d.array.dtype(), d.rows(job.blocks.total()));
+  const std::int64_t elements = job.blocks.total() * job.columns;
+  const bool direct = in.run == nullptr;
+  Scratch<std::byte> wide(direct ? 0 : d.array.size() * size_of(job.type));
+  Scratch<std::byte> sums(direct ? 0 : elements * size_of(job.type));
+  const auto* const values = static_cast<const std::byte*>(d.array.data());
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(d.array.nbytes());
+    if (!direct) cast(in, values, d.array.size(), wide.data());
+    job.values = direct ? values : wide.data();
+    reduce_blocks(job, direct ? to : sums.data());
+    if (!direct) cast(back, sums.data(), elements, to);
+  }
+  return out;
+}
+
 PyMethodDef methods[] = {
+    method<kBlocks, blocks_added>("reduce_blocks(d, groups, blocks)\n--\n\n"
+                                  "The repeats of each sequence of `blocks`, group by group, added up."),
     method<kBack, back>(
         "backprop_reduce(op, d, X, level, made=None, ddof=0, out=None)\n--\n\n"
         "The gradient of prod, norm, logsumexp, var or std; `made` is what norm and std gave."),

@@ -78,6 +78,19 @@ void reduce_which(const ReduceJob& job, const std::byte* found, Places which) no
 /// `reduce` and `reduce_which` of max or min of float or double, read once.
 void reduce_extreme(const ReduceJob& job, std::byte* scratch, std::byte* out, Places which) noexcept;
 
+/// Group k of the values is sequence k of `blocks`, repeated: as many times its rows, or none.
+struct BlocksJob {
+  Type type = Type::f32;  ///< one that sums are of
+  Offsets groups;
+  Offsets blocks;
+  const std::byte* values = nullptr;
+  std::int64_t columns = 1;
+};
+
+/// The repeats of each sequence added up, row by row: blocks.total() rows, zeros where there is none. One
+/// after another up to 4096 of them, and those sums likewise, float in double: the same bits for any threads.
+void reduce_blocks(const BlocksJob& job, std::byte* out) noexcept;
+
 /// Row i divided by the length of sequence i, in place; rows of empty sequences are left. Floats only.
 void divide_by_lengths(Type type, Offsets level, std::int64_t columns, std::byte* rows) noexcept;
 

@@ -90,6 +90,13 @@ struct ExtremeTable {
   } f32, f64;
 };
 
+/// Groups `some`, and of each sequence the share `part` of `parts` of its numbers.
+using BlocksOf = void (*)(const BlocksJob&, Range, std::int64_t, std::int64_t, std::byte*) noexcept;
+
+struct BlocksTable {
+  BlocksOf f32, f64, u64;
+};
+
 namespace plain {
 extern const ReduceRest kReduceRest;
 extern const ReduceFloats kReduceSums;
@@ -97,6 +104,7 @@ extern const ReduceFloats kReduceMost;
 extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
+extern const BlocksTable kReduceBlocks;
 }  // namespace plain
 
 namespace broad {
@@ -105,6 +113,7 @@ extern const ReduceFloats kReduceMost;
 extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
+extern const BlocksTable kReduceBlocks;
 }  // namespace broad
 
 }  // namespace varlen

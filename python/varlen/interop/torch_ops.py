@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from varlen._core import Level
-from varlen.interop.torch import as_numpy, tensor_of
+from varlen.interop.torch import as_numpy, tensor_of, through
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -257,6 +257,31 @@ def on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
     if x.device.type not in ("cpu", "meta"):
         raise TypeError(f"{argument}: expected a tensor on the CPU, got one on {x.device}")
     return x
+
+
+def has_no_name(x: torch.Tensor) -> bool:
+    """Whether NumPy has no name for the dtype, and sees the bytes alone; but for bfloat16.
+
+    Examples
+    --------
+    >>> has_no_name(torch.ones(1, dtype=torch.bfloat16))
+    False
+    """
+    return bool(x.dtype.is_floating_point and x.dtype.itemsize == 1)
+
+
+def by_bytes(
+    x: torch.Tensor, move: Callable[[NDArray[Any]], NDArray[Any]], argument: str = "X"
+) -> torch.Tensor:
+    """Rows moved as bytes: those of dtypes that have no name and no gradient.
+
+    Examples
+    --------
+    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows[::-1].copy())
+    tensor([2., 1.])
+    """
+    moved: torch.Tensor = through(on_cpu(x, argument), lambda rows: (move(rows), None))[0]
+    return moved
 
 
 def into(made: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:

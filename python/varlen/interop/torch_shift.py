@@ -10,13 +10,11 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.interop.torch import tensor_of
-from varlen.interop.torch_ops import Op, into, offsets_of, on_cpu
+from varlen.interop.torch_ops import Op, by_bytes, has_no_name, into, offsets_of, on_cpu
 from varlen.types.shifts import is_zero
-from varlen.types.values import as_ints, through
+from varlen.types.values import as_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
@@ -58,8 +56,8 @@ def reverse(x: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     >>> reverse(torch.tensor([3, 1, 4]), Level([2, 1]))
     tensor([1, 3, 4])
     """
-    if _has_no_name(x):
-        return into(_by_bytes(x, lambda rows: _core.reverse(rows, level)), out)
+    if has_no_name(x):
+        return into(by_bytes(x, lambda rows: _core.reverse(rows, level)), out)
     return into(_reverse(on_cpu(x, "X"), offsets_of(level)), out)
 
 
@@ -75,10 +73,10 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"fill: expected a number for tensors, got {type(fill).__name__}")
     moves = _each(by, level)
-    if _has_no_name(x):
+    if has_no_name(x):
         if number != 0:
             raise TypeError(f"fill: tensors of {x.dtype} are moved as bytes, and filled with 0 only")
-        return into(_by_bytes(x, lambda rows: _core.shift(rows, level, moves)), out)
+        return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves)), out)
     _core.shift(np.empty(0, _dtype(x)), Level([]), 0, number)  # refuses what the dtype cannot hold
     return into(_shift(on_cpu(x, "X"), offsets_of(level), tensor_of(moves), number), out)
 
@@ -92,8 +90,8 @@ def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tenso
     tensor([4, 3, 1])
     """
     moves = _each(by, level)
-    if _has_no_name(x):
-        return into(_by_bytes(x, lambda rows: _core.roll(rows, level, moves)), out)
+    if has_no_name(x):
+        return into(by_bytes(x, lambda rows: _core.roll(rows, level, moves)), out)
     return into(_roll(on_cpu(x, "X"), offsets_of(level), tensor_of(moves)), out)
 
 
@@ -107,13 +105,3 @@ def _each(by: Any, level: Level) -> Array:
 def _dtype(x: torch.Tensor) -> Any:
     """That NumPy fills with the same numbers."""
     return np.float32 if x.dtype == torch.bfloat16 else str(x.dtype).removeprefix("torch.")
-
-
-def _has_no_name(x: torch.Tensor) -> bool:
-    """Whether NumPy has no name for the dtype, and sees the bytes alone; but for bfloat16."""
-    return bool(x.dtype.is_floating_point and x.dtype.itemsize == 1)
-
-
-def _by_bytes(x: torch.Tensor, move: Callable[[Array], Array]) -> torch.Tensor:
-    moved: torch.Tensor = through(on_cpu(x, "X"), lambda rows: (move(rows), None))[0]
-    return moved

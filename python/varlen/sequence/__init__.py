@@ -5,6 +5,12 @@ from varlen.sequence.concat import backprop_sequence_concat, sequence_concat
 from varlen.sequence.conv import backprop_row_conv, backprop_sequence_conv, row_conv, sequence_conv
 from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
+from varlen.sequence.expand import (
+    backprop_sequence_expand,
+    backprop_sequence_expand_as,
+    sequence_expand,
+    sequence_expand_as,
+)
 from varlen.sequence.image import backprop_im2sequence, im2sequence
 from varlen.sequence.lod import create_lod_tensor, create_random_int_lodtensor, lod_append, lod_reset
 from varlen.sequence.mask import sequence_mask
@@ -56,6 +62,8 @@ __all__ = [
     "backprop_sequence_conv",
     "backprop_sequence_enumerate",
     "backprop_sequence_erase",
+    "backprop_sequence_expand",
+    "backprop_sequence_expand_as",
     "backprop_sequence_first_step",
     "backprop_sequence_last_step",
     "backprop_sequence_pad",
@@ -89,6 +97,8 @@ __all__ = [
     "sequence_conv",
     "sequence_enumerate",
     "sequence_erase",
+    "sequence_expand",
+    "sequence_expand_as",
     "sequence_first_step",
     "sequence_last_step",
     "sequence_mask",

@@ -29,6 +29,17 @@ def sequence_pool(nested: Nested, kind: str, pad: float = 0.0) -> list[Any]:
     return [made[kind](row) if len(row) else pad for row in nested]
 
 
+def sequence_expand(nested: Nested, times: Sequence[int]) -> list[Any]:
+    """Sequence k, times[k] times.
+
+    Examples
+    --------
+    >>> sequence_expand([[1, 2], [3]], [2, 0])
+    [[1, 2], [1, 2]]
+    """
+    return [list(row) for row, n in zip(nested, times, strict=True) for _ in range(n)]
+
+
 def sequence_concat(parts: Sequence[Nested]) -> list[Any]:
     """Sequence i of every part, end to end.
 

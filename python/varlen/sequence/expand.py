@@ -1,0 +1,229 @@
+"""Sequences repeated as often as the sequences of another are long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.sequence.given import gradient_rows, sequences
+from varlen.types import Ragged
+from varlen.types.levels import composed, place_of
+from varlen.types.reductions import reduced
+from varlen.types.values import as_values, is_tensor
+
+if TYPE_CHECKING:
+    from varlen.types.levels import Levels
+
+
+def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None, *, level: int = -1) -> Any:
+    """Sequence k of x, as a whole, as many times as sequence k of y is long.
+
+    Parameters
+    ----------
+    x
+        `Ragged` whose sequences are repeated, of rows of any dtype and shape; or an array of rows (n, ...),
+        each of which is a sequence.
+    y
+        `Ragged`, whose lengths alone are read, or a `Level`.
+    ref_level
+        The level of y whose lengths say how often; the innermost by default.
+    name
+        Not looked at.
+    level
+        The level of x whose sequences are repeated, with all that nests below them; the innermost by
+        default.
+
+    Returns
+    -------
+    Ragged or array
+        As many levels as x: a repeat is a sequence of its own, in the sequence above that it came from. Rows
+        for an array. The values are a copy.
+
+    Raises
+    ------
+    ValueError
+        x has more or fewer sequences than the level of y.
+    IndexError
+        No such level of x or y.
+    TypeError
+        y is no Ragged, x no rows.
+
+    Notes
+    -----
+    As Paddle's `sequence_expand`, which refuses rows of one dimension, and an x of two levels.
+
+    Examples
+    --------
+    >>> x, y = vl.Ragged([1, 2, 3, 4], [2, 2]), vl.Ragged(np.zeros(8), [[2, 2], [3, 3, 1, 1]])
+    >>> vl.sequence_expand(x, y, ref_level=0).to_list()
+    [[1, 2], [1, 2], [3, 4], [3, 4]]
+    >>> vl.sequence_expand([1, 2, 3], vl.Ragged(np.zeros(5), [2, 0, 3]))
+    array([1, 1, 3, 3, 3])
+    >>> words = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> vl.sequence_expand(words, vl.Level([2, 1]), level=0).to_list()
+    [[[1, 2], [3]], [[1, 2], [3]], [[4]]]
+    """
+    times = _times(y, ref_level)
+    if not isinstance(x, Ragged):
+        rows = as_values(x, "x")
+        return _spread(rows, _fitting(times, len(rows), "rows"))
+    at = place_of(level, x.levels)
+    _fitting(times, len(x.levels[at]), "sequences")
+    above = x.levels[:at]
+    if at:  # the level right above counts sequences, of which there are others now
+        above = (*above[:-1], Level.from_offsets(times.offsets[above[-1].offsets]))
+    if is_tensor(x.values):
+        from varlen.interop.torch_expand import expand_blocks
+
+        below = _core.gather(np.empty((x.total, 0), np.uint8), x.levels[at:], times.row_ids)[1]
+        return x._make(expand_blocks(x.values, *_groups(x.levels[at:], times)), (*above, *below))
+    values, below = _core.gather(x.values, x.levels[at:], times.row_ids)
+    return x._make(values, (*above, *below))
+
+
+def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, level: int = -1) -> Any:
+    """The gradient of `sequence_expand` for x: for each row the sum of those of its repeats.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_expand` gave: a `Ragged`, or its rows. One after another are added
+        those of a sequence, float in double past 4096 of them: the same bits for any number of threads.
+    x, y, ref_level, level
+        As they were given to `sequence_expand`.
+
+    Returns
+    -------
+    Ragged or array
+        Nests as x, of the dtype of dY. Zeros where a sequence was not repeated at all.
+
+    Examples
+    --------
+    >>> x, y = vl.Ragged([1.0, 2.0, 3.0], [2, 1]), vl.Level([2, 0])
+    >>> vl.sequence.backprop_sequence_expand([0.1, 0.2, 0.3, 0.4], x, y).to_list()
+    [[0.4, 0.6000000000000001], [0.0]]
+    """
+    times = _times(y, ref_level)
+    if not isinstance(x, Ragged):
+        _fitting(times, len(as_values(x, "x")), "rows")
+        return _gathered(gradient_rows(dY, times.total), times)
+    at = place_of(level, x.levels)
+    _fitting(times, len(x.levels[at]), "sequences")
+    groups, blocks = _groups(x.levels[at:], times)
+    d = gradient_rows(dY.values if isinstance(dY, Ragged) else dY, groups.total)
+    if is_tensor(d):
+        from varlen.interop.torch_expand import reduce_blocks
+
+        return x._make(reduce_blocks(d, groups, blocks), x.levels)
+    return x._make(_core.reduce_blocks(d, groups, blocks), x.levels)
+
+
+def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged:
+    """Row k of x for every row of sequence k of y.
+
+    Parameters
+    ----------
+    x
+        Rows (n, ...) of any dtype: an array, or a `Ragged`, whose levels are not looked at.
+    y
+        `Ragged`, whose levels alone are read.
+    name
+        Not looked at.
+    level
+        The level of y that has n sequences; a row goes to all the rows of its sequence, whatever nests
+        between. The innermost by default.
+
+    Returns
+    -------
+    Ragged
+        Of the rows, that nests as y and shares its levels.
+
+    Raises
+    ------
+    ValueError
+        x has more or fewer rows than y sequences.
+    IndexError
+        No such level.
+    TypeError
+        y is no Ragged, x no rows.
+
+    Notes
+    -----
+    As Paddle's `sequence_expand_as`, which takes y of one level.
+
+    Examples
+    --------
+    >>> vl.sequence_expand_as([1, 2, 3], vl.Ragged(np.zeros(4), [3, 0, 1])).to_list()
+    [[1, 1, 1], [], [3]]
+    """
+    over, levels = _as_over(y, level)
+    rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
+    return Ragged._make(_spread(rows, _fitting(over, len(rows), "rows")), levels)
+
+
+def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
+    """The gradient of `sequence_expand_as` for x: the sum of each sequence.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_expand_as` gave: a `Ragged`, or its rows.
+    y, level
+        As they were given to `sequence_expand_as`.
+
+    Returns
+    -------
+    array
+        (n, ...) rows, of the dtype of dY.
+
+    Examples
+    --------
+    >>> vl.sequence.backprop_sequence_expand_as([1.0, 2.0, 4.0], vl.Ragged(np.zeros(3), [2, 0, 1]))
+    array([3., 0., 4.])
+    """
+    over, levels = _as_over(y, level)
+    return _gathered(gradient_rows(dY, over.total, levels), over)
+
+
+def _times(y: Any, ref_level: int) -> Level:
+    """The level whose lengths say how often."""
+    if isinstance(y, Level):
+        place_of(ref_level, (y,), "ref_level")
+        return y
+    levels = sequences(y, "y").levels
+    return levels[place_of(ref_level, levels, "ref_level")]
+
+
+def _fitting(times: Level, count: int, what: str) -> Level:
+    if len(times) != count:
+        raise ValueError(f"x: has {count} {what}, but the level of y has {len(times)} sequences")
+    return times
+
+
+def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:
+    """The rows of each sequence with all its repeats, and without."""
+    blocks = composed(levels)
+    return Level.from_lengths(times.lengths * blocks.lengths), blocks
+
+
+def _as_over(y: Any, level: int) -> tuple[Level, Levels]:
+    levels = sequences(y, "y").levels
+    return composed(levels[place_of(level, levels) :]), levels
+
+
+def _spread(rows: Any, level: Level) -> Any:
+    """A row for every row of its sequence."""
+    if is_tensor(rows):
+        from varlen.interop.torch_reduce import expand
+
+        return expand(rows, level)
+    return _core.expand(rows, level)
+
+
+def _gathered(d: Any, level: Level) -> Any:
+    """The sum of each sequence, in the dtype that it has."""
+    made = reduced("sum", d, level, 0)
+    return made.to(d.dtype) if is_tensor(d) else made.astype(d.dtype, copy=False)
