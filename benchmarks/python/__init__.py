@@ -14,6 +14,7 @@ NOUNS = (
     "unpad",
     "pack",
     "gather",
+    "expand",
     "window",
     "reduce",
     "family",

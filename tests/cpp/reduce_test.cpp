@@ -105,6 +105,38 @@ TEST(reduce, finds_extremes_and_their_places_at_once) {
   extremes<float>(varlen::Type::f32, {{5, 80'005, 80'005, 80'009}, 80'000}, 16, true);
 }
 
+TEST(reduce, adds_repeats_and_writes_nothing_else) {
+  varlen::set_num_threads(3);
+  for (const std::int64_t columns : {1, 3, 40}) {
+    for (const std::int64_t most : {3, 300, 60'000}) {
+      std::vector<std::int64_t> blocks, groups, times;
+      for (std::int64_t k = 0, rows = 0, all = 0; k < 7; ++k) {
+        times.push_back(draw(0, most > 1000 ? 40 : 5000) / (most > 3 ? 20 : 1));
+        const std::int64_t n = k == 3 ? most : draw(0, 4);
+        blocks.push_back(rows += n);
+        groups.push_back(all += n * times.back());
+      }
+      const varlen::Offsets of{blocks.data(), 7}, in{groups.data(), 7};
+      const std::vector<double> values = whole<double>(in.total() * columns);
+      std::vector<double> made(z(of.total() * columns), -1);
+      const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+      varlen::reduce_blocks({varlen::Type::f64, in, of, bytes, columns},
+                            reinterpret_cast<std::byte*>(made.data()));
+      std::int64_t wrong = 0;
+      for (std::int64_t k = 0; k < 7; ++k) {
+        const std::int64_t n = of.length(k) * columns;
+        for (std::int64_t j = 0; j < n; ++j) {
+          double wanted = 0;
+          for (std::int64_t r = 0; r < times[z(k)]; ++r)
+            wanted += values[z(in.start(k) * columns + r * n + j)];
+          wrong += made[z(of.start(k) * columns + j)] != wanted ? 1 : 0;
+        }
+      }
+      CHECK_EQ(wrong, 0);
+    }
+  }
+}
+
 TEST(reduce, adds_what_is_there) {
   varlen::set_num_threads(3);
   for (const std::int64_t columns : {1, 2, 3, 4, 8, 13, 40, 600}) {

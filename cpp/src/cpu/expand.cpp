@@ -5,7 +5,6 @@
 
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {
@@ -15,11 +14,16 @@ struct Share {
   Offsets level;
   Range rows;
 
+  /// The first sequence with rows here.
+  [[nodiscard]] std::int64_t first() const noexcept {
+    return std::upper_bound(level.ends, level.ends + level.count, rows.begin) - level.ends;
+  }
+
   /// body(i, [begin, end)) for each sequence i that has rows here.
   template <class Body>
   void each(Body body) const noexcept {
     const std::int64_t* const ends = level.ends;
-    std::int64_t i = std::upper_bound(ends, ends + level.count, rows.begin) - ends;
+    std::int64_t i = first();
     for (std::int64_t row = rows.begin; row < rows.end; ++i) {
       const std::int64_t end = std::min(rows.end, ends[i]);
       if (end > row) body(i, Range{row, end});
@@ -37,26 +41,48 @@ void by_share(Offsets level, std::int64_t width, Body body) noexcept {
   parallel(chunks, [&](std::int64_t c) { body(Share{level, {cut(c), cut(c + 1)}}); });
 }
 
-/// A row that repeats within a vector: vectors run over the end of a sequence, and the next writes there
-/// again.
-VARLEN_WIDE void expand_short(const Share& share, const std::byte* rows, std::int64_t width,
-                              std::byte* out) noexcept {
-  const std::byte* const limit = out + share.rows.end * width;
-  share.each([&](std::int64_t i, Range mine) {
-    std::byte pattern[kOver];
-    for (std::int64_t at = 0; at < kOver; at += width) {
-      std::memcpy(pattern + at, rows + i * width, static_cast<std::size_t>(width));
+/// A row of W <= 8 bytes, as often as a vector holds it.
+template <int W>
+Vec repeated(const std::byte* row) noexcept {
+  using Two = std::uint64_t __attribute__((vector_size(16)));
+  std::uint64_t x = 0;
+  std::memcpy(&x, row, W);
+  for (int bits = 8 * W; bits < 64; bits *= 2) x |= x << bits;
+  const Two both = Two{} + x;
+  return reinterpret_cast<Vec>(both);
+}
+
+/// Rows that repeat within kOver bytes: vectors run over the end of a sequence, and the next writes there
+/// again. One pair of them is written whatever the length, so that no branch waits for short ones.
+template <int W>
+void expand_short(const Share& share, const std::byte* rows, std::byte* out) noexcept {
+  const std::int64_t* const ends = share.level.ends;
+  const std::byte* const limit = out + share.rows.end * W;
+  std::int64_t row = share.rows.begin;
+  for (std::int64_t i = share.first(); row < share.rows.end; ++i) {
+    const std::byte* const from = rows + i * W;
+    Vec first, second;
+    if constexpr (W >= 16) {
+      first = load(from);
+      second = load(from + (W - 16));
+    } else {
+      first = second = repeated<W>(from);
     }
-    std::byte* to = out + mine.begin * width;
-    const std::int64_t bytes = mine.size() * width;
+    const std::int64_t end = std::min(share.rows.end, ends[i]);
+    std::byte* const to = out + row * W;
+    const std::int64_t bytes = (end - row) * W;
+    row = end;
     if (limit - to >= bytes + kOver) {
-      fill_over(to, bytes, pattern);
-      return;
+      std::int64_t at = 0;
+      do {
+        store(to + at, first);
+        store(to + at + 16, second);
+        at += kOver;
+      } while (at < bytes);
+    } else {
+      for (std::int64_t at = 0; at < bytes; at += W) std::memcpy(to + at, from, W);
     }
-    for (std::int64_t at = 0; at < bytes; at += width) {
-      std::memcpy(to + at, pattern, static_cast<std::size_t>(width));
-    }
-  });
+  }
 }
 
 void expand_long(const Share& share, const std::byte* rows, std::int64_t width, std::byte* out) noexcept {
@@ -71,9 +97,23 @@ void expand_long(const Share& share, const std::byte* rows, std::int64_t width, 
 void expand(Offsets level, Rows rows, std::byte* out) noexcept {
   const std::int64_t width = rows.width;
   if (width <= 0) return;
-  const bool repeats = width <= kOver && kOver % width == 0;
   by_share(level, width, [&](const Share& share) {
-    repeats ? expand_short(share, rows.data, width, out) : expand_long(share, rows.data, width, out);
+    switch (width) {
+      case 1:
+        return expand_short<1>(share, rows.data, out);
+      case 2:
+        return expand_short<2>(share, rows.data, out);
+      case 4:
+        return expand_short<4>(share, rows.data, out);
+      case 8:
+        return expand_short<8>(share, rows.data, out);
+      case 16:
+        return expand_short<16>(share, rows.data, out);
+      case 32:
+        return expand_short<32>(share, rows.data, out);
+      default:
+        expand_long(share, rows.data, width, out);
+    }
   });
 }
 
