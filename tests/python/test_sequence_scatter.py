@@ -82,6 +82,17 @@ def test_scatter_has_the_gradients_of_autograd():
         made.detach().numpy(), vl.sequence_scatter(x.detach().numpy(), index, rows.detach().numpy())
     )
 
+    places = vl.Ragged(np.array([0, 2, 2]), [2, 0, 1])
+
+    def loss(rows):
+        return (vl.sequence_scatter(x.detach(), places, rows) ** 2).sum()
+
+    (want,) = torch.autograd.grad(loss(rows), rows)
+    assert torch.allclose(torch.func.grad(loss)(rows.detach()), want)
+    both = torch.func.vmap(torch.func.grad(loss))(torch.stack([rows.detach(), rows.detach() * 2]))
+    assert torch.allclose(both[0], want)
+    assert torch.autograd.gradgradcheck(loss, rows)
+
 
 def test_scatter_refuses_places_that_are_not_there():
     index, table = vl.Ragged([0, 1, 2], [1, 2]), np.zeros((2, 2))

@@ -75,7 +75,7 @@ def gradient_rows(dY: Any, count: int, levels: Levels = (), argument: str = "dY"
     return rows
 
 
-def per_sequence(given: Any, count: int, argument: str, least: int = 0) -> NDArray[np.int64]:
+def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -> NDArray[np.int64]:
     """A number for each of `count` sequences: (count,), (count, 1), a Ragged of such, or one for all.
 
     Raises
@@ -83,7 +83,7 @@ def per_sequence(given: Any, count: int, argument: str, least: int = 0) -> NDArr
     TypeError
         They are no integers.
     ValueError
-        There are more or fewer, or one is below `least`.
+        There are more or fewer, or one is below `least`, None for what is checked later.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def per_sequence(given: Any, count: int, argument: str, least: int = 0) -> NDArr
     if numbers.shape not in ((), (count,)):
         raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
     each = np.broadcast_to(numbers, (count,)).astype(np.int64, copy=False)
-    if count and each.min() < least:
+    if least is not None and count and each.min() < least:
         i = int((each < least).argmax())
         raise ValueError(f"{argument}: sequence {i} has {each[i]}, expected {least} or more")
     return each

@@ -54,8 +54,8 @@ def sequence_slice(input: Any, offset: Any, length: Any, *, level: int = -1) -> 
     r = sequences(input, "input")
     at = place_of(level, r.levels)
     over = r.levels[at]
-    begins = per_sequence(offset, len(over), "offset", -(2**63))
-    sizes = per_sequence(length, len(over), "length", -(2**63))
+    begins = per_sequence(offset, len(over), "offset", None)
+    sizes = per_sequence(length, len(over), "length", None)
     if at == len(r.levels) - 1:
         values, kept = through(r.values, lambda rows: _core.cut(rows, over, begins, sizes))
         return r._make(values, (*r.levels[:at], kept))
