@@ -1,0 +1,124 @@
+"""The examples of Paddle's pages on `sequence_expand` and on recurrent layers, with the import changed."""
+
+import numpy as np
+import pytest
+import varlen as vl
+from nested import deeper, levels_above, raised
+from varlen import sequence as base
+from varlen import sequence as nn
+
+CPU = None  # the place, which is not looked at
+
+
+def test_case_1_of_sequence_expand():
+    x = base.create_lod_tensor(np.array([["a"], ["b"], ["c"], ["d"]]), [[2, 2]], CPU)
+    y = base.create_lod_tensor(np.zeros((8, 1)), [[2, 2], [3, 3, 1, 1]], CPU)
+    out = nn.sequence_expand(x, y, ref_level=0)
+    assert out.recursive_sequence_lengths() == [[2, 2, 2, 2]]
+    assert out.values.tolist() == [["a"], ["b"], ["a"], ["b"], ["c"], ["d"], ["c"], ["d"]]
+    assert out.values.shape == (8, 1)
+
+
+def test_case_2_of_sequence_expand():
+    x = np.array([["a"], ["b"], ["c"]])
+    y = base.create_lod_tensor(np.zeros((5, 1)), [[2, 0, 3]], CPU)
+    out = nn.sequence_expand(x, y, ref_level=-1)
+    assert out.tolist() == [["a"], ["a"], ["c"], ["c"], ["c"]]
+    assert out.shape == (5, 1)
+    assert nn.sequence_expand_as(x, y).recursive_sequence_lengths() == [[2, 0, 3]]
+    # Two levels deeper the sequences of one row each stay in those that they came from.
+    rows = deeper(vl.Ragged(x, [1, 1, 1]))
+    below = nn.sequence_expand(rows, deeper(y), ref_level=-1)
+    assert below.values.tolist() == out.tolist()
+    assert [level.lengths.tolist() for level in below.levels] == [[1, 0, 3], [2, 0, 0, 3], [1] * 5]
+
+
+@pytest.mark.parametrize("tensors", [False, True])
+def test_the_program_of_sequence_expand(tensors):
+    np_data = np.array([[1], [2], [3], [4]]).astype("float32")
+    if tensors:
+        np_data = pytest.importorskip("torch").from_numpy(np_data)
+    x_lod_tensor = base.create_lod_tensor(np_data, [[2, 2]], CPU)
+    assert x_lod_tensor.lod() == [[0, 2, 4]]
+    assert x_lod_tensor.values.tolist() == [[1], [2], [3], [4]]
+
+    np_data = np.array([[1], [2], [3], [4], [5], [6], [7], [8]]).astype("float32")
+    y_lod_tensor = base.create_lod_tensor(np_data, [[2, 2], [3, 3, 1, 1]], CPU)
+    assert y_lod_tensor.lod() == [[0, 2, 4], [0, 3, 6, 7, 8]]
+
+    out = nn.sequence_expand(x=x_lod_tensor, y=y_lod_tensor, ref_level=0)
+    assert out.lod() == [[0, 2, 4, 6, 8]]
+    assert out.values.shape == (8, 1)
+    assert out.values.dtype == x_lod_tensor.values.dtype
+    assert out.values.ravel().tolist() == [1, 2, 1, 2, 3, 4, 3, 4]
+
+    for ref_level in (2, -2):
+        below = nn.sequence_expand(deeper(x_lod_tensor), deeper(y_lod_tensor), ref_level)
+        assert below.lod()[2:] == out.lod()
+        assert below.values.tolist() == out.values.tolist()
+        assert below.levels[0] == levels_above(2)[0]
+        assert below.levels[1].lengths.tolist() == [2 * n for n in levels_above(2)[1].lengths]
+
+
+def test_the_format_of_the_page_on_recurrent_layers():
+    # Three sentences of 2, 3 and 4 words are a batch of 9, with the offsets 0, 2, 5, 9.
+    sentences = base.create_lod_tensor(np.arange(9.0)[:, None], [[2, 3, 4]], CPU)
+    assert sentences.lod() == [[0, 2, 5, 9]]
+    assert sentences.seq_pos().to_list() == [[0, 2, 5]]
+    # Of two dims: the outer starts, then for each of them those inside; a vector fewer for each dim less.
+    nested = sentences.add_level([2, 1])
+    start_poses = nested.seq_pos().to_list()
+    assert start_poses == [[0, 5], [0, 2], [0]]
+    assert vl.Ragged.from_seq_pos(nested.values, start_poses, dim=2).equals(nested)
+    assert nested[0].seq_pos().to_list() == start_poses[1:2]
+    assert vl.Ragged.from_seq_pos(nested[0].values, start_poses[1:2], dim=1).equals(nested[0])
+    # An op that knows of no sequences works on the rows, which keep theirs.
+    fc = nested.with_flat_values(nested.values @ np.ones((1, 3)))
+    assert fc.levels is nested.levels
+    assert fc.shape == (2, None, None, 3)
+
+
+def recurrent(x, memory, level):
+    """The page's layer by its own functions: a step adds what it is given to its memory."""
+    sorted_seqs = base.sort_by_length(x, level)
+    steps = base.segment_inputs(x, sorted_seqs)
+    state = base.init_memories(memory, sorted_seqs)
+    outputs = []
+    for t, step in enumerate(steps):
+        state = base.shrink(state, t, sorted_seqs) + step
+        outputs.append(state)
+    return sorted_seqs, steps, base.concat_outputs(outputs, sorted_seqs)
+
+
+def test_the_layer_of_the_page_on_recurrent_layers():
+    # Drawn there as rows of four, two and three marks.
+    x = vl.Ragged(np.array([1, 2, 3, 4, 10, 20, 100, 200, 300]), [4, 2, 3])
+    memory = np.array([1000, 2000, 3000])
+    wanted = [[1001, 1003, 1006, 1010], [2010, 2030], [3100, 3300, 3600]]
+    for r, level in ((x, 0), (deeper(x), 2)):
+        sorted_seqs, steps, outputs = recurrent(r, memory, level)
+        assert sorted_seqs.items == [(0, 4), (2, 3), (1, 2)]
+        assert base.max_sequence_len(sorted_seqs) == len(steps) == 4
+        assert [step.tolist() for step in steps] == [[1, 100, 10], [2, 200, 20], [3, 300], [4]]
+        assert base.init_memories(memory, sorted_seqs).tolist() == [1000, 3000, 2000]
+        assert outputs.levels == r.levels
+        assert (outputs if r is x else raised(outputs)).to_list() == wanted
+        made, _ = base.rnn(lambda step, h: h + step, r, memory, level=level)
+        assert made.equals(outputs)
+
+
+def test_the_layer_of_the_page_steps_over_sub_sequences():
+    # Three paragraphs of 2, 1 and 3 sentences: a step is a sentence of each that still has one.
+    x = vl.Ragged(np.arange(11), [[2, 1, 3], [2, 1, 3, 1, 0, 4]])
+    for r, level in ((x, 0), (deeper(x), 2)):
+        sorted_seqs = base.sort_by_length(r, level)
+        steps = base.segment_inputs(r, sorted_seqs)
+        assert [step.to_list() for step in steps] == [
+            [[6], [0, 1], [3, 4, 5]],
+            [[], [2]],
+            [[7, 8, 9, 10]],
+        ]
+        outputs = [step.with_flat_values(10 * step.values) for step in steps]
+        made = base.concat_outputs(outputs, sorted_seqs)
+        assert made.levels == r.levels
+        assert made.values.tolist() == (10 * x.values).tolist()
