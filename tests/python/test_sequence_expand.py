@@ -6,6 +6,7 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper, levels_above, raised
+from sequences import everywhere
 from varlen import Level, _core
 from varlen.sequence import backprop_sequence_expand, backprop_sequence_expand_as
 from varlen.testing import oracle_sequence_family as oracle
@@ -75,12 +76,11 @@ def test_gradients_are_those_of_paddle():
         1.5,
     ]
     y = over([2, 2], [3, 3, 0, 2])
-    made = backprop_sequence_expand(np.arange(1.0, 9), vl.Ragged(np.ones(4), [1, 3]), y, 0)
-    assert made.to_list() == [[3], [9, 11, 13]]
-    x = vl.Ragged(np.ones(4), [1, 1, 0, 1, 1])
-    made = backprop_sequence_expand([1.0, 2, 3, 4], x, over([0, 2, 4, 2, 0]))
-    assert made.values.tolist() == [0, 3, 7, 0]
-    assert made.levels == x.levels
+    x = vl.Ragged(np.ones(4), [1, 3])
+    assert everywhere(lambda x: backprop_sequence_expand(np.arange(1.0, 9), x, y, 0), x) == [[3], [9, 11, 13]]
+    x, y = vl.Ragged(np.ones(4), [1, 1, 0, 1, 1]), over([0, 2, 4, 2, 0])
+    made = everywhere(lambda x: backprop_sequence_expand([1.0, 2, 3, 4], x, y), x)
+    assert made == [[0], [3], [], [7], [0]]
 
 
 def test_rows_are_repeated_for_every_row_of_another():
@@ -103,6 +103,7 @@ def test_rows_are_repeated_for_every_row_of_another():
         made = vl.sequence_expand_as(np.array(rows), below, level=level)
         assert made.levels == below.levels
         assert made.values.tolist() == wanted
+    assert vl.sequence_expand_as([True, False], over([1, 2])).values.tolist() == [True, False, False]
     assert backprop_sequence_expand_as([1.0, 2, 4, 8], over([3, 0, 1])).tolist() == [7, 0, 8]
 
 

@@ -14,12 +14,12 @@ from varlen.testing import strategies
 
 def test_pad_gives_what_paddle_gives():
     r = vl.Ragged([1, 2, 3, 4, 5], [2, 3])
-    out, length = vl.sequence_pad(r, 0, maxlen=4)
-    assert out.tolist() == [[1, 2, 0, 0], [3, 4, 5, 0]]
+    _, length = vl.sequence_pad(r, 0, maxlen=4)
+    assert everywhere(lambda x: vl.sequence_pad(x, 0, maxlen=4)[0], r) == [[1, 2, 0, 0], [3, 4, 5, 0]]
     assert (length.tolist(), length.dtype) == ([2, 3], np.int64)
     pairs = vl.Ragged(np.arange(10).reshape(5, 2), [2, 3])
-    out, length = vl.sequence_pad(pairs, np.array([8, 9]))
-    assert out[0].tolist() == [[0, 1], [2, 3], [8, 9]]
+    padded = everywhere(lambda x: vl.sequence_pad(x, np.array([8, 9]))[0], pairs)
+    assert padded[0] == [[0, 1], [2, 3], [8, 9]]
     r = vl.Ragged([1, 2, 3], [0, 2, 0, 1, 0])
     assert everywhere(lambda x: vl.sequence_pad(x, 7, 3)[0], r) == [
         [7, 7, 7], [1, 2, 7], [7, 7, 7], [3, 7, 7], [7, 7, 7]
@@ -27,6 +27,9 @@ def test_pad_gives_what_paddle_gives():
     assert everywhere(lambda x: vl.sequence_pad(x, 7, 3)[1], r) == [0, 2, 0, 1, 0]
     cube = vl.Ragged(np.ones((12, 2, 5)), [2, 3, 4, 3])
     assert vl.sequence_pad(cube, np.zeros((2, 5)), 7)[0].shape == (4, 7, 2, 5)
+    with pytest.raises(ValueError, match="maxlen: 3, but sequence 2 of level 0 has 4 rows"):
+        vl.sequence_pad(cube, 0, 3)
+    assert vl.sequence_pad(cube.astype("i2"), 1)[0].dtype == np.int16
 
 
 def test_pad_rounds_no_integers():
@@ -137,6 +140,10 @@ def test_mask_gives_what_paddle_gives():
     assert vl.sequence_mask([]).shape == (0, 0)
     made = vl.sequence_mask(np.array([[0, 3, 4], [5, 7, 9]], np.uint8), 10, "float32")
     assert (made.shape, made.sum(), made.dtype) == ((2, 3, 10), 28, np.float32)
+    for dtype in ("bool", "u1", "i4", "f8"):
+        again = vl.sequence_mask([[0, 3, 4], [5, 7, 9]], 10, dtype)
+        assert again.dtype == dtype
+        assert np.array_equal(again, made)
     assert vl.sequence_mask([2.0, 1.5]).tolist() == [[1, 1], [1, 1]]
     assert vl.sequence_mask([2, 1], 0).shape == (2, 0)
 

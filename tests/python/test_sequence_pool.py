@@ -7,7 +7,8 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
-from sequences import everywhere, gradient, rows_of
+from nested import deeper, raised
+from sequences import everywhere, gradient, plain, rows_of
 from varlen.sequence import backprop_sequence_pool, backprop_sequence_softmax
 from varlen.testing import oracle_sequence_family as oracle
 from varlen.testing import strategies
@@ -37,6 +38,10 @@ def test_pool_takes_the_innermost_level_or_any_other():
     made = vl.sequence_pool(r, "sum")
     assert made.values.tolist() == [1, 5, 4, 0, 12]
     assert made.levels[0] is r.levels[0]
+    for kind in TYPES:
+        for level in (-1, -2):
+            below = raised(vl.sequence_pool(deeper(r), kind, level=level))
+            assert plain(below) == plain(vl.sequence_pool(r, kind, level=level))
     assert vl.sequence_pool(r, "first").values.tolist() == [1, 3, 4, 0, 6]
     assert vl.sequence_last_step(r).values.tolist() == [1, 2, 4, 0, 1]
     assert vl.sequence_pool(r, "sum", level=0).tolist() == [6, 0, 16]
@@ -55,6 +60,7 @@ def test_pool_names_the_largest_row():
 def test_pool_fills_for_empty_sequences_however_many(kind):
     r = vl.Ragged(np.ones((12, 2, 3)), [0, 0, 4, 0, 3, 0, 0, 5, 0, 0])
     made = vl.sequence_pool(r, kind, pad_value=0.25)
+    assert everywhere(lambda x: vl.sequence_pool(x, kind, pad_value=0.25), r) == made.tolist()
     assert made.shape == (10, 2, 3)
     assert (made == 0.25).all(axis=(1, 2)).tolist() == [n == 0 for n in r.lengths]
     none = vl.sequence_pool(vl.Ragged(np.ones((0, 2)), [0, 0, 0]), kind, pad_value=0.25)

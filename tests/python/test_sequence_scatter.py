@@ -5,7 +5,7 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
-from nested import deeper
+from nested import deeper, raised
 from sequences import gradient
 from varlen import sequence
 from varlen.testing import oracle_sequence_family as oracle
@@ -117,6 +117,8 @@ def test_topk_avg_pooling_gives_what_paddle_gives():
     row, col = vl.Ragged(np.zeros(2), [2]), vl.Ragged(np.zeros(3), [3])
     made = vl.sequence_topk_avg_pooling(x, row, col, [1, 2, 4], 1)
     assert made.to_list() == [[[5, 4, 2.25], [9, 5.5, 3.25]]]
+    below = vl.sequence_topk_avg_pooling(deeper(x), deeper(row), deeper(col), [1, 2, 4], 1)
+    assert raised(below).equals(made)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=4), st.integers(1, 3))

@@ -74,6 +74,9 @@ def test_shrink_keeps_a_prefix():
     assert all(np.shares_memory(one, memory) for one in kept[:3])
     nested = rows([2, 3, 1])
     assert [sequence.shrink_memory(nested, t, table).total for t in range(3)] == [6, 5, 2]
+    inner = sequence.sort_by_length(deeper(rows([1, 2, 3])), 2)
+    assert [len(sequence.shrink(memory, t, inner)) for t in range(4)] == [3, 2, 1, 0]
+    assert [sequence.shrink_memory(nested, t, inner).total for t in range(3)] == [6, 5, 2]
     d = sequence.backprop_shrink(np.array([[5.0]]), memory)
     assert d.tolist() == [[5], [0], [0]]
     deep = sequence.backprop_shrink(nested[:1], nested)
@@ -88,6 +91,9 @@ def test_rank_table_of_an_inner_level():
     table = sequence.lod_rank_table(x, 1)
     assert table.items == [(0, 5), (1, 1), (2, 1)]
     assert table.outer == x.levels[:1]
+    below = sequence.lod_rank_table(deeper(x), 3)
+    assert below.items == table.items
+    assert below.outer == deeper(x).levels[:3]
 
 
 def test_reorder_moves_sequences_and_rows():
@@ -99,6 +105,9 @@ def test_reorder_moves_sequences_and_rows():
     h = np.array([[10], [20], [30]])
     assert sequence.init_memories(h, table).ravel().tolist() == [20, 30, 10]
     assert sequence.backprop_reorder(sequence.reorder(h, table), table).tolist() == h.tolist()
+    inner = sequence.sort_by_length(deeper(rows([1, 3, 2])), 2)
+    assert sequence.reorder(x, inner).equals(made)
+    assert sequence.init_memories(h, inner).ravel().tolist() == [20, 30, 10]
     with_empty = sequence.sort_by_length(rows([0, 2]))
     assert sequence.reorder(rows([0, 1]), with_empty).to_list() == [[0], []]
 
