@@ -63,4 +63,4 @@ def test_examples_of_the_core(tmp_path, monkeypatch):
 def test_examples_of_the_readme(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (house.ROOT / "README.md").read_text().replace("\n```\n", "\n\n```\n")
-    assert run([doctest.DocTestParser().get_doctest(text, names(), "README.md", "README.md", 0)]) > 0
+    assert run([doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)]) > 0
