@@ -28,6 +28,7 @@ NOUNS = (
     "thinc",
     "transforms",
     "lstm",
+    "matmul",
     "rnn",
     "joint",
     "offsets",

@@ -5,6 +5,7 @@ from varlen.types.crossing import cross, where
 from varlen.types.packed import Packed
 from varlen.types.padded import Padded
 from varlen.types.pairs import Pairs
+from varlen.types.product import matmul
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
 
@@ -16,6 +17,7 @@ __all__ = [
     "RankTable",
     "concatenate",
     "cross",
+    "matmul",
     "split",
     "stack",
     "where",

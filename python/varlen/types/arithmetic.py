@@ -39,6 +39,10 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     >>> (deep - deep.max()).to_list()
     [[[-1, 0], [0]], [[0]]]
     """
+    if ufunc is np.matmul and method == "__call__" and not kwargs:
+        from varlen.types.product import matmul
+
+        return matmul(*inputs)
     if method != "__call__" or ufunc.signature is not None:
         return NotImplemented
     outs = kwargs.pop("out", None) or ()

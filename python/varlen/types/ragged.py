@@ -66,7 +66,7 @@ class Ragged(
     -----
     The structure is immutable; values may be written in place, as those of any NumPy view. Torch in gives
     torch out. Operators and ufuncs work on the values of containers that nest alike; a Ragged of fewer
-    levels, the outer ones, and an array (n,) give each row to all values below it.
+    levels, the outer ones, and an array (n,) give each row to all values below it. `@` is `types.matmul`.
 
     Examples
     --------
