@@ -7,7 +7,7 @@ from typing import Any
 
 from varlen.types import Padded, Pairs
 from varlen.types import Ragged as _Ragged
-from varlen.types.indexing import _int
+from varlen.types.indexing import int_index
 
 __all__ = ["Padded", "Pairs", "Ragged"]
 
@@ -34,7 +34,7 @@ class Ragged(_Ragged):
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not slice:
-            i = key if type(key) is int else _int(key)
+            i = key if type(key) is int else int_index(key)
             if i is None:
                 return self._by_others(key)
             n = len(self._levels[0])

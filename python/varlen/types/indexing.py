@@ -39,7 +39,7 @@ def get(r: Ragged, key: Any) -> Any:
         return _many(r, key)
     if key is Ellipsis:
         return r[:]
-    i = _int(key)
+    i = int_index(key)
     return row(r, i) if i is not None else _pick(r, key)
 
 
@@ -60,7 +60,7 @@ def row(r: Ragged, i: int) -> Any:
 
 def _pick(r: Ragged, key: Any) -> Ragged:
     """The sequences of a slice, a mask or integers."""
-    return _take(r, key if isinstance(key, slice) else _array(key))
+    return _take(r, key if isinstance(key, slice) else index_array(key))
 
 
 def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
@@ -85,7 +85,7 @@ def _many(r: Ragged, key: tuple[Any, ...]) -> Any:
     if len(key) == 2 and type(key[0]) is slice and type(key[1]) is slice and key[0] == slice(None):
         return _window(r, key[1])
     keys = _spread(key, r.ndim)
-    i = _int(keys[0])
+    i = int_index(keys[0])
     if i is not None:
         found = row(r, i)
         return found[keys[1:]] if len(keys) > 1 else found
@@ -94,7 +94,7 @@ def _many(r: Ragged, key: tuple[Any, ...]) -> Any:
     if _is_all(keys[0]):
         return _inner(r, keys[1:])
     if len(keys) == 2 and isinstance(keys[1], slice) and not _is_view(keys[0]):
-        index = keys[0] if isinstance(keys[0], slice) else _array(keys[0])
+        index = keys[0] if isinstance(keys[0], slice) else index_array(keys[0])
         return _window(r, keys[1], index)  # what the window leaves out is not copied
     return _inner(_pick(r, keys[0]), keys[1:])
 
@@ -106,7 +106,7 @@ def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
     first, below = keys[0], keys[1:]
     all_rows = (slice(None), *below)
     levels = r.levels
-    at = _int(first)
+    at = int_index(first)
     if at is not None:
         values, rest = through(r.values, lambda rows: _core.gather_column(rows, levels, at))
         content = r._make(values, rest) if rest else values
@@ -151,8 +151,19 @@ def _is_view(key: Any) -> bool:
     return isinstance(key, slice) and key.step in (None, 1)
 
 
-def _int(key: Any) -> int | None:
-    """The integer that a key is, None for slices and arrays."""
+def int_index(key: Any) -> int | None:
+    """The integer that a key is, None for slices and arrays.
+
+    Raises
+    ------
+    IndexError
+        It is a bool.
+
+    Examples
+    --------
+    >>> int_index(np.int8(3)), int_index([0]), int_index(slice(2))
+    (3, None, None)
+    """
     if type(key) is int:
         return key
     if isinstance(key, (bool, np.bool_)):
@@ -167,8 +178,19 @@ def _int(key: Any) -> int | None:
         return None
 
 
-def _array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    """A list, array or tensor of integers or bools as an array of one dimension."""
+def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """A list, array or tensor of integers or bools as an array of one dimension.
+
+    Raises
+    ------
+    IndexError
+        It is something else.
+
+    Examples
+    --------
+    >>> index_array([True, False])
+    array([ True, False])
+    """
     if isinstance(key, (str, bytes, dict, set)) or key is None:
         _raise(key)
     given = key.detach().cpu().numpy() if is_tensor(key) else unmasked(key, "index")

@@ -11,7 +11,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.types import arithmetic
 from varlen.types.combine import split
-from varlen.types.indexing import _int
+from varlen.types.indexing import int_index
 from varlen.types.levels import Levels, difference, each_level, place_of, same
 from varlen.types.packing import agreed, fits, laid, relaid, table_of
 from varlen.types.padded import Padded
@@ -359,7 +359,7 @@ class Packed:
     def __getitem__(self, t: Any) -> Any:
         if isinstance(t, slice):
             return self.steps()[t]
-        at, count = _int(t), len(self)
+        at, count = int_index(t), len(self)
         if at is None or not -count <= at < count:
             raise IndexError(f"step {t} is out of range for {count} steps")
         a, b = self._table.steps.offsets[at % count :][:2]

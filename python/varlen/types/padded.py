@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.types import arithmetic
-from varlen.types.indexing import _int
+from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
 from varlen.types.thinc_face import PaddedFace
 from varlen.types.values import as_ints, as_values, is_tensor, packed, unpacked
@@ -380,7 +380,7 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
     if isinstance(key, slice):
         columns = np.arange(count)[key]
         return columns if len(columns) < 2 or columns[0] < columns[1] else columns[::-1]
-    i = _int(key)
+    i = int_index(key)
     if i is None:
         every = Ragged(np.arange(count), np.ones(count, np.int64))
         return np.sort(every[key].values)

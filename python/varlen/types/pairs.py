@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from varlen.types import arithmetic
-from varlen.types.indexing import _array, _int
+from varlen.types.indexing import index_array, int_index
 from varlen.types.thinc_face import PairsFace
 from varlen.types.values import is_tensor
 
@@ -75,7 +75,7 @@ class Pairs(PairsFace, Generic[T]):
         return len(self._one)  # type: ignore[arg-type]
 
     def __getitem__(self, key: Any) -> Any:
-        i = _int(key)
+        i = int_index(key)
         if i is not None:  # what an item is, is theirs to say: it may have no length
             return _item(self._one[i], self._two[i])  # type: ignore[index]
         return Pairs(take(self._one, key), take(self._two, key))
@@ -110,7 +110,7 @@ def take(batch: Any, key: Any) -> Any:
     """
     if isinstance(key, slice):
         return batch[key]
-    index = _array(key)
+    index = index_array(key)
     if isinstance(batch, (list, tuple)):
         chosen = np.arange(len(batch))[index].tolist()
         items = [batch[i] for i in chosen]
