@@ -95,10 +95,12 @@ def test_enumerate_gives_what_paddle_gives():
 def test_enumerate_refuses_windows_of_nothing():
     with pytest.raises(ValueError, match="win_size"):
         vl.sequence_enumerate(NESTED, 0)
-    with pytest.raises(ValueError, match="300 does not fit uint8"):
+    with pytest.raises(ValueError, match="pad_value: 300 does not fit uint8"):
         vl.sequence_enumerate(vl.Ragged(np.ones(2, np.uint8), [2]), 2, 300)
     with pytest.raises(ValueError, match="pad_value: at level 0 empty sequences pad, not 9"):
         vl.sequence_enumerate(NESTED, 2, 9, level=0)
+    with pytest.raises(ValueError, match=r"pad_value: shape \(2,\) does not broadcast"):
+        vl.sequence_enumerate(vl.Ragged(np.ones(2), [2]), 2, [8, 9])
 
 
 def test_erase_gives_what_paddle_gives():

@@ -44,10 +44,14 @@ def test_pad_refuses_to_cut_and_to_round():
     r = vl.Ragged([1, 2, 3, 4, 5], [2, 3])
     with pytest.raises(ValueError, match="maxlen: 2, but sequence 1 of level 0 has 3 rows"):
         vl.sequence_pad(r, 0, 2)
-    with pytest.raises(ValueError, match=r"0\.5 does not fit int64"):
+    with pytest.raises(ValueError, match=r"pad_value: 0\.5 does not fit int64"):
         vl.sequence_pad(r, 0.5)
     with pytest.raises(TypeError, match="x: expected a Ragged, got ndarray"):
         vl.sequence_pad(r.values, 0)
+    torch = pytest.importorskip("torch")
+    for wrong in (2**70, "a", [1, 2]):
+        with pytest.raises(ValueError, match=r"^pad_value: "):
+            vl.sequence_pad(vl.Ragged(torch.ones(2), [2]), wrong)
 
 
 def test_unpad_gives_what_paddle_gives():

@@ -192,8 +192,8 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any
     try:
         value = torch.as_tensor(fill)
         return as_numpy(cast(value, dtype, "fill").expand(shape).contiguous())
-    except (RuntimeError, TypeError) as error:
-        raise ValueError(f"fill: {error}") from None
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(f"fill: {str(error).removeprefix('fill: ')}") from None
 
 
 def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:

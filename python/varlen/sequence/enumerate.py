@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.ops.window import backprop_seq2col
-from varlen.sequence.given import fill_for, gradient_rows, picked, put_back, sequences
+from varlen.sequence.given import fill_for, gradient_rows, of_pad_value, picked, put_back, sequences
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.levels import place_of
@@ -75,7 +75,12 @@ def sequence_enumerate(input: Any, win_size: int, pad_value: Any = 0, *, level: 
     else:
         made = _core.seq2col(rows.reshape(len(rows), 1, *rows.shape[1:]), over, 0, size - 1)[0]
     made = made.reshape(len(rows), size, *rows.shape[1:])
-    return r._make(_filled(made, over, size, fill) if pad_value != 0 else made, r.levels)
+    if is_zero(pad_value):
+        return r._make(made, r.levels)
+    try:
+        return r._make(_filled(made, over, size, fill), r.levels)
+    except ValueError as error:
+        raise of_pad_value(error) from None
 
 
 def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: int = -1) -> Ragged:

@@ -118,6 +118,18 @@ def fill_for(values: Any, fill: Any) -> Any:
     return 0 if zero else fill
 
 
+def of_pad_value(error: ValueError) -> ValueError:
+    """What kernels say of `fill` and `empty`, said of `pad_value`.
+
+    Examples
+    --------
+    >>> of_pad_value(ValueError("fill: 0.5 does not fit int64"))
+    ValueError('pad_value: 0.5 does not fit int64')
+    """
+    name, _, text = str(error).partition(": ")
+    return ValueError(f"pad_value: {text}") if name in ("fill", "empty") else error
+
+
 def put_back(d: Any, rows: NDArray[np.int64], total: int) -> Any:
     """`total` rows, zeros but for those that d was taken from: the gradient of rows that were picked.
 

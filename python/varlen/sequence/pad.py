@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import fill_for, per_sequence, sequences
+from varlen.sequence.given import fill_for, of_pad_value, per_sequence, sequences
 from varlen.types import Ragged
 from varlen.types.arguments import whole_per_level
 from varlen.types.levels import each_level, place_of
@@ -70,12 +70,15 @@ def sequence_pad(
     above, levels = r.levels[:at], r.levels[at:]
     widths = _widths(levels, maxlen, at)
     fill = fill_for(r.values, pad_value)
-    if is_tensor(r.values):
-        from varlen.interop.torch import pad
+    try:
+        if is_tensor(r.values):
+            from varlen.interop.torch import pad
 
-        out = pad(r.values, levels, fill=fill, sizes=widths)
-    else:
-        out = _core.pad(r.values, levels, fill=fill, sizes=widths)
+            out = pad(r.values, levels, fill=fill, sizes=widths)
+        else:
+            out = _core.pad(r.values, levels, fill=fill, sizes=widths)
+    except ValueError as error:
+        raise of_pad_value(error) from None
     length = tuple(like(each.lengths, r.values) for each in levels)
     outer = length[0]
     if len(levels) > 1:

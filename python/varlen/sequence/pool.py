@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import fill_for, gradient_rows, sequences
+from varlen.sequence.given import fill_for, gradient_rows, of_pad_value, sequences
 from varlen.types.reductions import end, extreme, reduced
 from varlen.types.values import is_tensor, like
 
@@ -76,19 +76,17 @@ def sequence_pool(
     if with_index and kind != "max":
         raise ValueError(f'with_index: only "max" has one, not "{kind}"')
     values, over, above = r._over(level)
-    if with_index:
-        made, which = extreme("max", values, over, pad_value)
-        return r._under(made, above), r._under(_rows(which, over), above)
-    if kind == "max":
-        made = reduced("max", values, over, pad_value)
-    elif kind in ("last", "first"):
-        made = end(values, over, kind == "last", fill_for(values, pad_value))
-    elif kind == "sum":
-        made = reduced("sum", values, over, pad_value)
-    else:
-        made = reduced("mean", values, over, pad_value)
-        made = _times_root(made, over, 1) if kind == "sqrt" else made
-    return r._under(made, above)
+    try:
+        if with_index:
+            made, which = extreme("max", values, over, pad_value)
+            return r._under(made, above), r._under(_rows(which, over), above)
+        if kind in ("last", "first"):
+            made = end(values, over, kind == "last", fill_for(values, pad_value))
+        else:
+            made = reduced("mean" if kind in ("average", "sqrt") else kind, values, over, pad_value)
+    except ValueError as error:
+        raise of_pad_value(error) from None
+    return r._under(_times_root(made, over, 1) if kind == "sqrt" else made, above)
 
 
 def sequence_first_step(input: Any, *, level: int = -1) -> Any:
