@@ -41,6 +41,7 @@ from varlen.ops.arrays import (
     reshape_f,
     reshape_i,
 )
+from varlen.ops.count import bincount, diff, searchsorted
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
@@ -162,12 +163,14 @@ __all__ = [
     "backprop_spans",
     "backprop_topk",
     "backprop_windows",
+    "bincount",
     "block_mask",
     "cu_seqlens",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
+    "diff",
     "flatten",
     "gather_add",
     "get_dropout_mask",
@@ -222,6 +225,7 @@ __all__ = [
     "reverse",
     "roll",
     "scatter_add",
+    "searchsorted",
     "segment_ids",
     "seq2col",
     "shift",

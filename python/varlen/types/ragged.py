@@ -12,6 +12,7 @@ from varlen import _core
 from varlen.types import arithmetic, dense, indexing
 from varlen.types.arguments import a_dtype
 from varlen.types.choosing import Choosing
+from varlen.types.counting import Counting
 from varlen.types.doors import Doors
 from varlen.types.levels import Levels, check, levels_from, same
 from varlen.types.lod import Lod
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 
 class Ragged(
-    Choosing, Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts, Softmaxes,
-    Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
+    Choosing, Counting, Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts,
+    Softmaxes, Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
 ):  # fmt: skip
     """Sequences of different lengths, nested as deep as wanted.
 

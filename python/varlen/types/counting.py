@@ -1,0 +1,277 @@
+"""Neighbours compared, numbers counted and looked up, windows of rows, as methods of a Ragged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level, RaggedBase
+from varlen.types.arguments import whole, with_room
+from varlen.types.choosing import nested, whole_numbers
+from varlen.types.levels import difference, same
+from varlen.types.values import as_values, is_tensor, like, through
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from varlen.types.levels import Levels
+    from varlen.types.values import Values
+
+
+AFTER, BEFORE = slice(1, None), slice(None, -1)
+
+
+def differences(values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
+    """Each row less the one before it in its sequence, n times over, and their level.
+
+    Examples
+    --------
+    >>> differences(np.array([3, 1, 4]), Level([2, 1]))
+    (array([-2]), Level(2 sequences, 1 rows, lengths 0 to 1))
+    """
+    for _ in range(min(n, level.longest)):
+        if is_tensor(values):
+            (later, level), (sooner, _) = (_window(values, level, part) for part in (AFTER, BEFORE))
+            values = later != sooner if str(values.dtype) == "torch.bool" else later - sooner
+            continue
+        subtract: Any = np.not_equal if values.dtype == np.bool_ else np.subtract
+        made = np.empty(values.shape, subtract(values[:0], values[:0]).dtype)
+        subtract(values[1:], values[:-1], out=made[:-1])  # across borders too, which are then left out
+        values, (level,) = _core.gather_window(made, (level,), BEFORE)
+    return values, level
+
+
+def _window(values: Any, level: Level, part: slice) -> tuple[Any, Level]:
+    """Part of each sequence of a tensor."""
+    rows, (kept,) = through(values, lambda rows: _core.gather_window(rows, (level,), part))
+    return rows, kept
+
+
+def counted(ids: Any, level: Level, minlength: int = 0, weights: Any = None) -> Any:
+    """How often each number is in each sequence, (n, k), or the sums of weights in its stead.
+
+    Examples
+    --------
+    >>> counted(np.array([1, 1, 0]), Level([2, 1]))
+    array([[0, 2],
+           [1, 0]])
+    """
+    if ids.ndim != 1:
+        raise ValueError(f"values: expected numbers, got rows of shape {tuple(ids.shape[1:])}")
+    numbers = whole_numbers(ids, "values")
+    if numbers.size and numbers.min() < 0:
+        k = int((numbers < 0).argmax())
+        raise ValueError(
+            f"values: row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, which is below 0"
+        )
+    width = max(whole(minlength, "minlength"), int(numbers.max(initial=-1)) + 1)
+    n = len(level)
+    size = with_room(n * width, "minlength")
+    cells = level.row_ids * width + numbers
+    if weights is None:
+        return like(np.bincount(cells, minlength=size)[:size].reshape(n, width), ids)
+    if len(weights) != len(ids) or weights.ndim != 1:
+        raise ValueError(f"weights: have shape {tuple(weights.shape)}, expected ({len(ids)},)")
+    if is_tensor(weights):
+        zeros, places = weights.new_zeros(size), (like(cells, weights),)
+        return zeros.index_put(places, weights, accumulate=True).reshape(n, width)
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"weights: expected numbers, got {weights.dtype}")
+    return np.bincount(cells, weights, minlength=size)[:size].reshape(n, width)
+
+
+def found_in(values: Any, level: Level, queries: Any, owners: NDArray[np.int64], side: str) -> Any:
+    """The place inside its sequence, which ascends, before which each query goes: int64.
+
+    Examples
+    --------
+    >>> found_in(np.array([3, 5, 4]), Level([2, 1]), np.array([4, 4]), np.array([0, 1]), "left")
+    array([1, 0])
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side: expected 'left' or 'right', got {side!r}")
+    rows, asked = _numbers(values), _numbers(queries)
+    if rows.ndim != 1 or asked.ndim != 1:
+        raise ValueError("values: expected numbers to search in, and numbers to search for")
+    begin = level.offsets[owners]
+    low, high = begin.copy(), level.offsets[owners + 1]
+    for _ in range(int(level.longest).bit_length()):
+        middle = (low + high) >> 1
+        there = rows[np.minimum(middle, len(rows) - 1)]
+        behind = _before(there, asked) if side == "left" else ~_before(asked, there)
+        behind &= low < high
+        low, high = np.where(behind, middle + 1, low), np.where(behind, high, middle)
+    return like(low - begin, values)
+
+
+def _numbers(values: Any) -> Any:
+    if not is_tensor(values):
+        return values
+    from varlen.interop.torch_ops import as_numbers
+
+    return as_numbers(values.detach().cpu())
+
+
+def _before(a: Any, b: Any) -> Any:
+    """Whether a comes before b, in the order of sorting: NaN last."""
+    return (a < b) | ((b != b) & (a == a))
+
+
+class Counting:
+    """Methods of `varlen.Ragged`, which inherits them.
+
+    All take `level`: the level whose sequences are gone through, together with all that nests below it, whose
+    borders are then gone; -1 is the innermost.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_list([[[3, 2], [1]], [[4]]])
+    >>> r.diff().to_list(), r.diff(level=0).to_list()
+    ([[[-1], []], [[]]], [[-1, -1], []])
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _values: Values
+        _levels: Levels
+
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
+        def _over(self, level: int) -> tuple[Values, Level, Levels]: ...
+
+        def _under(self, rows: Any, above: Levels) -> Any: ...
+
+    def diff(self, n: int = 1, level: int = -1) -> Self:
+        """Each row less the one before it in its sequence, n times over; a sequence loses n rows, or all.
+
+        As `np.diff`: bools are compared, unsigned integers go round. Watched by autograd.
+
+        Raises
+        ------
+        ValueError
+            n is below 0.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).diff().to_list()
+        [[-2, 3], [], [4]]
+        """
+        values, over, above = self._over(level)
+        made, kept = differences(values, over, whole(n, "n"))
+        return self._make(made, (*above, kept))
+
+    def bincount(self, minlength: int = 0, weights: Any = None, level: int = -1) -> Any:
+        """How often each number from 0 on is in each sequence, or the sum of its weights.
+
+        Parameters
+        ----------
+        minlength
+            At least so many numbers are counted; else as many as the largest needs.
+        weights
+            One for each value, (total,), or a Ragged that nests as this one.
+
+        Returns
+        -------
+        (n, k), or a Ragged of the levels above: int64, or with weights float64; of tensors, the dtype of the
+        weights, through which gradients flow.
+
+        Raises
+        ------
+        TypeError
+            Values that are no integers.
+        ValueError
+            One below 0, which is named; rows of several; weights of another shape.
+
+        Notes
+        -----
+        As TensorFlow's `tf.math.bincount(axis=-1)`.
+
+        Examples
+        --------
+        >>> vl.Ragged([1, 1, 2, 0], [3, 1]).bincount(minlength=4)
+        array([[0, 2, 1, 0],
+               [1, 0, 0, 0]])
+        """
+        values, over, above = self._over(level)
+        if isinstance(weights, RaggedBase):
+            if not same(weights._levels, self._levels):
+                raise ValueError(f"weights: nest otherwise: {difference(self._levels, weights._levels)}")
+            weights = weights._values
+        elif weights is not None:
+            weights = as_values(weights, "weights")
+        return self._under(counted(values, over, minlength, weights), above)
+
+    def searchsorted(self, v: Any, side: str = "left", level: int = -1) -> Any:
+        """Where numbers go in the sequence of their number, which ascends, so that it still does.
+
+        Parameters
+        ----------
+        v
+            What is looked up: a Ragged with as many sequences at the level, whatever their lengths, or an
+            array (n, ...), a row for each.
+        side
+            "left" before equal numbers, "right" behind them.
+
+        Returns
+        -------
+        As v: places inside the sequences, int64, from 0 to their lengths.
+
+        Raises
+        ------
+        ValueError
+            Another side; another number of sequences; rows of several.
+
+        Notes
+        -----
+        As `np.searchsorted`. That sequences ascend, NaN last, is not checked.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([1, 3, 5, 2], [3, 1])
+        >>> r.searchsorted(vl.Ragged([4, 0, 2], [2, 1]), side="right").to_list(), r.searchsorted([3, 3])
+        ([[2, 0], [1]], array([1, 1]))
+        """
+        values, over, above = self._over(level)
+        at = len(above)
+        given, nest = nested(v, "v", at + 1)
+        if not same(nest[:at], above):
+            raise ValueError(f"v: nests otherwise: {difference(above, nest[:at])}")
+        count = len(nest[at]) if len(nest) > at else len(given)
+        if count != len(over):
+            raise ValueError(f"v: has {count} sequences, expected {len(over)}")
+        owners = np.arange(count)
+        for below in nest[at:]:
+            owners = owners[below.row_ids]
+        shape = tuple(given.shape)
+        owners = np.repeat(owners, int(np.prod(shape[1:]))) if len(shape) > 1 else owners
+        places = found_in(values, over, given.reshape(-1), owners, side).reshape(shape)
+        return self._make(places, nest) if nest else places
+
+    def ngrams(self, width: int, level: int = -1) -> Self:
+        """Each row with the `width` - 1 behind it, where its sequence has as many: rows (width, ...).
+
+        Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
+        steps, `sequence_enumerate` pads, `ops.ngrams` hashes. Watched by autograd.
+
+        Raises
+        ------
+        ValueError
+            A width below 1, or a result beyond half of the machine's memory.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).ngrams(2).to_list()
+        [[[3, 1], [1, 4]], [], [[1, 5]]]
+        """
+        values, over, above = self._over(level)
+        size = whole(width, "width", 1)
+        windows: Any = _core.windows
+        if is_tensor(values):
+            from varlen.interop.torch_window import windows
+        made, kept, _ = windows(values, over, size, 1, True)
+        return self._make(made.reshape(kept.total, size, *values.shape[1:]), (*above, kept))
