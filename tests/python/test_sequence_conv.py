@@ -5,6 +5,7 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from nested import deeper
 from sequences import everywhere, rows_of
 from varlen.sequence import backprop_row_conv, backprop_sequence_conv
 from varlen.testing import oracle_sequence_family as oracle
@@ -95,8 +96,11 @@ def test_row_conv_has_the_gradients_of_autograd():
     wanted = torch.autograd.grad(made, (x, weights), d)
     for kind in (torch.Tensor.numpy, torch.Tensor.clone):
         of = r._make(kind(x.detach()), r.levels)
-        for back, want in zip(backprop_row_conv(kind(d), of, kind(weights.detach())), wanted, strict=True):
-            assert np.allclose(np.asarray(rows_of(back)), want.numpy())
+        for r in (of, deeper(of)):
+            backs = backprop_row_conv(kind(d), r, kind(weights.detach()))
+            assert backs[0].levels == r.levels
+            for back, want in zip(backs, wanted, strict=True):
+                assert np.allclose(np.asarray(rows_of(back)), want.numpy())
 
 
 def test_row_conv_takes_rectangles():

@@ -77,6 +77,8 @@ def test_scatter_has_the_gradients_of_autograd():
     ):
         assert np.array_equal(np.asarray(back[0]), dx.numpy())
         assert np.array_equal(np.asarray(back[1].values), d_rows.numpy())
+    below = sequence.backprop_sequence_scatter(d, deeper(index))[1]
+    assert raised(below).equals(index._make(d_rows, index.levels))
     assert torch.autograd.gradcheck(lambda x, rows: vl.sequence_scatter(x, index, rows), (x, rows))
     assert np.array_equal(
         made.detach().numpy(), vl.sequence_scatter(x.detach().numpy(), index, rows.detach().numpy())
@@ -146,6 +148,9 @@ def test_topk_avg_pooling_has_the_gradient_of_autograd():
         x = vl.Ragged(kind(r.values), levels=r.levels)
         back = sequence.backprop_sequence_topk_avg_pooling(kind(d), x, row, col, [4, 1, 2], 2)
         assert np.allclose(np.asarray(back.values), dx)
+        inputs = (deeper(each) for each in (x, row, col))
+        below = sequence.backprop_sequence_topk_avg_pooling(kind(d), *inputs, [4, 1, 2], 2)
+        assert raised(below).equals(back)
 
 
 def test_topk_avg_pooling_refuses_tables_of_another_size():
