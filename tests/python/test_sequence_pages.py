@@ -1,5 +1,7 @@
 """The examples of Paddle's pages on `sequence_expand` and on recurrent layers, with the import changed."""
 
+import inspect
+
 import numpy as np
 import pytest
 import varlen as vl
@@ -122,3 +124,34 @@ def test_the_layer_of_the_page_steps_over_sub_sequences():
         made = base.concat_outputs(outputs, sorted_seqs)
         assert made.levels == r.levels
         assert made.values.tolist() == (10 * x.values).tolist()
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "sequence_concat(input, name=None)",
+        "sequence_enumerate(input, win_size, pad_value=0, name=None)",
+        "sequence_expand(x, y, ref_level=-1, name=None)",
+        "sequence_expand_as(x, y, name=None)",
+        "sequence_first_step(input)",
+        "sequence_last_step(input)",
+        "sequence_mask(x, maxlen=None, dtype='int64', name=None)",
+        "sequence_pad(x, pad_value, maxlen=None, name=None)",
+        "sequence_pool(input, pool_type, is_test=False, pad_value=0.0)",
+        "sequence_reshape(input, new_dim)",
+        "sequence_reverse(x, name=None)",
+        "sequence_scatter(input, index, updates, name=None)",
+        "sequence_slice(input, offset, length, name=None)",
+        "sequence_softmax(input, use_cudnn=False, name=None)",
+        "sequence_unpad(x, length, name=None)",
+        "im2sequence(input, filter_size=1, stride=1, padding=0, input_image_size=None, out_stride=1, "
+        "name=None)",
+        "lod_append(x, level)",
+        "lod_reset(x, y=None, target_lod=None)",
+    ],
+)
+def test_arguments_come_as_they_do_there(signature):
+    name = signature.partition("(")[0]
+    every = inspect.signature(getattr(vl, name)).parameters.values()
+    known = [each.replace(annotation=each.empty) for each in every if each.kind is not each.KEYWORD_ONLY]
+    assert f"{name}({', '.join(map(str, known))})" == signature

@@ -14,13 +14,15 @@ from varlen.types.combine import alike, check_rows, parts_of, woven
 from varlen.types.levels import composed, place_of
 
 
-def sequence_concat(input: Iterable[Any], *, level: int = -1) -> Ragged:
+def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int = -1) -> Ragged:
     """Sequence k of the result is sequence k of every input, end to end, in the order of the inputs.
 
     Parameters
     ----------
     input
         A list of `Ragged` with as many levels each, and rows of one shape. Dtypes that differ are promoted.
+    name
+        Not looked at.
     level
         The level whose sequences grow: by rows at the innermost, which -1 stands for; by whole sequences of
         the level below, else. Above it all inputs nest alike.

@@ -17,7 +17,9 @@ from varlen.types.shifts import is_zero
 from varlen.types.values import host, is_tensor, like
 
 
-def sequence_enumerate(input: Any, win_size: int, pad_value: Any = 0, *, level: int = -1) -> Ragged:
+def sequence_enumerate(
+    input: Any, win_size: int, pad_value: Any = 0, name: str | None = None, *, level: int = -1
+) -> Ragged:
     """Each row with the `win_size` - 1 rows behind it in its sequence, padded where that ends.
 
     Parameters
@@ -28,6 +30,8 @@ def sequence_enumerate(input: Any, win_size: int, pad_value: Any = 0, *, level: 
         How many stand side by side, 1 or more.
     pad_value
         What stands where there is no row: a number.
+    name
+        Not looked at.
     level
         The level whose sequences are gone through: by rows at the innermost, which -1 stands for; by whole
         sequences of the level below, else. There empty sequences pad, and no pad_value may be given.

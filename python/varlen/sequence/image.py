@@ -23,6 +23,7 @@ def im2sequence(
     padding: Sizes = 0,
     input_image_size: Any = None,
     out_stride: Sizes = 1,
+    name: str | None = None,
 ) -> Ragged:
     """The patches of each image, from left to right and from top to bottom, as the rows of a sequence.
 
@@ -42,6 +43,8 @@ def im2sequence(
         `out_stride` and rounded up, the number of patches is reckoned.
     out_stride
         A number, or two.
+    name
+        Not looked at.
 
     Returns
     -------

@@ -13,7 +13,9 @@ from varlen.types.arguments import a_dtype, unmasked, whole
 from varlen.types.values import is_tensor, like
 
 
-def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", *, level: int = -1) -> Any:
+def sequence_mask(
+    x: Any, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None, *, level: int = -1
+) -> Any:
     """1 where a sequence of so many rows, padded to `maxlen`, has one: out[..., j] = j < x[...].
 
     Parameters
@@ -24,6 +26,8 @@ def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", *, le
         How many places there are; the longest by default, 0 where there are no lengths. Longer ones are cut.
     dtype
         Of the result: one of NumPy's, or of torch's for tensors, or a name of it.
+    name
+        Not looked at.
     level
         Of a Ragged: the level whose sequences are meant, with all rows below; -1 is the innermost.
 

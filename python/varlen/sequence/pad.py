@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def sequence_pad(
-    x: Any, pad_value: Any, maxlen: int | Sequence[int | None] | None = None, *, level: int = -1
+    x: Any,
+    pad_value: Any,
+    maxlen: int | Sequence[int | None] | None = None,
+    name: str | None = None,
+    *,
+    level: int = -1,
 ) -> tuple[Any, Any]:
     """Every sequence behind its rows filled up to one length, and the lengths that they had.
 
@@ -32,6 +37,8 @@ def sequence_pad(
         A number, or a row: an array of the rows' trailing shape. Held exactly, or refused.
     maxlen
         The length that sequences get; that of the longest by default. Never less: nothing is cut.
+    name
+        Not looked at.
     level
         The innermost, which -1 stands for, or one above it: then the levels below are padded too, as
         `Ragged.to_dense` does it, and maxlen may be a list with a length, or None, for each of them.
@@ -113,7 +120,7 @@ def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
     return r._make(_rows_of(block, r.levels[at:], "dY"), r.levels)
 
 
-def sequence_unpad(x: Any, length: Any) -> Ragged:
+def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
     """The rows of padded sequences that are there: the inverse of `sequence_pad`.
 
     Parameters
@@ -123,6 +130,8 @@ def sequence_unpad(x: Any, length: Any) -> Ragged:
     length
         How many rows of each are there: integers (n,) or (n, 1), or a `Ragged` of them. A tuple of such, for
         each level that `sequence_pad` padded, outermost first.
+    name
+        Not looked at.
 
     Returns
     -------

@@ -8,13 +8,15 @@ from varlen.sequence.given import sequences
 from varlen.types import Ragged
 
 
-def sequence_reverse(x: Any, *, level: int = -1) -> Ragged:
+def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Ragged:
     """What is in each sequence, last to first.
 
     Parameters
     ----------
     x
         `Ragged` of rows of any dtype and shape.
+    name
+        Not looked at.
     level
         The level inside whose sequences things change places: rows at the innermost, which -1 stands for;
         whole sequences of the level below, else.

@@ -13,7 +13,9 @@ from varlen.types.levels import difference, same
 from varlen.types.values import as_ints, as_values, is_tensor
 
 
-def sequence_scatter(input: Any, index: Any, updates: Any, *, level: int = -1) -> Any:
+def sequence_scatter(
+    input: Any, index: Any, updates: Any, name: str | None = None, *, level: int = -1
+) -> Any:
     """A copy of `input`, to whose row k the updates of sequence k are added at the places of sequence k.
 
     Parameters
@@ -24,6 +26,8 @@ def sequence_scatter(input: Any, index: Any, updates: Any, *, level: int = -1) -
         `Ragged` of integers (T,) or (T, 1), from 0 to W - 1. One place may stand more than once.
     updates
         `Ragged` of rows (T, ...) of the dtype of `input`, that nests as `index`; or its rows.
+    name
+        Not looked at.
     level
         The level of `index` whose sequence k is for row k, with all rows below; -1 is the innermost.
 

@@ -13,7 +13,9 @@ from varlen.types.levels import place_of
 from varlen.types.values import through
 
 
-def sequence_slice(input: Any, offset: Any, length: Any, *, level: int = -1) -> Ragged:
+def sequence_slice(
+    input: Any, offset: Any, length: Any, name: str | None = None, *, level: int = -1
+) -> Ragged:
     """What stands in each sequence from `offset` on, `length` of it.
 
     Parameters
@@ -22,6 +24,8 @@ def sequence_slice(input: Any, offset: Any, length: Any, *, level: int = -1) -> 
         `Ragged` of rows of any dtype and shape.
     offset, length
         Integers (n,) or (n, 1), one for each sequence of the level, a `Ragged` of them, or one for all.
+    name
+        Not looked at.
     level
         The level whose sequences are cut: by rows at the innermost, which -1 stands for; by whole sequences
         of the level below, else.

@@ -10,7 +10,9 @@ from varlen.types import Ragged
 from varlen.types.values import is_tensor
 
 
-def sequence_softmax(input: Any, use_cudnn: bool = False, *, level: int = -1) -> Ragged:
+def sequence_softmax(
+    input: Any, use_cudnn: bool = False, name: str | None = None, *, level: int = -1
+) -> Ragged:
     """Exponentials of the rows of each sequence, as shares of their sum, column by column.
 
     Parameters
@@ -19,6 +21,8 @@ def sequence_softmax(input: Any, use_cudnn: bool = False, *, level: int = -1) ->
         `Ragged` of rows (T, ...) of numbers.
     use_cudnn
         Taken, and of no effect.
+    name
+        Not looked at.
     level
         The level whose sequences add up to one, with all rows below; -1 is the innermost.
 
