@@ -195,7 +195,7 @@ def taken(values: Values, rows: Any) -> Any:
     array([4, 4, 3])
     """
     if isinstance(values, np.ndarray):
-        return values[rows]
+        return values.take(rows, axis=0)  # a third of the time of values[rows] where rows are wide
     if values.requires_grad and values.device.type == "cpu":
         from varlen.interop.torch_span import take_rows
 
