@@ -285,3 +285,16 @@ def test_gradients_flow_through_all_of_them():
     plain = vl.Ragged(x.detach().numpy(), levels=levels)
     assert np.array_equal(arrays[2], plain.tile([1, 2, 1, 2]).values)
     assert np.array_equal(arrays[7], where(there, plain, 0.0).values)
+
+
+def test_arrays_and_tensors_go_together():
+    torch = pytest.importorskip("torch")
+    r, t = vl.Ragged([1, 2, 3], [2, 1]), vl.Ragged(torch.arange(3.0), [2, 1])
+    assert where(torch.tensor([True, False]), r, 0).to_list() == [[1, 2], [0]]
+    assert where(t > 0, 1, 2).to_list() == [[2, 1], [1]]
+    assert where(r > 1, t, r).to_list() == [[1, 1], [2]]
+    assert t.gather(torch.tensor([1, 0])).to_list() == [[2], [0, 1]]
+    assert t.boolean_mask(torch.tensor([True, False])).to_list() == [[0, 1]]
+    per_inner = vl.Ragged(np.array([10, 20]), [2])
+    below = vl.Ragged(t.values, levels=(per_inner.levels[0], t.levels[0]))
+    assert (per_inner + below).to_list() == (below + per_inner).to_list() == [[[10, 11], [22]]]
