@@ -42,6 +42,12 @@ double ddof_of(PyObject* argument) {
   return number;
 }
 
+py::dtype summed_dtype(const Numbers& values) {
+  if (is_float(values.type)) return values.array.dtype();
+  const bool is_unsigned = values.type >= Type::u8 && values.type <= Type::u64;
+  return is_unsigned ? py::dtype::of<std::uint64_t>() : py::dtype::of<std::int64_t>();
+}
+
 namespace {
 
 /// Of which dtype the results are for the caller.
@@ -63,9 +69,7 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
     case Reduce::prod:
       break;
   }
-  if (is_float(values.type)) return values.array.dtype();
-  const bool is_unsigned = values.type >= Type::u8 && values.type <= Type::u64;
-  return is_unsigned ? py::dtype::of<std::uint64_t>() : py::dtype::of<std::int64_t>();
+  return summed_dtype(values);
 }
 
 [[noreturn]] void refuse_empty(Level& level) {
@@ -159,12 +163,8 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
     raise_overflow("which: " + std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
   }
   py::array which = empty(narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
-  Places places;
-  if (narrow) {
-    places.narrow = static_cast<std::int32_t*>(which.mutable_data());
-  } else {
-    places.wide = ints(which);
-  }
+  const Places places{narrow ? nullptr : ints(which),
+                      narrow ? static_cast<std::int32_t*>(which.mutable_data()) : nullptr};
   {
     const Unlocked unlocked(work.values.array.nbytes());
     if (work.direct && is_float(work.job.type)) {

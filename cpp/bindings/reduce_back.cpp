@@ -109,20 +109,21 @@ py::object blocks_added(const Arguments<3>& args) {
   job.type = reduced_type(Reduce::sum, d.type);
   job.columns = d.columns();
   const Convert in = cast_of(d.type, job.type);
-  const Convert back = cast_of(job.type, d.type);
-  py::array out = empty(d.array.dtype(), d.rows(job.blocks.total()));
+  const Convert back = is_float(d.type) ? cast_of(job.type, d.type) : Convert{};
+  py::array out = empty(summed_dtype(d), d.rows(job.blocks.total()));
   const std::int64_t elements = job.blocks.total() * job.columns;
-  const bool direct = in.run == nullptr;
-  Scratch<std::byte> wide(direct ? 0 : d.array.size() * size_of(job.type));
-  Scratch<std::byte> sums(direct ? 0 : elements * size_of(job.type));
-  const auto* const values = static_cast<const std::byte*>(d.array.data());
+  Scratch<std::byte> wide(in.run == nullptr ? 0 : d.array.size() * size_of(job.type));
+  Scratch<std::byte> sums(back.run == nullptr ? 0 : elements * size_of(job.type));
+  job.values = static_cast<const std::byte*>(d.array.data());
   std::byte* const to = bytes(out);
   {
     const Unlocked unlocked(d.array.nbytes());
-    if (!direct) cast(in, values, d.array.size(), wide.data());
-    job.values = direct ? values : wide.data();
-    reduce_blocks(job, direct ? to : sums.data());
-    if (!direct) cast(back, sums.data(), elements, to);
+    if (in.run != nullptr) {
+      cast(in, job.values, d.array.size(), wide.data());
+      job.values = wide.data();
+    }
+    reduce_blocks(job, back.run == nullptr ? to : sums.data());
+    if (back.run != nullptr) cast(back, sums.data(), elements, to);
   }
   return out;
 }

@@ -98,7 +98,8 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
     Returns
     -------
     Ragged or array
-        Nests as x, of the dtype of dY. Zeros where a sequence was not repeated at all.
+        Nests as x. Floats keep the dtype of dY, integers become int64 or uint64, as sums do. Zeros where a
+        sequence was not repeated at all.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
         _fitting(times, len(as_values(x, "x")), "rows")
-        return _gathered(gradient_rows(dY, times.total), times)
+        return reduced("sum", gradient_rows(dY, times.total), times, 0)
     at = place_of(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
@@ -177,7 +178,7 @@ def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
     Returns
     -------
     array
-        (n, ...) rows, of the dtype of dY.
+        (n, ...) rows. Floats keep the dtype of dY, integers become int64 or uint64.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
     array([3., 0., 4.])
     """
     over, levels = _as_over(y, level)
-    return _gathered(gradient_rows(dY, over.total, levels), over)
+    return reduced("sum", gradient_rows(dY, over.total, levels), over, 0)
 
 
 def _times(y: Any, ref_level: int) -> Level:
@@ -222,8 +223,3 @@ def _spread(rows: Any, level: Level) -> Any:
         return expand(rows, level)
     return _core.expand(rows, level)
 
-
-def _gathered(d: Any, level: Level) -> Any:
-    """The sum of each sequence, in the dtype that it has."""
-    made = reduced("sum", d, level, 0)
-    return made.to(d.dtype) if is_tensor(d) else made.astype(d.dtype, copy=False)
