@@ -222,4 +222,3 @@ def _spread(rows: Any, level: Level) -> Any:
 
         return expand(rows, level)
     return _core.expand(rows, level)
-
