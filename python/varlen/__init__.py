@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
-from varlen.types import Packed, Padded, Pairs, Ragged, RankTable, concatenate, split
+from varlen.types import (
+    Packed,
+    Padded,
+    Pairs,
+    Ragged,
+    RankTable,
+    concatenate,
+    cross,
+    matmul,
+    split,
+    stack,
+    where,
+)
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
@@ -49,12 +61,14 @@ __all__ = [
     "RankTable",
     "__version__",
     "concatenate",
+    "cross",
     "cuda",
     "data",
     "im2sequence",
     "io",
     "lod_append",
     "lod_reset",
+    "matmul",
     "num_threads",
     "open",
     "ops",
@@ -80,7 +94,9 @@ __all__ = [
     "sequence_unpad",
     "set_num_threads",
     "split",
+    "stack",
     "transforms",
+    "where",
 ]
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module

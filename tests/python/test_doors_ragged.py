@@ -268,7 +268,7 @@ def test_indices_are_in_range_and_whole(key, error, text):
     ],
 )
 def test_parts_go_together(parts, error, text):
-    for door in (vl.concatenate, vl.types.stack):
+    for door in (vl.concatenate, vl.stack):
         refuses(door, parts, error, text)
 
 

@@ -215,7 +215,7 @@ X = vl.Ragged(np.zeros((6, 3)), [3, 1, 2])
         (
             lambda: sequence.rnn(plain, X, np.zeros((2, 3))),
             ValueError,
-            "has 2 rows, but the table 3 sequences",
+            "init: has 2 rows for 3 sequences",
         ),
         (lambda: sequence.rnn(plain, X, np.zeros((3, 3)), level=1), IndexError, "level: 1 is out of range"),
         (

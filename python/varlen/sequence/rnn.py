@@ -10,7 +10,7 @@ import numpy as np
 from varlen.sequence.given import sequences
 from varlen.sequence.steps import backprop_reorder, init_memories, joined, packed_of
 from varlen.types import Packed, Ragged, RankTable
-from varlen.types.levels import Levels, same
+from varlen.types.levels import same
 from varlen.types.values import as_values, is_tensor
 
 
@@ -115,7 +115,7 @@ def rnn(
         if d_last is None:
             ends = _each(np.zeros_like, last)
         else:
-            ends = _each(lambda one: init_memories(_rows(one, table.outer, "d_last"), table), d_last)
+            ends = _each(lambda one: init_memories(_rows(one, table, "d_last"), table), d_last)
         dxs, d_init = run.backward(d.steps(), back(table, ends))
         dx = packed_of(dxs, table) if dxs else x
         return dx.to_ragged(), _given(d_init, table)
@@ -290,19 +290,21 @@ def _packed(inputs: Any, level: int, order: Any) -> Packed:
     return inputs if isinstance(inputs, Packed) else sequences(inputs, "inputs").pack(level, order)
 
 
-def _rows(state: Any, above: Levels, argument: str) -> Any:
+def _rows(state: Any, table: RankTable, argument: str) -> Any:
     """A row for each sequence, from an array or a Ragged under the levels above."""
-    if not isinstance(state, Ragged):
-        return as_values(state, argument)
-    if not same(state.levels, above):
+    nests = isinstance(state, Ragged)
+    if nests and not same(state.levels, table.outer):
         raise ValueError(f"{argument}: a Ragged that does not nest as the levels above the sequences")
-    return state.values
+    rows = state.values if nests else as_values(state, argument)
+    if len(rows) != len(table):
+        raise ValueError(f"{argument}: has {len(rows)} rows for {len(table)} sequences")
+    return rows
 
 
 def _start(cell: Any, init: Any, x: Packed) -> Any:
     """The state that sequences start with: arrays."""
     if init is not None:
-        return _each(lambda one: _rows(one, x.outer, "init"), init)
+        return _each(lambda one: _rows(one, x.table, "init"), init)
     width = getattr(cell, "hidden_size", None)
     if width is None or not is_tensor(x.values):
         raise TypeError("init: needed, but for torch's cells over tensors")

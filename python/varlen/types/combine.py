@@ -79,9 +79,9 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     Examples
     --------
     >>> a, b = vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([1, 5], [1, 1])
-    >>> vl.types.stack([a, b]).to_list(), vl.types.stack([a, b], axis=1).to_list()
+    >>> vl.stack([a, b]).to_list(), vl.stack([a, b], axis=1).to_list()
     ([[[3, 1], [4]], [[1], [5]]], [[[3, 1], [1]], [[4], [5]]])
-    >>> vl.types.stack([a, -a], axis=2).to_list()
+    >>> vl.stack([a, -a], axis=2).to_list()
     [[[3, -3], [1, -1]], [[4, -4]]]
     """
     parts = parts_of(raggeds, "raggeds")

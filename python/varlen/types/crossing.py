@@ -41,9 +41,9 @@ def where(condition: Any, x: Any, y: Any) -> Ragged:
     Examples
     --------
     >>> a, b = vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([7, 8, 9], [2, 1])
-    >>> vl.types.where(a > 1, a, 0).to_list(), vl.types.where([False, True], a, b).to_list()
+    >>> vl.where(a > 1, a, 0).to_list(), vl.where([False, True], a, b).to_list()
     ([[3, 0], [4]], [[7, 8], [4]])
-    >>> vl.types.where([False, True], a, vl.Ragged([7], [1, 0])).to_list()
+    >>> vl.where([False, True], a, vl.Ragged([7], [1, 0])).to_list()
     [[7], [4]]
     """
     raggeds = [each for each in (condition, x, y) if isinstance(each, Ragged)]
@@ -129,7 +129,7 @@ def cross(raggeds: Iterable[Ragged], level: int = -1) -> tuple[Ragged, ...]:
 
     Examples
     --------
-    >>> a, b = vl.types.cross([vl.Ragged([1, 2, 3], [2, 1]), vl.Ragged([7, 8], [2, 0])])
+    >>> a, b = vl.cross([vl.Ragged([1, 2, 3], [2, 1]), vl.Ragged([7, 8], [2, 0])])
     >>> a.to_list(), b.to_list()
     ([[1, 1, 2, 2], []], [[7, 8, 7, 8], []])
     """

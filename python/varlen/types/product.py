@@ -64,7 +64,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     >>> r = vl.Ragged(np.arange(6.0).reshape(3, 2), [2, 1])
     >>> (r @ np.array([[1.0], [10.0]])).to_list()
     [[[10.0], [32.0]], [[54.0]]]
-    >>> scores = vl.types.matmul(r, r, transpose_b=True)
+    >>> scores = vl.matmul(r, r, transpose_b=True)
     >>> scores.to_list()
     [[[1.0, 3.0], [3.0, 13.0]], [[41.0]]]
     >>> (scores @ r).to_list() == [(x @ x.T @ x).tolist() for x in r]
