@@ -12,7 +12,7 @@ from varlen.sequence.given import gradient_rows, sequences
 from varlen.types import Ragged
 from varlen.types.levels import composed, place_of
 from varlen.types.reductions import reduced
-from varlen.types.values import as_values, is_tensor
+from varlen.types.values import as_values, is_tensor, spread
 
 if TYPE_CHECKING:
     from varlen.types.levels import Levels
@@ -69,7 +69,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
         rows = as_values(x, "x")
-        return _spread(rows, _fitting(times, len(rows), "rows"))
+        return spread(rows, _fitting(times, len(rows), "rows"))
     at = place_of(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     above = x.levels[:at]
@@ -162,7 +162,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     """
     over, levels = _as_over(y, level)
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
-    return Ragged._make(_spread(rows, _fitting(over, len(rows), "rows")), levels)
+    return Ragged._make(spread(rows, _fitting(over, len(rows), "rows")), levels)
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
@@ -213,12 +213,3 @@ def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:
 def _as_over(y: Any, level: int) -> tuple[Level, Levels]:
     levels = sequences(y, "y").levels
     return composed(levels[place_of(level, levels) :]), levels
-
-
-def _spread(rows: Any, level: Level) -> Any:
-    """A row for every row of its sequence."""
-    if is_tensor(rows):
-        from varlen.interop.torch_reduce import expand
-
-        return expand(rows, level)
-    return _core.expand(rows, level)
