@@ -3,21 +3,9 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from varlen import _threads
+from varlen import _lazy, _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
-from varlen.types import (
-    Packed,
-    Padded,
-    Pairs,
-    Ragged,
-    RankTable,
-    concatenate,
-    cross,
-    matmul,
-    split,
-    stack,
-    where,
-)
+from varlen.types import HOMES, Padded, Pairs, Ragged, concatenate, split, stack
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
@@ -48,6 +36,7 @@ if TYPE_CHECKING:
         sequence_topk_avg_pooling,
         sequence_unpad,
     )
+    from varlen.types import Packed, RankTable, cross, matmul, where
 
 __all__ = [
     "Beam",
@@ -103,6 +92,7 @@ __all__ = [
 # that a name lives in.
 _MODULES = ("cuda", "data", "io", "joint", "ops", "sequence", "transforms", "types")
 _HOMES: dict[str, str] = {
+    **HOMES,
     "Beam": "varlen.sequence",
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",
@@ -117,14 +107,11 @@ _HOMES: dict[str, str] = {
 _threads.settle()
 
 
+_named = _lazy.loaded_from("varlen", _HOMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"varlen.{name}")
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'varlen' has no attribute {name!r}")
+    return importlib.import_module(f"varlen.{name}") if name in _MODULES else _named(name)
 
 
 def __dir__() -> list[str]:

@@ -158,7 +158,7 @@ def test_cuda_is_known_in_its_room_only():
 # A room may import itself and those above it in this list; `testing` may import all, and nothing imports it.
 ORDER = [
     {"_core", "_cuda"},
-    {"_threads", "cuda", "errors"},
+    {"_lazy", "_threads", "cuda", "errors"},
     {"types"},
     {"ops"},
     {"transforms", "sequence"},

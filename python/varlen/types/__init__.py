@@ -1,13 +1,18 @@
 """The containers: values laid end to end, and the levels that say where each sequence begins and ends."""
 
+from typing import TYPE_CHECKING
+
+from varlen._lazy import loaded_from
 from varlen.types.combine import concatenate, split, stack
-from varlen.types.crossing import cross, where
-from varlen.types.packed import Packed
 from varlen.types.padded import Padded
 from varlen.types.pairs import Pairs
-from varlen.types.product import matmul
 from varlen.types.ragged import Ragged
-from varlen.types.ranks import RankTable
+
+if TYPE_CHECKING:
+    from varlen.types.crossing import cross, where
+    from varlen.types.packed import Packed
+    from varlen.types.product import matmul
+    from varlen.types.ranks import RankTable
 
 __all__ = [
     "Packed",
@@ -22,3 +27,14 @@ __all__ = [
     "stack",
     "where",
 ]
+
+# What `import varlen` need not cost.
+HOMES = {
+    "Packed": "varlen.types.packed",
+    "RankTable": "varlen.types.ranks",
+    "cross": "varlen.types.crossing",
+    "matmul": "varlen.types.product",
+    "where": "varlen.types.crossing",
+}
+
+__getattr__ = loaded_from("varlen.types", HOMES)

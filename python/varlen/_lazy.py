@@ -1,0 +1,26 @@
+"""Names that are loaded when first asked for."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def loaded_from(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package: `homes` says which module each name lives in.
+
+    Examples
+    --------
+    >>> get = loaded_from("varlen", {"Beam": "varlen.sequence"})
+    >>> get("Beam") is vl.Beam
+    True
+    """
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(homes[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get
