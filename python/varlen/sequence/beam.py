@@ -11,7 +11,7 @@ from varlen._core import Level
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.levels import composed
-from varlen.types.values import as_ints, as_values, is_tensor, like
+from varlen.types.values import as_ints, as_values, is_tensor, like, taken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -233,7 +233,7 @@ class Beam:
         rows = state if isinstance(state, Ragged) else as_values(state, "state")
         if len(rows) != before.total:
             raise ValueError(f"state: has {len(rows)} rows, but there were {before.total} hypotheses")
-        return rows[self._parents] if isinstance(rows, Ragged) else rows[like(self._parents, rows)]
+        return rows[self._parents] if isinstance(rows, Ragged) else taken(rows, self._parents)
 
     def hypotheses(self) -> Ragged:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.

@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.sequence.given import gradient_rows, picked, put_back, sequences
 from varlen.types import Ragged, concatenate
-from varlen.types.levels import place_of
+from varlen.types.levels import counted_before, place_of, recounted
 from varlen.types.values import is_tensor, through
 
 
@@ -59,7 +59,7 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and r.values.dtype.kind in "biuf":
         return _erased(r, tokens)
     keep = _kept(r, at, tokens)
-    kept = _level_of(keep, r.levels[at])
+    kept = recounted(r.levels[at], counted_before(keep))
     if at == len(r.levels) - 1:
         each = Level.from_lengths(np.ones(r.total, np.int64))
         values, _ = through(r.values, lambda rows: _core.gather(rows, (each,), keep))
@@ -185,9 +185,3 @@ def _numbered(ids: Any, level: Level, named: Any, tokens: Level) -> tuple[Any, A
     numbers = np.full(len(level), -1)
     numbers[may] = which.reshape(-1)[: len(chosen)]
     return numbers, which.reshape(-1)[len(chosen) :]
-
-
-def _level_of(keep: Any, level: Level) -> Level:
-    """The level of what is kept."""
-    counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
-    return Level.from_offsets(counted[level.offsets])

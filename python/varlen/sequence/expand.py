@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.sequence.given import gradient_rows, sequences
 from varlen.types import Ragged
-from varlen.types.levels import composed, place_of
+from varlen.types.levels import composed, place_of, recounted
 from varlen.types.reductions import reduced
 from varlen.types.values import as_values, is_tensor, spread
 
@@ -74,7 +74,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     _fitting(times, len(x.levels[at]), "sequences")
     above = x.levels[:at]
     if at:  # the level right above counts sequences, of which there are others now
-        above = (*above[:-1], Level.from_offsets(times.offsets[above[-1].offsets]))
+        above = (*above[:-1], recounted(above[-1], times.offsets))
     if is_tensor(x.values):
         from varlen.interop.torch_expand import expand_blocks
 

@@ -11,7 +11,7 @@ from varlen._core import Level
 from varlen.sequence.given import gradient_rows
 from varlen.types import Ragged
 from varlen.types.arguments import whole
-from varlen.types.values import as_ints, as_values, is_tensor, like
+from varlen.types.values import as_ints, as_values, is_tensor, like, taken
 
 Sizes = int | Sequence[int]
 
@@ -80,7 +80,7 @@ def im2sequence(
         patches = seen[:, :, ::sh, ::sw].transpose(0, 2, 3, 1, 4, 5)
     rows = patches.reshape(len(images) * down * across, images.shape[1] * fh * fw)
     level, which = grid.chosen(input_image_size, out_stride)
-    values = rows if which is None else rows[like(which, rows)]
+    values = rows if which is None else taken(rows, which)
     return Ragged._make(values, (*(input.levels if isinstance(input, Ragged) else ()), level))
 
 

@@ -10,7 +10,7 @@ from varlen._core import Level
 from varlen.sequence.given import picked, sequences
 from varlen.types import Ragged, concatenate, split
 from varlen.types.arguments import whole
-from varlen.types.levels import difference, place_of, same
+from varlen.types.levels import counted_before, difference, place_of, recounted, same
 from varlen.types.values import as_ints, as_values, through
 
 if TYPE_CHECKING:
@@ -194,15 +194,8 @@ def _where(x: Ragged, at: int, there: Bools) -> Ragged:
     values, levels = picked(x, at, there)
     above = x.levels[:at]
     if at:
-        above = (*above[:-1], Level.from_offsets(_before(there)[above[-1].offsets]))
+        above = (*above[:-1], recounted(above[-1], counted_before(there)))
     return x._make(values, (*above, *levels))
-
-
-def _before(there: Bools) -> NDArray[np.int64]:
-    """How many are True before each place, and in all."""
-    counts = np.zeros(len(there) + 1, np.int64)
-    np.cumsum(there, out=counts[1:])
-    return counts
 
 
 def _woven(true: Ragged, false: Ragged, there: Bools) -> Ragged:
@@ -230,7 +223,7 @@ def _above(a: Levels, b: Levels, there: Bools) -> Levels:
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
         raise ValueError(f"in_true, in_false: nest otherwise above level {len(a)}: {what}")
     level = Level.from_offsets(a[-1].offsets + b[-1].offsets)
-    says = _before(there)[level.offsets]
+    says = counted_before(there)[level.offsets]
     if not np.array_equal(says, a[-1].offsets):
         i = int((np.diff(says) != a[-1].lengths).argmax())
         raise ValueError(

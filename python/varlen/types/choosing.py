@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.types.arguments import axis_of, listed, whole
-from varlen.types.levels import composed, difference, place_of, same
+from varlen.types.levels import composed, counted_before, difference, place_of, recounted, same
 from varlen.types.values import as_ints, as_values, is_tensor, like, spread, taken
 
 if TYPE_CHECKING:
@@ -322,8 +322,7 @@ class Choosing:
         if not nest and len(there) != len(levels[0]):
             raise ValueError(f"mask: has {len(there)} entries for {len(levels[0])} sequences")
         if nest:
-            before = np.concatenate(([0], np.cumsum(there)))
-            nest = (*nest[:-1], Level.from_offsets(before[nest[-1].offsets]))
+            nest = (*nest[:-1], recounted(nest[-1], counted_before(there)))
         r = self._make(values, levels)
         return r._picked(np.flatnonzero(there), () if flatten else nest, axes - 1)
 

@@ -13,7 +13,7 @@ from varlen._core import Level
 from varlen.types.arguments import axis_of, listed, whole
 from varlen.types.levels import composed, difference, each_level, same
 from varlen.types.ragged import Ragged
-from varlen.types.values import host, is_tensor, like, like_bits
+from varlen.types.values import host, is_tensor, like_bits, taken
 
 
 def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
@@ -252,7 +252,7 @@ def _woven_tensors(values: list[Any], over: list[Level]) -> tuple[Any, Level]:
     ends = np.cumsum([0, *(len(x) for x in values)])
     index, level = _core.weave([np.arange(a, b) for a, b in pairwise(ends)], over)
     rows = concat(values)
-    return rows[like(index, rows)], level
+    return taken(rows, index), level
 
 
 def _is_plain(x: Any) -> bool:

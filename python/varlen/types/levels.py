@@ -110,7 +110,7 @@ def composed(levels: Levels) -> Level:
     """
     over = levels[0]
     for below in levels[1:]:
-        over = Level.from_offsets(below.offsets[over.offsets])
+        over = recounted(over, below.offsets)
     return over
 
 
@@ -195,6 +195,30 @@ def under(values: Any, levels: Levels, argument: str) -> tuple[Values, Levels]:
     rows = as_values(values)
     check(len(rows), levels, argument)
     return rows, levels
+
+
+def counted_before(there: Any) -> Any:
+    """How many of bools are True before each place, and in all: int64 (n + 1,).
+
+    Examples
+    --------
+    >>> counted_before(np.array([True, False, True]))
+    array([0, 1, 1, 2])
+    """
+    counts = np.zeros(len(there) + 1, np.int64)
+    np.cumsum(there, out=counts[1:])
+    return counts
+
+
+def recounted(level: Level, before: Any) -> Level:
+    """The level over items of which there are others now: before[i] of them in front of what was item i.
+
+    Examples
+    --------
+    >>> recounted(Level([2, 1]), counted_before(np.array([True, False, True])))
+    Level(2 sequences, 2 rows, lengths 1 to 1)
+    """
+    return Level.from_offsets(before[level.offsets])
 
 
 def place_of(level: int, levels: Levels, argument: str = "level") -> int:
