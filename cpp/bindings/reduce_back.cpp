@@ -85,6 +85,16 @@ py::object back(const Arguments<7>& args) {
   return out;
 }
 
+void refuse_blocks(const Status& status, std::int64_t groups, const Offsets& blocks) {
+  if (status.ok()) return;
+  if (status.where == groups) {
+    raise_value("groups: there are " + std::to_string(groups) + ", but " + std::to_string(status.value) +
+                " sequences");
+  }
+  raise_value("groups: " + std::to_string(status.value) + " rows are no repeats of sequence " +
+              std::to_string(status.where) + ", which has " + std::to_string(blocks.length(status.where)));
+}
+
 constexpr Signature<3> kBlocks{"reduce_blocks", {"d", "groups", "blocks"}, 3, 3};
 
 py::object blocks_added(const Arguments<3>& args) {
@@ -94,18 +104,7 @@ py::object blocks_added(const Arguments<3>& args) {
   BlocksJob job;
   job.groups = LevelRef::in(given_groups).view();
   job.blocks = LevelRef::in(given_blocks).view();
-  if (job.groups.count != job.blocks.count) {
-    raise_value("groups: there are " + std::to_string(job.groups.count) + ", but " +
-                std::to_string(job.blocks.count) + " sequences");
-  }
-  for (std::int64_t k = 0; k < job.groups.count; ++k) {
-    const std::int64_t rows = job.groups.length(k);
-    const std::int64_t each = job.blocks.length(k);
-    if (each == 0 ? rows != 0 : rows % each != 0) {
-      raise_value("groups: " + std::to_string(rows) + " rows are no repeats of sequence " +
-                  std::to_string(k) + ", which has " + std::to_string(each));
-    }
-  }
+  refuse_blocks(reduce_blocks_check(job.groups, job.blocks), job.groups.count, job.blocks);
   job.type = reduced_type(Reduce::sum, d.type);
   job.columns = d.columns();
   const Convert in = cast_of(d.type, job.type);

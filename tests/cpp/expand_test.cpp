@@ -1,4 +1,4 @@
-// Rows repeated fill the rows of their sequences, which end where the memory does.
+// Rows repeated fill the rows of their sequences, which end where the memory does, and whatever way they go.
 #include "varlen/expand.hpp"
 
 #include <cstdint>
@@ -7,30 +7,50 @@
 
 #include "check.hpp"
 #include "pad_draw.hpp"
+#include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
 
 using varlen::test::Bytes;
 using varlen::test::draw;
 using varlen::test::z;
 
+namespace {
+
+/// Expands `count` rows, each up to `most` times, to `shift` bytes past where memory begins; counts the rows
+/// that are wrong.
+std::int64_t wrong_rows(std::int64_t count, std::int64_t width, std::int64_t most, std::int64_t shift) {
+  std::vector<std::int64_t> ends;
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < count; ++i) ends.push_back(total += draw(0, most));
+  const varlen::Offsets level{ends.data(), count};
+  const Bytes rows = varlen::test::noise(count * width);
+  Bytes out(z(shift + total * width));
+  std::byte* const to = out.data() + shift;
+  varlen::expand(level, {rows.data(), count, width}, to);
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t row = level.start(i); row < level.end(i); ++row) {
+      wrong += std::memcmp(to + row * width, rows.data() + i * width, z(width)) != 0 ? 1 : 0;
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
 TEST(expand, repeats_rows_and_writes_nothing_else) {
   varlen::set_num_threads(3);
   for (const std::int64_t width : {1, 2, 3, 4, 8, 16, 24, 32, 100, 500}) {
     for (const std::int64_t count : {1, 50, width < 10 ? 200'000 : 60}) {
-      std::vector<std::int64_t> ends;
-      std::int64_t total = 0;
-      for (std::int64_t i = 0; i < count; ++i) ends.push_back(total += draw(0, 9));
-      const varlen::Offsets level{ends.data(), count};
-      const Bytes rows = varlen::test::noise(count * width);
-      Bytes out(z(total * width));
-      varlen::expand(level, {rows.data(), count, width}, out.data());
-      std::int64_t wrong = 0;
-      for (std::int64_t i = 0; i < count; ++i) {
-        for (std::int64_t row = level.start(i); row < level.end(i); ++row) {
-          wrong += std::memcmp(out.data() + row * width, rows.data() + i * width, z(width)) != 0 ? 1 : 0;
-        }
-      }
-      CHECK_EQ(wrong, 0);
+      CHECK_EQ(wrong_rows(count, width, 9, 0), 0);
     }
+  }
+}
+
+TEST(expand, large_outputs_have_the_same_bytes) {
+  varlen::set_num_threads(3);
+  for (const std::int64_t width : {64, 192, 500}) {
+    const std::int64_t count = varlen::past_caches_from() / width / 80;
+    for (const std::int64_t shift : {0, 20}) CHECK_EQ(wrong_rows(count, width, 200, shift), 0);
   }
 }

@@ -29,7 +29,7 @@ struct Padding {
 };
 
 /// From here on outputs go past the caches, which saves reading what is about to be overwritten: half of the
-/// last cache, 64 MB at most. Below that the output would still be in the cache when it is used.
+/// last cache, 32 MB at most. Below that the output would still be in the cache when it is used.
 [[nodiscard]] std::int64_t past_caches_from() noexcept;
 
 /// The stores for a call that writes this many bytes in all its outputs.

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "varlen/cast.hpp"
+#include "varlen/status.hpp"
 #include "varlen/views.hpp"
 
 namespace varlen {
@@ -86,6 +87,10 @@ struct BlocksJob {
   const std::byte* values = nullptr;
   std::int64_t columns = 1;
 };
+
+/// Whether there are as many groups as sequences, each so many times as long: miscounted at the first that is
+/// not, with its rows, or at `groups.count` with the number of sequences.
+Status reduce_blocks_check(Offsets groups, Offsets blocks) noexcept;
 
 /// The repeats of each sequence added up, row by row: blocks.total() rows, zeros where there is none. One
 /// after another up to 4096 of them, and those sums likewise, float in double: the same bits for any threads.

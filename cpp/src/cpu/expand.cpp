@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pad_out.hpp"
 #include "varlen/copy.hpp"
+#include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
 
 namespace varlen {
@@ -92,11 +94,35 @@ void expand_long(const Share& share, const std::byte* rows, std::int64_t width, 
   });
 }
 
+// Rows that are no whole lines are put together out of two; from here on that is little beside the rest.
+constexpr std::int64_t kPastFrom = 128;
+
+/// Whether rows go past the caches.
+bool goes_past(std::int64_t bytes, std::int64_t width, const std::byte* out) noexcept {
+  if (stores_for(bytes) != Stores::past_caches) return false;
+  const bool lines = width % Pattern::kLine == 0 &&
+                     reinterpret_cast<std::uintptr_t>(out) % static_cast<std::uintptr_t>(Pattern::kLine) == 0;
+  return lines || width >= kPastFrom;
+}
+
+void expand_past(const Share& share, Rows rows, std::byte* out) noexcept {
+  const std::int64_t width = rows.width;
+  const std::byte* const end = rows.data + rows.count * width;
+  const Pattern none(nullptr, 0);
+  PastCaches to(out + share.rows.begin * width, out + share.rows.end * width, none);
+  share.each([&](std::int64_t i, Range mine) {
+    const std::byte* const row = rows.data + i * width;
+    for (std::int64_t r = mine.begin; r < mine.end; ++r) to.copy(row, width, rows.data, end);
+  });
+  to.finish();
+}
+
 }  // namespace
 
 void expand(Offsets level, Rows rows, std::byte* out) noexcept {
   const std::int64_t width = rows.width;
   if (width <= 0) return;
+  const bool past = goes_past(level.total() * width, width, out);
   by_share(level, width, [&](const Share& share) {
     switch (width) {
       case 1:
@@ -112,7 +138,7 @@ void expand(Offsets level, Rows rows, std::byte* out) noexcept {
       case 32:
         return expand_short<32>(share, rows.data, out);
       default:
-        expand_long(share, rows.data, width, out);
+        past ? expand_past(share, rows, out) : expand_long(share, rows.data, width, out);
     }
   });
 }

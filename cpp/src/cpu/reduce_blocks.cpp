@@ -5,6 +5,16 @@
 
 namespace varlen {
 
+Status reduce_blocks_check(Offsets groups, Offsets blocks) noexcept {
+  if (groups.count != blocks.count) return {Code::miscounted, groups.count, blocks.count};
+  for (std::int64_t k = 0; k < groups.count; ++k) {
+    const std::int64_t rows = groups.length(k);
+    const std::int64_t each = blocks.length(k);
+    if (each == 0 ? rows != 0 : rows % each != 0) return {Code::miscounted, k, rows};
+  }
+  return {};
+}
+
 void reduce_blocks(const BlocksJob& job, std::byte* out) noexcept {
   if (job.columns <= 0) return;
 #ifdef VARLEN_AVX2
