@@ -6,12 +6,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../cpp/src/cpu/erase_wide.hpp"
+#include "../../cpp/src/cpu/wide.hpp"
 #include "check.hpp"
 #include "level_draw.hpp"
 
 namespace {
 
 using varlen::test::draw;
+
+using Wide = varlen::Erased (*)(varlen::Rows, varlen::Offsets, const std::byte*, std::int64_t, std::byte*,
+                                std::int64_t*) noexcept;
 
 template <class T>
 void check_erase(std::int64_t count, std::int64_t most, std::int64_t n) {
@@ -31,15 +36,29 @@ void check_erase(std::int64_t count, std::int64_t most, std::int64_t n) {
     }
     want_ends.push_back(static_cast<std::int64_t>(want.size()));
   }
+  const varlen::Rows rows{reinterpret_cast<const std::byte*>(values.data()), level.total(), sizeof(T)};
+  const auto* const named = reinterpret_cast<const std::byte*>(tokens.data());
   std::vector<T> out(values.size());
   std::vector<std::int64_t> ends(static_cast<std::size_t>(count));
-  const std::int64_t kept =
-      varlen::erase_rows({reinterpret_cast<const std::byte*>(values.data()), level.total(), sizeof(T)}, level,
-                         reinterpret_cast<const std::byte*>(tokens.data()), n,
-                         reinterpret_cast<std::byte*>(out.data()), ends.data());
+  auto* const to = reinterpret_cast<std::byte*>(out.data());
+  const std::int64_t kept = varlen::erase_rows(rows, level, named, n, to, ends.data());
   CHECK_EQ(kept, static_cast<std::int64_t>(want.size()));
   CHECK(std::equal(want.begin(), want.end(), out.begin()));
   CHECK(ends == want_ends);
+
+  // Each way that this machine knows, as far as it goes.
+  const auto check_wide = [&](Wide wide, std::int64_t lanes) {
+    std::fill(out.begin(), out.end(), T{77});
+    std::fill(ends.begin(), ends.end(), -1);
+    const varlen::Erased at = wide(rows, level, named, n, to, ends.data());
+    CHECK_EQ(at.row, level.total() / lanes * lanes);
+    CHECK(std::equal(out.begin(), out.begin() + at.kept, want.begin()));
+    CHECK(std::equal(ends.begin(), ends.begin() + at.sequence, want_ends.begin()));
+    CHECK(at.sequence == count || level.end(at.sequence) >= at.row);
+  };
+  if (n > varlen::kWideTokens) return;
+  if (varlen::has_avx512()) check_wide(varlen::erase_packed, 64 / std::int64_t{sizeof(T)});
+  if (varlen::has_avx2() && sizeof(T) >= 4) check_wide(varlen::erase_permuted, 32 / std::int64_t{sizeof(T)});
 }
 
 }  // namespace

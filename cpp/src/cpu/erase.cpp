@@ -4,7 +4,6 @@
 #include <array>
 
 #include "erase_wide.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {
@@ -42,8 +41,7 @@ std::int64_t erase_few(const T* values, Offsets level, Erased from, const T* tok
 template <class T>
 std::int64_t erase_as(const Rows& rows, Offsets level, const std::byte* named, std::int64_t n, std::byte* to,
                       std::int64_t* ends) noexcept {
-  Erased from;
-  if (sizeof(T) >= 4 && n <= kWideTokens && has_avx2()) from = erase_wide(rows, level, named, n, to, ends);
+  const Erased from = erase_wide(rows, level, named, n, to, ends);
   const auto* const values = reinterpret_cast<const T*>(rows.data);
   const auto* const tokens = reinterpret_cast<const T*>(named);
   auto* const out = reinterpret_cast<T*>(to);

@@ -96,20 +96,103 @@ Erased erase_words(Rows values, Offsets level, const std::byte* tokens, std::int
   }
 }
 
+/// One token in every lane.
+struct Lanes {
+  __m512i all;
+};
+
+template <class T>
+VARLEN_AVX512 inline Lanes lanes_of(T token) noexcept {
+  if constexpr (sizeof(T) == 1) return {_mm512_set1_epi8(static_cast<char>(token))};
+  if constexpr (sizeof(T) == 2) return {_mm512_set1_epi16(static_cast<short>(token))};
+  if constexpr (sizeof(T) == 4) return {_mm512_set1_epi32(static_cast<int>(token))};
+  if constexpr (sizeof(T) == 8) return {_mm512_set1_epi64(static_cast<long long>(token))};
+}
+
+/// A bit for each lane: whether it is another number.
+template <class T>
+VARLEN_AVX512 inline std::uint64_t others(__m512i block, const Lanes& token) noexcept {
+  if constexpr (sizeof(T) == 1) return _mm512_cmpneq_epi8_mask(block, token.all);
+  if constexpr (sizeof(T) == 2) return _mm512_cmpneq_epi16_mask(block, token.all);
+  if constexpr (sizeof(T) == 4) return _mm512_cmpneq_epi32_mask(block, token.all);
+  if constexpr (sizeof(T) == 8) return _mm512_cmpneq_epi64_mask(block, token.all);
+}
+
+/// The lanes that are kept, to the front.
+template <class T>
+VARLEN_AVX512 inline __m512i packed(std::uint64_t kept, __m512i block) noexcept {
+  if constexpr (sizeof(T) == 1) return _mm512_maskz_compress_epi8(kept, block);
+  if constexpr (sizeof(T) == 2) return _mm512_maskz_compress_epi16(static_cast<__mmask32>(kept), block);
+  if constexpr (sizeof(T) == 4) return _mm512_maskz_compress_epi32(static_cast<__mmask16>(kept), block);
+  if constexpr (sizeof(T) == 8) return _mm512_maskz_compress_epi64(static_cast<__mmask8>(kept), block);
+}
+
+template <class T>
+VARLEN_AVX512 Erased erase_lanes(Rows rows, Offsets level, const std::byte* named, std::int64_t n,
+                                 std::byte* to, std::int64_t* ends) noexcept {
+  constexpr std::int64_t kLanes = 64 / sizeof(T);
+  constexpr std::uint64_t kAll = ~std::uint64_t{0} >> (64 - kLanes);
+  const auto* const values = reinterpret_cast<const T*>(rows.data);
+  auto* const out = reinterpret_cast<T*>(to);
+  std::array<Lanes, static_cast<std::size_t>(kWideTokens)> tokens;
+  for (std::int64_t k = 0; k < n; ++k) {
+    tokens[static_cast<std::size_t>(k)] = lanes_of(reinterpret_cast<const T*>(named)[k]);
+  }
+  Erased at;
+  for (; at.row + kLanes <= rows.count; at.row += kLanes) {
+    const __m512i block = _mm512_loadu_si512(values + at.row);
+    std::uint64_t kept = kAll;
+    for (std::int64_t k = 0; k < n; ++k) kept &= others<T>(block, tokens[static_cast<std::size_t>(k)]);
+    _mm512_storeu_si512(out + at.kept, packed<T>(kept, block));
+    for (; at.sequence < level.count && level.end(at.sequence) < at.row + kLanes; ++at.sequence) {
+      const std::uint64_t before = (std::uint64_t{1} << (level.end(at.sequence) - at.row)) - 1;
+      ends[at.sequence] = at.kept + __builtin_popcountll(kept & before);
+    }
+    at.kept += __builtin_popcountll(kept);
+  }
+  return at;
+}
+
 }  // namespace
 
-Erased erase_wide(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
-                  std::int64_t* ends) noexcept {
+Erased erase_permuted(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
+                      std::int64_t* ends) noexcept {
   return values.width == 4 ? erase_words<std::uint32_t>(values, level, tokens, n, out, ends)
                            : erase_words<std::uint64_t>(values, level, tokens, n, out, ends);
 }
 
+Erased erase_packed(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
+                    std::int64_t* ends) noexcept {
+  switch (values.width) {
+    case 1:
+      return erase_lanes<std::uint8_t>(values, level, tokens, n, out, ends);
+    case 2:
+      return erase_lanes<std::uint16_t>(values, level, tokens, n, out, ends);
+    case 4:
+      return erase_lanes<std::uint32_t>(values, level, tokens, n, out, ends);
+    default:
+      return erase_lanes<std::uint64_t>(values, level, tokens, n, out, ends);
+  }
+}
+
 #else
 
-Erased erase_wide(Rows, Offsets, const std::byte*, std::int64_t, std::byte*, std::int64_t*) noexcept {
+Erased erase_permuted(Rows, Offsets, const std::byte*, std::int64_t, std::byte*, std::int64_t*) noexcept {
+  return {};
+}
+
+Erased erase_packed(Rows, Offsets, const std::byte*, std::int64_t, std::byte*, std::int64_t*) noexcept {
   return {};
 }
 
 #endif
+
+Erased erase_wide(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
+                  std::int64_t* ends) noexcept {
+  if (n > kWideTokens) return {};
+  if (has_avx512()) return erase_packed(values, level, tokens, n, out, ends);
+  if (has_avx2() && values.width >= 4) return erase_permuted(values, level, tokens, n, out, ends);
+  return {};
+}
 
 }  // namespace varlen

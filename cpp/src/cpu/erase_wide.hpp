@@ -1,4 +1,4 @@
-// Erasing with AVX2: eight words of 4 bytes, or four of 8, at a time.
+// Erasing a vector at a time: 64 bytes with AVX-512, 32 with AVX2.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,15 @@ struct Erased {
 /// How many tokens are compared with every row rather than searched among.
 inline constexpr std::int64_t kWideTokens = 16;
 
-/// erase_rows of words of 4 or 8 bytes and at most kWideTokens tokens, as far as whole vectors go. Only where
-/// has_avx2().
+/// erase_rows of at most kWideTokens tokens, as far as whole vectors go. Only where has_avx512().
+Erased erase_packed(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
+                    std::int64_t* ends) noexcept;
+
+/// The same of words of 4 or 8 bytes. Only where has_avx2().
+Erased erase_permuted(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
+                      std::int64_t* ends) noexcept;
+
+/// As far as this machine gets with one of them: not at all, else.
 Erased erase_wide(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
                   std::int64_t* ends) noexcept;
 

@@ -97,7 +97,7 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
         numbers = numbers[:, 0]
     if numbers.shape not in ((), (count,)):
         raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
-    each = np.broadcast_to(numbers, (count,)).astype(np.int64, copy=False)
+    each = (numbers if numbers.ndim else np.full(count, numbers)).astype(np.int64, copy=False)
     if least is not None and count and each.min() < least:
         i = int((each < least).argmax())
         raise ValueError(f"{argument}: sequence {i} has {each[i]}, expected {least} or more")
