@@ -40,11 +40,12 @@ struct Nested {
   }
 
   [[nodiscard]] std::int64_t count() const { return levels[0]->count(); }
-  [[nodiscard]] py::object result() const {
-    py::tuple nesting(levels.size());
-    for (std::size_t d = 0; d < levels.size(); ++d) nesting[d] = levels[d];
-    return py::make_tuple(values, nesting);
+  [[nodiscard]] py::tuple nesting() const {
+    py::tuple made(levels.size());
+    for (std::size_t d = 0; d < levels.size(); ++d) made[d] = levels[d];
+    return made;
   }
+  [[nodiscard]] py::object result() const { return py::make_tuple(values, nesting()); }
 
  private:
   void check_total(std::size_t d, std::int64_t below) const {

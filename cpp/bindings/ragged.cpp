@@ -32,8 +32,7 @@ PyObject* make(PyTypeObject* type, py::object values, py::object levels) {
 }
 
 PyObject* make(PyTypeObject* type, Nested&& nested) {
-  py::tuple levels(nested.levels.size());
-  for (std::size_t d = 0; d < nested.levels.size(); ++d) levels[d] = std::move(nested.levels[d]);
+  py::tuple levels = nested.nesting();
   return make(type, std::move(nested.values), std::move(levels));
 }
 

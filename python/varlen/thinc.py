@@ -7,8 +7,9 @@ beside thinc, and `install()` makes them the default on the CPU.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from varlen._lazy import loaded_from
 
 if TYPE_CHECKING:
     from varlen.interop.thinc_install import install, uninstall
@@ -17,29 +18,28 @@ if TYPE_CHECKING:
 
 __all__ = ["Padded", "Pairs", "Ragged", "VarlenOps", "install", "uninstall"]
 
-_HOMES = {
-    "Padded": "varlen.interop.thinc_types",
-    "Pairs": "varlen.interop.thinc_types",
-    "Ragged": "varlen.interop.thinc_types",
-    "VarlenOps": "varlen.interop.thinc_ops",
-    "install": "varlen.interop.thinc_install",
-    "uninstall": "varlen.interop.thinc_install",
-}
+_load = loaded_from(
+    __name__,
+    {
+        "Padded": "varlen.interop.thinc_types",
+        "Pairs": "varlen.interop.thinc_types",
+        "Ragged": "varlen.interop.thinc_types",
+        "VarlenOps": "varlen.interop.thinc_ops",
+        "install": "varlen.interop.thinc_install",
+        "uninstall": "varlen.interop.thinc_install",
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'varlen.thinc' has no attribute {name!r}")
     try:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
+        return _load(name)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("varlen"):
             raise
         raise ImportError(
             f"varlen.thinc.{name} needs thinc ({error}): pip install 'varlen[thinc]'", name="thinc"
         ) from error
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

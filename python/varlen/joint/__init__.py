@@ -3,15 +3,14 @@
 `from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave.
 """
 
-import importlib
 import itertools
 import re
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from varlen._lazy import loaded_from
 from varlen.joint.compat import (
     NESTED_NUM_LIST_T,
     NP_FLOAT_TYPES,
@@ -44,14 +43,7 @@ __all__ = [
 for _public in (JointNestedRaggedTensorDict, is_ndim_list, pprint_dense):
     _public.__module__ = __name__  # where people import them from, and what a repr of the class says
 
-_SAFETENSORS = {
-    "safe_open": "safetensors",
-    "load_file": "safetensors.numpy",
-    "save_file": "safetensors.numpy",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _SAFETENSORS:
-        return getattr(importlib.import_module(_SAFETENSORS[name]), name)
-    raise AttributeError(f"module 'varlen.joint' has no attribute {name!r}")
+__getattr__ = loaded_from(
+    __name__,
+    {"safe_open": "safetensors", "load_file": "safetensors.numpy", "save_file": "safetensors.numpy"},
+)

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.values import as_ints, is_tensor, like
+from varlen.types.values import as_ints, is_tensor, through
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -149,8 +149,5 @@ class Shifts:
         order = move(np.arange(count), levels[at], count)
         offsets = levels[at + 1].offsets
         inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[at + 2 :])
-        if is_tensor(self._values):
-            index, picked = _core.gather(np.arange(len(self._values)), inner, order)
-            return self._make(self._values[like(index, self._values)], (*levels[: at + 1], *picked))
-        rows, picked = _core.gather(self._values, inner, order)
-        return self._make(rows, (*levels[: at + 1], *picked))
+        values, picked = through(self._values, lambda rows: _core.gather(rows, inner, order))
+        return self._make(values, (*levels[: at + 1], *picked))
