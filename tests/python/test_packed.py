@@ -222,3 +222,13 @@ TABLE = R.pack().table
 def test_packed_refuses_what_does_not_fit(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_notebook_gets_facts_and_a_picture(depth: int) -> None:
+    r = vl.Ragged.from_list([[3, 1], [], [4]] if depth == 1 else [[[3], [1, 5]], [], [[4]]])
+    page = r.pack()._repr_html_()
+    assert page.startswith("<div><b>Packed</b><table><tr><th>sequences</th><td>3</td></tr>")
+    assert f"<th>{'rows' if depth == 1 else 'sub-sequences'}</th><td>3</td>" in page
+    assert page.count("<svg") == 1
+    assert "<svg" not in vl.Ragged(np.zeros(0), []).pack()._repr_html_()

@@ -239,3 +239,9 @@ X = vl.Ragged(np.zeros((6, 3)), [3, 1, 2])
 def test_rnn_refuses_what_does_not_fit(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_torch_cells_need_tensors() -> None:
+    cell = torch.nn.GRUCell(3, 3)
+    with pytest.raises(TypeError, match="inputs: expected tensors for GRUCell, got ndarray"):
+        sequence.rnn(cell, X, np.zeros((3, 3)))

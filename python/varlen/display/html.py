@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from varlen._core import Level
 from varlen.display import text
 from varlen.display.text import plural
+from varlen.types.packed import Packed
 from varlen.types.padded import Padded
 from varlen.types.ragged import Ragged
 
@@ -59,9 +60,31 @@ def padded(p: Padded) -> str:
         ("device", p.device),
         ("memory", size(p.nbytes)),
     ]
-    level = Level(p.lengths)
-    pictures = [f"<div>{escape(_title(0, level, 1))}<br/>{histogram(level)}</div>"] if len(level) else []
-    return _page(type(p).__name__, rows, pictures, text.padded(p))
+    return _page(type(p).__name__, rows, _picture(Level(p.lengths)), text.padded(p))
+
+
+def packed_steps(p: Packed) -> str:
+    """A Packed as a notebook shows it.
+
+    Examples
+    --------
+    >>> packed_steps(vl.Ragged([1, 2, 3], [1, 2]).pack()).startswith("<div>")
+    True
+    """
+    rows = [
+        ("sequences", f"{len(p.level):,}"),
+        ("steps", f"{len(p):,}"),
+        ("sub-sequences" if p.inner else "rows", f"{p.total:,}"),
+        ("shape of values", str(tuple(p.values.shape))),
+        ("dtype", str(p.dtype)),
+        ("device", p.device),
+        ("memory", size(p.values.nbytes)),
+    ]
+    return _page(type(p).__name__, rows, _picture(p.level), text.packed_steps(p))
+
+
+def _picture(level: Level) -> list[str]:
+    return [f"<div>{escape(_title(0, level, 1))}<br/>{histogram(level)}</div>"] if len(level) else []
 
 
 def _page(name: str, rows: Sequence[tuple[str, str]], pictures: Sequence[str], shown: str) -> str:

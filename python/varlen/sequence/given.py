@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,8 +127,8 @@ def of_pad_value(error: ValueError) -> ValueError:
     >>> of_pad_value(ValueError("fill: 0.5 does not fit int64"))
     ValueError('pad_value: 0.5 does not fit int64')
     """
-    name, _, text = str(error).partition(": ")
-    return ValueError(f"pad_value: {text}") if name in ("fill", "empty") else error
+    said = str(error).replace("with empty=", "with pad_value=")
+    return ValueError(re.sub("^(fill|empty):", "pad_value:", said))
 
 
 def put_back(d: Any, rows: NDArray[np.int64], total: int) -> Any:

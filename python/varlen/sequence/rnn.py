@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -303,15 +304,16 @@ def _rows(state: Any, table: RankTable, argument: str) -> Any:
 
 def _start(cell: Any, init: Any, x: Packed) -> Any:
     """The state that sequences start with: arrays."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
+        raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
     if init is not None:
         return _each(lambda one: _rows(one, x.table, "init"), init)
     width = getattr(cell, "hidden_size", None)
     if width is None or not is_tensor(x.values):
         raise TypeError("init: needed, but for torch's cells over tensors")
     zeros = x.values.new_zeros((len(x.table), width))
-    import torch
-
-    return (zeros, zeros) if isinstance(cell, torch.nn.LSTMCell) else zeros
+    return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 
 
 def _given(state: Any, table: RankTable) -> Any:

@@ -17,7 +17,7 @@ from varlen.types.packing import agreed, fits, laid, relaid, table_of
 from varlen.types.padded import Padded
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
-from varlen.types.values import as_values, packed, unpacked
+from varlen.types.values import as_values, copied, device_of, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,8 +155,7 @@ class Packed:
         >>> vl.Packed.from_padded(vl.Padded.from_list([[1], [2, 3]])).values
         array([2, 1, 3])
         """
-        if not isinstance(padded, Padded):
-            padded = Padded.from_thinc(padded)
+        padded = padded if isinstance(padded, Padded) else Padded.from_thinc(padded)
         made = table_of(padded.lengths, padded.indices)
         return cls._make(padded.to_packed(), made if table is None else agreed(made, table, "padded"))
 
@@ -242,7 +241,7 @@ class Packed:
     @property
     def device(self) -> str:
         """Where the values are: "cpu", or what a tensor says."""
-        return "cpu" if isinstance(self._values, np.ndarray) else str(self._values.device)
+        return device_of(self._values)
 
     def with_values(self, values: Any) -> Self:
         """Other values for the same elements, as a layer gives them: (total, ...) rows.
@@ -341,9 +340,7 @@ class Packed:
         >>> p.copy().equals(p)
         True
         """
-        values = self._values
-        values = values.copy() if isinstance(values, np.ndarray) else values.clone()
-        return self._make(values, self._table, self._inner)
+        return self._make(copied(self._values), self._table, self._inner)
 
     __copy__ = copy
 
@@ -379,9 +376,8 @@ class Packed:
         """
         if not isinstance(other, Packed) or self._table != other._table:
             return False
-        return same(self._inner, other._inner) and arithmetic.equal_values(
-            self._values, other._values, equal_nan
-        )
+        alike = same(self._inner, other._inner)
+        return alike and arithmetic.equal_values(self._values, other._values, equal_nan)
 
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, Packed) else NotImplemented
@@ -391,6 +387,11 @@ class Packed:
 
     def __repr__(self) -> str:
         from varlen.display.text import packed_steps
+
+        return packed_steps(self)
+
+    def _repr_html_(self) -> str:
+        from varlen.display.html import packed_steps
 
         return packed_steps(self)
 

@@ -12,7 +12,7 @@ from varlen.types import arithmetic
 from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
 from varlen.types.thinc_face import PaddedFace
-from varlen.types.values import as_ints, as_values, is_tensor, packed, unpacked
+from varlen.types.values import as_ints, as_values, copied, device_of, is_tensor, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -194,7 +194,7 @@ class Padded(PaddedFace):
     @property
     def device(self) -> str:
         """Where the data is: "cpu", or what a tensor says."""
-        return "cpu" if isinstance(self._data, np.ndarray) else str(self._data.device)
+        return device_of(self._data)
 
     @property
     def nbytes(self) -> int:
@@ -286,9 +286,7 @@ class Padded(PaddedFace):
         >>> p.copy().equals(p)
         True
         """
-        data = self._data
-        data = data.copy() if isinstance(data, np.ndarray) else data.clone()
-        return self._make(data, *self._fields)
+        return self._make(copied(self._data), *self._fields)
 
     __copy__ = copy
 

@@ -26,7 +26,7 @@ from varlen.types.softmaxes import Softmaxes
 from varlen.types.stepping import Stepping
 from varlen.types.tensor_face import TensorFace
 from varlen.types.thinc_face import RaggedFace
-from varlen.types.values import as_values, like, packed, unpacked
+from varlen.types.values import as_values, copied, device_of, like, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -147,7 +147,7 @@ class Ragged(
     @property
     def device(self) -> str:
         """Where the values are: "cpu", or what a tensor says."""
-        return "cpu" if isinstance(self._values, np.ndarray) else str(self._values.device)
+        return device_of(self._values)
 
     @property
     def size(self) -> int:
@@ -309,8 +309,7 @@ class Ragged(
         >>> r.copy().equals(r)
         True
         """
-        values = self._values
-        return self._make(values.copy() if isinstance(values, np.ndarray) else values.clone(), self._levels)
+        return self._make(copied(self._values), self._levels)
 
     def __copy__(self) -> Ragged:
         return self.copy()

@@ -115,6 +115,28 @@ def through(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T
     return through_torch(values, call)
 
 
+def copied(values: Values) -> Values:
+    """Values in memory of their own, of their kind; autograd follows tensors.
+
+    Examples
+    --------
+    >>> copied(np.arange(2))
+    array([0, 1])
+    """
+    return values.copy() if isinstance(values, np.ndarray) else values.clone()
+
+
+def device_of(values: Values) -> str:
+    """Where values are: "cpu", or what a tensor says.
+
+    Examples
+    --------
+    >>> device_of(np.arange(2))
+    'cpu'
+    """
+    return "cpu" if isinstance(values, np.ndarray) else str(values.device)
+
+
 def as_ints(x: Any) -> Any:
     """Lengths or offsets for the core: tensors come to the host, everything else is left as it is.
 
