@@ -295,9 +295,8 @@ def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
         same = same | ((rows != rows) & (pad != pad))
     n, width = rows.shape[:2]
     there = ~as_ints(same).reshape(n, width, math.prod(inner))
-    data = np.flatnonzero(there[:, :, 0] if there.shape[2] == 1 else there.any(2))
-    row = data // max(width, 1)
-    last = np.flatnonzero(np.diff(row, append=n))  # those with data of another row behind them
-    lengths = np.zeros(n, np.int64)
-    lengths[row[last]] = data[last] - row[last] * width + 1
-    return lengths
+    data = there[:, :, 0] if there.shape[2] == 1 else there.any(2)
+    if width == 0:
+        return np.zeros(n, np.int64)
+    last = width - 1 - data[:, ::-1].argmax(1)
+    return np.where(data[np.arange(n), last], last + 1, 0)
