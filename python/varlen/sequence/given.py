@@ -53,13 +53,17 @@ def picked(x: Ragged, at: int, index: Any) -> tuple[Values, Levels]:
     return found.values, found.levels
 
 
-def gradient_rows(dY: Any, count: int, levels: Levels = (), argument: str = "dY") -> Any:
+def gradient_rows(
+    dY: Any, count: int, levels: Levels = (), argument: str = "dY", inner: tuple[int, ...] | None = None
+) -> Any:
     """The rows of a gradient: as many as that has which it is the gradient of, and under the same levels.
+
+    `inner` is the shape of one row, where it has to be that.
 
     Raises
     ------
     ValueError
-        It has another number of rows, or is a Ragged that nests otherwise.
+        It has another number of rows, rows of another shape, or is a Ragged that nests otherwise.
 
     Examples
     --------
@@ -69,10 +73,13 @@ def gradient_rows(dY: Any, count: int, levels: Levels = (), argument: str = "dY"
     if isinstance(dY, Ragged):
         if not same(dY.levels, levels):
             raise ValueError(f"{argument}: nests otherwise: {difference(dY.levels, levels)}")
-        return dY.values
-    rows = as_values(dY, argument)
-    if len(rows) != count:
-        raise ValueError(f"{argument}: has {len(rows)} rows, expected {count}")
+        rows = dY.values
+    else:
+        rows = as_values(dY, argument)
+        if len(rows) != count:
+            raise ValueError(f"{argument}: has {len(rows)} rows, expected {count}")
+    if inner is not None and tuple(rows.shape[1:]) != inner:
+        raise ValueError(f"{argument}: has rows of shape {tuple(rows.shape[1:])}, expected {inner}")
     return rows
 
 
