@@ -88,6 +88,16 @@ def test_long_sequences_are_worked_on_in_pieces(dtype, columns):
         assert np.allclose(op(x, lengths).astype(float), wanted, rtol=one, atol=0, equal_nan=True)
 
 
+@pytest.mark.parametrize("columns", [(), (1,), (2,), (4,), (40,)])
+@pytest.mark.parametrize("lengths", [[0], [1, 0, 1], [0, 0, 3], [2, 0, 5000, 0]])
+def test_empty_sequences_give_what_is_said_beside_any_others(lengths, columns):
+    x = np.ones((sum(lengths), *columns))
+    for op in (ops.reduce_logsumexp, ops.reduce_var, ops.reduce_std):
+        made = op(x, lengths, empty=7)
+        assert np.all(made[np.array(lengths) == 0] == 7)
+        assert not np.any(made[np.array(lengths) > 0] == 7)
+
+
 def test_a_large_mean_does_no_harm():
     x = np.random.default_rng(1).normal(size=3000)
     for dtype, mean, one in ((np.float64, 1e9, 1e-6), (np.float32, 1e4, 1e-2)):
