@@ -77,12 +77,29 @@ void convert_into(Type from, Type to, const std::byte* in, std::int64_t count, s
   }
 }
 
+/// Whether text, bytes, dates and spans of time are what they were when they are turned back.
+bool is_kept(const py::array& given, const py::array& made) {
+  if (std::string("SUMm").find(made.dtype().kind()) == std::string::npos) return true;
+  const py::object back = made.attr("astype")(given.dtype());
+  const py::object same = back.attr("__eq__")(given);
+  const py::object no_time = given.attr("__ne__")(given);
+  return same.attr("__or__")(no_time).attr("all")().cast<bool>();
+}
+
 }  // namespace
 
 Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument) {
   Fill fill;
   if (value.is_none()) return fill;
   const std::optional<Type> to = type_of(dtype);
+  const py::dtype native = dtype.attr("newbyteorder")("=").cast<py::dtype>();
+  if (!to && type_of(native)) {  // the other byte order: checked as a number of this one, then turned round
+    fill = fill_of(value, native, row, argument);
+    const py::bytes held(reinterpret_cast<const char*>(fill.bytes.data()), fill.bytes.size());
+    const py::array turned = numpy().attr("frombuffer")(held, native).attr("byteswap")().cast<py::array>();
+    if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), turned.data(), fill.bytes.size());
+    return fill;
+  }
   const auto size = static_cast<std::size_t>(dtype.itemsize());
   if (const std::optional<Number> number = to ? number_of(value) : std::nullopt) {
     if (!cast_check(number->type, *to, false, number->bytes, 1).ok()) refuse(argument, value, dtype);
@@ -102,7 +119,9 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   } else if (!given.dtype().equal(dtype)) {
     if (!numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>())
       refuse(argument, value, dtype);
-    given = given.attr("astype")(dtype).cast<py::array>();
+    const py::array made = given.attr("astype")(dtype).cast<py::array>();
+    if (!is_kept(given, made)) refuse(argument, value, dtype);
+    given = made;
   }
   if (given.size() != 1) {
     try {

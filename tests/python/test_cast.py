@@ -5,6 +5,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from varlen import _core
@@ -116,3 +117,31 @@ def test_cast_refuses_what_is_no_number():
         _core.cast(np.zeros(3, object), "f8")
     assert _core.cast(np.arange(3, dtype=">i2"), "i8").tolist() == [0, 1, 2]
     assert _core.cast(np.zeros((0, 3)), "i1").shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", [">i2", ">u4", ">i8", ">f4", ">f8"])
+def test_fills_of_the_other_byte_order_are_held_to_the_same(dtype):
+    native = np.dtype(dtype).newbyteorder("=")
+    row = np.zeros((1, 2))
+    for fill in (7, 0, [5, 6], np.int16(3)):
+        made = vl.Ragged(row.astype(dtype), [1, 0]).to_dense(fill=fill)
+        assert made.dtype == dtype
+        assert made.tolist() == vl.Ragged(row.astype(native), [1, 0]).to_dense(fill=fill).tolist()
+    if np.dtype(dtype).kind != "f":
+        for fill in (70000.5, 2**64, -(2**63) - 1):
+            with pytest.raises(ValueError, match=r"fill: .* does not fit"):
+                vl.Ragged(row.astype(dtype), [1, 0]).to_dense(fill=fill)
+    if dtype == ">i2":
+        with pytest.raises(ValueError, match="fill: 70000 does not fit int16"):
+            vl.Ragged(row.astype(dtype), [1, 0]).to_dense(fill=70000)
+
+
+def test_fills_of_text_and_dates_are_not_cut():
+    text, days = vl.Ragged(np.array(["a"]), [1, 0]), vl.Ragged(np.array([1], "M8[D]"), [1, 0])
+    assert text.to_dense(fill="z").tolist() == [["a"], ["z"]]
+    assert np.isnat(days.to_dense(fill=np.datetime64("NaT", "s"))[1, 0])
+    assert days.to_dense(fill=np.datetime64("2020-01-01T00"))[1, 0] == np.datetime64("2020-01-01")
+    hours = vl.Ragged(np.array([1], "m8[D]"), [1, 0])
+    for r, fill in ((text, "zz"), (days, np.datetime64("2020-01-01T12")), (hours, np.timedelta64(25, "h"))):
+        with pytest.raises(ValueError, match=r"fill: .* does not fit"):
+            r.to_dense(fill=fill)
