@@ -144,3 +144,17 @@ def test_what_is_no_matrix_or_does_not_fit_is_refused():
     ):
         with pytest.raises(kind, match=text):
             call()
+
+
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+def test_gradients_of_complex_numbers_are_torchs(transpose_a, transpose_b):
+    torch = pytest.importorskip("torch")
+    a = torch.tensor([[1 + 2j, 3], [2 - 1j, 1j]], dtype=torch.complex128, requires_grad=True)
+    b = torch.tensor([[3 + 4j, 2], [1j, 1 - 1j]], dtype=torch.complex128, requires_grad=True)
+
+    def run(a, b):
+        made = matmul(vl.Ragged(a, [2]), vl.Ragged(b, [2]), transpose_a=transpose_a, transpose_b=transpose_b)
+        return made.values if isinstance(made, vl.Ragged) else made
+
+    assert torch.autograd.gradcheck(run, (a, b))

@@ -93,3 +93,13 @@ def test_transforms_of_torch_func(name):
     assert torch.allclose(torch.func.grad(loss)(x), watched.grad)
     both = torch.func.vmap(torch.func.grad(loss))(torch.stack([x, x + 1]))
     assert torch.allclose(both[0], watched.grad)
+
+
+@pytest.mark.parametrize("op", ["var", "std"])
+def test_empty_sequences_leave_second_derivatives_finite(op):
+    x = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64, requires_grad=True)
+    w = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    made = getattr(vl.Ragged(x, [1, 0, 2]), op)(empty=3.0)
+    (first,) = torch.autograd.grad((made * w).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad((first**2).sum(), w)
+    assert second.tolist() == [0, 0, pytest.approx(4 if op == "var" else 1)]

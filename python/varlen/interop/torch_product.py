@@ -31,7 +31,7 @@ class _Product(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
-        a, b = ctx.saved_tensors
+        a, b = (x.conj().resolve_conj() for x in ctx.saved_tensors)  # themselves, but of complex numbers
         A, B = ctx.A, ctx.B
         D = Blocks(A.shape[0], B.shape[1])
         d = d.contiguous()

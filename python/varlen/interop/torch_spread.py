@@ -50,6 +50,7 @@ def _weighed(
         return x * spread(_over(d, made), offsets, total)
     lengths = offsets.diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
     free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
+    free = torch.where(lengths == 0, 1, free)  # goes to no rows, but its own gradient would be NaN
     weight = 2 * d / free if op == "var" else _over(d, made) / free
     means = sums(x, offsets, "mean")
     return spread(weight, offsets, total) * (x - spread(means, offsets, total))
