@@ -190,3 +190,17 @@ def test_torch_is_not_imported_for_those_who_bring_none():
     code += "print('torch' in sys.modules)"
     assert house.in_python(code)[0] == "False"
     assert "torch" in sys.modules
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_python_numbers_are_as_exact_as_the_dtype(dtype: torch.dtype) -> None:
+    x = torch.tensor([1, 3], dtype=dtype)
+    r = vl.Ragged(x, [2])
+    for made, wanted in ((r + 0.1, x + 0.1), (0.1 * r, 0.1 * x), (r / 0.3, x / 0.3), (r > 0.1, x > 0.1)):
+        assert made.dtype == wanted.dtype
+        assert made.to_list() == [wanted.tolist()]
+    if dtype.is_floating_point:
+        blank = torch.tensor(0.1, dtype=torch.float64).to(dtype).item()
+        for values in (x, x.clone().requires_grad_()):
+            assert vl.Ragged(values, [2, 0]).to_dense(fill=0.1)[1].tolist() == [blank, blank]
+            assert vl.Ragged(values, [2, 0]).max(empty=0.1)[1].item() == blank

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import Level
-from varlen.interop.torch_cast import cast
+from varlen.interop.torch_cast import cast, exactly
 from varlen.types.values import is_tensor
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ def call(ufunc: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
         raise TypeError(
             f"{ufunc.__name__} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
         )
-    device = next(x.device for x in inputs if isinstance(x, torch.Tensor))
-    tensors = [_operand(x, device) for x in inputs]
+    first = next(x for x in inputs if isinstance(x, torch.Tensor))
+    tensors = [_operand(x, first) for x in inputs]
     out = kwargs.get("out")
     if out is None:
         return function(*tensors)
@@ -187,11 +187,8 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any
     >>> filled(-1, torch.int8, (2,))
     array([-1, -1], dtype=int8)
     """
-    import torch
-
     try:
-        value = torch.as_tensor(fill)
-        return as_numpy(cast(value, dtype, "fill").expand(shape).contiguous())
+        return as_numpy(cast(exactly(fill), dtype, "fill").expand(shape).contiguous())
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(f"fill: {str(error).removeprefix('fill: ')}") from None
 
@@ -295,7 +292,7 @@ def pad(
     rows, marks = _core.pad(np.arange(len(tensor)), levels, mask=True, **options)
     there = tensor_of(marks).to(tensor.device)
     source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
-    blank = cast(torch.as_tensor(0 if fill is None else fill), tensor.dtype, "fill").to(tensor.device)
+    blank = cast(exactly(0 if fill is None else fill), tensor.dtype, "fill").to(tensor.device)
     wide = there.reshape(there.shape + (1,) * (tensor.ndim - 1))
     block = torch.where(wide, source[tensor_of(rows).to(tensor.device)], blank)
     if out is not None:
@@ -388,12 +385,14 @@ def _bits(dtype: torch.dtype) -> torch.dtype:
     return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
 
 
-def _operand(x: Any, device: torch.device) -> torch.Tensor:
+def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:
     import torch
 
     if isinstance(x, torch.Tensor):
         return x
-    return (tensor_of(x) if isinstance(x, np.ndarray) and x.ndim else torch.as_tensor(x)).to(device)
+    if type(x) in (float, complex):  # in full beside doubles; as_tensor makes single precision of them
+        return torch.as_tensor(x, dtype=torch.result_type(beside, x), device=beside.device)
+    return (tensor_of(x) if isinstance(x, np.ndarray) and x.ndim else torch.as_tensor(x)).to(beside.device)
 
 
 def _raise_dtype(name: str) -> NoReturn:

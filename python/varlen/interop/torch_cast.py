@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     import torch
 
@@ -34,6 +36,8 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     Traceback (most recent call last):
     ValueError: values: element 1 is 300, which does not fit torch.uint8
     """
+    if tensor.is_complex() and not dtype.is_complex:
+        raise ValueError(f"{argument}: complex numbers do not fit {dtype}")
     made = tensor.to(a_dtype(dtype))
     if dtype.is_floating_point or dtype.is_complex:
         return made
@@ -42,3 +46,17 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
         value = tensor.reshape(-1)[lost[0]].item()
         raise ValueError(f"{argument}: element {int(lost[0])} is {value}, which does not fit {dtype}")
     return made
+
+
+def exactly(given: Any) -> torch.Tensor:
+    """A number, or a row of them, as a tensor: Python's floats in full, not in torch's default dtype.
+
+    Examples
+    --------
+    >>> exactly(0.1).dtype
+    torch.float64
+    """
+    import torch
+
+    whole = isinstance(given, (torch.Tensor, np.ndarray))
+    return torch.as_tensor(given if whole else np.asarray(given))
