@@ -232,3 +232,21 @@ def test_a_notebook_gets_facts_and_a_picture(depth: int) -> None:
     assert f"<th>{'rows' if depth == 1 else 'sub-sequences'}</th><td>3</td>" in page
     assert page.count("<svg") == 1
     assert "<svg" not in vl.Ragged(np.zeros(0), []).pack()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes", "order", "text"),
+    [
+        (3, [1, 2], None, "size_at_t: step 1 has 2"),
+        (4, [2, 1], None, "values: there are 4, but the lengths add up to 3"),
+        (2, [2, 1], None, "values: there are 2, but the lengths add up to 3"),
+        (3, [3, -1, 1], None, "size_at_t: step 1 has -1"),
+        (3, [2, 1], [0, 0], "indices: column 1 holds 0, as a column before it does"),
+        (3, [2, 1], [0], "indices: 1 entries for a block of 2 columns"),
+    ],
+)
+def test_a_packed_sequence_has_to_be_one(rows, sizes, order, text):
+    order = order if order is None else torch.tensor(order)
+    given = torch.nn.utils.rnn.PackedSequence(torch.arange(rows), torch.tensor(sizes), order, None)
+    with pytest.raises(ValueError, match=text):
+        vl.Packed.from_packed_sequence(given)

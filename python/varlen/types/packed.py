@@ -134,8 +134,7 @@ class Packed:
             raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
         levels = ragged.levels
         if isinstance(order, RankTable):
-            table = order
-            at = len(table.outer)
+            table, at = order, len(order.outer)
             if not same(levels[: at + 1], table.levels):
                 apart = difference(levels[: at + 1], table.levels)
                 raise ValueError(f"ragged: it nests otherwise than the table says: {apart}")
@@ -183,10 +182,11 @@ class Packed:
         """
         from varlen.interop.torch_pack import from_packed_sequence
 
-        values, _, lengths, indices = from_packed_sequence(packed_sequence)
+        values, *fields = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
-        made = table_of(lengths, indices, presorted=not given)
-        return cls._make(as_values(values), made if table is None else agreed(made, table, "packed_sequence"))
+        made = table_of(*_core.check_padded((len(fields[0]), len(fields[1])), *fields)[1:], not given)
+        fits(len(values), made, ())
+        return cls._make(values, made if table is None else agreed(made, table, "packed_sequence"))
 
     @property
     def values(self) -> Any:
@@ -268,12 +268,12 @@ class Packed:
         >>> vl.Ragged([3, 1, 4], [1, 2]).pack().steps()
         [array([1, 3]), array([4])]
         """
-        offsets = self._table.steps.offsets
         if self._inner:
             return split(Ragged._make(self._values, self._inner), self.size_at_t)
         if isinstance(self._values, np.ndarray):
+            offsets = self._table.steps.offsets
             return _core.views(self._values, offsets[:-1], offsets[1:])
-        return list(self._values.split(self.size_at_t.tolist())) if len(offsets) > 1 else []
+        return list(self._values.split(self.size_at_t.tolist())) if len(self) else []
 
     def to_ragged(self) -> Ragged:
         """The sequences end to end in their original order, under the levels that they had.
