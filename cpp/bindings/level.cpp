@@ -1,5 +1,6 @@
 #include "level.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -120,7 +121,13 @@ LevelRef Level::from_row_ids(py::handle row_ids, std::int64_t count, const char*
                    " sequences have no room in memory");
   }
   py::array offsets = empty_ints(count + 1);
-  raise_if(offsets_from_row_ids(given.data, given.count, count, ints(offsets)), argument);
+  Status status = offsets_from_row_ids(given.data, given.count, count, ints(offsets));
+  if (status.code == Code::row_ids_range && status.value > last && last + 1 == count) {
+    // Beyond the last one, which has to be the largest: a smaller one follows.
+    const std::int64_t* const sooner = std::is_sorted_until(given.data, given.data + given.count);
+    status = {Code::row_ids_unsorted, sooner - given.data, *sooner};
+  }
+  raise_if(status, argument);
   return trusted(std::move(offsets));
 }
 

@@ -298,3 +298,37 @@ def test_arrays_and_tensors_go_together():
     per_inner = vl.Ragged(np.array([10, 20]), [2])
     below = vl.Ragged(t.values, levels=(per_inner.levels[0], t.levels[0]))
     assert (per_inner + below).to_list() == (below + per_inner).to_list() == [[[10, 11], [22]]]
+
+
+def test_nothing_is_a_mask_and_a_condition_for_nothing():
+    none = vl.Ragged(np.zeros(0), [])
+    assert none.boolean_mask([]).equals(none)
+    assert where([], none, none).equals(none)
+    with pytest.raises(TypeError, match="mask: expected bools, got float64"):
+        none.boolean_mask(np.zeros(0))
+
+
+def test_numbers_that_a_dtype_does_not_hold_are_refused():
+    r = vl.Ragged(np.array([1, 2], "u1"), [2, 0])
+    assert where(r > 1, r, 255).to_list() == [[255, 2], []]
+    assert where(r > 1, r, 0.5).to_list() == [[0.5, 2], []]
+    with pytest.raises(OverflowError, match="y: 300 does not fit uint8"):
+        where(r > 1, r, 300)
+    with pytest.raises(OverflowError, match=f"indices: entry 0 is {2**64 - 1}, beyond int64"):
+        r.gather(np.array([2**64 - 1], "u8"))
+    with pytest.raises(ValueError, match="default: 'xyz' does not fit <U2"):
+        vl.Ragged(np.array(["ab"]), [1, 0]).fill_empty_rows("xyz")
+    with pytest.raises(TypeError, match="default: expected a number or a row, got None"):
+        r.fill_empty_rows(None)
+
+
+def test_default_rows_that_a_tensor_does_not_hold_are_refused():
+    torch = pytest.importorskip("torch")
+    for x, row in (
+        (torch.tensor([1]), 0.5),
+        (torch.tensor([1], dtype=torch.uint8), 300),
+        (torch.ones(1), 1j),
+    ):
+        for one in (row, torch.tensor(row)):
+            with pytest.raises(ValueError, match=r"default: .* not fit"):
+                vl.Ragged(x, [1, 0]).fill_empty_rows(one)

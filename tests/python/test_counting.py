@@ -184,3 +184,29 @@ def test_variance_is_stable_and_scans_start_anew():
     torch = pytest.importorskip("torch")
     assert vl.Ragged(torch.tensor(near.values), [3, 1]).var().tolist() == pytest.approx([2 / 3, 0])
     assert vl.Ragged(torch.tensor(poisoned.values), [2, 2]).cumsum()[1].tolist() == [2.0, 5.0]
+
+
+def test_differences_do_not_look_across_borders():
+    with np.errstate(all="raise"):
+        assert vl.Ragged([np.inf, np.inf, 1, 2], [1, 1, 2]).diff().to_list() == [[], [], [1]]
+        assert vl.Ragged(np.array([3e38, -3e38], "f4"), [1, 1]).diff().to_list() == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "found"), [("M8[s]", "m8[s]"), ("m8[s]", "m8[s]"), ("?", "?"), ("u1", "u1")]
+)
+def test_differences_of_nothing_have_their_dtype(dtype, found):
+    for lengths in ([], [0, 0]):
+        assert vl.Ragged(np.zeros(0, dtype), lengths).diff().dtype == found
+
+
+def test_tensors_are_compared_and_counted_as_arrays_are():
+    torch = pytest.importorskip("torch")
+    for dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64):
+        x = torch.tensor([3, 1, 4], dtype=dtype)
+        assert vl.Ragged(x, [2, 1]).diff().to_list() == vl.Ragged(x.numpy(), [2, 1]).diff().to_list()
+    counts = vl.Ragged(torch.tensor([1, 0]), [2]).bincount(weights=np.array([0.5, 2]))
+    assert isinstance(counts, torch.Tensor)
+    assert counts.tolist() == [[2, 0.5]]
+    with pytest.raises(OverflowError, match="values: entry 0 is 9223372036854775809, beyond int64"):
+        vl.Ragged(np.array([2**63 + 1], "u8"), [1]).bincount()

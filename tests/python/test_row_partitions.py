@@ -208,7 +208,11 @@ ROWS = np.arange(4)
         (lambda: FACE.from_tensor(BLOCK, [1, 4]), ValueError, "length"),
         (lambda: FACE.from_tensor(BLOCK, [1, -1]), ValueError, "lengths: row 1 has a negative length"),
         (lambda: FACE.from_tensor(BLOCK, [1]), ValueError, "1"),
-        (lambda: FACE.from_tensor(BLOCK, [[1], [1]]), ValueError, "lengths: expected one dimension, got 2"),
+        (
+            lambda: FACE.from_tensor(BLOCK, np.ones((2, 1), int)),
+            ValueError,
+            "lengths: expected one dimension",
+        ),
         (
             lambda: FACE.from_uniform_row_length([], 0, 2**60),
             OverflowError,
@@ -240,7 +244,7 @@ ROWS = np.arange(4)
         (lambda: R.to_tensor(shape=[2, 2]), ValueError, "shape: 2 sizes for 3 axes"),
         (lambda: R.to_tensor(shape=[2, -1, 2]), ValueError, "shape: expected at least 0, got -1"),
         (lambda: R.to_tensor(shape=[2, 2**20, 2**20]), ValueError, "over max_bytes"),
-        (lambda: R.to_tensor(0.5), ValueError, "fill"),
+        (lambda: R.to_tensor(0.5), ValueError, "default_value: 0.5 does not fit"),
         (lambda: R.to_tensor([1, 2]), ValueError, r"default_value: shape \(2,\) does not broadcast"),
         (
             lambda: FACE(BLOCK, [1, 1]).to_tensor(shape=[2, 2, 3, 3]),
@@ -257,3 +261,17 @@ def test_bad_input_is_refused_by_name_and_place(call, error, text):
 def test_inner_levels_that_end_empty_are_counted_by_the_level_above():
     r = FACE.from_nested_value_rowids([7, 8, 9], [[0, 1, 1], [0, 0, 1]])
     assert r.to_list() == [[[7, 8]], [[9], []]]
+
+
+def test_axes_of_lengths_count_from_the_end_too():
+    r = FACE.from_list([[[1, 2], [3]], []])
+    assert r.row_lengths(axis=-1).to_list() == r.row_lengths(axis=2).to_list() == [[2, 1], []]
+    with pytest.raises(ValueError, match="axis: 3 is out of range for 3 axes"):
+        r.row_lengths(axis=3)
+
+
+def test_texts_say_what_was_wrong():
+    with pytest.raises(ValueError, match="row_lengths: setting an array element with a sequence"):
+        FACE.from_row_lengths([7, 8, 9], [[1], [2, 3]])
+    with pytest.raises(ValueError, match="value_rowids: row ids must not decrease, but position 2 holds 0"):
+        FACE.from_value_rowids([7, 8, 9], [0, 1, 0])

@@ -319,3 +319,11 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
 def test_bad_input_is_refused_by_name_and_place(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_a_reason_is_said_once_and_of_its_argument():
+    x = vl.Ragged([1, 2, 3, 4, 5], [2, 3])
+    with pytest.raises(ValueError, match=r"^target_lod: the lengths add up to 6, but there are 5 values$"):
+        vl.lod_reset(x, target_lod=vl.Level([6]))
+    with pytest.raises(ValueError, match=r"^level: "):
+        vl.lod_append(x, [1, 2, 2])

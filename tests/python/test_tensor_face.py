@@ -59,9 +59,6 @@ def test_rectangles_of_any_shape(data):
     sizes = [data.draw(st.none() | st.integers(0, 4)) for _ in range(r.ndim)]
     bounds = r.bounding_shape().tolist()
     want = [b if s is None else s for b, s in zip(bounds, sizes, strict=True)]
-    if sizes[0] is not None:  # the sequences that are left say how large the rest has to be
-        below = r[: sizes[0]].bounding_shape().tolist()
-        want[1:] = [b if s is None else s for b, s in zip(below[1:], sizes[1:], strict=True)]
     found = r.to_tensor(-1, shape=sizes)
     assert found.shape == tuple(want)
     assert found.tolist() == cut(r.to_list(), want, -1)
@@ -162,3 +159,34 @@ def test_axes_count_from_the_end():
     for outer, inner in itertools.combinations_with_replacement(range(3), 2):
         a, b = r.merge_dims(outer, inner), r.merge_dims(outer - 3, inner - 3)
         assert a.equals(b) if hasattr(a, "levels") else (a == b).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["array", "tensor"])
+def test_padding_is_a_number_of_the_dtype(dtype, kind):
+    r = FACE(np.array([1.5, 2], dtype), [1, 1])
+    block = r.to_tensor(0.1, shape=[None, 2])
+    if kind == "tensor":
+        block = pytest.importorskip("torch").from_numpy(block)
+    assert FACE.from_tensor(block, padding=0.1).to_list() == r.to_list()
+
+
+@pytest.mark.parametrize(("dtype", "padding"), [("u1", 256), ("i1", 255), ("i4", 2**32 + 3), ("i8", 0.5)])
+def test_padding_that_the_dtype_does_not_hold_is_refused(dtype, padding):
+    block = np.array([[1, 3], [0, 0]], dtype)
+    torch = pytest.importorskip("torch")
+    for each in (block, torch.from_numpy(block)):
+        with pytest.raises(ValueError, match=f"padding: .*{padding}.* not fit"):
+            FACE.from_tensor(each, padding=padding)
+
+
+def test_lists_of_lengths_are_levels():
+    block = np.arange(12).reshape(2, 2, 3)
+    for lengths in ([[1, 1], [2, 3]], ([1, 1], [2, 3]), [np.array([1, 1]), np.array([2, 3])]):
+        assert FACE.from_tensor(block, lengths).to_list() == [[[0, 1]], [[6, 7, 8]]]
+    with pytest.raises(ValueError, match="lengths: the lengths of level 0 add up to 3, but level 1 has 2"):
+        FACE.from_tensor(block, ([1, 2], [2, 3]))
+
+
+def test_rectangles_are_as_wide_as_what_is_left_out():
+    assert FACE([1, 2, 3, 4], [1, 3]).to_tensor(shape=[1, None]).tolist() == [[1, 0, 0]]

@@ -179,7 +179,10 @@ def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
         raise ValueError(f"level: expected one level, got {len(levels)}")
     if not isinstance(x, Ragged):
         return Ragged._make(values, levels)
-    return x.add_level(levels[0], -1, empty=empty)
+    try:
+        return x.add_level(levels[0], -1, empty=empty)
+    except ValueError as error:
+        raise ValueError(str(error).replace("lengths:", "level:", 1)) from None
 
 
 def _rows(x: Any) -> Any:
@@ -201,6 +204,8 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
         raise ValueError(
             f"{argument}: fits {rows} rows as lengths, and as offsets too; a Level says which it is"
         )
+    if not fits and reasons[0] == reasons[1]:
+        raise ValueError(f"{argument}: {reasons[0]}")
     if not fits:
         raise ValueError(f"{argument}: as lengths: {reasons[0]}; as offsets: {reasons[1]}")
     return fits[0]

@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.types.arguments import axis_of, listed, whole
 from varlen.types.levels import composed, counted_before, difference, place_of, recounted, same
-from varlen.types.values import as_ints, as_values, is_tensor, like, spread, taken
+from varlen.types.values import as_ints, as_values, is_tensor, like, row_as, spread, taken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from varlen.types.values import Values
 
     Ints = NDArray[np.int64]
+
+LARGEST = np.iinfo(np.int64).max
 
 
 def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
@@ -61,7 +63,29 @@ def whole_numbers(given: Any, argument: str) -> Ints:
     numbers = np.asarray(as_ints(given))
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+    if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
+        k = int((numbers.reshape(-1) > LARGEST).argmax())
+        raise OverflowError(f"{argument}: entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
     return numbers.astype(np.int64, copy=False)
+
+
+def as_bools(numbers: Any, given: Any, argument: str) -> NDArray[np.bool_]:
+    """Bools on the host, which were `given` as they are or in a Ragged; an empty list is bools too.
+
+    Raises
+    ------
+    TypeError
+        They are something else.
+
+    Examples
+    --------
+    >>> as_bools(np.zeros(0), [], "mask")
+    array([], dtype=bool)
+    """
+    there = np.asarray(as_ints(numbers))
+    if there.dtype != np.bool_ and (there.size or hasattr(given, "dtype")):
+        raise TypeError(f"{argument}: expected bools, got {there.dtype}")
+    return there.astype(np.bool_, copy=False)
 
 
 def _in_range(ids: Ints, sizes: Any, owners: Ints | None = None, repeated: bool = False) -> None:
@@ -316,9 +340,7 @@ class Choosing:
         values, levels = nested(self, "self", max(axes, len(self._levels) + 1))
         if not same(nest, levels[: axes - 1]):
             raise ValueError(f"mask: nests otherwise: {difference(levels[: axes - 1], nest)}")
-        there = np.asarray(as_ints(given))
-        if there.dtype != np.bool_:
-            raise TypeError(f"mask: expected bools, got {there.dtype}")
+        there = as_bools(given, mask, "mask")
         if not nest and len(there) != len(levels[0]):
             raise ValueError(f"mask: has {len(there)} entries for {len(levels[0])} sequences")
         if nest:
@@ -357,7 +379,7 @@ class Choosing:
         level, values = self._levels[-1], self._values
         empty = level.lengths == 0
         filled = Level.from_lengths(np.where(empty, 1, level.lengths))
-        row = _as_row(default, values)
+        row = row_as(default, values, "default")
         if isinstance(values, np.ndarray):
             before = level.offsets[:-1][empty]
             rows = np.broadcast_to(row, (len(before), *row.shape[1:]))
@@ -370,20 +392,3 @@ class Choosing:
             made = taken(concat([values, row]), index)
         r = self._make(made, (*self._levels[:-1], filled))
         return r, self._under(like(empty, values), self._levels[:-1])
-
-
-def _as_row(default: Any, values: Values) -> Any:
-    """A number or a row, (1, ...), in the dtype of the values."""
-    shape = tuple(values.shape[1:])
-    given: Any = default if np.ndim(default) or is_tensor(default) else np.asarray(default)
-    try:
-        if isinstance(values, np.ndarray):
-            fill = np.broadcast_to(as_ints(given), shape)
-            return _core.pad(values[:0], (Level([0]),), fill=fill if shape else fill[()], sizes=1)[0]
-        from varlen.interop.torch import filled, tensor_of
-
-        if is_tensor(given):
-            return given.to(values.dtype).expand(1, *shape)
-        return tensor_of(filled(given, values.dtype, (1, *shape)), values.dtype)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ValueError(f"default: {str(error).removeprefix('fill: ')}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,16 +33,28 @@ def differences(values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
     >>> differences(np.array([3, 1, 4]), Level([2, 1]))
     (array([-2]), Level(2 sequences, 1 rows, lengths 0 to 1))
     """
-    for _ in range(min(n, level.longest)):
+    for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
         if is_tensor(values):
             (later, level), (sooner, _) = (_window(values, level, part) for part in (AFTER, BEFORE))
-            values = later != sooner if str(values.dtype) == "torch.bool" else later - sooner
+            values = _less(later, sooner)
             continue
         subtract: Any = np.not_equal if values.dtype == np.bool_ else np.subtract
         made = np.empty(values.shape, subtract(values[:0], values[:0]).dtype)
-        subtract(values[1:], values[:-1], out=made[:-1])  # across borders too, which are then left out
+        with np.errstate(all="ignore"):  # across borders too, which are then left out
+            subtract(values[1:], values[:-1], out=made[:-1])
         values, (level,) = _core.gather_window(made, (level,), BEFORE)
     return values, level
+
+
+def _less(a: Any, b: Any) -> Any:
+    """`a - b` of tensors of any dtype that has differences in NumPy."""
+    kind = str(a.dtype).removeprefix("torch.")
+    if kind == "bool":
+        return a != b
+    if kind in ("uint16", "uint32", "uint64"):  # torch subtracts their bits as signed ones alone
+        signed = getattr(sys.modules["torch"], kind[1:])
+        return (a.view(signed) - b.view(signed)).view(a.dtype)
+    return a - b
 
 
 def _window(values: Any, level: Level, part: slice) -> tuple[Any, Level]:
@@ -80,7 +93,7 @@ def counted(ids: Any, level: Level, minlength: int = 0, weights: Any = None) -> 
         return zeros.index_put(places, weights, accumulate=True).reshape(n, width)
     if weights.dtype.kind not in "biuf":
         raise TypeError(f"weights: expected numbers, got {weights.dtype}")
-    return np.bincount(cells, weights, minlength=size)[:size].reshape(n, width)
+    return like(np.bincount(cells, weights, minlength=size)[:size].reshape(n, width), ids)
 
 
 def found_in(values: Any, level: Level, queries: Any, owners: NDArray[np.int64], side: str) -> Any:

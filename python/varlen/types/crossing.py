@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.types.arithmetic import model_of, operand
-from varlen.types.choosing import nested
+from varlen.types.choosing import as_bools, nested
 from varlen.types.combine import alike, concatenate, parts_of
 from varlen.types.levels import composed, place_of, same
 from varlen.types.ragged import Ragged
@@ -50,9 +50,9 @@ def where(condition: Any, x: Any, y: Any) -> Ragged:
     if not raggeds:
         raise TypeError("where: expected a Ragged among condition, x and y")
     given, nest = nested(condition, "condition")
-    there = as_ints(given)
-    if there.dtype != np.bool_:
-        raise TypeError(f"condition: expected bools, got {there.dtype}")
+    there = as_bools(given, condition, "condition")
+    if isinstance(condition, (list, tuple)):
+        condition = there
     if isinstance(x, Ragged) and isinstance(y, Ragged) and not _fit(x.levels, y.levels):
         return _sequences(there, nest, x, y)
     model, room = model_of((condition, x, y))
@@ -64,11 +64,21 @@ def _chosen(there: Any, a: Any, b: Any) -> Any:
     """`np.where` of arrays, tensors and numbers."""
     tensor = next((each for each in (a, b, there) if is_tensor(each)), None)
     if tensor is None:
-        return np.where(there, a, b)
+        return np.where(there, _held(a, b, "x"), _held(b, a, "y"))
     there, a, b = (like(x, tensor) if isinstance(x, np.ndarray) and x.ndim else x for x in (there, a, b))
     if is_tensor(a):
         return a.where(there, b)
     return b.where(~there, a) if is_tensor(b) else like(np.where(as_ints(there), a, b), tensor)
+
+
+def _held(x: Any, other: Any, argument: str) -> Any:
+    """An int beside an array as a number of the array's dtype, which has to hold it."""
+    if type(x) is not int or not isinstance(other, np.ndarray):
+        return x
+    try:
+        return np.asarray(x, np.result_type(other, x))
+    except OverflowError:
+        raise OverflowError(f"{argument}: {x} does not fit {other.dtype}") from None
 
 
 def _fit(a: Any, b: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.levels import Levels, each_level
+from varlen.types.levels import Levels, check, each_level
 from varlen.types.values import as_values, host, is_tensor
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def from_dense(
         levels = (_core.mask_to_level(host(there), padding_side),)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
+        check(levels[-1].total, levels, "lengths")
     if isinstance(dense, np.ndarray):
         return _core.unpad(dense, levels, padding_side, out), levels
     from varlen.interop.torch import unpad

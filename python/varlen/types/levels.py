@@ -294,7 +294,8 @@ def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level
     try:
         return make(as_ints(given))
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"{argument}: {str(error).partition(': ')[2]}") from None
+        said = str(error)
+        raise type(error)(f"{argument}: {said.partition(': ')[2] or said}") from None
 
 
 def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import listed, whole, with_room
+from varlen.types.arguments import axis_of, listed, whole, with_room
 from varlen.types.levels import level_from, nested_levels, under
 from varlen.types.values import as_ints, as_values
 
@@ -298,9 +298,7 @@ class RowPartitions:
         (array([2, 0]), [[2, 1], []])
         """
         depth, rows = len(self._levels), self._values.shape
-        at = whole(axis, "axis")
-        if at > depth + len(rows) - 1:
-            raise ValueError(f"axis: {at} is out of range for {depth + len(rows)} axes")
+        at = axis_of(axis, depth + len(rows))
         if at == 0:
             return self.nrows()
         if at == 1:

@@ -12,7 +12,7 @@ from varlen._core import Level, RaggedBase
 from varlen.types import dense
 from varlen.types.arguments import axis_of, listed, whole, with_room
 from varlen.types.levels import composed, level_from, under
-from varlen.types.values import as_ints, as_values, host, is_tensor, like
+from varlen.types.values import as_ints, as_values, host, row_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ class TensorFace:
             (n, width, ...), or (n, sizes of ragged_rank levels, ...).
         lengths
             How many of the width are data: (n,), or with more than one level those of the innermost,
-            (n, widths of the others). Or a tuple of lengths for each of several levels.
+            (n, widths of the others) of an array. Or a list or tuple of lengths for each of several levels.
         padding
             A number, or one row: it is left out at the end of each sequence, and kept where data comes
             after it. NaN leaves out NaN.
@@ -85,7 +85,7 @@ class TensorFace:
             raise ValueError("lengths, padding: give one of them at most")
         block = as_values(tensor, "tensor")
         depth = whole(ragged_rank, "ragged_rank", 1)
-        if isinstance(lengths, tuple) and any(hasattr(x, "__len__") for x in lengths):
+        if isinstance(lengths, (list, tuple)) and any(hasattr(x, "__len__") for x in lengths):
             if depth not in (1, len(lengths)):
                 raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
             return cls._make(*dense.from_dense(block, lengths))
@@ -147,7 +147,13 @@ class TensorFace:
         pad: Any = _core.pad
         if not isinstance(r._values, np.ndarray):
             from varlen.interop.torch import pad
-        return pad(r._values, r._levels, fill=fill, sizes=sizes[1 : len(levels) + 1])
+        # As wide as any sequence is, those too that `shape` leaves out.
+        pairs = zip(sizes[1:], levels, strict=False)
+        wide = [each.longest if size is None else size for size, each in pairs]
+        try:
+            return pad(r._values, r._levels, fill=fill, sizes=wide)
+        except ValueError as error:
+            raise ValueError(str(error).replace("fill:", "default_value:")) from None
 
     def bounding_shape(self, axis: Any = None) -> Any:
         """The size of the rectangle that holds all sequences: int64 (ndim,), or of one axis or several.
@@ -289,7 +295,7 @@ def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
         fits = False
     if not fits:
         raise ValueError(f"padding: shape {np.shape(padding)} does not broadcast to rows of shape {inner}")
-    pad = padding if is_tensor(padding) else like(np.asarray(padding), rows)
+    pad = row_as(padding, rows[:0].reshape(0, *inner), "padding")[0]
     same = rows == pad
     if bool((pad != pad).any()):
         same = same | ((rows != rows) & (pad != pad))

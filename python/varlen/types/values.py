@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen._core import Level
 from varlen.types.arguments import unmasked
 
 if TYPE_CHECKING:
@@ -137,6 +138,43 @@ def device_of(values: Values) -> str:
     return "cpu" if isinstance(values, np.ndarray) else str(values.device)
 
 
+def row_as(given: Any, values: Values, argument: str) -> Any:
+    """A number, or what broadcasts to a row, as one row, (1, ...), of the kind and the dtype of the values.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold it, or it has another shape.
+    TypeError
+        None.
+
+    Examples
+    --------
+    >>> row_as(7, np.zeros((3, 2), np.int8), "padding")
+    array([[7, 7]], dtype=int8)
+    >>> row_as(300, np.zeros(3, np.int8), "padding")
+    Traceback (most recent call last):
+    ValueError: padding: 300 does not fit int8
+    """
+    shape = tuple(values.shape[1:])
+    if given is None:
+        raise TypeError(f"{argument}: expected a number or a row, got None")
+    try:
+        if isinstance(values, np.ndarray):
+            number = not is_tensor(given) and np.ndim(given) == 0
+            fill = given if number else np.broadcast_to(as_ints(given), shape)
+            return _core.pad(values[:0], (Level([0]),), fill=fill, sizes=1)[0]
+        from varlen.interop.torch import filled, tensor_of
+        from varlen.interop.torch_cast import cast
+
+        if is_tensor(given):  # autograd goes on
+            return cast(given, values.dtype, argument).to(values.device).expand(1, *shape)
+        return tensor_of(filled(given, values.dtype, (1, *shape)), values.dtype).to(values.device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        said = str(error).removeprefix("fill: ").removeprefix(f"{argument}: ")
+        raise ValueError(f"{argument}: {said}") from None
+
+
 def as_ints(x: Any) -> Any:
     """Lengths or offsets for the core: tensors come to the host, everything else is left as it is.
 
@@ -235,7 +273,7 @@ def spread(rows: Any, level: _core.Level) -> Any:
     """
     if isinstance(rows, np.ndarray):
         return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_values(rows), level)
-    if rows.device.type == "cpu" and rows.requires_grad:
+    if rows.device.type == "cpu" and rows.requires_grad and not rows.is_complex():
         from varlen.interop.torch_reduce import expand
 
         return expand(rows, level)
