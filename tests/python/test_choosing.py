@@ -318,6 +318,8 @@ def test_numbers_that_a_dtype_does_not_hold_are_refused():
         r.gather(np.array([2**64 - 1], "u8"))
     with pytest.raises(ValueError, match="default: 'xyz' does not fit <U2"):
         vl.Ragged(np.array(["ab"]), [1, 0]).fill_empty_rows("xyz")
+    with pytest.raises(OverflowError, match=f"multiples: {2 * 2**60} have no room in memory"):
+        r.tile([2**60, 1])
     with pytest.raises(TypeError, match="default: expected a number or a row, got None"):
         r.fill_empty_rows(None)
 

@@ -182,6 +182,7 @@ TABLE = R.pack().table
         (lambda: R.pack(order=[0, 1]), ValueError, "indices: 2 entries for 3 sequences"),
         (lambda: R.pack(order=[0, 2, 2]), ValueError, "indices: column 2 holds 2, as a column before"),
         (lambda: R.pack(order=[0, 2, 9]), ValueError, "indices: column 2 holds 9, but there are 3"),
+        (lambda: R.pack(order=[0, 2, -2]), ValueError, "indices: column 2 holds -2, but there are 3"),
         (lambda: R.pack(order=[0, 1, 2]), ValueError, "lengths: column 2 has length 2, more than"),
         (lambda: R.pack(order=[0.0, 2.0, 1.0]), TypeError, "indices: expected integers"),
         (lambda: R[:2].pack(order=TABLE), ValueError, "level 0 has 2 sequences in one and 3"),

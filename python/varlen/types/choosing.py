@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import axis_of, listed, whole
+from varlen.types.arguments import axis_of, listed, whole, with_room
 from varlen.types.levels import composed, counted_before, difference, place_of, recounted, same
 from varlen.types.values import as_ints, as_values, is_tensor, like, row_as, spread, taken
 
@@ -191,6 +192,7 @@ class Choosing:
             raise ValueError(f"multiples: {len(times)} numbers for {self.ndim} axes")
         levels, values = self._levels, self._values
         depth = len(levels)
+        with_room(max(self.total, len(levels[0])) * math.prod(times), "multiples")
         if any(m != 1 for m in times[depth + 1 :]):
             inner = (1, *times[depth + 1 :])
             values = values.repeat(inner) if is_tensor(values) else np.tile(values, inner)

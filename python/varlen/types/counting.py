@@ -282,7 +282,7 @@ class Counting:
         [[[3, 1], [1, 4]], [], [[1, 5]]]
         """
         values, over, above = self._over(level)
-        size = whole(width, "width", 1)
+        size = with_room(whole(width, "width", 1), "width")
         windows: Any = _core.windows
         if is_tensor(values):
             from varlen.interop.torch_window import windows

@@ -267,8 +267,11 @@ def fields_of(level: Level, indices: Any) -> Fields:
     if len(order) != len(level):
         raise ValueError(f"indices: {len(order)} entries for {len(level)} sequences")
     lengths = level.lengths
-    inside = np.clip(order, 0, max(0, len(level) - 1)).astype(np.int64)  # what is outside the core refuses
-    ranked = lengths[inside]
+    outside = (order < 0) | (order >= len(level))
+    if outside.any():
+        k = int(outside.argmax())
+        raise ValueError(f"indices: column {k} holds {order[k]}, but there are {len(level)} sequences")
+    ranked = lengths[order]
     sizes = np.searchsorted(-np.sort(ranked)[::-1], -np.arange(level.longest))
     return _core.check_padded((level.longest, len(level)), sizes, ranked, order)
 
