@@ -28,7 +28,7 @@ std::optional<Type> type_of(const py::dtype& dtype) {
     case 'u':
       return static_cast<Type>(static_cast<int>(Type::u8) + power);
     case 'f':
-      if (size > 8) return std::nullopt;
+      if (size == 1 || size > 8) return std::nullopt;
       return size == 2 ? Type::f16 : size == 4 ? Type::f32 : Type::f64;
     case 'V':
       if (size == 2 && text(dtype) == "bfloat16") return Type::bf16;

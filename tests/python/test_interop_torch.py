@@ -192,6 +192,17 @@ def test_torch_is_not_imported_for_those_who_bring_none():
     assert "torch" in sys.modules
 
 
+@pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.float8_e4m3fn, torch.bfloat16])
+def test_floats_that_numpy_lacks_are_numbers(dtype: torch.dtype) -> None:
+    r = vl.Ragged(torch.tensor([1.0, 3.0, 2.0, 0.5]).to(dtype), [3, 1])
+    wide = vl.Ragged(r.values.float(), [3, 1])
+    for op in ("sum", "mean", "max", "min", "softmax", "cumsum", "sort", "any", "argmax"):
+        made, wanted = getattr(r, op)(), getattr(wide, op)()
+        rows, others = (x.values if isinstance(x, vl.Ragged) else x for x in (made, wanted))
+        assert rows.dtype == (dtype if others.is_floating_point() else others.dtype)
+        assert torch.equal(rows.float(), others.to(rows.dtype).float())
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
 def test_python_numbers_are_as_exact_as_the_dtype(dtype: torch.dtype) -> None:
     x = torch.tensor([1, 3], dtype=dtype)

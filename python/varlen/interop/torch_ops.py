@@ -104,7 +104,7 @@ def _no_gradient(seen: Seen, d: torch.Tensor) -> None:
 
 
 def _on_arrays(run: Callable[..., Any]) -> Callable[..., Any]:
-    """`run` for tensors: bfloat16, which NumPy lacks, goes through float32."""
+    """`run` for tensors: floats that NumPy lacks, bfloat16 and those of 8 bits, go through float32."""
 
     def on_tensors(*args: Any) -> Any:
         first = next(x for x in args if isinstance(x, torch.Tensor))
@@ -117,19 +117,23 @@ def _on_arrays(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
-    """The numbers of a tensor on the CPU; shared, but for bfloat16.
+    """The numbers of a tensor on the CPU; shared, but for floats that NumPy lacks.
 
     Examples
     --------
     >>> as_numbers(torch.ones(2, dtype=torch.bfloat16))
     array([1., 1.], dtype=float32)
     """
-    return as_numpy(tensor.float() if tensor.dtype == torch.bfloat16 else tensor.contiguous())
+    return as_numpy(tensor.float() if _is_short(tensor.dtype) else tensor.contiguous())
+
+
+def _is_short(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point and dtype.itemsize <= 2 and dtype != torch.float16
 
 
 def _tensor_like(array: NDArray[Any], first: torch.Tensor) -> torch.Tensor:
     made = tensor_of(array)
-    return made.to(first.dtype) if first.dtype == torch.bfloat16 and made.is_floating_point() else made
+    return made.to(first.dtype) if _is_short(first.dtype) and made.is_floating_point() else made
 
 
 def _setup(op: Op, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

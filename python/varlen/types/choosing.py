@@ -192,7 +192,7 @@ class Choosing:
             raise ValueError(f"multiples: {len(times)} numbers for {self.ndim} axes")
         levels, values = self._levels, self._values
         depth = len(levels)
-        with_room(max(self.total, len(levels[0])) * math.prod(times), "multiples")
+        with_room(max(levels[-1].total, len(levels[0])) * math.prod(times), "multiples")
         if any(m != 1 for m in times[depth + 1 :]):
             inner = (1, *times[depth + 1 :])
             values = values.repeat(inner) if is_tensor(values) else np.tile(values, inner)

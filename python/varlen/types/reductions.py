@@ -9,6 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.types.arguments import whole
+from varlen.types.axes import along, axes_of
 from varlen.types.levels import composed, not_empty, place_of
 from varlen.types.values import is_tensor, like
 
@@ -94,7 +95,9 @@ class Reductions:
 
     All take `level`: the level whose sequences become one row each, together with all that nests below it;
     -1 is the innermost. Of a Ragged of one level they give an array (n, ...), of a deeper one a Ragged of the
-    levels above. `empty` is what a sequence without rows gives; None refuses it with a ValueError that names
+    levels above. Those that compute take `axis` in its stead, one or several, as a Ragged of TensorFlow does:
+    0 is across the sequences, place by place, and what is left is as long as the longest of what comes
+    together. `empty` is what a sequence without rows gives; None refuses it with a ValueError that names
     it. The functions of `varlen.ops` say more.
 
     Examples
@@ -102,6 +105,8 @@ class Reductions:
     >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
     >>> r.sum().to_list(), r.sum(level=0)
     ([[3, 3], [4]], array([6, 4]))
+    >>> r.sum(axis=0).to_list(), r.sum(axis=1).to_list(), r.sum(axis=(0, 1))
+    ([[5, 2], [3]], [[4, 2], [4]], array([8, 2]))
     """
 
     __slots__ = ()
@@ -113,7 +118,7 @@ class Reductions:
         @classmethod
         def _make(cls, values: Any, levels: Any) -> Self: ...
 
-    def sum(self, level: int = -1, *, empty: Any = 0) -> Any:
+    def sum(self, level: int = -1, *, axis: Any = None, empty: Any = 0) -> Any:
         """The sum of the rows of each sequence, column by column.
 
         Floats keep their dtype, integers and bools become int64 or uint64.
@@ -123,9 +128,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum()
         array([8, 0, 6])
         """
-        return self._reduced("sum", level, empty)
+        return self._reduced("sum", level, axis, empty)
 
-    def mean(self, level: int = -1, *, empty: Any = 0) -> Any:
+    def mean(self, level: int = -1, *, axis: Any = None, empty: Any = 0) -> Any:
         """The mean of the rows of each sequence, column by column.
 
         Floats keep their dtype, others become float64.
@@ -135,9 +140,9 @@ class Reductions:
         >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
         array([2., 5.])
         """
-        return self._reduced("mean", level, empty)
+        return self._reduced("mean", level, axis, empty)
 
-    def prod(self, level: int = -1, *, empty: Any = 1) -> Any:
+    def prod(self, level: int = -1, *, axis: Any = None, empty: Any = 1) -> Any:
         """The product of the rows of each sequence, column by column.
 
         Dtypes as for sums.
@@ -147,9 +152,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).prod()
         array([3, 4])
         """
-        return self._reduced("prod", level, empty)
+        return self._reduced("prod", level, axis, empty)
 
-    def max(self, level: int = -1, *, empty: Any = None) -> Any:
+    def max(self, level: int = -1, *, axis: Any = None, empty: Any = None) -> Any:
         """The largest row of each sequence, column by column; NaN where there is one.
 
         The dtype stays.
@@ -159,9 +164,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).max()
         array([3, 4])
         """
-        return self._reduced("max", level, empty)
+        return self._reduced("max", level, axis, empty)
 
-    def min(self, level: int = -1, *, empty: Any = None) -> Any:
+    def min(self, level: int = -1, *, axis: Any = None, empty: Any = None) -> Any:
         """The smallest row of each sequence, column by column; NaN where there is one.
 
         The dtype stays.
@@ -171,9 +176,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).min()
         array([1, 4])
         """
-        return self._reduced("min", level, empty)
+        return self._reduced("min", level, axis, empty)
 
-    def any(self, level: int = -1, *, empty: Any = False) -> Any:
+    def any(self, level: int = -1, *, axis: Any = None, empty: Any = False) -> Any:
         """Whether any row of each sequence is true, column by column.
 
         Not zero is true.
@@ -183,9 +188,9 @@ class Reductions:
         >>> vl.Ragged([0, 1, 0], [2, 1]).any()
         array([ True, False])
         """
-        return self._reduced("any", level, empty)
+        return self._reduced("any", level, axis, empty)
 
-    def all(self, level: int = -1, *, empty: Any = True) -> Any:
+    def all(self, level: int = -1, *, axis: Any = None, empty: Any = True) -> Any:
         """Whether all rows of each sequence are true, column by column.
 
         Not zero is true.
@@ -195,9 +200,9 @@ class Reductions:
         >>> vl.Ragged([0, 1, 2], [2, 1]).all()
         array([False,  True])
         """
-        return self._reduced("all", level, empty)
+        return self._reduced("all", level, axis, empty)
 
-    def norm(self, level: int = -1, *, empty: Any = 0) -> Any:
+    def norm(self, level: int = -1, *, axis: Any = None, empty: Any = 0) -> Any:
         """The Euclidean norm of the rows of each sequence, column by column.
 
         Floats keep their dtype, others become float64.
@@ -207,9 +212,9 @@ class Reductions:
         >>> vl.Ragged([3.0, 4.0, 2.0], [2, 1]).norm()
         array([5., 2.])
         """
-        return self._reduced("norm", level, empty)
+        return self._reduced("norm", level, axis, empty)
 
-    def var(self, level: int = -1, *, ddof: float = 0, empty: Any = float("nan")) -> Any:
+    def var(self, level: int = -1, *, axis: Any = None, ddof: float = 0, empty: Any = float("nan")) -> Any:
         """The variance of the rows of each sequence, column by column; NaN of no more than `ddof` rows.
 
         Floats keep their dtype, others become float64.
@@ -219,9 +224,9 @@ class Reductions:
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
         array([1., 0.])
         """
-        return self._reduced("var", level, empty, ddof)
+        return self._reduced("var", level, axis, empty, ddof)
 
-    def std(self, level: int = -1, *, ddof: float = 0, empty: Any = float("nan")) -> Any:
+    def std(self, level: int = -1, *, axis: Any = None, ddof: float = 0, empty: Any = float("nan")) -> Any:
         """The standard deviation of the rows of each sequence: the root of `var`.
 
         Examples
@@ -229,9 +234,9 @@ class Reductions:
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
         array([1., 0.])
         """
-        return self._reduced("std", level, empty, ddof)
+        return self._reduced("std", level, axis, empty, ddof)
 
-    def logsumexp(self, level: int = -1, *, empty: Any = float("-inf")) -> Any:
+    def logsumexp(self, level: int = -1, *, axis: Any = None, empty: Any = float("-inf")) -> Any:
         """The logarithm of the sum of the exponentials of the rows of each sequence, column by column.
 
         Floats keep their dtype, others become float64.
@@ -241,7 +246,7 @@ class Reductions:
         >>> vl.Ragged([7.0, -np.inf, 5.0], [2, 1]).logsumexp()
         array([7., 5.])
         """
-        return self._reduced("logsumexp", level, empty)
+        return self._reduced("logsumexp", level, axis, empty)
 
     def argmax(self, level: int = -1, *, empty: int | None = None) -> Any:
         """The first place inside each sequence that holds its largest number, column by column: int64.
@@ -298,9 +303,16 @@ class Reductions:
         values, over, above = self._over(level)
         return self._under(like(over.lengths, values), above)
 
-    def _reduced(self, op: str, level: int, empty: Any, ddof: float = 0) -> Any:
-        values, over, above = self._over(level)
-        return self._under(reduced(op, values, over, empty, ddof=ddof), above)
+    def _reduced(self, op: str, level: int, axis: Any, empty: Any, ddof: float = 0) -> Any:
+        if axis is None:
+            values, over, above = self._over(level)
+            return self._under(reduced(op, values, over, empty, ddof=ddof), above)
+        if level != -1:
+            raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+        axes = axes_of(axis, len(self._levels) + self._values.ndim)
+        values, over, above, whole = along(self._values, self._levels, axes)
+        made = reduced(op, values, over, empty, ddof=ddof)
+        return made[0] if whole else self._under(made, above)
 
     def _over(self, level: int) -> tuple[Values, Level, Levels]:
         """The values, one level that cuts them as all from `level` down do, and the levels above."""

@@ -1,0 +1,130 @@
+"""Values brought together along any axes, as reductions and scans of them need it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.types.arguments import axis_of
+from varlen.types.levels import composed
+from varlen.types.values import taken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from varlen.types.levels import Levels
+    from varlen.types.values import Values
+
+
+def axes_of(axis: Any, ndim: int) -> list[int]:
+    """One axis or several, counted from the outermost, in ascending order.
+
+    Raises
+    ------
+    ValueError
+        There is no such axis, one stands twice, or there is none.
+
+    Examples
+    --------
+    >>> axes_of(-1, 3), axes_of((2, 0), 3)
+    ([2], [0, 2])
+    """
+    each = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = sorted(axis_of(one, ndim) for one in each)
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"axis: expected one or several, each once, got {axis!r}")
+    return found
+
+
+def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Level, Levels, bool]:
+    """What lies along some axes as sequences of rows, in the order of the values.
+
+    Returns
+    -------
+    tuple
+        (rows, level, levels, whole). Each sequence of `level` becomes one row of the result, which nests as
+        `levels` say; `whole` where axis 0 is among the axes and no ragged one is left: there is one row.
+
+    Examples
+    --------
+    >>> rows, level, above, whole = along(np.array([3, 1, 4, 1, 5]), (vl.Level([3, 2]),), [0])
+    >>> rows, level.lengths, above, whole
+    (array([3, 1, 1, 5, 4]), array([2, 2, 1]), (), False)
+    """
+    depth = len(levels)
+    ragged = [axis for axis in axes if axis <= depth]
+    wide = [axis - depth for axis in axes if axis > depth]
+    times = math.prod(values.shape[axis] for axis in wide)
+    if wide:
+        rest = [axis for axis in range(1, values.ndim) if axis not in wide]
+        shape = [values.shape[axis] for axis in rest]
+        turn = values.transpose if isinstance(values, np.ndarray) else values.permute
+        values = turn(0, *wide, *rest).reshape(levels[-1].total * times, *shape)
+    if not ragged:
+        total = levels[-1].total
+        return values, Level.from_lengths(np.full(total, times)), levels, False
+    first = ragged[0]
+    if first > 0 and ragged == list(range(first, depth + 1)):
+        return values, _wider(composed(levels[first - 1 :]), times), levels[: first - 1], False
+    node, count, kept = _nodes(levels, ragged)
+    over = Level.from_lengths(np.bincount(node, minlength=count))
+    order = node.argsort(kind="stable")
+    if times != 1:
+        order = (order[:, None] * times + np.arange(times)).reshape(-1)
+    above = kept[1:] if first == 0 else kept
+    return taken(values, order), _wider(over, times), above, first == 0 and not kept
+
+
+def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, Callable[[Values], Values]]:
+    """What lies along one axis as sequences of rows, and what puts rows of that order back.
+
+    Examples
+    --------
+    >>> rows, level, back = in_line(np.array([3, 1, 4, 1, 5]), (vl.Level([3, 2]),), 0)
+    >>> rows, level.lengths, back(rows)
+    (array([3, 1, 1, 5, 4]), array([2, 2, 1]), array([3, 1, 4, 1, 5]))
+    """
+    depth, shape = len(levels), tuple(values.shape)
+    if axis == depth:
+        return values, levels[-1], lambda rows: rows
+    if axis > depth:
+        before, width, after = shape[: axis - depth], shape[axis - depth], shape[axis - depth + 1 :]
+        level = Level.from_lengths(np.full(math.prod(before), width))
+        return values.reshape(math.prod(before) * width, *after), level, lambda rows: rows.reshape(shape)
+    node, count, _ = _nodes(levels, [axis])
+    order = node.argsort(kind="stable")
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    over = Level.from_lengths(np.bincount(node, minlength=count))
+    return taken(values, order), over, lambda rows: taken(rows, places)
+
+
+def _wider(level: Level, times: int) -> Level:
+    return level if times == 1 else Level.from_offsets(level.offsets * times)
+
+
+def _nodes(levels: Levels, axes: list[int]) -> tuple[Any, int, Levels]:
+    """Where each value goes when axes are left out, among how many, and the levels that are left.
+
+    A sequence of what is left is as long as the longest of those that come together in it.
+    """
+    n = len(levels[0])
+    node, count = (np.zeros(n, np.int64), 1) if axes[0] == 0 else (np.arange(n), n)
+    kept: list[Level] = []
+    for axis, level in enumerate(levels, 1):
+        if axis in axes:
+            node = node[level.row_ids]
+            continue
+        if axis < axes[0]:
+            made = level
+        else:
+            longest = np.zeros(count, np.int64)
+            np.maximum.at(longest, node, level.lengths)
+            made = Level.from_lengths(longest)
+        node = made.offsets[node][level.row_ids] + level.positions
+        count = made.total
+        kept.append(made)
+    return node, count, tuple(kept)
