@@ -182,7 +182,7 @@ def product(a: Any, b: Any) -> Any:
     Examples
     --------
     >>> product(np.ones((1, 4096), np.float16), np.ones((4096, 1), np.float16))
-    array([[4096.]], dtype=float16)
+    array([[4.096e+03]], dtype=float16)
     """
     if is_tensor(a):  # torch adds halves up in float32 by itself
         dtype = common_dtype(a, b)
