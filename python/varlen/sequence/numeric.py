@@ -25,15 +25,7 @@ def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
     Traceback (most recent call last):
     TypeError: input: expected bool, integers or floats, got <U1
     """
-    if is_tensor(values):
-        from varlen.interop.torch_ops import has_no_name
-
-        fits = complexes if values.is_complex() else not has_no_name(values)
-    elif values.dtype.kind == "c":
-        fits = complexes
-    else:
-        fits = _is_known(values.dtype, complexes)
-    if fits:
+    if _are_numbers(values, complexes):
         return values
     known = "numbers" if complexes else "bool, integers or floats"
     raise TypeError(f"{argument}: expected {known}, got {_name(values.dtype)}")
@@ -53,7 +45,7 @@ def floats(values: Any, argument: str) -> Any:
     Traceback (most recent call last):
     TypeError: dY: expected floats, got int64
     """
-    if not is_float(numbers(values, argument, True)):
+    if not (_are_numbers(values, False) and is_float(values)):
         raise TypeError(f"{argument}: expected floats, got {_name(values.dtype)}")
     return values
 
@@ -218,6 +210,14 @@ def of_pairs(values: Any) -> Any:
     import torch
 
     return torch.view_as_complex(values.reshape(*values.shape[:-1], values.shape[-1] // 2, 2))
+
+
+def _are_numbers(values: Any, complexes: bool) -> bool:
+    if is_tensor(values):
+        from varlen.interop.torch_ops import has_no_name
+
+        return complexes if values.is_complex() else not has_no_name(values)
+    return complexes if values.dtype.kind == "c" else _is_known(values.dtype, complexes)
 
 
 def _is_known(dtype: Any, long: bool) -> bool:
