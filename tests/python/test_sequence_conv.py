@@ -265,3 +265,16 @@ def test_conv_keeps_what_padding_adds_to_integers():
     r = vl.Ragged(np.array([[1], [2]]), [2])
     made = vl.sequence_conv(r, np.array([[1], [1]]), padding_data=np.array([[0.5]]))
     assert made.values.ravel().tolist() == [1.5, 3]
+
+
+@pytest.mark.parametrize("dtype", [">f2", ">f4", ">c8"])
+def test_conv_takes_numbers_of_another_byte_order(dtype):
+    x, weights = np.array([[1], [2]], dtype), np.array([[1], [10]], dtype)
+    r, native = vl.Ragged(x, [2]), np.dtype(dtype).newbyteorder("=")
+    made = vl.sequence_conv(r, weights, 0, padding_data=x[:1])
+    assert (made.dtype, made.values.ravel().tolist()) == (native, [21, 12])
+    assert vl.sequence_conv(r, weights, 0).values.ravel().tolist() == [21, 2]
+    assert vl.row_conv(r, weights).values.ravel().tolist() == [21, 2]
+    backs = backprop_sequence_conv(x, r, weights, 0, padding_data=x[:1])
+    assert [rows_of(back).ravel().tolist() for back in backs] == [[1, 12], [5, 4], [20], [3]]
+    assert [rows_of(back).ravel().tolist() for back in backprop_row_conv(x, r, weights)] == [[1, 12], [5, 2]]

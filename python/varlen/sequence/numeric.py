@@ -191,7 +191,8 @@ def as_pairs(values: Any) -> Any:
     array([[1., 2.]])
     """
     if not is_tensor(values):
-        return np.ascontiguousarray(values).view(values.real.dtype)
+        native = cast(np.ascontiguousarray(values), values.dtype.newbyteorder("="))
+        return native.view(native.real.dtype)
     import torch
 
     return torch.view_as_real(values.resolve_conj()).flatten(-2)
