@@ -144,3 +144,137 @@ def test_conv_takes_lists_and_refuses_other_kinds():
     half = vl.Ragged(torch.ones((3, 1), dtype=torch.bfloat16), [3])
     made = vl.sequence_conv(half, torch.ones((2, 1), dtype=torch.bfloat16))
     assert (made.dtype, made.values.ravel().tolist()) == (torch.bfloat16, [1, 2, 2])
+
+
+HALVES = ["float16", "bfloat16"]
+
+
+def half(name):
+    return np.dtype(getattr(pytest.importorskip("ml_dtypes"), name) if name == "bfloat16" else name)
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_conv_adds_halves_up_in_float32(name):
+    count = 4096  # more ones than either half counts one by one, and a number of both
+    x = np.ones((count, 2), half(name))
+    r = vl.Ragged(x, [count])
+    backs = backprop_row_conv(x, r, x[:1])[1], *backprop_sequence_conv(x, r, x[:2], 0)[1:4:2]
+    for back in backs:
+        assert back.dtype == x.dtype
+        assert (back.astype(float) == count).all()
+    steps = np.array([[1.0]] + [[2.0**-9]] * 8, x.dtype)
+    made = vl.row_conv(vl.Ragged(np.ones((9, 1), x.dtype), [9]), steps)
+    assert float(made.values[0, 0]) == 1 + 2.0**-6
+
+
+def test_row_conv_adds_halves_of_tensors_up_in_float32():
+    torch = pytest.importorskip("torch")
+    for dtype in (torch.float16, torch.bfloat16):
+        steps = torch.tensor([[1.0]] + [[2.0**-9]] * 8, dtype=dtype)
+        made = vl.row_conv(vl.Ragged(torch.ones((9, 1), dtype=dtype), [9]), steps).values
+        assert (made.dtype, float(made[0, 0])) == (dtype, 1 + 2.0**-6)
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_conv_keeps_halves(name):
+    dtype = half(name)
+    x, pads = np.ones((3, 1), dtype), np.full((1, 1), 5, dtype)
+    r = vl.Ragged(x, [3])
+    made = vl.sequence_conv(r, np.ones((2, 1), dtype), padding_data=pads, bias=x[0])
+    assert (made.dtype, made.values.ravel().tolist()) == (dtype, [7, 3, 3])
+    backs = backprop_sequence_conv(x, r, np.ones((2, 1), dtype), padding_data=pads)
+    assert [rows_of(back).dtype for back in backs] == [dtype] * 4
+    assert [rows_of(back).dtype for back in backprop_row_conv(x, r, x)] == [dtype] * 2
+    wide = vl.sequence_conv(r, np.ones((2, 1), np.float32))
+    assert wide.dtype == np.float32
+
+
+def test_conv_of_complex_numbers_has_the_gradients_of_autograd():
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(1)
+    levels = vl.Ragged(np.zeros(5), [2, 0, 3]).levels
+
+    def conv(x, weights, pads):
+        return vl.sequence_conv(vl.Ragged(x, levels=levels), weights, padding_data=pads).values
+
+    def ahead(x, weights, _):
+        return vl.row_conv(vl.Ragged(x, levels=levels), weights).values
+
+    for real in (None, 0, 1, 2):
+        arrays = [rng.normal(size=s) + 1j * rng.normal(size=s) for s in ((5, 2), (6, 2), (2, 2))]
+        arrays = [each.real.copy() if k == real else each for k, each in enumerate(arrays)]
+        tensors = [torch.tensor(each, requires_grad=True) for each in arrays]
+        for call, backprop in ((conv, backprop_sequence_conv), (ahead, backprop_row_conv)):
+            made = call(*tensors)
+            assert np.allclose(made.detach().numpy(), call(*arrays))
+            assert torch.autograd.gradcheck(call, tensors)
+            d = rng.normal(size=made.shape) + 1j * rng.normal(size=made.shape)
+            wanted = torch.autograd.grad(made, tensors, torch.tensor(d), allow_unused=True)
+            for kind in (np.asarray, torch.tensor):
+                x, weights, pads = (kind(each) for each in arrays)
+                r = vl.Ragged(x, levels=levels)
+                pads = {"padding_data": pads} if call is conv else {}
+                backs = backprop(kind(d), r, weights, **pads)
+                for back, want in zip(backs, wanted, strict=False):
+                    assert np.allclose(np.asarray(rows_of(back)), want.numpy())
+                    assert np.iscomplexobj(np.asarray(rows_of(back))) == want.is_complex()
+
+
+def test_conv_refuses_gradients_of_another_shape_or_kind():
+    r = vl.Ragged(np.ones((3, 2)), [2, 1])
+    block = np.ones((2, 3, 2))
+    with pytest.raises(ValueError, match=r"dY: has rows of shape \(2,\), expected \(1,\)"):
+        backprop_sequence_conv(np.ones((3, 2)), r, np.ones((4, 1)))
+    for d in (np.ones((3, 1)), np.ones(3), np.ones((3, 2, 2))):
+        with pytest.raises(ValueError, match=r"dY: has rows of shape \(.*\), expected \(2,\)"):
+            backprop_row_conv(d, r, np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"dY: expected shape \(2, 3, 2\), got \(3, 2, 2\)"):
+        backprop_row_conv(np.ones((3, 2, 2)), block, np.ones((2, 2)))
+    with pytest.raises(TypeError, match="dY: expected numbers, got <U1"):
+        backprop_row_conv(np.full((3, 2), "a"), r, np.ones((2, 2)))
+    torch = pytest.importorskip("torch")
+    of_tensors = vl.Ragged(torch.ones(3, 2), [2, 1])
+    for backprop, rows in ((backprop_sequence_conv, 4), (backprop_row_conv, 1)):
+        with pytest.raises(TypeError, match="dY: expected an array as input is one, got Tensor"):
+            backprop(torch.ones(3, 2), r, np.ones((rows, 2)))
+        with pytest.raises(TypeError, match="dY: expected a tensor as input is one, got ndarray"):
+            backprop(np.ones((3, 2)), of_tensors, torch.ones(rows, 2))
+
+
+@pytest.mark.parametrize("dtype", ["U1", "M8[D]", "m8[s]", [("a", "f8")]])
+def test_conv_names_what_is_of_no_numbers(dtype):
+    r, weights = vl.Ragged(np.zeros((3, 1), dtype), [2, 1]), np.ones((2, 1))
+    numbers = vl.Ragged(np.ones((3, 1)), [2, 1])
+    for call in (vl.sequence_conv, vl.row_conv):
+        with pytest.raises(TypeError, match="input: expected numbers, got "):
+            call(r, weights)
+        with pytest.raises(TypeError, match="filter: expected numbers, got "):
+            call(numbers, np.zeros((2, 1), dtype))
+    with pytest.raises(TypeError, match="bias: expected numbers, got "):
+        vl.sequence_conv(numbers, weights, bias=np.zeros(1, dtype))
+
+
+@pytest.mark.parametrize("start", [2**40, -(2**40), 2**70])
+def test_conv_names_a_window_too_far_away(start):
+    r = vl.Ragged(np.ones((3, 1)), [2, 1])
+    with pytest.raises(ValueError, match=f"context_start: expected -2147483648 to 2147483648, got {start}"):
+        vl.sequence_conv(r, np.ones((2, 1)), start)
+
+
+def test_conv_keeps_what_padding_adds_to_integers():
+    r = vl.Ragged(np.array([[1], [2]]), [2])
+    made = vl.sequence_conv(r, np.array([[1], [1]]), padding_data=np.array([[0.5]]))
+    assert made.values.ravel().tolist() == [1.5, 3]
+
+
+@pytest.mark.parametrize("dtype", [">f2", ">f4", ">c8"])
+def test_conv_takes_numbers_of_another_byte_order(dtype):
+    x, weights = np.array([[1], [2]], dtype), np.array([[1], [10]], dtype)
+    r, native = vl.Ragged(x, [2]), np.dtype(dtype).newbyteorder("=")
+    made = vl.sequence_conv(r, weights, 0, padding_data=x[:1])
+    assert (made.dtype, made.values.ravel().tolist()) == (native, [21, 12])
+    assert vl.sequence_conv(r, weights, 0).values.ravel().tolist() == [21, 2]
+    assert vl.row_conv(r, weights).values.ravel().tolist() == [21, 2]
+    backs = backprop_sequence_conv(x, r, weights, 0, padding_data=x[:1])
+    assert [rows_of(back).ravel().tolist() for back in backs] == [[1, 12], [5, 4], [20], [3]]
+    assert [rows_of(back).ravel().tolist() for back in backprop_row_conv(x, r, weights)] == [[1, 12], [5, 2]]

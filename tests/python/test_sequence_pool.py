@@ -149,3 +149,97 @@ def test_softmax_has_the_gradient_of_autograd():
         of_tensors = y._make(torch.tensor(y.values), y.levels)
         made = backprop_sequence_softmax(torch.tensor(d), of_tensors, level=level)
         assert np.allclose(made.values.numpy(), dx)
+
+
+@pytest.mark.parametrize(
+    "name", ["uint16", "uint32", "uint64", "int8", "bool", "float8_e5m2", "float8_e4m3fn"]
+)
+def test_pool_takes_the_ends_of_tensors_that_torch_hardly_knows(name):
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([[1, 0], [0, 1], [1, 1]]).to(getattr(torch, name))
+    for lengths, wanted in (([2, 1], [[0, 1], [1, 1]]), ([0, 2, 1], [[0, 0], [0, 1], [1, 1]])):
+        r = vl.Ragged(x, lengths)
+        made = vl.sequence_last_step(r)
+        assert (made.dtype, made.double().tolist()) == (x.dtype, wanted)
+        first = vl.sequence_first_step(r)
+        assert (first.dtype, first.double().tolist()) == (x.dtype, [*wanted[:-2], [1, 0], [1, 1]])
+    made = vl.sequence_pool(vl.Ragged(x, [0, 3]), "last", pad_value=1)
+    assert (made.dtype, made.double().tolist()) == (x.dtype, [[1, 1], [1, 1]])
+    made = vl.Ragged(x, [3]).last()
+    assert (made.dtype, made.double().tolist()) == (x.dtype, [[1, 1]])
+
+
+def test_pool_refuses_integers_as_gradients_that_are_divided():
+    r = vl.Ragged([1.0, 2, 3, 4, 5], [2, 3])
+    wanted = {
+        "sum": [1, 1, 2, 2, 2],
+        "max": [0, 1, 0, 0, 2],
+        "first": [1, 0, 2, 0, 0],
+        "last": [0, 1, 0, 0, 2],
+    }
+    kinds = [np.asarray, pytest.importorskip("torch").tensor]
+    for kind in kinds:
+        d = kind([1, 2])
+        for name in ("average", "sqrt"):
+            with pytest.raises(TypeError, match="dY: expected floats, got int64"):
+                backprop_sequence_pool(d, r, name)
+        for name, rows in wanted.items():
+            made = backprop_sequence_pool(d, r, name).values
+            assert (made.dtype, made.tolist()) == (d.dtype, rows)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_pool_takes_arrays_as_gradients_of_tensors(kind):
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(np.array([[1.0, 5], [3, 4], [2, 2]]), [2, 0, 1])
+    d = np.array([[1.0, 2], [3, 4], [5, 6]])
+    of_tensors = r._make(torch.tensor(r.values), r.levels)
+    made = backprop_sequence_pool(d, of_tensors, kind).values
+    assert made.tolist() == backprop_sequence_pool(d, r, kind).values.tolist()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_pool_refuses_gradients_of_another_shape(kind):
+    r = vl.Ragged(np.ones((3, 2)), [2, 1])
+    for d in (np.ones(2), np.ones((2, 1)), np.ones((2, 2, 1))):
+        with pytest.raises(ValueError, match=r"dY: has rows of shape \(.*\), expected \(2,\)"):
+            backprop_sequence_pool(d, r, kind)
+    with pytest.raises(TypeError, match="dY: expected numbers, got <U1"):
+        backprop_sequence_pool(np.full((2, 2), "a"), r, kind)
+
+
+NO_NUMBERS = "input: expected bool, integers or floats, got "
+
+
+def test_pool_and_softmax_name_what_is_of_no_numbers():
+    torch = pytest.importorskip("torch")
+    others = [np.zeros(2, dtype) for dtype in ("c16", "U1", "M8[D]", [("a", "f8")])]
+    others += [torch.zeros(2).to(dtype) for dtype in (torch.complex64, torch.float8_e5m2)]
+    for rows in others:
+        r = vl.Ragged(rows, [2])
+        for kind in TYPES[:4]:
+            with pytest.raises(TypeError, match=NO_NUMBERS):
+                vl.sequence_pool(r, kind)
+            with pytest.raises(TypeError, match=NO_NUMBERS):
+                backprop_sequence_pool(torch.ones(1, dtype=torch.complex64), r, kind)
+        with pytest.raises(TypeError, match=NO_NUMBERS):
+            vl.sequence_softmax(r)
+    r = vl.Ragged(np.array([1j, 2]), [2])
+    assert backprop_sequence_pool([3j], r, "last").values.tolist() == [0, 3j]
+    for kind in ("average", "sqrt"):
+        for d in (np.array([1j]), torch.tensor([1j])):
+            with pytest.raises(TypeError, match="dY: expected floats, got complex"):
+                backprop_sequence_pool(d, vl.Ragged([1.0, 2], [2]), kind)
+
+
+def test_softmax_refuses_gradients_of_another_shape_or_kind():
+    torch = pytest.importorskip("torch")
+    y = vl.Ragged(np.ones((2, 1)), [2])
+    for d in (np.ones(2), np.ones((2, 2)), torch.ones((2, 2))):
+        with pytest.raises(ValueError, match=r"dY: has rows of shape \(.*\), expected \(1,\)"):
+            backprop_sequence_softmax(d, y)
+    with pytest.raises(TypeError, match="dY: expected a tensor as Y is one, got ndarray"):
+        backprop_sequence_softmax(np.ones((2, 1)), y._make(torch.ones((2, 1)), y.levels))
+    for d in ([[1], [2]], [["a"], ["b"]], torch.ones((2, 1)).to(torch.complex64)):
+        with pytest.raises(TypeError, match=r"dY: expected floats, got "):
+            backprop_sequence_softmax(d, y)

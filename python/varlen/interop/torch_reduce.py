@@ -10,7 +10,7 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.interop.torch import tensor_of
-from varlen.interop.torch_ops import Op, Seen, as_numbers, into, offsets_of, on_cpu
+from varlen.interop.torch_ops import Op, Seen, as_numbers, by_bytes, has_no_name, into, offsets_of, on_cpu
 from varlen.types.levels import not_empty
 from varlen.types.values import as_values
 
@@ -211,14 +211,31 @@ def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.T
     tensor([1, 4])
     """
     if empty is None:
-        made: torch.Tensor = _end(on_cpu(x, "X"), offsets_of(level), last)
-        return made
+        return _ends(x, level, last)
     shape = x.shape[1:]
-    none = as_numbers(torch.empty((0, *shape), dtype=x.dtype))
+    known = torch.float32 if has_no_name(x) else x.dtype
+    none = as_numbers(torch.empty((0, *shape), dtype=known))
     fill = tensor_of(_core.pad(none, (Level([0]),), fill=empty, sizes=1))[0].to(x.dtype)
     full = np.flatnonzero(level.lengths)
-    kept = _end(on_cpu(x, "X"), offsets_of(Level.from_bounds(level.offsets[1:][full])), last)
-    return fill.expand(len(level), *shape).index_copy(0, tensor_of(full), kept)
+    if len(full) == len(level):
+        return _ends(x, level, last)
+    kept = _ends(x, Level.from_bounds(level.offsets[1:][full]), last)
+    filled = fill.expand(len(level), *shape)
+    if has_no_name(x) or not (x.is_floating_point() or x.is_complex()):
+        # No gradient is lost, and torch has not all integers and floats of a byte in index_copy.
+        bits = _BITS[x.dtype.itemsize]
+        return filled.contiguous().view(bits).index_copy(0, tensor_of(full), kept.view(bits)).view(x.dtype)
+    return filled.index_copy(0, tensor_of(full), kept)
+
+
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
+    if has_no_name(x):
+        return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
+    made: torch.Tensor = _end(on_cpu(x, "X"), offsets_of(level), last)
+    return made
 
 
 def expand(d: torch.Tensor, level: Level, op: str = "sum", out: Any = None) -> torch.Tensor:

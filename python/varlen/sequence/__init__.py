@@ -2,7 +2,7 @@
 
 from varlen.sequence.beam import Beam
 from varlen.sequence.concat import backprop_sequence_concat, sequence_concat
-from varlen.sequence.conv import backprop_row_conv, backprop_sequence_conv, row_conv, sequence_conv
+from varlen.sequence.conv import backprop_sequence_conv, sequence_conv
 from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
 from varlen.sequence.expand import (
@@ -13,6 +13,7 @@ from varlen.sequence.expand import (
 )
 from varlen.sequence.image import backprop_im2sequence, im2sequence
 from varlen.sequence.lod import create_lod_tensor, create_random_int_lodtensor, lod_append, lod_reset
+from varlen.sequence.lookahead import backprop_row_conv, row_conv
 from varlen.sequence.mask import sequence_mask
 from varlen.sequence.pad import backprop_sequence_pad, backprop_sequence_unpad, sequence_pad, sequence_unpad
 from varlen.sequence.pool import (

@@ -1,4 +1,4 @@
-"""Convolutions through sequences: windows of rows times a filter."""
+"""Convolution through sequences: windows of rows times a filter."""
 
 from __future__ import annotations
 
@@ -11,10 +11,26 @@ from varlen import _core
 from varlen._core import Level
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.given import gradient_rows, put_back, sequences
+from varlen.sequence.numeric import (
+    alike,
+    as_of,
+    as_pairs,
+    cast,
+    common_dtype,
+    conjugate,
+    gradient_as,
+    is_complex,
+    numbers,
+    of_pairs,
+    product,
+    widened,
+)
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.shifts import shifted
-from varlen.types.values import as_values, is_tensor, like
+from varlen.types.values import is_tensor, like
+
+_FARTHEST = 2**31  # rows from a row to its window
 
 
 def sequence_conv(
@@ -33,12 +49,12 @@ def sequence_conv(
     Parameters
     ----------
     input
-        `Ragged` of rows (T, D), or (T,), which count as (T, 1): floats.
+        `Ragged` of rows (T, D), or (T,), which count as (T, 1): floats, or complex numbers.
     filter
         (context_length * D, M): what stands first in the window meets the first rows of it.
     context_start
         Where the window begins, counted from the row: -(context_length // 2) by default, which puts the row
-        in the middle. May lie behind the row.
+        in the middle. May lie behind the row; no more than 2**31 rows from it.
     context_length
         Rows of the window, 1 or more; as the filter says by default.
     context_stride
@@ -55,14 +71,15 @@ def sequence_conv(
     Returns
     -------
     Ragged
-        Rows (T, M), nested as `input`; with a stride the levels down to `level` with fewer rows.
+        Rows (T, M), nested as `input`; with a stride the levels down to `level` with fewer rows. Float16 and
+        bfloat16 are added up in float32.
 
     Raises
     ------
     ValueError
-        A window of no rows; a filter, padding or bias of another shape.
+        A window of no rows, or too far from the row; a filter, padding or bias of another shape.
     TypeError
-        `input` is no Ragged; arrays beside tensors.
+        `input` is no Ragged; something is not of numbers; arrays beside tensors.
     IndexError
         No such level.
 
@@ -83,14 +100,14 @@ def sequence_conv(
     """
     r = sequences(input, "input")
     rows = _matrix(r.values, "input")
-    filter = _alike(filter, "filter", rows)
+    filter = alike(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
-    made = _columns(rows, window, padding_data) @ filter
-    if bias is not None:
-        added = _alike(bias, "bias", rows)
-        if tuple(added.shape) != (filter.shape[1],):
-            raise ValueError(f"bias: expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
-        made = made + added
+    added = None if bias is None else alike(bias, "bias", rows)
+    if added is not None and tuple(added.shape) != (filter.shape[1],):
+        raise ValueError(f"bias: expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
+    made = product(_columns(rows, window, padding_data), filter)
+    if added is not None:
+        made = as_of(made + added, made, added)
     return r._make(made, r.levels if window.stride == 1 else (*window.above, window.kept))
 
 
@@ -114,6 +131,15 @@ def backprop_sequence_conv(
     input, filter, context_start, context_length, context_stride, padding_data, level
         As they were given to `sequence_conv`.
 
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        What `sequence_conv` refuses; a dY of another shape, that nests otherwise, or beside tensors an array.
+
+    Notes
+    -----
+    Gradients of complex numbers are those of torch: dY times the conjugates.
+
     Examples
     --------
     >>> r, weights = vl.Ragged([[1.0], [2.0]], [2]), np.array([[1.0], [10.0]])
@@ -123,103 +149,29 @@ def backprop_sequence_conv(
     """
     r = sequences(input, "input")
     rows = _matrix(r.values, "input")
-    filter = _alike(filter, "filter", rows)
+    filter = alike(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
     columns = _columns(rows, window, padding_data)
     levels = r.levels if window.stride == 1 else (*window.above, window.kept)
-    d = gradient_rows(dY, len(columns), levels)
-    d_columns = (d @ filter.T).reshape(len(d), window.length, rows.shape[1])
+    d = alike(gradient_rows(dY, len(columns), levels, inner=(filter.shape[1],)), "dY", rows)
+    d_columns = product(widened(d), conjugate(widened(filter)).T)
+    d_columns = d_columns.reshape(len(d), window.length, rows.shape[1])
+    paired = is_complex(d_columns)  # what adds up knows real numbers alone
+    back = as_pairs(d_columns) if paired else d_columns
     first, left, right = window.around
-    d_rows = backprop_seq2col(
-        d_columns, 0, left=left, right=right, stride=window.stride, lengths=window.over
-    )  # fmt: skip
+    d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.over)
     if first:
         d_rows = shifted(d_rows, window.over, first)
+    d_rows = gradient_as(of_pairs(d_rows) if paired else d_rows, rows, d, filter)
     d_padding = None
     if padding_data is not None:
         at, which = window.outside()
-        d_padding = put_back(_flat(d_columns)[like(at, d)], which, len(padding_data))
-    return r._make(d_rows.reshape(r.values.shape), r.levels), columns.T @ d, d_padding, d.sum(0)
-
-
-def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
-    """Each row and those behind it, number by number times a row of a filter each, added up.
-
-    Parameters
-    ----------
-    input
-        `Ragged` of rows (T, D); or an array or a tensor (n, T, D), n sequences of T rows.
-    filter
-        (1 + future, D): the first row is for the row itself, the next for the one behind it, and so on. Rows
-        behind the end of a sequence are zero.
-    level
-        The level whose sequences are gone through, with all rows below; -1 is the innermost.
-
-    Returns
-    -------
-    Of the shape and structure of `input`.
-
-    Raises
-    ------
-    ValueError
-        A filter of no rows, or of another width.
-    TypeError
-        `input` is neither.
-    IndexError
-        No such level.
-
-    Notes
-    -----
-    As Paddle's `row_conv`, which makes the filter itself from future_context_size, refuses empty sequences,
-    and does not look at the width of the filter.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([[1.0], [2.0], [3.0]], [2, 1])
-    >>> vl.row_conv(r, np.array([[1.0], [10.0]])).values.ravel()
-    array([21.,  2.,  3.])
-    """
-    r, shape = _sequences_of(input)
-    filter = _filter_of_rows(r, filter)
-    values, over, _ = r._over(level)
-    made = values * filter[0]
-    for k in range(1, len(filter)):
-        made = made + shifted(values, over, -k) * filter[k]
-    return r._make(made, r.levels) if shape is None else made.reshape(shape)
-
-
-def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> tuple[Any, Any]:
-    """The gradients of `row_conv`: of input and of filter.
-
-    Parameters
-    ----------
-    dY
-        The gradient of what `row_conv` gave, of its structure; or its rows.
-    input, filter, level
-        As they were given to `row_conv`.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([[1.0], [2.0], [3.0]], [2, 1])
-    >>> dx, dfilter = vl.sequence.backprop_row_conv(np.ones((3, 1)), r, np.array([[1.0], [10.0]]))
-    >>> dx.values.ravel(), dfilter.ravel()
-    (array([ 1., 11.,  1.]), array([6., 2.]))
-    """
-    r, shape = _sequences_of(input)
-    filter = _filter_of_rows(r, filter)
-    values, over, _ = r._over(level)
-    d = gradient_rows(dY if shape is None else as_values(dY, "dY").reshape(r.values.shape), r.total, r.levels)
-    dX, taps = d * filter[0], [(values * d).sum(0)]
-    for k in range(1, len(filter)):
-        dX = dX + shifted(d, over, k) * filter[k]
-        taps.append((shifted(values, over, -k) * d).sum(0))
-    if is_tensor(d):
-        import torch
-
-        d_filter = torch.stack(taps)
-    else:
-        d_filter = np.stack(taps)
-    return (r._make(dX, r.levels) if shape is None else dX.reshape(shape)), d_filter
+        padding = alike(padding_data, "padding_data", rows)
+        d_padding = put_back(_flat(back)[like(at, d)], which, len(padding))
+        d_padding = gradient_as(of_pairs(d_padding) if paired else d_padding, padding, d, filter)
+    d_filter = gradient_as(product(conjugate(widened(columns)).T, widened(d)), filter, columns, d)
+    d_bias = as_of(widened(d).sum(0), d)
+    return r._make(d_rows.reshape(r.values.shape), r.levels), d_filter, d_padding, d_bias
 
 
 @dataclass
@@ -280,7 +232,9 @@ def _window(
             f"filter: has {len(filter)} rows, expected {size} * {rows.shape[1]} = {size * rows.shape[1]}"
         )
     step = whole(stride, "context_stride", 1)
-    begin = -(size // 2) if start is None else whole(start, "context_start", -(2**31), 2**31)
+    begin = -(size // 2) if start is None else whole(start, "context_start", -(2**63), None)
+    if abs(begin) > _FARTHEST:
+        raise ValueError(f"context_start: expected {-_FARTHEST} to {_FARTHEST}, got {begin}")
     nothing = np.empty((over.total, 0), np.uint8)
     kept = over if step == 1 else _core.seq2col(nothing, over, 0, 0, 1, step)[1]
     return _Window(over, kept, above, begin, size, step)
@@ -288,6 +242,20 @@ def _window(
 
 def _columns(rows: Any, window: _Window, padding: Any) -> Any:
     """The windows, laid flat: (T, length * D)."""
+    if padding is not None:
+        padding = alike(padding, "padding_data", rows)
+        shape = (window.padding, rows.shape[1])
+        if tuple(padding.shape) != shape:
+            raise ValueError(f"padding_data: expected shape {shape}, got {tuple(padding.shape)}")
+        dtype = common_dtype(rows, padding)
+        rows, padding = cast(rows, dtype), cast(padding, dtype)
+    if is_complex(rows):
+        pairs = None if padding is None else as_pairs(padding)
+        return of_pairs(_laid_out(as_pairs(rows), window, pairs))
+    return _laid_out(rows, window, padding)
+
+
+def _laid_out(rows: Any, window: _Window, padding: Any) -> Any:
     first, left, right = window.around
     if first:
         rows = shifted(rows, window.over, -first)
@@ -297,10 +265,6 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
     columns = kernels.seq2col(rows, window.over, left, right, 1, window.stride)[0]
     if padding is None:
         return columns
-    padding = _alike(padding, "padding_data", rows)
-    shape = (window.padding, rows.shape[1])
-    if tuple(padding.shape) != shape:
-        raise ValueError(f"padding_data: expected shape {shape}, got {tuple(padding.shape)}")
     at, which = window.outside()
     flat = columns.reshape(len(columns) * window.length, rows.shape[1])
     if is_tensor(rows):
@@ -316,36 +280,8 @@ def _flat(d_columns: Any) -> Any:
     return d_columns.reshape(d_columns.shape[0] * d_columns.shape[1], d_columns.shape[2])
 
 
-def _alike(given: Any, argument: str, rows: Any) -> Any:
-    """An array where the rows are one, a tensor where they are."""
-    made = as_values(given, argument)
-    if is_tensor(made) != is_tensor(rows):
-        kind = "a tensor" if is_tensor(rows) else "an array"
-        raise TypeError(f"{argument}: expected {kind} as input is one, got {type(given).__name__}")
-    return made
-
-
 def _matrix(values: Any, argument: str) -> Any:
     if values.ndim > 2:
         raise ValueError(f"{argument}: expected rows (T, D), got shape {tuple(values.shape)}")
+    numbers(values, argument, True)
     return values if values.ndim == 2 else values.reshape(-1, 1)
-
-
-def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
-    """A Ragged as it is, a rectangle as sequences of one length, and its shape."""
-    if isinstance(input, Ragged):
-        return input, None
-    block = as_values(input, "input")
-    if block.ndim != 3:
-        raise ValueError(f"input: expected a Ragged or (n, T, D), got shape {tuple(block.shape)}")
-    n, length, width = block.shape
-    level = Level.from_lengths(np.full(n, length))
-    return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
-
-
-def _filter_of_rows(r: Ragged, given: Any) -> Any:
-    wanted = tuple(r.values.shape[1:])
-    filter = _alike(given, "filter", r.values)
-    if tuple(filter.shape[1:]) != wanted or not len(filter):
-        raise ValueError(f"filter: expected one row or more of shape {wanted}, got {tuple(filter.shape)}")
-    return filter

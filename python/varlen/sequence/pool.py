@@ -9,13 +9,15 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.sequence.given import fill_for, gradient_rows, of_pad_value, sequences
+from varlen.sequence.numeric import floats, numbers
 from varlen.types.reductions import end, extreme, reduced
-from varlen.types.values import is_tensor, like
+from varlen.types.values import as_ints, is_tensor, like
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
 
-_TYPES = ("average", "sum", "sqrt", "max", "last", "first")
+_ENDS = ("last", "first")
+_TYPES = ("average", "sum", "sqrt", "max", *_ENDS)
 
 
 def sequence_pool(
@@ -76,11 +78,13 @@ def sequence_pool(
     if with_index and kind != "max":
         raise ValueError(f'with_index: only "max" has one, not "{kind}"')
     values, over, above = r._over(level)
+    if kind not in _ENDS:
+        numbers(values, "input")
     try:
         if with_index:
             made, which = extreme("max", values, over, pad_value)
             return r._under(made, above), r._under(_rows(which, over), above)
-        if kind in ("last", "first"):
+        if kind in _ENDS:
             made = end(values, over, kind == "last", fill_for(values, pad_value))
         else:
             made = reduced("mean" if kind in ("average", "sqrt") else kind, values, over, pad_value)
@@ -117,7 +121,8 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     Parameters
     ----------
     dY
-        (n, ...), the gradient of what `sequence_pool` gave: an array, a tensor or a `Ragged`.
+        (n, ...), the gradient of what `sequence_pool` gave: an array, a tensor or a `Ragged`. Floats; where
+        nothing is divided, which is for all but "average" and "sqrt", integers too.
     input, pool_type, level
         As they were given to `sequence_pool`.
 
@@ -129,7 +134,7 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     Raises
     ------
     TypeError, ValueError, IndexError
-        What `sequence_pool` refuses; a dY of another number of rows.
+        What `sequence_pool` refuses; a dY of another shape, of no numbers, or of integers that are divided.
 
     Examples
     --------
@@ -139,11 +144,17 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     """
     r, kind = sequences(input, "input"), _kind(pool_type)
     values, over, above = r._over(level)
-    d = gradient_rows(dY, len(over), above)
+    if kind not in _ENDS:
+        numbers(values, "input")
+    d = numbers(gradient_rows(dY, len(over), above, inner=tuple(values.shape[1:])), "dY", True)
+    if kind in ("average", "sqrt"):
+        floats(d, "dY")
     on = _on_tensors() if is_tensor(d) else _core
     if kind == "max":
-        made = on.expand_which(d, over, extreme("max", values, over, 0)[1]) if over.total else _none(d)
-    elif kind in ("last", "first"):
+        which = extreme("max", values, over, 0)[1]
+        which = which if is_tensor(d) else as_ints(which)
+        made = on.expand_which(d, over, which) if over.total else _none(d)
+    elif kind in _ENDS:
         full = np.flatnonzero(over.lengths)
         kept = Level.from_bounds(over.offsets[1:][full])
         made = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")

@@ -6,6 +6,7 @@ from typing import Any
 
 from varlen import _core
 from varlen.sequence.given import gradient_rows, sequences
+from varlen.sequence.numeric import alike, floats, numbers
 from varlen.types import Ragged
 from varlen.types.values import is_tensor
 
@@ -48,7 +49,9 @@ def sequence_softmax(
     >>> vl.sequence_softmax(vl.Ragged([0.0, 0.0, 1.0, 4000.0], [2, 2])).to_list()
     [[0.5, 0.5], [0.0, 1.0]]
     """
-    return sequences(input, "input").softmax(level)
+    r = sequences(input, "input")
+    numbers(r.values, "input")
+    return r.softmax(level)
 
 
 def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
@@ -68,6 +71,15 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     Ragged
         Nests as Y.
 
+    Raises
+    ------
+    TypeError
+        Y is no Ragged, dY is not of floats, or an array beside a tensor; the two are of different dtypes.
+    ValueError
+        A dY of another shape, or that nests otherwise.
+    IndexError
+        No such level.
+
     Examples
     --------
     >>> y = vl.sequence_softmax(vl.Ragged([0.0, 0.0, 5.0], [2, 1]))
@@ -76,7 +88,9 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     """
     y = sequences(Y, "Y")
     values, over, _ = y._over(level)
-    d = gradient_rows(dY, len(values), y.levels)
+    d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
+    if not is_tensor(d):
+        alike(d, "dY", values, "Y")
     if is_tensor(d):
         from varlen.interop.torch_softmax import backprop_softmax
 

@@ -10,10 +10,11 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.sequence.given import gradient_rows, sequences
+from varlen.sequence.numeric import cast, floats, is_float, numbers, widened
 from varlen.types import Ragged
 from varlen.types.arguments import listed, whole
 from varlen.types.ordering import ordered
-from varlen.types.values import is_tensor, like
+from varlen.types.values import as_ints, is_tensor, like
 
 
 def sequence_topk_avg_pooling(
@@ -30,6 +31,7 @@ def sequence_topk_avg_pooling(
         `Ragged` whose lengths are meant.
     topks
         Numbers of 1 and more. A row of fewer columns adds what it has, and is divided by k all the same.
+        NaN counts as the largest number, so a row with one gives NaN for every k.
     channel_num
         Tables an item, 1 or more.
     level
@@ -39,14 +41,14 @@ def sequence_topk_avg_pooling(
     -------
     Ragged
         Nests as `row`, with rows (channel_num * len(topks),): for each channel all of topks. Floats keep
-        their dtype, others become float64.
+        their dtype, others become float64; float16 and bfloat16 are added up and divided in float32.
 
     Raises
     ------
     ValueError
         An item of another size than its tables have, which is named; another number of items; a k below 1.
     TypeError
-        Something that is no Ragged.
+        Something that is no Ragged, an `input` that is not of bool, integers or floats.
     IndexError
         No such level.
 
@@ -65,20 +67,18 @@ def sequence_topk_avg_pooling(
     """
     r, into, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
     values = r.values.reshape(-1)
-    if is_tensor(values):
-        values = values if values.is_floating_point() else values.double()
-    elif values.dtype.kind != "f":
-        values = values.astype(np.float64)
-    best, _, kept = ordered(values, tables, True, max(ks), True, True)
-    if is_tensor(values):
+    most = _most(tables, ks)
+    best, _, kept = _largest(values if is_float(values) else cast(values, _double(values)), tables, most)
+    ends = np.minimum(ks, most) - 1
+    if is_tensor(best):
         from varlen.interop.torch import pad
 
-        block = pad(best, (kept,), sizes=[max(ks)])
-        sums = block.cumsum(1)[:, like(np.array(ks) - 1, values)]
-        made = (sums / like(np.array(ks), values)).to(values.dtype)
+        sums = widened(pad(best, (kept,), sizes=[most])).cumsum(1)
     else:
-        block = _core.pad(best, kept, sizes=max(ks))
-        made = np.cumsum(block, axis=1, dtype=block.dtype)[:, np.array(ks) - 1] / np.array(ks, block.dtype)
+        with np.errstate(invalid="ignore"):  # inf beside -inf is NaN, which says enough
+            sums = widened(_core.pad(best, kept, sizes=most)).cumsum(1)
+    means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
+    made = cast(means, best.dtype)
     count = whole(channel_num, "channel_num", 1)
     return into._make(made[like(order, values)].reshape(into.total, count * len(ks)), into.levels)
 
@@ -91,14 +91,20 @@ def backprop_sequence_topk_avg_pooling(
     Parameters
     ----------
     dY
-        The gradient of what `sequence_topk_avg_pooling` gave: a `Ragged`, or its rows.
+        The gradient of what `sequence_topk_avg_pooling` gave, floats: a `Ragged`, or its rows.
     input, row, col, topks, channel_num, level
         As they were given to `sequence_topk_avg_pooling`.
 
     Returns
     -------
     Ragged
-        Nests as `input`.
+        Nests as `input`, of the dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        What `sequence_topk_avg_pooling` refuses; a dY that is not of floats, of another shape, or that nests
+        otherwise.
 
     Examples
     --------
@@ -108,26 +114,61 @@ def backprop_sequence_topk_avg_pooling(
     array([0. , 1.5, 0.5])
     """
     r, into, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
-    d = gradient_rows(dY, into.total, into.levels)
-    if tuple(d.shape[1:]) != (channel_num * len(ks),):
-        raise ValueError(f"dY: has rows of shape {tuple(d.shape[1:])}, expected ({channel_num * len(ks)},)")
-    values = r.values.reshape(-1)
-    which, kept = ordered(values, tables, True, max(ks), False, True)[1:]
-    rank = np.arange(max(ks))
-    shares = (rank < np.array(ks)[:, None]) / np.array(ks)[:, None]
-    by_table = np.argsort(order)
-    if is_tensor(d):
-        import torch
-
+    given = floats(gradient_rows(dY, into.total, into.levels, inner=(channel_num * len(ks),)), "dY")
+    most = _most(tables, ks)
+    _, which, kept = _largest(r.values.reshape(-1), tables, most)
+    d = widened(given).reshape(-1, len(ks))
+    d = d[like(np.argsort(order), d)]
+    each = _zeros(d, most)
+    for i, k in enumerate(ks):
+        each[:, :k] += d[:, i : i + 1] / k
+    each = cast(each, given.dtype)
+    if is_tensor(each):
         from varlen.interop.torch import unpad
         from varlen.interop.torch_sort import unsort
 
-        each = d.reshape(-1, len(ks))[like(by_table, d)] @ torch.from_numpy(shares).to(d)
-        dX = unsort(unpad(each.contiguous(), (kept,)), tables, kept, which)
+        dX = unsort(unpad(each, (kept,)), tables, kept, which)
     else:
-        each = d.reshape(-1, len(ks))[by_table] @ shares.astype(d.dtype)
-        dX = _core.unsort(_core.unpad(each, kept), tables, kept, which)
+        dX = _core.unsort(_core.unpad(each, kept), tables, kept, np.asarray(as_ints(which)))
     return r._make(dX.reshape(r.values.shape), r.levels)
+
+
+def _most(tables: Level, ks: list[int]) -> int:
+    """Of how many numbers of a row sums are made; no row has more than the longest."""
+    return max(1, min(max(ks), tables.longest))
+
+
+def _largest(values: Any, tables: Level, most: int) -> tuple[Any, Any, Level]:
+    """The largest numbers of each row, NaN first, where they stand in it, and the level of both."""
+    if not is_float(values) or not bool(_is_nan(values).any()):
+        return ordered(values, tables, True, most, True, True)
+    # The order of the core has NaN last.
+    ids, in_front = like(tables.row_ids, values), like(tables.positions < most, values)
+    if is_tensor(values):
+        rows = values.argsort(descending=True, stable=True)  # NaN comes first
+        rows = rows[ids[rows].argsort(stable=True)][in_front]
+    else:
+        rows = np.lexsort((-widened(values), ~np.isnan(values), ids))[in_front]
+    kept = _core.sort_kept(tables, most)
+    return values[rows], rows - like(np.repeat(tables.offsets[:-1], kept.lengths), rows), kept
+
+
+def _is_nan(values: Any) -> Any:
+    return values.isnan() if is_tensor(values) else np.isnan(values)
+
+
+def _double(values: Any) -> Any:
+    if not is_tensor(values):
+        return np.float64
+    import torch
+
+    return torch.float64
+
+
+def _zeros(d: Any, width: int) -> Any:
+    """Rows of zeros, as many as d has."""
+    shape = (len(d), width)
+    return d.new_zeros(shape) if is_tensor(d) else np.zeros(shape, d.dtype)
 
 
 def _tables(
@@ -135,6 +176,7 @@ def _tables(
 ) -> tuple[Ragged, Ragged, Level, Any, list[int]]:
     """A level over the rows of all tables, and for each row and channel of the result the row of a table."""
     r, into, across = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")
+    numbers(r.values, "input")
     count = whole(channel_num, "channel_num", 1)
     ks = [whole(k, f"topks[{i}]", 1) for i, k in enumerate(listed(topks, "topks", "integers"))]
     if not ks:

@@ -1,0 +1,137 @@
+"""Convolution of each row with those behind it, number by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.sequence.given import gradient_rows
+from varlen.sequence.numeric import alike, as_of, conjugate, gradient_as, numbers, widened
+from varlen.types import Ragged
+from varlen.types.shifts import shifted
+from varlen.types.values import as_values, is_tensor
+
+
+def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
+    """Each row and those behind it, number by number times a row of a filter each, added up.
+
+    Parameters
+    ----------
+    input
+        `Ragged` of rows (T, D); or an array or a tensor (n, T, D), n sequences of T rows; floats, or
+        complex numbers.
+    filter
+        (1 + future, D): the first row is for the row itself, the next for the one behind it, and so on. Rows
+        behind the end of a sequence are zero.
+    level
+        The level whose sequences are gone through, with all rows below; -1 is the innermost.
+
+    Returns
+    -------
+    Of the shape and structure of `input`. Float16 and bfloat16 are added up in float32.
+
+    Raises
+    ------
+    ValueError
+        A filter of no rows, or of another width.
+    TypeError
+        `input` is neither; something is not of numbers; arrays beside tensors.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `row_conv`, which makes the filter itself from future_context_size, refuses empty sequences,
+    and does not look at the width of the filter.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([[1.0], [2.0], [3.0]], [2, 1])
+    >>> vl.row_conv(r, np.array([[1.0], [10.0]])).values.ravel()
+    array([21.,  2.,  3.])
+    """
+    r, shape = _sequences_of(input)
+    filter = _filter_of_rows(r, filter)
+    values, over, _ = r._over(level)
+    rows, taps = widened(numbers(values, "input", True)), widened(filter)
+    made = rows * taps[0]
+    for k in range(1, len(taps)):
+        made = made + shifted(rows, over, -k) * taps[k]
+    made = as_of(made, values, filter)
+    return r._make(made, r.levels) if shape is None else made.reshape(shape)
+
+
+def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> tuple[Any, Any]:
+    """The gradients of `row_conv`: of input and of filter.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `row_conv` gave, of its structure; or its rows.
+    input, filter, level
+        As they were given to `row_conv`.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        What `row_conv` refuses; a dY of another shape, that nests otherwise, or beside tensors an array.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([[1.0], [2.0], [3.0]], [2, 1])
+    >>> dx, dfilter = vl.sequence.backprop_row_conv(np.ones((3, 1)), r, np.array([[1.0], [10.0]]))
+    >>> dx.values.ravel(), dfilter.ravel()
+    (array([ 1., 11.,  1.]), array([6., 2.]))
+    """
+    r, shape = _sequences_of(input)
+    filter = _filter_of_rows(r, filter)
+    values, over, _ = r._over(level)
+    numbers(values, "input", True)
+    given = alike(_rows_of_gradient(dY, r, shape), "dY", values)
+    rows, d, weights = widened(values), widened(given), conjugate(widened(filter))
+    dX, taps = d * weights[0], [(conjugate(rows) * d).sum(0)]
+    for k in range(1, len(weights)):
+        dX = dX + shifted(d, over, k) * weights[k]
+        taps.append((conjugate(shifted(rows, over, -k)) * d).sum(0))
+    dX = gradient_as(dX, values, given, filter)
+    if is_tensor(d):
+        import torch
+
+        d_filter = torch.stack(taps)
+    else:
+        d_filter = np.stack(taps)
+    d_filter = gradient_as(d_filter, filter, values, given)
+    return (r._make(dX, r.levels) if shape is None else dX.reshape(shape)), d_filter
+
+
+def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
+    """A Ragged as it is, a rectangle as sequences of one length, and its shape."""
+    if isinstance(input, Ragged):
+        return input, None
+    block = as_values(input, "input")
+    if block.ndim != 3:
+        raise ValueError(f"input: expected a Ragged or (n, T, D), got shape {tuple(block.shape)}")
+    n, length, width = block.shape
+    level = Level.from_lengths(np.full(n, length))
+    return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
+
+
+def _filter_of_rows(r: Ragged, given: Any) -> Any:
+    wanted = tuple(r.values.shape[1:])
+    filter = alike(given, "filter", r.values)
+    if tuple(filter.shape[1:]) != wanted or not len(filter):
+        raise ValueError(f"filter: expected one row or more of shape {wanted}, got {tuple(filter.shape)}")
+    return filter
+
+
+def _rows_of_gradient(dY: Any, r: Ragged, shape: tuple[int, ...] | None) -> Any:
+    """The rows of a gradient of what `row_conv` gave, a Ragged or a rectangle."""
+    inner = tuple(r.values.shape[1:])
+    if shape is not None and not isinstance(dY, Ragged):
+        rows = as_values(dY, "dY")
+        if tuple(rows.shape) not in (shape, (r.total, *inner)):
+            raise ValueError(f"dY: expected shape {shape}, got {tuple(rows.shape)}")
+        return rows.reshape(r.values.shape)
+    return gradient_rows(dY, r.total, r.levels, inner=inner)

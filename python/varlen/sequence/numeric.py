@@ -1,0 +1,254 @@
+"""Numbers of arrays and tensors alike: which are taken, and the dtypes that they are worked with in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+from varlen.types.values import as_values, is_tensor
+
+
+def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
+    """Values that are bool, integers or floats, or complex numbers where those are taken.
+
+    Raises
+    ------
+    TypeError
+        They are something else.
+
+    Examples
+    --------
+    >>> numbers(np.array(["a"]), "input")
+    Traceback (most recent call last):
+    TypeError: input: expected bool, integers or floats, got <U1
+    """
+    if _are_numbers(values, complexes):
+        return values
+    known = "numbers" if complexes else "bool, integers or floats"
+    raise TypeError(f"{argument}: expected {known}, got {_name(values.dtype)}")
+
+
+def floats(values: Any, argument: str) -> Any:
+    """Values that are floats.
+
+    Raises
+    ------
+    TypeError
+        They are something else.
+
+    Examples
+    --------
+    >>> floats(np.array([1]), "dY")
+    Traceback (most recent call last):
+    TypeError: dY: expected floats, got int64
+    """
+    if not (_are_numbers(values, False) and is_float(values)):
+        raise TypeError(f"{argument}: expected floats, got {_name(values.dtype)}")
+    return values
+
+
+def is_float(values: Any) -> bool:
+    """Whether numbers are floats; NumPy does not say so of bfloat16.
+
+    Examples
+    --------
+    >>> is_float(np.zeros(1)), is_float(np.zeros(1, int))
+    (True, False)
+    """
+    return bool(values.is_floating_point() if is_tensor(values) else values.dtype.kind in "fV")
+
+
+def is_complex(values: Any) -> bool:
+    """Whether values are complex numbers.
+
+    Examples
+    --------
+    >>> is_complex(np.zeros(1, complex))
+    True
+    """
+    return bool(values.is_complex() if is_tensor(values) else values.dtype.kind == "c")
+
+
+def conjugate(values: Any) -> Any:
+    """The conjugates of complex numbers; real ones as they are, without a copy.
+
+    Examples
+    --------
+    >>> conjugate(np.array([1 + 2j]))
+    array([1.-2.j])
+    """
+    return values.conj() if is_complex(values) else values
+
+
+def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
+    """Numbers as an array where `rows` are one, as a tensor where they are; `of` is what errors call those.
+
+    Raises
+    ------
+    TypeError
+        It is the other kind, or of no numbers.
+
+    Examples
+    --------
+    >>> alike([1.0], "bias", np.ones(1))
+    array([1.])
+    """
+    made = as_values(given, argument)
+    if is_tensor(made) != is_tensor(rows):
+        kind = "a tensor" if is_tensor(rows) else "an array"
+        raise TypeError(f"{argument}: expected {kind} as {of} is one, got {type(given).__name__}")
+    return numbers(made, argument, True)
+
+
+def widened(values: Any) -> Any:
+    """Halves as float32, in which they are added up; all others as they are.
+
+    Examples
+    --------
+    >>> widened(np.ones(1, np.float16)).dtype, widened(np.ones(1)).dtype
+    (dtype('float32'), dtype('float64'))
+    """
+    if not _is_half(values.dtype):
+        return values
+    return values.float() if is_tensor(values) else values.astype(np.float32)
+
+
+def as_of(made: Any, *given: Any) -> Any:
+    """What was made of numbers that were widened: a half again where the numbers, as given, make one.
+
+    Examples
+    --------
+    >>> half = np.ones(1, np.float16)
+    >>> as_of(widened(half) + widened(half), half, half).dtype
+    dtype('float16')
+    """
+    dtype = common_dtype(*given)
+    return cast(made, dtype) if _is_half(dtype) else made
+
+
+def gradient_as(made: Any, of: Any, *given: Any) -> Any:
+    """A gradient of `of` as `as_of` has it; the real part alone where `of` is real.
+
+    Examples
+    --------
+    >>> gradient_as(np.array([1 + 2j]), np.ones(1), np.ones(1, complex))
+    array([1.])
+    """
+    made = as_of(made, *given)
+    if is_complex(of) or not is_complex(made):
+        return made
+    return as_values(made.real)
+
+
+def common_dtype(*given: Any) -> Any:
+    """The dtype that holds the numbers of several arrays, or of several tensors.
+
+    Examples
+    --------
+    >>> common_dtype(np.ones(1, np.float16), np.ones(1))
+    dtype('float64')
+    """
+    dtype = given[0].dtype if is_tensor(given[0]) else given[0].dtype.newbyteorder("=")
+    for other in given[1:]:
+        dtype = _wider(dtype, other.dtype, is_tensor(other))
+    return dtype
+
+
+def cast(values: Any, dtype: Any) -> Any:
+    """Values in a dtype, themselves where they have it.
+
+    Examples
+    --------
+    >>> cast(np.ones(1), np.float32)
+    array([1.], dtype=float32)
+    """
+    return values.to(dtype) if is_tensor(values) else values.astype(dtype, copy=False)
+
+
+def product(a: Any, b: Any) -> Any:
+    """The product of matrices in the dtype of both; halves are added up in float32.
+
+    Examples
+    --------
+    >>> product(np.ones((1, 4096), np.float16), np.ones((4096, 1), np.float16))
+    array([[4.096e+03]], dtype=float16)
+    """
+    if is_tensor(a):  # torch adds halves up in float32 by itself
+        dtype = common_dtype(a, b)
+        return a.to(dtype) @ b.to(dtype)
+    return as_of(widened(a) @ widened(b), a, b)
+
+
+def as_pairs(values: Any) -> Any:
+    """Complex numbers as pairs of real ones in the last axis, which ops that know reals take; watched.
+
+    Examples
+    --------
+    >>> as_pairs(np.array([[1 + 2j]]))
+    array([[1., 2.]])
+    """
+    if not is_tensor(values):
+        native = cast(np.ascontiguousarray(values), values.dtype.newbyteorder("="))
+        return native.view(native.real.dtype)
+    import torch
+
+    return torch.view_as_real(values.resolve_conj()).flatten(-2)
+
+
+def of_pairs(values: Any) -> Any:
+    """The way back from `as_pairs`.
+
+    Examples
+    --------
+    >>> of_pairs(np.array([[1.0, 2.0]]))
+    array([[1.+2.j]])
+    """
+    if not is_tensor(values):
+        return values.view(np.result_type(values.dtype, np.complex64))
+    import torch
+
+    return torch.view_as_complex(values.reshape(*values.shape[:-1], values.shape[-1] // 2, 2))
+
+
+def _are_numbers(values: Any, complexes: bool) -> bool:
+    if is_tensor(values):
+        from varlen.interop.torch_ops import has_no_name
+
+        return complexes if values.is_complex() else not has_no_name(values)
+    return complexes if values.dtype.kind == "c" else _is_known(values.dtype, complexes)
+
+
+def _is_known(dtype: Any, long: bool) -> bool:
+    """Whether the core knows the numbers of a dtype of NumPy; long doubles are known to NumPy alone."""
+    if dtype.kind in "biu":
+        return True
+    if dtype.kind == "f":
+        return bool(dtype.itemsize in (2, 4, 8) or (long and dtype.itemsize > 8))
+    try:
+        _core.reduce("sum", np.empty(0, dtype), Level([]), 0)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_half(dtype: Any) -> bool:
+    floating = dtype.kind in "fV" if isinstance(dtype, np.dtype) else dtype.is_floating_point
+    return bool(floating and dtype.itemsize == 2)
+
+
+def _name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _wider(a: Any, b: Any, of_tensors: bool) -> Any:
+    if of_tensors:
+        import torch
+
+        return torch.promote_types(a, b)
+    try:
+        return np.result_type(a, b)
+    except TypeError:  # bfloat16 beside float16 and the like have no dtype in common
+        return np.dtype(np.float64 if max(a.itemsize, b.itemsize) > 2 else np.float32)
