@@ -124,16 +124,16 @@ def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
     >>> as_numbers(torch.ones(2, dtype=torch.bfloat16))
     array([1., 1.], dtype=float32)
     """
-    return as_numpy(tensor.float() if _is_short(tensor.dtype) else tensor.contiguous())
+    return as_numpy(tensor.float() if _is_short(tensor) else tensor.contiguous())
 
 
-def _is_short(dtype: torch.dtype) -> bool:
-    return dtype.is_floating_point and dtype.itemsize <= 2 and dtype != torch.float16
+def _is_short(x: torch.Tensor) -> bool:
+    return x.dtype == torch.bfloat16 or has_no_name(x)
 
 
 def _tensor_like(array: NDArray[Any], first: torch.Tensor) -> torch.Tensor:
     made = tensor_of(array)
-    return made.to(first.dtype) if _is_short(first.dtype) and made.is_floating_point() else made
+    return made.to(first.dtype) if _is_short(first) and made.is_floating_point() else made
 
 
 def _setup(op: Op, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
