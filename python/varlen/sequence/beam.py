@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
+from varlen.sequence.states import each_state
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.levels import composed
@@ -218,6 +219,8 @@ class Beam:
 
         Raises
         ------
+        TypeError
+            A list of arrays.
         ValueError
             Another number of rows than there were hypotheses.
 
@@ -227,13 +230,15 @@ class Beam:
         >>> beam.gather(np.array([[10], [20]])).ravel()
         array([10, 10, 20, 20])
         """
-        if isinstance(state, tuple):
-            return tuple([self.gather(one) for one in state])
-        before = self._level if self.previous is None else self.previous._level
-        rows = state if isinstance(state, Ragged) else as_values(state, "state")
-        if len(rows) != before.total:
-            raise ValueError(f"state: has {len(rows)} rows, but there were {before.total} hypotheses")
-        return rows[self._parents] if isinstance(rows, Ragged) else taken(rows, self._parents)
+        before = (self._level if self.previous is None else self.previous._level).total
+
+        def one(given: Any, name: str) -> Any:
+            rows = given if isinstance(given, Ragged) else as_values(given, name)
+            if len(rows) != before:
+                raise ValueError(f"{name}: has {len(rows)} rows, but there were {before} hypotheses")
+            return rows[self._parents] if isinstance(rows, Ragged) else taken(rows, self._parents)
+
+        return each_state(one, state)
 
     def hypotheses(self) -> Ragged:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.

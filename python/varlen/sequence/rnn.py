@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from varlen.sequence.given import sequences
-from varlen.sequence.steps import backprop_reorder, init_memories, joined, packed_of
+from varlen.sequence.outputs import joined, packed_of
+from varlen.sequence.states import each_state
+from varlen.sequence.steps import backprop_reorder, init_memories
 from varlen.types import Packed, Ragged, RankTable
 from varlen.types.levels import same
 from varlen.types.values import as_values, is_tensor
@@ -96,7 +98,7 @@ def rnn(
     x = _packed(inputs, level, order)
     table = x.table
     there, back = (_Growing, _Shrinking) if reverse else (_Shrinking, _Growing)
-    start = _each(lambda rows: init_memories(rows, table), _start(cell, init, x))
+    start = init_memories(_start(cell, init, x), table)
     run = _Run(cell, is_train)
     last = run.forward(x.steps(), there(table, start))
     ys = run.ys
@@ -114,9 +116,11 @@ def rnn(
         if len(d.values) != len(outputs.values):
             raise ValueError(f"d_outputs: has {len(d.values)} rows, the outputs {len(outputs.values)}")
         if d_last is None:
-            ends = _each(np.zeros_like, last)
+            ends = each_state(lambda one, _: np.zeros_like(one), last)
         else:
-            ends = _each(lambda one: init_memories(_rows(one, table, "d_last"), table), d_last)
+            ends = init_memories(
+                each_state(lambda one, name: _rows(one, table, name), d_last, "d_last"), table
+            )
         dxs, d_init = run.backward(d.steps(), back(table, ends))
         dx = packed_of(dxs, table) if dxs else x
         return dx.to_ragged(), _given(d_init, table)
@@ -283,10 +287,6 @@ def _stacked(parts: list[Any]) -> Any:
     return joined(parts)
 
 
-def _each(change: Callable[[Any], Any], state: Any) -> Any:
-    return tuple([change(one) for one in state]) if isinstance(state, tuple) else change(state)
-
-
 def _packed(inputs: Any, level: int, order: Any) -> Packed:
     return inputs if isinstance(inputs, Packed) else sequences(inputs, "inputs").pack(level, order)
 
@@ -308,7 +308,7 @@ def _start(cell: Any, init: Any, x: Packed) -> Any:
     if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
         raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
     if init is not None:
-        return _each(lambda one: _rows(one, x.table, "init"), init)
+        return each_state(lambda one, name: _rows(one, x.table, name), init, "init")
     width = getattr(cell, "hidden_size", None)
     if width is None or not is_tensor(x.values):
         raise TypeError("init: needed, but for torch's cells over tensors")
@@ -316,11 +316,7 @@ def _start(cell: Any, init: Any, x: Packed) -> Any:
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 
 
-def _given(state: Any, table: RankTable) -> Any:
+def _given(states: Any, table: RankTable) -> Any:
     """States by rank as a caller gets them."""
-
-    def one(rows: Any) -> Any:
-        made = backprop_reorder(rows, table)
-        return Ragged._make(made, table.outer) if table.outer else made
-
-    return _each(one, state)
+    made = backprop_reorder(states, table)
+    return each_state(lambda one, _: Ragged._make(one, table.outer), made) if table.outer else made
