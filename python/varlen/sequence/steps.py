@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from varlen.sequence.given import gradient_rows, sequences
-from varlen.sequence.outputs import joined, packed_of
+from varlen.sequence.outputs import check_steps, joined, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.types import Packed, Ragged, RankTable
+from varlen.types.arguments import listed
 from varlen.types.levels import composed, place_of
 from varlen.types.packing import reordered
 from varlen.types.values import as_values
@@ -126,9 +127,9 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
     Raises
     ------
     TypeError
-        Not a table, steps of several kinds.
+        Not a table, steps that are no arrays, or of several kinds; which step is named.
     ValueError
-        Another number of steps, or of rows in one, than the table has; which step is named.
+        Another number of steps, or of rows in one, than the table has; rows of several shapes.
 
     Notes
     -----
@@ -145,9 +146,10 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
         if table is not None and steps.table != _a_table(table):
             raise ValueError("steps: they are packed by another table")
         return steps.to_ragged()
-    parts, at = list(steps), _a_table(table)
+    parts, at = listed(steps, "steps", "arrays"), _a_table(table)
     if len(parts) != at.longest:
         raise ValueError(f"steps: {len(parts)} steps, but the longest sequence has length {at.longest}")
+    check_steps(parts, "steps")
     for t, (part, size) in enumerate(zip(parts, at.size_at_t.tolist(), strict=True)):
         if len(part) != size:
             raise ValueError(f"steps: step {t} holds {len(part)}, but {size} sequences are longer than {t}")
