@@ -135,6 +135,7 @@ class _Run:
         self.cell = cell
         self.is_train = is_train
         self.alone = False
+        self.kind: Any = None  # the last one met, which the others mostly are of
         self.kinds: set[type] = set()
 
     def forward(self, steps: list[Any], sweep: Sweep) -> Any:
@@ -182,9 +183,12 @@ class _Run:
         """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
         if isinstance(made, tuple) and len(made) == 2:
             y, state = made
+            if type(state) is tuple and len(state) == many:
+                self.alone = False
+                return y, state
             if len(state) == many if isinstance(state, tuple) else not many:
                 self.alone = False
-                return y, state if type(state) is tuple or not many else tuple(state)
+                return y, tuple(state) if many else state
         if isinstance(made, tuple) and len(made) == many and not any(isinstance(one, tuple) for one in made):
             self.alone = True
             return made[0], tuple(made)
@@ -194,16 +198,15 @@ class _Run:
     def check(self, y: Any, state: Any, sweep: Sweep, at: int, size: int) -> None:
         """Refuse an output or a state that is no array, or of another size than the step has."""
         ones = (y, *state) if isinstance(state, tuple) else (y, state)
-        kind = type(y)
-        if kind in self.kinds:
-            try:
-                for one in ones:
-                    if type(one) is not kind or len(one) != size:
-                        break
-                else:
-                    return
-            except TypeError:  # a scalar has no length
-                pass
+        kind = self.kind
+        try:
+            for one in ones:
+                if type(one) is not kind or len(one) != size:
+                    break
+            else:
+                return
+        except TypeError:  # a scalar has no length
+            pass
         t = sweep.ordered(range(len(sweep.sizes)))[at]
         for one in ones:
             array = isinstance(one, (np.ndarray, Ragged)) or is_tensor(one)
@@ -212,7 +215,8 @@ class _Run:
                 raise TypeError(f"cell: gave {given} at step {t}, expected an array of {size} rows")
             if len(one) != size:
                 raise ValueError(f"cell: gave {len(one)} rows at step {t}, which has {size}")
-            self.kinds.add(type(one))
+            self.kind = type(one)
+            self.kinds.add(self.kind)
 
     def backward(self, dys: list[Any], sweep: Sweep) -> tuple[list[Any], Any]:
         """The way back: the gradients of the steps, and those of the states before them."""
