@@ -51,7 +51,7 @@ def test_one_token_may_come_in_a_list_and_none_as_none():
 def test_nan_is_refused_wherever_it_is(k, tensors):
     def step(beam, rows, **options):
         rows = np.array(rows)
-        return beam.step(torch.from_numpy(rows) if tensors else rows, k=k, **options)
+        return beam.step(torch.from_numpy(rows).requires_grad_() if tensors else rows, k=k, **options)
 
     like = torch.zeros(0, dtype=torch.float64) if tensors else np.zeros(0)
     with pytest.raises(ValueError, match=r"^log_probs: the row of hypothesis 0 holds NaN at token 1$"):

@@ -235,7 +235,7 @@ class Beam:
         at = int(np.flatnonzero(as_ints(candidates != candidates))[0])
         h = int(each.row_ids[at])
         t = at - int(each.offsets[h])
-        score, added = float(self._scores[h]), float(rows[h, t])
+        score, added = (x.item() for x in (self._scores[h], rows[h, t]))
         beside = "" if math.isnan(added) else f", NaN beside its score, {score}"
         held = added if beside else "NaN"
         raise ValueError(f"log_probs: the row of hypothesis {h} holds {held} at token {t}{beside}")
