@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen._core import Level
+from varlen.sequence.states import each_state
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.levels import composed
@@ -40,7 +42,7 @@ class Beam:
     Raises
     ------
     TypeError, ValueError
-        Sources that are no number from 0.
+        Sources that are no number from 0; `first` that holds no integers, or not one for each source.
 
     Notes
     -----
@@ -72,7 +74,7 @@ class Beam:
 
     def __init__(self, sources: int, first: Any = 0, like: Any = None) -> None:
         count = whole(sources, "sources")
-        ones = np.broadcast_to(np.asarray(as_ints(first), np.int64), count)
+        ones = _first(first, count)
         if is_tensor(like):
             scores = like.new_zeros(count)
         else:
@@ -139,6 +141,20 @@ class Beam:
         >>> vl.Beam(2, like=np.zeros(0)).expand(np.array([[-1.0, -2.0], [-3.0, -4.0]])).to_list()
         [[[-1.0, -2.0]], [[-3.0, -4.0]]]
         """
+        rows = self._rows(log_probs)
+        width = int(rows.shape[1])
+        scores = self._scores[:, None]
+        total = scores + rows
+        if not self._finished.any():
+            each = Level(np.full(len(rows), width))
+            return Ragged._make(total.reshape(-1), (self._level, each))
+        each = Level(np.where(self._finished, 1, width))
+        where = np.where if isinstance(rows, np.ndarray) else _where
+        total = where(like(self._finished, rows)[:, None], scores, total)
+        return Ragged._make(Ragged.from_dense(total, each).values, (self._level, each))
+
+    def _rows(self, log_probs: Any) -> Any:
+        """A row for each hypothesis, of the kind of scores."""
         rows = as_values(log_probs, "log_probs")
         count = self._level.total
         if rows.ndim != 2 or len(rows) != count or rows.shape[1] < 1:
@@ -147,18 +163,9 @@ class Beam:
             )
         if is_tensor(rows) != is_tensor(self._scores):
             raise TypeError("log_probs: arrays and tensors do not mix; see like=")
-        width = int(rows.shape[1])
-        scores = self._scores[:, None]
-        total = scores + rows
-        if not self._finished.any():
-            each = Level(np.full(count, width))
-            return Ragged._make(total.reshape(-1), (self._level, each))
-        each = Level(np.where(self._finished, 1, width))
-        where = np.where if isinstance(rows, np.ndarray) else _where
-        total = where(like(self._finished, rows)[:, None], scores, total)
-        return Ragged._make(Ragged.from_dense(total, each).values, (self._level, each))
+        return rows
 
-    def step(self, log_probs: Any, k: int, end: int | None = None) -> Self:
+    def step(self, log_probs: Any, k: int, end: int | Sequence[int] | Any = None) -> Self:
         """The k best continuations of each source.
 
         Parameters
@@ -169,7 +176,8 @@ class Beam:
         k
             How many hypotheses a source keeps at most. Equal scores keep their order.
         end
-            The token that ends a hypothesis; None where nothing does.
+            The token that ends a hypothesis, or several, any of which does; None where nothing does. One that
+            has ended goes on as it is: no token is added, and `tokens` keeps the one that ended it.
 
         Returns
         -------
@@ -179,34 +187,58 @@ class Beam:
         Raises
         ------
         TypeError
-            A tensor where scores are arrays, or the reverse.
+            A tensor where scores are arrays, or the reverse; an end that is no integer.
         ValueError
-            Another number of rows; NaN.
+            Another number of rows; NaN, also where it would not be chosen, or as inf and -inf add up to it.
+        IndexError
+            There is no such token to end with.
 
         Examples
         --------
         >>> beam = vl.Beam(2).step(np.float32([[-1, -2, -3], [-4, -3, -9]]), k=2)
         >>> beam.tokens.to_list(), beam.scores.to_list()
         ([[0, 1], [1, 0]], [[-1.0, -2.0], [-3.0, -4.0]])
+        >>> vl.Beam(1).step(np.float32([[-1, -2, -3]]), k=3, end=[0, 2]).finished.to_list()
+        [[True, False, True]]
         """
-        candidates = self.expand(log_probs)
+        most, rows = whole(k, "k", 1), self._rows(log_probs)
+        ends = _ends(end, int(rows.shape[1]))
+        with np.errstate(invalid="ignore"):  # inf - inf is refused below
+            candidates = self.expand(rows)
         over, each = composed(candidates.levels), candidates.levels[1]
-        best, which = Ragged._make(candidates.values, (over,)).topk(whole(k, "k", 1))
+        self._no_nan(candidates.values, each, rows)
+        best, which = Ragged._make(candidates.values, (over,)).topk(most)
         level, scores = best.levels[0], best.values
         chosen = over.offsets[level.row_ids] + as_ints(which.values)
         possible = as_ints(scores > -math.inf)
         if not possible.all():
-            _no_nan(candidates.values, each)
             kept = np.flatnonzero(possible)
             level = Level(np.bincount(level.row_ids[kept], minlength=len(level)))
             scores, chosen = scores[like(kept, scores)], chosen[kept]
         parents = np.searchsorted(each.offsets, chosen, side="right") - 1
         added = ~self._finished[parents]
         tokens = np.where(added, chosen - each.offsets[parents], self._tokens[parents])
-        finished = ~added if end is None else ~added | (tokens == end)
+        finished = ~added
+        if len(ends):
+            finished |= tokens == ends[0] if len(ends) == 1 else np.isin(tokens, ends)
         made = object.__new__(type(self))
         made._set(self, level, scores, parents, tokens, added, finished)
         return made
+
+    def _no_nan(self, candidates: Any, each: Level, rows: Any) -> None:
+        """Refuse NaN, which would be dropped with what cannot be."""
+        if not len(candidates):
+            return
+        most = candidates.max()  # NaN where there is one
+        if most == most:
+            return
+        at = int(np.flatnonzero(as_ints(candidates != candidates))[0])
+        h = int(each.row_ids[at])
+        t = at - int(each.offsets[h])
+        score, added = (x.item() for x in (self._scores[h], rows[h, t]))
+        beside = "" if math.isnan(added) else f", NaN beside its score, {score}"
+        held = added if beside else "NaN"
+        raise ValueError(f"log_probs: the row of hypothesis {h} holds {held} at token {t}{beside}")
 
     def gather(self, state: Any) -> Any:
         """States of the hypotheses before, a row or a sequence each, as those of the hypotheses now.
@@ -218,6 +250,8 @@ class Beam:
 
         Raises
         ------
+        TypeError
+            A list of arrays.
         ValueError
             Another number of rows than there were hypotheses.
 
@@ -227,13 +261,15 @@ class Beam:
         >>> beam.gather(np.array([[10], [20]])).ravel()
         array([10, 10, 20, 20])
         """
-        if isinstance(state, tuple):
-            return tuple([self.gather(one) for one in state])
-        before = self._level if self.previous is None else self.previous._level
-        rows = state if isinstance(state, Ragged) else as_values(state, "state")
-        if len(rows) != before.total:
-            raise ValueError(f"state: has {len(rows)} rows, but there were {before.total} hypotheses")
-        return rows[self._parents] if isinstance(rows, Ragged) else taken(rows, self._parents)
+        before = (self._level if self.previous is None else self.previous._level).total
+
+        def one(given: Any, name: str) -> Any:
+            rows = given if isinstance(given, Ragged) else as_values(given, name)
+            if len(rows) != before:
+                raise ValueError(f"{name}: has {len(rows)} rows, but there were {before} hypotheses")
+            return rows[self._parents] if isinstance(rows, Ragged) else taken(rows, self._parents)
+
+        return each_state(one, state)
 
     def hypotheses(self) -> Ragged:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.
@@ -265,8 +301,35 @@ def _where(ended: Any, scores: Any, total: Any) -> Any:
     return torch.where(ended, scores, total)
 
 
-def _no_nan(candidates: Any, each: Level) -> None:
-    """Refuse NaN, which would be dropped with what cannot be."""
-    wrong = np.flatnonzero(as_ints(candidates != candidates))
-    if len(wrong):
-        raise ValueError(f"log_probs: the row of hypothesis {each.row_ids[wrong[0]]} holds NaN")
+def _first(first: Any, count: int) -> Ints:
+    """What each source starts with."""
+    try:
+        given = np.asarray(as_ints(first))
+    except ValueError as error:
+        raise ValueError(f"first: not one integer for each source ({error})") from None
+    if given.dtype.kind not in "iu" and (given.size or given.ndim != 1):
+        raise TypeError(f"first: expected integers, got {given.dtype}")
+    if given.shape not in ((), (1,), (count,)):
+        raise ValueError(f"first: expected an int, or {count}, one for each source, got shape {given.shape}")
+    if given.dtype == np.uint64 and given.size:
+        whole(given.max(), "first")
+    return np.broadcast_to(given.astype(np.int64, copy=False), count)
+
+
+def _ends(end: Any, width: int) -> list[int]:
+    """The tokens that end a hypothesis, of `width` that there are."""
+    given = as_ints(end)
+    if getattr(given, "ndim", 0) > 1:
+        raise ValueError(f"end: expected one token, or several in a row, got shape {given.shape}")
+    several = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    if several or getattr(given, "ndim", 0) == 1:
+        listed = [(token, f"end[{i}]") for i, token in enumerate(given)]
+    else:
+        listed = [] if given is None else [(given, "end")]
+    tokens = []
+    for token, name in listed:
+        at = whole(as_ints(token), name, -(2**63), None)
+        if not 0 <= at < width:
+            raise IndexError(f"{name}: token {at} is out of range for {width} tokens")
+        tokens.append(at)
+    return tokens

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from varlen.sequence.given import sequences
-from varlen.sequence.steps import backprop_reorder, init_memories, joined, packed_of
+from varlen.sequence.given import gradient_rows, sequences
+from varlen.sequence.outputs import check_steps, packed_of
+from varlen.sequence.states import as_many, each_state, same_rows
+from varlen.sequence.steps import backprop_reorder, init_memories
+from varlen.sequence.sweeps import Growing, Once, Shrinking, Sweep, cut
 from varlen.types import Packed, Ragged, RankTable
 from varlen.types.levels import same
 from varlen.types.values import as_values, is_tensor
@@ -65,9 +68,10 @@ def rnn(
     Raises
     ------
     TypeError
-        Inputs that are no Ragged, a state of another structure than `init`.
+        Inputs that are no Ragged, a state of another structure than `init`; a list of arrays, where states
+        are a tuple; a cell that gives no arrays at a step, which is named; a layer of torch in its place.
     ValueError
-        Rows that do not fit: of `init`, or of what the cell gave at a step, which is named.
+        Rows that do not fit: of `init`, or of what the cell gave at a step, which is named; of a gradient.
     IndexError
         There is no such level.
 
@@ -95,28 +99,28 @@ def rnn(
     """
     x = _packed(inputs, level, order)
     table = x.table
-    there, back = (_Growing, _Shrinking) if reverse else (_Shrinking, _Growing)
-    start = _each(lambda rows: init_memories(rows, table), _start(cell, init, x))
+    there, back = (Growing, Shrinking) if reverse else (Shrinking, Growing)
+    start = init_memories(_start(cell, init, x), table)
     run = _Run(cell, is_train)
     last = run.forward(x.steps(), there(table, start))
     ys = run.ys
     if table.total == 0:
         taste = _Run(cell, is_train)
-        taste.forward([_nothing(x)], _Once(_cut(start, 0, 0)))
+        taste.forward([_nothing(x)], Once(cut(start, 0, 0)))
         ys = taste.ys
-    outputs = packed_of(ys, table)
-    made = outputs.to_ragged(), _given(last, table)
+    outputs = _packed_outputs(ys, table, run.kinds).to_ragged()
+    made = outputs, _given(last, table)
     if not is_train:
         return made
 
     def backprop(d_outputs: Ragged, d_last: Any = None) -> tuple[Ragged, Any]:
-        d = Packed.from_ragged(sequences(d_outputs, "d_outputs"), order=table)
-        if len(d.values) != len(outputs.values):
-            raise ValueError(f"d_outputs: has {len(d.values)} rows, the outputs {len(outputs.values)}")
+        rows = gradient_rows(sequences(d_outputs, "d_outputs"), 0, outputs.levels, "d_outputs")
+        same_rows(rows, outputs.values, "d_outputs", "the outputs")
+        d = Packed.from_ragged(d_outputs, order=table)
         if d_last is None:
-            ends = _each(np.zeros_like, last)
+            ends = each_state(lambda one, _: np.zeros_like(one), last)
         else:
-            ends = _each(lambda one: init_memories(_rows(one, table, "d_last"), table), d_last)
+            ends = init_memories(_gradient_of(d_last, last, table), table)
         dxs, d_init = run.backward(d.steps(), back(table, ends))
         dx = packed_of(dxs, table) if dxs else x
         return dx.to_ragged(), _given(d_init, table)
@@ -131,10 +135,13 @@ class _Run:
         self.cell = cell
         self.is_train = is_train
         self.alone = False
+        self.kind: Any = None  # the last one met, which the others mostly are of
+        self.kinds: set[type] = set()
 
-    def forward(self, steps: list[Any], sweep: _Sweep) -> Any:
+    def forward(self, steps: list[Any], sweep: Sweep) -> Any:
         """Through all steps in the order of the sweep: the states after them, by rank."""
         cell, is_train = self.cell, self.is_train
+        kind: Any = None  # of results that are a state alone
         ys: list[Any] = []
         backs: list[Any] = []
         state, running = sweep.start()
@@ -144,18 +151,30 @@ class _Run:
                 state = sweep.resized(state, running, size)
                 running = size
             if is_train:
-                made, back = cell(x, state, is_train=True)
+                both = cell(x, state, is_train=True)
+                if not isinstance(both, (tuple, list)) or len(both) != 2:
+                    raise TypeError(f"cell: expected (result, backprop) with is_train, got {_kind(both)}")
+                made, back = both
                 backs.append(back)
             else:
                 made = cell(x, state)
-            if many or type(made) is tuple:
-                y, state = self.parted(made, many)
-                _check(y, state, sweep, len(ys), size)
-            else:
+            if type(made) is kind:
                 y = state = made
-                self.alone = True
-                if len(y) != size:
-                    _check(y, state, sweep, len(ys), size)
+                try:
+                    fits = len(y) == size
+                except TypeError:  # a scalar has no length
+                    fits = False
+            else:
+                fits = False
+                if many or isinstance(made, tuple):
+                    y, state = self.parted(made, many)
+                    kind = None
+                else:
+                    y = state = made
+                    kind = type(made)
+                    self.alone = True
+            if not fits:
+                self.check(y, state, sweep, len(ys), size)
             ys.append(y)
         self.ys, self.backs = sweep.ordered(ys), sweep.ordered(backs)
         return sweep.last(state, running)
@@ -164,16 +183,42 @@ class _Run:
         """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
         if isinstance(made, tuple) and len(made) == 2:
             y, state = made
-            if len(state) == many if isinstance(state, tuple) else not many:
+            if type(state) is tuple and len(state) == many:
                 self.alone = False
                 return y, state
+            if len(state) == many if isinstance(state, tuple) else not many:
+                self.alone = False
+                return y, tuple(state) if many else state
         if isinstance(made, tuple) and len(made) == many and not any(isinstance(one, tuple) for one in made):
             self.alone = True
             return made[0], tuple(made)
         states = f"a tuple of {many} states" if many else "a state"
         raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(made)}")
 
-    def backward(self, dys: list[Any], sweep: _Sweep) -> tuple[list[Any], Any]:
+    def check(self, y: Any, state: Any, sweep: Sweep, at: int, size: int) -> None:
+        """Refuse an output or a state that is no array, or of another size than the step has."""
+        ones = (y, *state) if isinstance(state, tuple) else (y, state)
+        kind = self.kind
+        try:
+            for one in ones:
+                if type(one) is not kind or len(one) != size:
+                    break
+            else:
+                return
+        except TypeError:  # a scalar has no length
+            pass
+        t = sweep.ordered(range(len(sweep.sizes)))[at]
+        for one in ones:
+            array = isinstance(one, (np.ndarray, Ragged)) or is_tensor(one)
+            if not array or not one.ndim:
+                given = "a scalar" if array else type(one).__name__
+                raise TypeError(f"cell: gave {given} at step {t}, expected an array of {size} rows")
+            if len(one) != size:
+                raise ValueError(f"cell: gave {len(one)} rows at step {t}, which has {size}")
+            self.kind = type(one)
+            self.kinds.add(self.kind)
+
+    def backward(self, dys: list[Any], sweep: Sweep) -> tuple[list[Any], Any]:
         """The way back: the gradients of the steps, and those of the states before them."""
         dxs = []
         d, running = sweep.start()
@@ -183,108 +228,32 @@ class _Run:
                 running = size
             if not self.alone:
                 dx, d = back(dy, d)
-            elif type(d) is tuple:
+            elif isinstance(d, tuple):
                 dx, d = back((dy + d[0], *d[1:]))
             else:
                 dx, d = back(dy + d)
+            d = tuple(d) if isinstance(d, tuple) else d
             dxs.append(dx)
         return sweep.ordered(dxs), sweep.last(d, running)
-
-
-class _Sweep:
-    """The order of steps, and what becomes of states between steps of different sizes."""
-
-    def __init__(self, table: RankTable, states: Any) -> None:
-        self.states = states
-        self.count = len(table)
-        self.sizes = self.ordered(table.size_at_t.tolist())
-
-    def ordered(self, steps: list[Any]) -> list[Any]:
-        return steps
-
-    def start(self) -> tuple[Any, int]:
-        return self.states, self.count
-
-    def resized(self, state: Any, running: int, size: int) -> Any:
-        raise NotImplementedError
-
-    def last(self, state: Any, running: int) -> Any:
-        return state
-
-
-class _Shrinking(_Sweep):
-    """From the first step to the last: the states of sequences that end are laid aside."""
-
-    def __init__(self, table: RankTable, states: Any) -> None:
-        super().__init__(table, states)
-        self.aside: list[Any] = []
-
-    def resized(self, state: Any, running: int, size: int) -> Any:
-        if type(state) is tuple:
-            self.aside.append(_cut(state, size, running))
-            return _cut(state, 0, size)
-        self.aside.append(state[size:])
-        return state[:size]
-
-    def last(self, state: Any, running: int) -> Any:
-        return _stacked([state, *reversed(self.aside)])
-
-
-class _Growing(_Sweep):
-    """From the last step to the first: sequences join with the state that they have."""
-
-    def ordered(self, steps: list[Any]) -> list[Any]:
-        return steps[::-1]
-
-    def start(self) -> tuple[Any, int]:
-        return _cut(self.states, 0, 0), 0
-
-    def resized(self, state: Any, running: int, size: int) -> Any:
-        more = _cut(self.states, running, size)
-        return _stacked([state, more]) if running else more
-
-    def last(self, state: Any, running: int) -> Any:
-        return self.resized(state, running, self.count)
-
-
-class _Once(_Sweep):
-    """One step without rows, where there is none, for what outputs would be like."""
-
-    def __init__(self, states: Any) -> None:
-        self.states, self.count, self.sizes = states, 0, [0]
 
 
 def _nothing(x: Packed) -> Any:
     return Ragged._make(x.values, x.inner)[:0] if x.inner else x.values[:0]
 
 
-def _check(y: Any, state: Any, sweep: _Sweep, at: int, size: int) -> None:
-    """Refuse an output or a state of another size than the step has."""
-    for one in (y, *(state if isinstance(state, tuple) else (state,))):
-        if len(one) != size:
-            t = sweep.ordered(list(range(len(sweep.sizes))))[at]
-            raise ValueError(f"cell: gave {len(one)} rows at step {t}, which has {size}")
+def _packed_outputs(ys: list[Any], table: RankTable, kinds: set[type]) -> Packed:
+    if len(kinds) > 1:
+        check_steps(ys, "cell")
+    try:
+        return packed_of(ys, table)
+    except (TypeError, ValueError, RuntimeError):
+        check_steps(ys, "cell")
+        raise
 
 
 def _kind(made: Any) -> str:
     inside = ", ".join(_kind(one) for one in made) if isinstance(made, tuple) else ""
     return f"({inside})" if inside else type(made).__name__
-
-
-def _cut(state: Any, begin: int, end: int) -> Any:
-    return tuple([one[begin:end] for one in state]) if type(state) is tuple else state[begin:end]
-
-
-def _stacked(parts: list[Any]) -> Any:
-    if len(parts) == 1:
-        return parts[0]
-    if type(parts[0]) is tuple:
-        return tuple([joined(each) for each in zip(*parts, strict=True)])
-    return joined(parts)
-
-
-def _each(change: Callable[[Any], Any], state: Any) -> Any:
-    return tuple([change(one) for one in state]) if isinstance(state, tuple) else change(state)
 
 
 def _packed(inputs: Any, level: int, order: Any) -> Packed:
@@ -302,13 +271,31 @@ def _rows(state: Any, table: RankTable, argument: str) -> Any:
     return rows
 
 
+def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
+    """The gradient of the last states: as many, with such rows."""
+    as_many(d_last, last, "d_last")
+    states = iter(last if isinstance(last, tuple) else (last,))
+
+    def one(given: Any, name: str) -> Any:
+        rows = _rows(given, table, name)
+        same_rows(rows, next(states), name, "the last state")
+        return rows
+
+    return each_state(one, d_last, "d_last")
+
+
 def _start(cell: Any, init: Any, x: Packed) -> Any:
     """The state that sequences start with: arrays."""
+    if not callable(cell):
+        raise TypeError(f"cell: expected a callable, got {type(cell).__name__}")
     torch = sys.modules.get("torch")
+    if torch is not None and isinstance(cell, torch.nn.RNNBase):
+        name = type(cell).__name__
+        raise TypeError(f"cell: {name} runs over all steps, expected a cell of one step, as {name}Cell")
     if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
         raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
     if init is not None:
-        return _each(lambda one: _rows(one, x.table, "init"), init)
+        return each_state(lambda one, name: _rows(one, x.table, name), init, "init")
     width = getattr(cell, "hidden_size", None)
     if width is None or not is_tensor(x.values):
         raise TypeError("init: needed, but for torch's cells over tensors")
@@ -316,11 +303,7 @@ def _start(cell: Any, init: Any, x: Packed) -> Any:
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 
 
-def _given(state: Any, table: RankTable) -> Any:
+def _given(states: Any, table: RankTable) -> Any:
     """States by rank as a caller gets them."""
-
-    def one(rows: Any) -> Any:
-        made = backprop_reorder(rows, table)
-        return Ragged._make(made, table.outer) if table.outer else made
-
-    return _each(one, state)
+    made = backprop_reorder(states, table)
+    return each_state(lambda one, _: Ragged._make(one, table.outer), made) if table.outer else made

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from varlen import _core
-from varlen.sequence.given import sequences
-from varlen.types import Packed, Ragged, RankTable, concatenate
-from varlen.types.levels import place_of
+from varlen.sequence.given import gradient_rows, sequences
+from varlen.sequence.outputs import check_steps, joined, packed_of
+from varlen.sequence.states import as_many, each_state, same_rows
+from varlen.types import Packed, Ragged, RankTable
+from varlen.types.arguments import listed
+from varlen.types.levels import composed, place_of
 from varlen.types.packing import reordered
-from varlen.types.values import as_values, is_tensor
-
-if TYPE_CHECKING:
-    from varlen.types.values import Values
+from varlen.types.values import as_values
 
 
 def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankTable:
@@ -128,9 +127,9 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
     Raises
     ------
     TypeError
-        Not a table, steps of several kinds.
+        Not a table, steps that are no arrays, or of several kinds; which step is named.
     ValueError
-        Another number of steps, or of rows in one, than the table has; which step is named.
+        Another number of steps, or of rows in one, than the table has; rows of several shapes.
 
     Notes
     -----
@@ -147,47 +146,14 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
         if table is not None and steps.table != _a_table(table):
             raise ValueError("steps: they are packed by another table")
         return steps.to_ragged()
-    parts, at = list(steps), _a_table(table)
+    parts, at = listed(steps, "steps", "arrays"), _a_table(table)
     if len(parts) != at.longest:
         raise ValueError(f"steps: {len(parts)} steps, but the longest sequence has length {at.longest}")
+    check_steps(parts, "steps")
     for t, (part, size) in enumerate(zip(parts, at.size_at_t.tolist(), strict=True)):
         if len(part) != size:
             raise ValueError(f"steps: step {t} holds {len(part)}, but {size} sequences are longer than {t}")
     return packed_of(parts, at).to_ragged()
-
-
-def packed_of(parts: Sequence[Any], table: RankTable) -> Packed:
-    """Steps of the right sizes as a Packed.
-
-    Examples
-    --------
-    >>> packed_of([np.array([1, 2]), np.array([3])], vl.RankTable([2, 1])).values
-    array([1, 2, 3])
-    """
-    if len(parts) and isinstance(parts[0], Ragged):
-        whole = concatenate(parts)
-        return Packed._make(whole.values, table, whole.levels)
-    return Packed._make(joined(parts), table)
-
-
-def joined(parts: Sequence[Any]) -> Values:
-    """Arrays or tensors one after another, dtypes promoted; float32 where there are none.
-
-    Examples
-    --------
-    >>> joined([np.array([1, 2]), np.array([3.5])])
-    array([1. , 2. , 3.5])
-    """
-    if not len(parts):
-        return np.zeros(0, np.float32)
-    if is_tensor(parts[0]):
-        from varlen.interop.torch import concat
-
-        return concat(list(parts))
-    try:
-        return _core.concat(parts)
-    except ValueError:
-        return np.concatenate(parts)  # promotes, or says what does not fit
 
 
 def reorder(x: Any, table: RankTable) -> Any:
@@ -196,7 +162,8 @@ def reorder(x: Any, table: RankTable) -> Any:
     Parameters
     ----------
     x
-        (n, ...), a row for each sequence; or a Ragged of n sequences of any lengths.
+        (n, ...), a row for each sequence; or a Ragged of n sequences of any lengths; or a tuple of these, as
+        the states of an LSTM are.
     table
         From `sort_by_length`.
 
@@ -207,7 +174,7 @@ def reorder(x: Any, table: RankTable) -> Any:
     Raises
     ------
     TypeError
-        Not a table, nothing that has rows.
+        Not a table, nothing that has rows, a list of arrays.
     ValueError
         Another number of rows, or sequences, than the table has.
 
@@ -224,7 +191,7 @@ def reorder(x: Any, table: RankTable) -> Any:
     [[3], [4, 5, 6], [1, 2]]
     """
     at = _a_table(table)
-    return _moved(x, at, at.indices, at.inverse, "x")
+    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), x, "x")
 
 
 def backprop_reorder(dY: Any, table: RankTable) -> Any:
@@ -237,7 +204,7 @@ def backprop_reorder(dY: Any, table: RankTable) -> Any:
     array([10, 20, 30])
     """
     at = _a_table(table)
-    return _moved(dY, at, at.inverse, at.indices, "dY")
+    return each_state(lambda one, name: _moved(one, at, at.inverse, at.indices, name), dY, "dY")
 
 
 def init_memories(h0: Any, table: RankTable) -> Any:
@@ -249,8 +216,11 @@ def init_memories(h0: Any, table: RankTable) -> Any:
     >>> vl.sequence.init_memories(np.array([[10.0], [20.0]]), table)
     array([[20.],
            [10.]])
+    >>> vl.sequence.init_memories((np.array([1, 2]), np.array([3, 4])), table)
+    (array([2, 1]), array([4, 3]))
     """
-    return reorder(h0, table)
+    at = _a_table(table)
+    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), h0, "h0")
 
 
 def shrink(memory: Any, t: int, table: RankTable) -> Any:
@@ -259,7 +229,8 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
     Parameters
     ----------
     memory
-        A row for each sequence of step t - 1, or a Ragged of as many sequences, by rank.
+        A row for each sequence of step t - 1, or a Ragged of as many sequences, by rank; or a tuple of
+        these.
     t
         The step, from 0; past the last one nothing is left.
     table
@@ -268,7 +239,7 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
     Raises
     ------
     TypeError
-        Not a table.
+        Not a table, nothing that has rows, a list of arrays.
     ValueError
         Fewer rows, or sequences, than are longer than t; a step below 0.
 
@@ -283,26 +254,44 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
     [[7, 8, 9], [7, 8], [7]]
     """
     size = _a_table(table).active(t)
-    if len(memory) < size:
-        raise ValueError(f"memory: has {len(memory)} rows, but {size} sequences are longer than {t}")
-    return memory[:size]
+
+    def one(rows: Any, name: str) -> Any:
+        if not hasattr(rows, "__len__") or getattr(rows, "ndim", 1) == 0:
+            raise TypeError(f"{name}: expected rows or sequences, got {type(rows).__name__}")
+        if len(rows) < size:
+            raise ValueError(f"{name}: has {len(rows)} rows, but {size} sequences are longer than {t}")
+        return rows[:size]
+
+    return each_state(one, memory, "memory")
 
 
 def backprop_shrink(dY: Any, memory: Any) -> Any:
     """The gradient of `shrink` for a memory: zeros where it was cut off.
+
+    Parameters
+    ----------
+    dY
+        Of what was kept: as many rows, or the first sequences under the levels that they have in the memory;
+        a tuple where the memory is one.
+    memory
+        What was shrunk.
+
+    Raises
+    ------
+    TypeError
+        A tuple for one state, the reverse, or of another number; a list of arrays.
+    ValueError
+        A gradient of more than the memory, that nests otherwise, or has rows of another shape.
 
     Examples
     --------
     >>> vl.sequence.backprop_shrink(np.array([1.0, 2.0]), np.array([7.0, 8.0, 9.0]))
     array([1., 2., 0.])
     """
-    d, was = (x.values if isinstance(x, Ragged) else as_values(x) for x in (dY, memory))
-    if len(d) > len(was):
-        raise ValueError(f"dY: has {len(d)} rows, the memory {len(was)}")
-    behind = (len(was) - len(d), *d.shape[1:])
-    zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
-    made = joined([d, zeros])
-    return Ragged._make(made, memory.levels) if isinstance(memory, Ragged) else made
+    as_many(dY, memory, "dY")
+    each_state(lambda one, _: one, memory, "memory")
+    memories = iter(memory if isinstance(memory, tuple) else (memory,))
+    return each_state(lambda d, name: _grown(d, next(memories), name), dY, "dY")
 
 
 def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
@@ -337,6 +326,27 @@ def _moved(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> An
     if isinstance(given, Ragged):
         return Ragged._make(*reordered(given.values, given.levels, order, back))
     return reordered(given, (), order, back)[0]
+
+
+def _grown(dY: Any, memory: Any, argument: str) -> Any:
+    """A gradient of the first rows, or sequences, with zeros for the others."""
+    nests = isinstance(memory, Ragged)
+    was = memory.values if nests else as_values(memory, "memory")
+    if isinstance(dY, Ragged):
+        if nests and len(dY) > len(memory):
+            raise ValueError(f"{argument}: has {len(dY)} sequences, the memory {len(memory)}")
+        d = gradient_rows(dY, dY.total, memory[: len(dY)].levels if nests else (), argument)
+    else:
+        d = as_values(dY, argument)
+        if len(d) > len(was):
+            raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(was)}")
+        if nests and len(d) not in composed(memory.levels).offsets:
+            raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
+    same_rows(d, was, argument, "the memory")
+    behind = (len(was) - len(d), *d.shape[1:])
+    zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
+    made = joined([d, zeros])
+    return Ragged._make(made, memory.levels) if nests else made
 
 
 def _a_table(table: Any) -> RankTable:

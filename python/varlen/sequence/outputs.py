@@ -1,0 +1,90 @@
+"""Outputs of steps, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.types import Packed, Ragged, RankTable, concatenate
+from varlen.types.arguments import unmasked
+from varlen.types.values import is_tensor
+
+if TYPE_CHECKING:
+    from varlen.types.values import Values
+
+
+def packed_of(parts: Sequence[Any], table: RankTable) -> Packed:
+    """Steps of the right sizes as a Packed.
+
+    Examples
+    --------
+    >>> packed_of([np.array([1, 2]), np.array([3])], vl.RankTable([2, 1])).values
+    array([1, 2, 3])
+    """
+    if len(parts) and isinstance(parts[0], Ragged):
+        whole = concatenate(parts)
+        return Packed._make(whole.values, table, whole.levels)
+    return Packed._make(joined(parts), table)
+
+
+def check_steps(parts: Sequence[Any], argument: str) -> None:
+    """Refuse steps that are no arrays, of several kinds, or with rows of several shapes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the step, and the first where they part.
+
+    Examples
+    --------
+    >>> check_steps([np.zeros((2, 3)), np.zeros((1, 4))], "steps")
+    Traceback (most recent call last):
+    ValueError: steps: step 1 has rows of shape (4,), step 0 has (3,)
+    """
+    for t, part in enumerate(parts):
+        nests = isinstance(part, Ragged)
+        rows = part.values if nests else part
+        watched, kind = is_tensor(rows), type(part).__name__
+        if not (watched or isinstance(rows, np.ndarray)) or rows.ndim == 0:
+            raise TypeError(f"{argument}: step {t} is of type {kind}, expected an array of rows")
+        if not watched:
+            unmasked(rows, f"{argument}: step {t}")
+            if rows.dtype.hasobject:
+                raise TypeError(f"{argument}: step {t} holds Python objects, which cannot be moved as bytes")
+        levels = len(part.levels) if nests else 0
+        found = nests, watched, levels, tuple(rows.shape[1:])
+        if t == 0:
+            first, of_first, rows_of_first = found, kind, type(rows).__name__
+        if found[0] != first[0] or (found[1] != first[1] and not nests):
+            raise TypeError(f"{argument}: step {t} is of type {kind}, step 0 of type {of_first}")
+        if found[1] != first[1]:
+            raise TypeError(
+                f"{argument}: step {t} holds values of type {type(rows).__name__}, step 0 of {rows_of_first}"
+            )
+        if levels != first[2]:
+            raise ValueError(f"{argument}: step {t} has {levels} levels, step 0 has {first[2]}")
+        if found[3] != first[3]:
+            raise ValueError(f"{argument}: step {t} has rows of shape {found[3]}, step 0 has {first[3]}")
+
+
+def joined(parts: Sequence[Any]) -> Values:
+    """Arrays or tensors one after another, dtypes promoted; float32 where there are none.
+
+    Examples
+    --------
+    >>> joined([np.array([1, 2]), np.array([3.5])])
+    array([1. , 2. , 3.5])
+    """
+    if not len(parts):
+        return np.zeros(0, np.float32)
+    if is_tensor(parts[0]):
+        from varlen.interop.torch import concat
+
+        return concat(list(parts))
+    try:
+        return _core.concat(parts)
+    except ValueError:
+        return np.concatenate(parts)  # promotes, or says what does not fit

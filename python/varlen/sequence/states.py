@@ -1,0 +1,76 @@
+"""States of cells and of hypotheses: an array, a tensor or a Ragged, or a tuple of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def each_state(change: Callable[[Any, str], Any], state: Any, argument: str = "state") -> Any:
+    """What `change` makes of a state, or of each in a tuple; it is told what an error calls that one.
+
+    Raises
+    ------
+    TypeError
+        A list of arrays, or one inside the tuple: as one array they would be stacked, which nobody means.
+
+    Examples
+    --------
+    >>> each_state(lambda h, name: (name, h.shape), (np.zeros(2), np.zeros((2, 3))), "h0")
+    (('h0[0]', (2,)), ('h0[1]', (2, 3)))
+    >>> each_state(lambda h, name: h, [np.zeros(2), np.zeros(2)], "h0")
+    Traceback (most recent call last):
+    TypeError: h0: a list of arrays, states are a tuple
+    """
+    if not isinstance(state, tuple):
+        if _holds_arrays(state):
+            raise TypeError(f"{argument}: a list of arrays, states are a tuple")
+        return change(state, argument)
+    for i, one in enumerate(state):
+        if _holds_arrays(one):
+            raise TypeError(f"{argument}[{i}]: a {type(one).__name__} of arrays, expected one state")
+    return tuple([change(one, f"{argument}[{i}]") for i, one in enumerate(state)])
+
+
+def as_many(given: Any, states: Any, argument: str) -> None:
+    """Refuse a tuple where there is one state, the reverse, and a tuple of another number of states.
+
+    Raises
+    ------
+    TypeError
+        Naming the argument and both.
+
+    Examples
+    --------
+    >>> as_many(np.zeros(2), (np.zeros(2), np.zeros(2)), "d_last")
+    Traceback (most recent call last):
+    TypeError: d_last: expected a tuple of 2 states, got ndarray
+    """
+    there, wanted = (len(x) if isinstance(x, tuple) else None for x in (given, states))
+    if there != wanted:
+        found = type(given).__name__ if there is None else f"a tuple of {there}"
+        expected = "one state" if wanted is None else f"a tuple of {wanted} states"
+        raise TypeError(f"{argument}: expected {expected}, got {found}")
+
+
+def same_rows(d: Any, rows: Any, argument: str, whose: str) -> None:
+    """Refuse a gradient whose rows have another shape than those that it is the gradient of.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument and both shapes.
+
+    Examples
+    --------
+    >>> same_rows(np.zeros((2, 3)), np.zeros((4, 2)), "dY", "the memory")
+    Traceback (most recent call last):
+    ValueError: dY: has rows of shape (3,), those of the memory have (2,)
+    """
+    shape, wanted = tuple(d.shape[1:]), tuple(rows.shape[1:])
+    if shape != wanted:
+        raise ValueError(f"{argument}: has rows of shape {shape}, those of {whose} have {wanted}")
+
+
+def _holds_arrays(state: Any) -> bool:
+    return isinstance(state, (list, tuple)) and any(getattr(item, "ndim", 0) for item in state)

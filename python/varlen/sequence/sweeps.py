@@ -1,0 +1,155 @@
+"""The states of a cell between steps of different sizes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from varlen.sequence.outputs import joined
+from varlen.types import Ragged, RankTable
+from varlen.types.values import is_tensor
+
+
+class Sweep:
+    """The order of steps, and what becomes of states, arrays or tuples of them, between steps of other sizes.
+
+    Examples
+    --------
+    >>> Sweep(vl.RankTable([3, 1]), np.zeros((2, 4))).sizes
+    [2, 1, 1]
+    """
+
+    def __init__(self, table: RankTable, states: Any) -> None:
+        self.states = states
+        self.count = len(table)
+        self.sizes = self.ordered(table.size_at_t.tolist())
+
+    def ordered(self, steps: Any) -> Any:
+        """What there is for each step, in the order of the sweep; and back again."""
+        return steps
+
+    def start(self) -> tuple[Any, int]:
+        """The states before the first step, and how many sequences run."""
+        return self.states, self.count
+
+    def resized(self, state: Any, running: int, size: int) -> Any:
+        """The states of a step of another size than the one before."""
+        raise NotImplementedError
+
+    def last(self, state: Any, running: int) -> Any:
+        """The states of all sequences after their last steps, by rank."""
+        return state
+
+    def steps(self, size: int) -> list[int]:
+        """When those states came from the cell that are stacked for a step of this size; -1 for no step."""
+        raise NotImplementedError
+
+
+class Shrinking(Sweep):
+    """From the first step to the last: the states of sequences that end are laid aside.
+
+    Examples
+    --------
+    >>> sweep = Shrinking(vl.RankTable([3, 1]), np.array([7, 8]))
+    >>> state = sweep.resized(sweep.states, 2, 1)
+    >>> state, sweep.last(state * 10, 1)
+    (array([7]), array([70,  8]))
+    """
+
+    def __init__(self, table: RankTable, states: Any) -> None:
+        super().__init__(table, states)
+        self.aside: list[Any] = []
+
+    def resized(self, state: Any, running: int, size: int) -> Any:
+        if type(state) is tuple:
+            self.aside.append(cut(state, size, running))
+            return cut(state, 0, size)
+        self.aside.append(state[size:])
+        return state[:size]
+
+    def last(self, state: Any, running: int) -> Any:
+        return _stacked([state, *reversed(self.aside)], self, running)
+
+    def steps(self, size: int) -> list[int]:
+        sizes = [self.count, *self.sizes]
+        ended = [t - 1 for t in range(len(self.sizes)) if sizes[t] != sizes[t + 1]]
+        return [len(self.sizes) - 1, *reversed(ended)]
+
+
+class Growing(Sweep):
+    """From the last step to the first: sequences join with the state that they have.
+
+    Examples
+    --------
+    >>> sweep = Growing(vl.RankTable([3, 1]), np.array([7, 8]))
+    >>> state = sweep.resized(sweep.states[:0], 0, 1)
+    >>> state, sweep.last(state * 10, 1)
+    (array([7]), array([70,  8]))
+    """
+
+    def ordered(self, steps: Any) -> Any:
+        return steps[::-1]
+
+    def start(self) -> tuple[Any, int]:
+        return cut(self.states, 0, 0), 0
+
+    def resized(self, state: Any, running: int, size: int) -> Any:
+        more = cut(self.states, running, size)
+        if not running:
+            return more
+        return _stacked([state, more], self, size)
+
+    def last(self, state: Any, running: int) -> Any:
+        return self.resized(state, running, self.count)
+
+    def steps(self, size: int) -> list[int]:
+        return [sum(one >= size for one in self.sizes)]
+
+
+class Once(Sweep):
+    """One step without rows, where there is none, for what outputs would be like.
+
+    Examples
+    --------
+    >>> Once(np.zeros((0, 4))).sizes
+    [0]
+    """
+
+    def __init__(self, states: Any) -> None:
+        self.states, self.count, self.sizes = states, 0, [0]
+
+
+def cut(state: Any, begin: int, end: int) -> Any:
+    """Some of the rows of each state, shared.
+
+    Examples
+    --------
+    >>> cut((np.array([7, 8]), np.array([9, 10])), 1, 2)
+    (array([8]), array([10]))
+    """
+    return tuple([one[begin:end] for one in state]) if type(state) is tuple else state[begin:end]
+
+
+def _stacked(parts: list[Any], sweep: Sweep, size: int) -> Any:
+    """States one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    try:
+        if type(parts[0]) is tuple:
+            return tuple([joined(each) for each in zip(*parts, strict=True)])
+        return joined(parts)
+    except (TypeError, ValueError, RuntimeError):
+        _unlike(parts, sweep.steps(size))
+        raise
+
+
+def _unlike(parts: list[Any], steps: list[int]) -> None:
+    """Refuse a state that is of another kind, or whose rows have another shape, than what is beside it."""
+    for (now, was), t in zip(pairwise(parts), steps, strict=False):
+        for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (now, was)), strict=True):
+            if isinstance(a, Ragged) or isinstance(b, Ragged) or is_tensor(a) != is_tensor(b):
+                kinds = f"{type(a).__name__} at step {t}, {type(b).__name__} before"
+                raise TypeError(f"cell: the state is of type {kinds}")
+            if a.shape[1:] != b.shape[1:]:
+                shapes = f"{tuple(a.shape[1:])} at step {t}, {tuple(b.shape[1:])} before"
+                raise ValueError(f"cell: the state has rows of shape {shapes}")
