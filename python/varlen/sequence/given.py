@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,6 +193,38 @@ def of_pad_value(error: ValueError) -> ValueError:
     return ValueError(re.sub("^(fill|empty):", "pad_value:", said))
 
 
+def said_of(error: Exception, argument: str) -> Exception:
+    """What the core refuses under a name of its own, said of an argument.
+
+    Examples
+    --------
+    >>> said_of(OverflowError("X: the result does not fit 63 bits"), "win_size")
+    OverflowError('win_size: the result does not fit 63 bits')
+    """
+    said = str(error).partition(": ")[2].replace("give max_len, ", "")
+    return type(error)(f"{argument}: {said}")
+
+
+def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
+    """What `add`, which adds rows up, makes of d. The two parts of complex numbers are columns to it.
+
+    Examples
+    --------
+    >>> in_parts(np.array([1 + 2j, 3j]), lambda rows: rows.sum(axis=0, keepdims=True))
+    array([1.+5.j])
+    """
+    if is_tensor(d):
+        if not d.is_complex():
+            return add(d)
+        from varlen.interop.torch_ops import in_parts as of_tensors
+
+        return of_tensors(d, add)
+    if d.dtype.kind != "c":
+        return add(d)
+    made = add(d.view(d.real.dtype).reshape(*d.shape, 2))
+    return made.view(np.result_type(made.dtype, np.complex64))[..., 0]
+
+
 def put_back(d: Any, rows: NDArray[np.int64], total: int) -> Any:
     """`total` rows, zeros but for those that d was taken from: the gradient of rows that were picked.
 
@@ -203,5 +236,5 @@ def put_back(d: Any, rows: NDArray[np.int64], total: int) -> Any:
     if is_tensor(d):
         from varlen.interop.torch_scatter import backprop_gather_add
 
-        return backprop_gather_add(d, rows[:, None], total)
-    return _core.backprop_gather_add(d, rows[:, None], total)
+        return in_parts(d, lambda each: backprop_gather_add(each, rows[:, None], total))
+    return in_parts(d, lambda each: _core.backprop_gather_add(each, rows[:, None], total))
