@@ -50,6 +50,15 @@ def test_numbers_beyond_63_bits_are_said_as_given(numbers, text):
         vl.sequence_unpad(np.ones((2, 2)), numbers)
 
 
+def test_numbers_of_levels_beyond_63_bits_are_said_as_given():
+    for length, text in (
+        ([[0], [2**64]], "length: sequence 1 has 1844"),
+        (([1, 2], [2**64, 1, 2]), r"length\[1\]: sequence 0 has 1844"),
+    ):
+        with pytest.raises(OverflowError, match=f"^{text}"):
+            vl.sequence_unpad(BLOCK, length)
+
+
 def test_numbers_that_are_no_integers_are_refused():
     for numbers in ([0, 0.5], [True, False], ["a", "b"], [None, 1]):
         with pytest.raises(TypeError, match=r"^offset: expected integers, got "):
@@ -111,6 +120,10 @@ def test_masks_are_made_of_floats_of_any_width():
         ("y", lambda: vl.sequence_expand(np.ones(1), Level([HUGE]))),
         ("y", lambda: vl.sequence_expand(np.ones((1, 8)), Level([HUGE // 16]))),
         ("y", lambda: vl.sequence_expand(vl.Ragged(np.ones(8), [8]), Level([HUGE]))),
+        (
+            "y",
+            lambda: vl.sequence_expand(vl.Ragged(np.empty((2**41, 0), "u1"), [2**40] * 2), Level([2**22, 1])),
+        ),
         ("y", lambda: sequence.backprop_sequence_expand([], vl.Ragged(np.ones(8), [8]), Level([HUGE]))),
         ("y", lambda: vl.sequence_expand_as([1.0], vl.Ragged(np.empty((HUGE, 0), np.uint8), [HUGE]))),
         ("maxlen", lambda: vl.sequence_mask([1, 2], HUGE)),

@@ -180,7 +180,7 @@ def _nested(tokens: Any) -> tuple[Ragged | None, Any]:
     if not len(tokens):
         return None, None
     for item in tokens:
-        if np.isscalar(item) or item is None:
+        if _is_one(item):
             raise TypeError(f"tokens: expected sequences, as those to erase, got {item!r}")
     try:
         given = Ragged.from_list(tokens if is_tensor(tokens) else list(unmasked(tokens, "tokens")))

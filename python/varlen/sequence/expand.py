@@ -85,6 +85,8 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
         return x._make(
             expand_blocks(x.values, *_groups(x.levels[at:], times)), _repeated(x.levels, at, times)
         )
+    if times.total * x.total >= 2**60:
+        _groups(x.levels[at:], times)
     values, below = _core.gather(x.values, x.levels[at:], times.row_ids)
     return x._make(values, (*_above(x.levels, at, times), *below))
 
@@ -232,7 +234,8 @@ def _repeated(levels: Levels, at: int, times: Level) -> Levels:
 def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:
     """The rows of each sequence with all its repeats, and without."""
     blocks = composed(levels)
-    with_room(int(np.dot(times.lengths.astype(np.float64), blocks.lengths)), "y")
+    if times.total * blocks.longest >= 2**60:  # the products may wrap around
+        with_room(int((times.lengths * blocks.lengths.astype(np.float64)).sum()), "y")
     return Level.from_lengths(times.lengths * blocks.lengths), blocks
 
 

@@ -126,8 +126,8 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
 
 def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
     """What NumPy takes for floats or objects, but are integers of Python, some of them beyond int64."""
-    if not hasattr(given, "dtype") and not isinstance(given, Ragged):
-        each = np.asarray(given, np.object_)
+    if numbers.dtype.hasobject or isinstance(given, (list, tuple)):
+        each = numbers if numbers.dtype.hasobject else np.asarray(given, np.object_)
         if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in each.flat):
             return each
     raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
