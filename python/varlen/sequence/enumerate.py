@@ -55,7 +55,7 @@ def sequence_enumerate(
     Raises
     ------
     ValueError
-        A win_size below 1, a pad_value that the dtype cannot hold.
+        A win_size below 1 or beyond memory, a pad_value that the dtype cannot hold.
     TypeError
         `input` is no Ragged.
     IndexError

@@ -40,6 +40,8 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
         x is no Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
     ValueError
         Rows of more than one number; tokens that nest otherwise.
+    OverflowError
+        Tokens in lists that no integer of 64 bits holds.
     IndexError
         No such level.
 

@@ -158,6 +158,8 @@ def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
         A length below 0 or above maxlen, which is named, or another number of them.
     TypeError
         Lengths that are no integers.
+    OverflowError
+        A length that does not fit 63 bits.
 
     Notes
     -----
