@@ -163,7 +163,7 @@ def test_sums_of_many_repeats_are_the_same_for_any_number_of_threads():
 @pytest.mark.parametrize("level", [-1, 0])
 def test_expand_under_autograd(level):
     torch = pytest.importorskip("torch")
-    r = vl.Ragged(np.zeros(4), [[2, 0, 1], [1, 3, 0]])
+    r = vl.Ragged(np.zeros((4, 2)), [[2, 0, 1], [1, 3, 0]])
     y = Level([2, 1, 3])
     x = torch.randn(4, 2, dtype=torch.float64, requires_grad=True)
 

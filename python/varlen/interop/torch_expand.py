@@ -9,7 +9,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.interop.torch_ops import Op, by_bytes, has_no_name, offsets_of, on_cpu
+from varlen.interop.torch_ops import Op, by_bytes, has_no_name, in_parts, offsets_of, on_cpu
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +44,8 @@ def expand_blocks(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor
     >>> expand_blocks(torch.tensor([1.0, 2.0, 3.0]), Level([4, 1]), Level([2, 1]))
     tensor([1., 2., 1., 2., 3.])
     """
+    if x.is_complex():
+        return in_parts(x, lambda each: expand_blocks(each, groups, blocks))
     if has_no_name(x):
         return by_bytes(x, lambda rows: _repeated(rows, groups.offsets, blocks.offsets, groups.total), "x")
     made: torch.Tensor = _expand_blocks(on_cpu(x, "x"), offsets_of(groups), offsets_of(blocks), groups.total)

@@ -288,6 +288,20 @@ def by_bytes(
     return moved
 
 
+def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """What `add`, which moves or adds rows, makes of complex rows, whose two parts are columns to it.
+
+    Examples
+    --------
+    >>> in_parts(torch.tensor([1 + 2j, 3j]), lambda rows: rows.sum(0, keepdim=True))
+    tensor([1.+5.j])
+    """
+    made = add(torch.view_as_real(x.resolve_conj()))
+    if not made.numel():  # what is empty may have strides that cannot be viewed
+        return torch.complex(made[..., 0], made[..., 1])
+    return torch.view_as_complex(made.contiguous())
+
+
 def into(made: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
     """`made`, or `out` with its numbers.
 

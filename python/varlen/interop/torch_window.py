@@ -10,7 +10,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.interop.torch_ops import Op, into, offsets_of, on_cpu
+from varlen.interop.torch_ops import Op, in_parts, into, offsets_of, on_cpu
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,7 +108,12 @@ def seq2col(
     """
     kept = _core.seq2col(_nothing(len(x)), level, left, right, dilation, stride)[1]
     shape = [left, right, dilation, stride]
-    made = _places(on_cpu(x, "X"), offsets_of(level), kept.total, shape, max_bytes)
+
+    def places(each: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = _places(on_cpu(each, "X"), offsets_of(level), kept.total, shape, max_bytes)
+        return made
+
+    made = in_parts(x, places) if x.is_complex() else places(x)
     flat = made.reshape(len(made), made.shape[1] * x.shape[1:].numel()) if x.ndim < 3 else made
     return into(flat, out), kept
 

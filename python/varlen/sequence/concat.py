@@ -82,8 +82,11 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     [[[5.0], [6.0]], [[], [7.0]]]
     """
     parts, at = _parts(input, level)
+    check_rows(parts, "input")
+    nothing = [part._make(np.empty((part.total, 0), np.uint8), part.levels) for part in parts]
+    made = woven(nothing, at, "input")
     over = [composed(part.levels[at:]) for part in parts]
-    d = gradient_rows(dY.values if isinstance(dY, Ragged) else dY, sum(part.total for part in parts))
+    d = gradient_rows(dY, made.total, made.levels, inner=tuple(parts[0].values.shape[1:]))
     lengths = np.stack([each.lengths for each in over], axis=1)
     pieces = Ragged._make(d, (Level.from_lengths(lengths.reshape(-1)),))
     n, k = lengths.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.ops.window import backprop_seq2col
-from varlen.sequence.given import fill_for, gradient_rows, of_pad_value, picked, put_back, sequences
+from varlen.sequence.given import (
+    fill_for,
+    gradient_rows,
+    in_parts,
+    of_pad_value,
+    picked,
+    put_back,
+    said_of,
+    sequences,
+)
 from varlen.types import Ragged
 from varlen.types.arguments import whole
 from varlen.types.levels import place_of
@@ -45,7 +55,7 @@ def sequence_enumerate(
     Raises
     ------
     ValueError
-        A win_size below 1, a pad_value that the dtype cannot hold.
+        A win_size below 1 or beyond memory, a pad_value that the dtype cannot hold.
     TypeError
         `input` is no Ragged.
     IndexError
@@ -69,16 +79,9 @@ def sequence_enumerate(
             raise ValueError(f"pad_value: at level {level} empty sequences pad, not {pad_value!r}")
         return _of_sequences(r, at, size)
     values, over = r.values, r.levels[-1]
-    rows = values.reshape(len(values), *_inner(values))
+    inner = _inner(values)
     fill = fill_for(host(values[:0]), pad_value)
-    if is_tensor(values):
-        from varlen.interop.torch_window import seq2col
-
-        made = seq2col(rows.reshape(len(rows), 1, *rows.shape[1:]), over, 0, size - 1, 1, 1, None, None)[0]
-        made = made if made.dtype == values.dtype else made.view(values.dtype)  # bytes that have no name
-    else:
-        made = _core.seq2col(rows.reshape(len(rows), 1, *rows.shape[1:]), over, 0, size - 1)[0]
-    made = made.reshape(len(rows), size, *rows.shape[1:])
+    made = _places(values.reshape(len(values), 1, *inner), over, size).reshape(len(values), size, *inner)
     if is_zero(pad_value):
         return r._make(made, r.levels)
     try:
@@ -112,20 +115,37 @@ def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: in
     at = place_of(level, r.levels)
     if at < len(r.levels) - 1:
         made = _of_sequences(r._make(np.arange(r.total), r.levels), at, size)
-        d = gradient_rows(dY, made.total, made.levels)
+        d = gradient_rows(dY, made.total, made.levels, inner=tuple(r.values.shape[1:]))
         return r._make(put_back(d, made.values, r.total), r.levels)
-    d = gradient_rows(dY, r.total, r.levels)
-    inner = _inner(r.values)
-    if d.shape[1:] != (size, *inner):
-        raise ValueError(f"dY: has rows of shape {tuple(d.shape[1:])}, expected {(size, *inner)}")
-    dX = backprop_seq2col(d.reshape(*d.shape[:2], -1, 1), 0, right=size - 1, lengths=r.levels[-1])
+    inner, over = _inner(r.values), r.levels[-1]
+    d = gradient_rows(dY, r.total, r.levels, inner=(size, *inner))
+    dX = in_parts(d, lambda each: _sums(each, over, size))
     return r._make(dX.reshape(r.values.shape), r.levels)
+
+
+def _sums(d: Any, over: Level, size: int) -> Any:
+    """For each row the sum of its places in the windows."""
+    column = d.reshape(len(d), size, math.prod(d.shape[2:]), 1)
+    return backprop_seq2col(column, 0, right=size - 1, lengths=over).reshape(len(d), *d.shape[2:])
 
 
 def _inner(values: Any) -> tuple[int, ...]:
     """The shape of a row inside a window: none for plain numbers, and for rows of one."""
     shape = tuple(values.shape[1:])
     return () if shape == (1,) else shape
+
+
+def _places(rows: Any, over: Level, size: int) -> Any:
+    """Each row with those behind it, zeros where there are none."""
+    try:
+        if not is_tensor(rows):
+            return _core.seq2col(rows, over, 0, size - 1)[0]
+        from varlen.interop.torch_window import seq2col
+
+        made = seq2col(rows, over, 0, size - 1, 1, 1, None, None)[0]
+    except (ValueError, OverflowError) as error:
+        raise said_of(error, "win_size") from None
+    return made if made.dtype == rows.dtype else made.view(rows.dtype)  # bytes that have no name
 
 
 def _filled(made: Any, over: Level, size: int, fill: Any) -> Any:
@@ -149,7 +169,7 @@ def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
     below = r.levels[at + 1]
     padded = Level.from_offsets(np.append(below.offsets, below.total))
     numbers = np.arange(over.total, 0, -1).reshape(-1, 1, 1)
-    order = over.total - _core.seq2col(numbers, over, 0, size - 1)[0].reshape(-1)
+    order = over.total - _places(numbers, over, size).reshape(-1)
     values = r.values
     watched = is_tensor(values) and values.requires_grad
     of = np.arange(r.total) if watched else values

@@ -8,10 +8,11 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import gradient_rows, picked, put_back, sequences
+from varlen.sequence.given import array_of, gradient_rows, picked, put_back, sequences
 from varlen.types import Ragged, concatenate
+from varlen.types.arguments import unmasked
 from varlen.types.levels import counted_before, place_of, recounted
-from varlen.types.values import is_tensor, through
+from varlen.types.values import as_values, is_tensor, through
 
 
 def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
@@ -36,15 +37,18 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     Raises
     ------
     TypeError
-        x is no Ragged, tokens are no numbers.
+        x is no Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
     ValueError
         Rows of more than one number; tokens that nest otherwise.
+    OverflowError
+        Tokens in lists that no integer of 64 bits holds.
     IndexError
         No such level.
 
     Notes
     -----
-    As Paddle's `sequence_erase`, which takes tokens and numbers of two dtypes. NaN equals nothing.
+    As Paddle's `sequence_erase`, which takes tokens and numbers of two dtypes. NaN equals nothing, nor does
+    a token that the dtype of x cannot hold exactly.
 
     Examples
     --------
@@ -56,7 +60,7 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     """
     r = sequences(x)
     at = place_of(level, r.levels)
-    if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and r.values.dtype.kind in "biuf":
+    if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and _has_words(r.values.dtype):
         return _erased(r, tokens)
     keep = _kept(r, at, tokens)
     kept = recounted(r.levels[at], counted_before(keep))
@@ -91,22 +95,22 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
     """
     r = sequences(x)
     at = place_of(level, r.levels)
-    keep = _kept(r, at, tokens)
-    for each in r.levels[at + 1 :]:
-        keep = np.repeat(keep, each.lengths)
-    where = np.flatnonzero(keep)
-    d = gradient_rows(dY.values if isinstance(dY, Ragged) else dY, len(where))
+    chosen = _kept(r, at, tokens)
+    levels = (*r.levels[:at], recounted(r.levels[at], counted_before(chosen)))
+    where: Any = np.flatnonzero(chosen)
+    if at < len(r.levels) - 1:
+        where, below = picked(r._make(np.arange(r.total), r.levels), at + 1, chosen)
+        levels = (*levels, *below)
+    d = gradient_rows(dY, len(where), levels, inner=tuple(r.values.shape[1:]))
     return r._make(put_back(d, where, r.total), r.levels)
 
 
 def _erased(r: Ragged, tokens: Any) -> Ragged:
-    """Rows of numbers, compared by their bytes."""
+    """Rows of numbers of up to 8 bytes, compared by these."""
     _one_number(r)
     values = np.require(r.values, r.values.dtype.newbyteorder("="), ["C", "A"])
-    given = _numbers(tokens)
-    with np.errstate(all="ignore"):
-        alike = given.astype(values.dtype)
-    alike = alike[alike == given]  # what the dtype cannot hold, and NaN, is equal to nothing
+    alike, held = _as_rows(_numbers(tokens), values.dtype)
+    alike = alike[held]
     if values.dtype.kind == "f":
         zeros = alike[alike == 0]
         alike = np.concatenate([alike, -zeros, abs(zeros)])
@@ -114,6 +118,10 @@ def _erased(r: Ragged, tokens: Any) -> Ragged:
     rows, kept = _core.erase(words, r.levels[-1], np.unique(alike.view(words.dtype)))
     rows = rows.view(values.dtype)
     return r._make(rows.astype(r.values.dtype, copy=False), (*r.levels[:-1], kept))
+
+
+def _has_words(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
 def _one_number(r: Ragged) -> None:
@@ -125,44 +133,107 @@ def _kept(r: Ragged, at: int, tokens: Any) -> Any:
     """Which rows, or which sequences below level `at`, equal no token: bool."""
     _one_number(r)
     rows = _read(r.values).reshape(-1)
-    if at == len(r.levels) - 1:
-        return ~np.isin(rows, _numbers(tokens))
-    given = tokens if isinstance(tokens, Ragged) else Ragged.from_list(tokens) if len(tokens) else None
+    depth = len(r.levels) - at - 1
+    if not depth:
+        alike, held = _as_rows(_numbers(tokens), rows.dtype)
+        return ~np.isin(rows, alike[held])
+    given, numbers = _nested(tokens)
     if given is None:
         return np.ones(r.levels[at].total, np.bool_)
-    if len(given.levels) != len(r.levels) - at - 1:
+    if len(given.levels) != depth:
         raise ValueError(
-            f"tokens: expected {len(r.levels) - at - 1} levels, as the sequences to erase have, "
-            f"got {len(given.levels)}"
+            f"tokens: expected {depth} levels, as the sequences to erase have, got {len(given.levels)}"
         )
-    alike = Ragged(_numbers(given.values), levels=given.levels)
-    return ~_among(Ragged._make(rows, r.levels[at + 1 :]), alike)
+    if len(numbers) != given.total:
+        raise ValueError(f"tokens: expected rows of one number, got shape {tuple(given.values.shape[1:])}")
+    alike, held = _as_rows(numbers, rows.dtype)
+    return ~_among(Ragged._make(rows, r.levels[at + 1 :]), Ragged._make(alike, given.levels), held)
 
 
 def _read(values: Any) -> Any:
-    """Numbers for NumPy to compare."""
-    if not is_tensor(values):
-        return values
-    from varlen.interop.torch import readable
-
-    return readable(values)
+    """Numbers for NumPy to compare: what it has no name for as float32, which holds it."""
+    read = array_of(values, "tokens")
+    return read.astype(np.float32) if read.dtype.kind == "V" and read.dtype.type is not np.void else read
 
 
 def _numbers(tokens: Any) -> Any:
-    numbers = np.asarray(_read(tokens.values if isinstance(tokens, Ragged) else tokens)).reshape(-1)
-    if numbers.dtype.kind not in "biuf":
-        raise TypeError(f"tokens: expected numbers, got {numbers.dtype}")
-    return numbers
+    """Tokens laid end to end: numbers of NumPy, or of Python where no dtype holds them all."""
+    given = tokens.values if isinstance(tokens, Ragged) else tokens
+    read = _read(as_values([given] if _is_one(given) else given, "tokens")).reshape(-1)
+    if read.dtype.kind not in "biuf":
+        raise TypeError(f"tokens: expected numbers, got {read.dtype}")
+    if read.dtype.kind == "f" and isinstance(given, (list, tuple)):
+        each = np.asarray(given, np.object_).reshape(-1)
+        return each if any(isinstance(x, (int, np.integer)) for x in each) else read
+    return read
 
 
-def _among(r: Ragged, tokens: Ragged) -> Any:
+def _is_one(given: Any) -> bool:
+    """Whether something is no list of things."""
+    return isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
+
+
+def _nested(tokens: Any) -> tuple[Ragged | None, Any]:
+    """Tokens that are sequences, None where there are none, and their numbers."""
+    if isinstance(tokens, Ragged):
+        return tokens, _numbers(tokens)
+    if _is_one(tokens):
+        raise TypeError(f"tokens: expected a list of sequences, got {type(tokens).__name__}")
+    if not len(tokens):
+        return None, None
+    for item in tokens:
+        if _is_one(item):
+            raise TypeError(f"tokens: expected sequences, as those to erase, got {item!r}")
+    try:
+        given = Ragged.from_list(tokens if is_tensor(tokens) else list(unmasked(tokens, "tokens")))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)("tokens" + str(error).removeprefix("data")) from None
+    leaves = tokens
+    if isinstance(given.values, np.ndarray) and given.values.dtype.kind == "f":
+        for _ in given.levels:
+            leaves = [x for each in leaves for x in each]
+        if len(leaves) == given.total and all(isinstance(x, (int, float)) for x in leaves):
+            return given, _numbers(leaves)
+    return given, _numbers(given)
+
+
+def _as_rows(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Tokens in the dtype of x, and which of them it holds exactly: others, and NaN, equal nothing."""
+    if dtype.kind not in "biufc":
+        if len(tokens):
+            raise TypeError(f"tokens: numbers equal nothing in x, of {dtype}")
+        return np.empty(0, dtype), np.empty(0, np.bool_)
+    if dtype.kind == "c":
+        dtype = np.empty(0, dtype).real.dtype
+    if tokens.dtype.hasobject:
+        each = [_as_rows(np.asarray(x).reshape(1), dtype) for x in tokens]
+        return np.concatenate([made for made, _ in each]), np.concatenate([held for _, held in each])
+    given = tokens.view(np.uint8) if tokens.dtype.kind == "b" else tokens
+    if dtype.kind in "iu" and given.dtype.kind == "f":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        wide = given.astype(np.promote_types(given.dtype, np.float64))
+        there = (wide >= float(low)) & (wide < float(high // 2 + 1) * 2) & (wide == np.trunc(wide))
+        return np.where(there, wide, 0).astype(dtype), there
+    with np.errstate(all="ignore"):
+        made = given.astype(dtype)
+        if dtype.kind == "f" and given.dtype.kind in "iu":
+            # What was rounded up beyond the integers must not go back among them.
+            wide = made.astype(np.promote_types(dtype, np.float64))
+            there = np.isfinite(wide) & (wide < float(int(np.iinfo(given.dtype).max) + 1))
+            there &= np.where(there, made, 0).astype(given.dtype) == given
+            return made, there
+        return made, (made.astype(given.dtype) == given) & ((made < 0) == (given < 0))
+
+
+def _among(r: Ragged, tokens: Ragged, held: Any) -> Any:
     """Which sequences of the outermost level are equal to one of the tokens, whole: bool.
 
-    Rows get the number of the token's row that they equal, -1 where there is none; then, from the innermost
-    level on, sequences get a number for what they hold, until there is one for each of the outermost.
+    Rows get the number of the token's row that they equal, -1 where there is none, and -2 is a token's row
+    that nothing equals; then, from the innermost level on, sequences get a number for what they hold, until
+    there is one for each of the outermost.
     """
-    known = np.unique(tokens.values)
-    ids, named = _ids(r.values, known), _ids(tokens.values, known)
+    known = np.unique(tokens.values[held])
+    ids, named = _ids(r.values, known), np.where(held, _ids(tokens.values, known), -2)
     for below, wanted in zip(reversed(r.levels), reversed(tokens.levels), strict=True):
         ids, named = _numbered(ids, below, named, wanted)
     return np.isin(ids, named[named >= 0])
@@ -180,7 +251,7 @@ def _numbered(ids: Any, level: Level, named: Any, tokens: Level) -> tuple[Any, A
     may = np.isin(level.lengths, tokens.lengths)
     chosen = Ragged._make(ids, (level,))[may]
     both = concatenate([chosen, Ragged._make(named, (tokens,))])
-    block = both.to_dense(fill=-2)
+    block = both.to_dense(fill=-3)
     _, which = np.unique(block, axis=0, return_inverse=True) if block.shape[1] else (0, np.zeros(len(block)))
     numbers = np.full(len(level), -1)
     numbers[may] = which.reshape(-1)[: len(chosen)]

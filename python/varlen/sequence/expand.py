@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import gradient_rows, sequences
+from varlen.sequence.given import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
+from varlen.types.arguments import with_room
 from varlen.types.levels import composed, place_of, recounted
 from varlen.types.reductions import reduced
 from varlen.types.values import as_values, is_tensor, spread
@@ -50,6 +52,8 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
         No such level of x or y.
     TypeError
         y is no Ragged, x no rows.
+    OverflowError
+        Repeats that no memory could hold.
 
     Notes
     -----
@@ -69,19 +73,22 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
         rows = as_values(x, "x")
-        return spread(rows, _fitting(times, len(rows), "rows"))
+        _fitting(times, len(rows), "rows")
+        _check_room(times.total, rows)
+        return spread(rows, times)
     at = place_of(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
-    above = x.levels[:at]
-    if at:  # the level right above counts sequences, of which there are others now
-        above = (*above[:-1], recounted(above[-1], times.offsets))
+    _check_room(times.total, x.values)
     if is_tensor(x.values):
         from varlen.interop.torch_expand import expand_blocks
 
-        below = _core.gather(np.empty((x.total, 0), np.uint8), x.levels[at:], times.row_ids)[1]
-        return x._make(expand_blocks(x.values, *_groups(x.levels[at:], times)), (*above, *below))
+        return x._make(
+            expand_blocks(x.values, *_groups(x.levels[at:], times)), _repeated(x.levels, at, times)
+        )
+    if times.total * x.total >= 2**60:
+        _groups(x.levels[at:], times)
     values, below = _core.gather(x.values, x.levels[at:], times.row_ids)
-    return x._make(values, (*above, *below))
+    return x._make(values, (*_above(x.levels, at, times), *below))
 
 
 def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, level: int = -1) -> Any:
@@ -109,17 +116,20 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
     """
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
-        _fitting(times, len(as_values(x, "x")), "rows")
-        return reduced("sum", gradient_rows(dY, times.total), times, 0)
+        rows = as_values(x, "x")
+        _fitting(times, len(rows), "rows")
+        d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
+        return in_parts(d, lambda each: reduced("sum", each, times, 0))
     at = place_of(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
-    d = gradient_rows(dY.values if isinstance(dY, Ragged) else dY, groups.total)
+    levels = _repeated(x.levels, at, times) if isinstance(dY, Ragged) else ()
+    d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))
     if is_tensor(d):
         from varlen.interop.torch_expand import reduce_blocks
 
-        return x._make(reduce_blocks(d, groups, blocks), x.levels)
-    return x._make(_core.reduce_blocks(d, groups, blocks), x.levels)
+        return x._make(in_parts(d, lambda each: reduce_blocks(each, groups, blocks)), x.levels)
+    return x._make(in_parts(d, lambda each: _core.reduce_blocks(each, groups, blocks)), x.levels)
 
 
 def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged:
@@ -162,7 +172,9 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     """
     over, levels = _as_over(y, level)
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
-    return Ragged._make(spread(rows, _fitting(over, len(rows), "rows")), levels)
+    _fitting(over, len(rows), "rows")
+    _check_room(over.total, rows)
+    return Ragged._make(spread(rows, over), levels)
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
@@ -186,7 +198,7 @@ def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
     array([3., 0., 4.])
     """
     over, levels = _as_over(y, level)
-    return reduced("sum", gradient_rows(dY, over.total, levels), over, 0)
+    return in_parts(gradient_rows(dY, over.total, levels), lambda each: reduced("sum", each, over, 0))
 
 
 def _times(y: Any, ref_level: int) -> Level:
@@ -198,15 +210,32 @@ def _times(y: Any, ref_level: int) -> Level:
     return levels[place_of(ref_level, levels, "ref_level")]
 
 
-def _fitting(times: Level, count: int, what: str) -> Level:
+def _fitting(times: Level, count: int, what: str) -> None:
     if len(times) != count:
         raise ValueError(f"x: has {count} {what}, but the level of y has {len(times)} sequences")
-    return times
+
+
+def _check_room(count: int, rows: Any) -> None:
+    """Refuse so many rows like these where no memory could hold them, nor a number for each."""
+    with_room(count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8), "y")
+
+
+def _above(levels: Levels, at: int, times: Level) -> Levels:
+    """The levels above; that right above counts sequences, of which there are others now."""
+    return (*levels[: at - 1], recounted(levels[at - 1], times.offsets)) if at else ()
+
+
+def _repeated(levels: Levels, at: int, times: Level) -> Levels:
+    """The levels of what `sequence_expand` gives."""
+    nothing = np.empty((levels[-1].total, 0), np.uint8)
+    return (*_above(levels, at, times), *_core.gather(nothing, levels[at:], times.row_ids)[1])
 
 
 def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:
     """The rows of each sequence with all its repeats, and without."""
     blocks = composed(levels)
+    if times.total * blocks.longest >= 2**60:  # the products may wrap around
+        with_room(int((times.lengths * blocks.lengths.astype(np.float64)).sum()), "y")
     return Level.from_lengths(times.lengths * blocks.lengths), blocks
 
 

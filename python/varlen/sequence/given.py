@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
 from varlen.types import Ragged
+from varlen.types.arguments import unmasked
 from varlen.types.levels import difference, same
 from varlen.types.shifts import is_zero
-from varlen.types.values import as_ints, as_values, is_tensor
+from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from varlen.types.levels import Levels
     from varlen.types.values import Values
+
+_MOST = 2**63 - 1
 
 
 def sequences(x: Any, argument: str = "x") -> Ragged:
@@ -92,19 +96,27 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
         They are no integers.
     ValueError
         There are more or fewer, or one is below `least`, None for what is checked later.
+    OverflowError
+        One does not fit 63 bits.
 
     Examples
     --------
     >>> per_sequence([[2], [0]], 2, "length"), per_sequence(1, 2, "length")
     (array([2, 0]), array([1, 1]))
     """
-    numbers = np.asarray(as_ints(given.values if isinstance(given, Ragged) else given))
+    numbers = array_of(given, argument)
     if numbers.dtype.kind not in "iu" and numbers.size:
-        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+        numbers = _integers(given, numbers, argument)
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
     if numbers.shape not in ((), (count,)):
         raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
+    if numbers.dtype.kind in "uO":
+        beyond = (numbers > _MOST) | (numbers < -_MOST - 1 if numbers.dtype.hasobject else False)
+        if np.any(beyond):
+            at = int(np.argmax(beyond))
+            where = f"sequence {at} has {numbers[at]}" if numbers.ndim else str(numbers)
+            raise OverflowError(f"{argument}: {where}, which does not fit 63 bits")
     each = (numbers if numbers.ndim else np.full(count, numbers)).astype(np.int64, copy=False)
     if least is not None and count and each.min() < least:
         i = int((each < least).argmax())
@@ -112,14 +124,57 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
     return each
 
 
+def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
+    """What NumPy takes for floats or objects, but are integers of Python, some of them beyond int64."""
+    if numbers.dtype.hasobject or isinstance(given, (list, tuple)):
+        each = numbers if numbers.dtype.hasobject else np.asarray(given, np.object_)
+        if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in each.flat):
+            return each
+    raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+
+
+def array_of(given: Any, argument: str) -> NDArray[Any]:
+    """Numbers as NumPy reads them, of a Ragged its rows; what NumPy has no name for is float32.
+
+    Raises
+    ------
+    TypeError
+        A masked array.
+    ValueError
+        Lists that are no rectangle.
+
+    Examples
+    --------
+    >>> array_of([[1], [2, 3]], "length")
+    Traceback (most recent call last):
+    ValueError: length: not a rectangle of numbers
+    """
+    if isinstance(given, Ragged):
+        given = given.values
+    if is_tensor(given):
+        from varlen.interop.torch import readable
+
+        return readable(given)
+    try:
+        return np.asarray(unmasked(given, argument))
+    except ValueError:
+        raise ValueError(f"{argument}: not a rectangle of numbers") from None
+
+
 def fill_for(values: Any, fill: Any) -> Any:
     """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given.
+
+    Raises
+    ------
+    TypeError
+        A masked array, said of `pad_value`.
 
     Examples
     --------
     >>> fill_for(np.array(["a"]), 0.0), fill_for(np.array([1.5]), 2)
     (array('', dtype='<U1'), 2)
     """
+    unmasked(fill, "pad_value")
     zero = is_zero(fill) or (type(fill) is float and str(fill) == "0.0")
     if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
         return np.zeros((), values.dtype)
@@ -138,6 +193,38 @@ def of_pad_value(error: ValueError) -> ValueError:
     return ValueError(re.sub("^(fill|empty):", "pad_value:", said))
 
 
+def said_of(error: Exception, argument: str) -> Exception:
+    """What the core refuses under a name of its own, said of an argument.
+
+    Examples
+    --------
+    >>> said_of(OverflowError("X: the result does not fit 63 bits"), "win_size")
+    OverflowError('win_size: the result does not fit 63 bits')
+    """
+    said = str(error).partition(": ")[2].replace("give max_len, ", "")
+    return type(error)(f"{argument}: {said}")
+
+
+def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
+    """What `add`, which adds rows up, makes of d. The two parts of complex numbers are columns to it.
+
+    Examples
+    --------
+    >>> in_parts(np.array([1 + 2j, 3j]), lambda rows: rows.sum(axis=0, keepdims=True))
+    array([1.+5.j])
+    """
+    if is_tensor(d):
+        if not d.is_complex():
+            return add(d)
+        from varlen.interop.torch_ops import in_parts as of_tensors
+
+        return of_tensors(d, add)
+    if d.dtype.kind != "c":
+        return add(d)
+    made = add(d.view(d.real.dtype).reshape(*d.shape, 2))
+    return made.view(np.result_type(made.dtype, np.complex64))[..., 0]
+
+
 def put_back(d: Any, rows: NDArray[np.int64], total: int) -> Any:
     """`total` rows, zeros but for those that d was taken from: the gradient of rows that were picked.
 
@@ -149,5 +236,5 @@ def put_back(d: Any, rows: NDArray[np.int64], total: int) -> Any:
     if is_tensor(d):
         from varlen.interop.torch_scatter import backprop_gather_add
 
-        return backprop_gather_add(d, rows[:, None], total)
-    return _core.backprop_gather_add(d, rows[:, None], total)
+        return in_parts(d, lambda each: backprop_gather_add(each, rows[:, None], total))
+    return in_parts(d, lambda each: _core.backprop_gather_add(each, rows[:, None], total))

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.sequence.given import gradient_rows
+from varlen.sequence.given import array_of, gradient_rows
 from varlen.types import Ragged
 from varlen.types.arguments import whole
-from varlen.types.values import as_ints, as_values, is_tensor, like, taken
+from varlen.types.values import as_values, is_tensor, like, taken
 
 Sizes = int | Sequence[int]
 
@@ -116,8 +116,9 @@ def backprop_im2sequence(
     n, channels, height, width = images.shape
     grid = _Grid(images.shape, filter_size, stride, padding)
     level, which = grid.chosen(input_image_size, out_stride)
-    d = gradient_rows(dY.values if isinstance(dY, Ragged) else dY, level.total)
     (fh, fw), (sh, sw), (up, left, below, right) = grid.filter, grid.stride, grid.padding
+    above = input.levels if isinstance(input, Ragged) else ()
+    d = gradient_rows(dY, level.total, (*above, level), inner=(channels * fh * fw,))
     zeros = d.new_zeros if is_tensor(d) else lambda shape: np.zeros(shape, d.dtype)
     if which is not None:
         every = zeros((n * grid.down * grid.across, d.shape[1]))
@@ -156,7 +157,7 @@ class _Grid:
         steps = _pair(out_stride, "out_stride", 1)
         if sizes is None:
             return Level.from_lengths(np.full(self.count, self.down * self.across)), None
-        real = np.asarray(as_ints(sizes))
+        real = array_of(sizes, "input_image_size")
         if real.shape != (self.count, 2) or real.dtype.kind not in "iu":
             raise ValueError(
                 f"input_image_size: expected ({self.count}, 2) integers, got {real.dtype}{real.shape}"

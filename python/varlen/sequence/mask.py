@@ -8,8 +8,9 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.ops.mask import mask
+from varlen.sequence.given import array_of, said_of
 from varlen.types import Ragged
-from varlen.types.arguments import a_dtype, unmasked, whole
+from varlen.types.arguments import a_dtype, whole
 from varlen.types.values import is_tensor, like
 
 
@@ -62,12 +63,14 @@ def sequence_mask(
     if isinstance(x, Ragged):
         values, over, above = x._over(level)
         return x._under(_marks(over, (len(over),), maxlen, dtype, values), above)
-    numbers = x.detach().cpu().numpy() if is_tensor(x) else np.asarray(unmasked(x, "x"))
+    numbers = array_of(x, "x")
     if numbers.dtype.kind not in "iuf":
         if numbers.size:
             raise TypeError(f"x: expected lengths, got {numbers.dtype}")
         numbers = numbers.astype(np.int64)
     flat = numbers.reshape(-1)
+    if flat.dtype.kind == "f":
+        flat = flat.astype(np.promote_types(flat.dtype, np.float64), copy=False)  # 2**63 has to fit
     bad = ~(flat >= 0) | (flat >= 2**63)
     if bad.any():
         at = int(bad.argmax())
@@ -79,7 +82,10 @@ def sequence_mask(
 
 def _marks(over: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
     width = over.longest if maxlen is None else whole(maxlen, "maxlen")
-    marks = mask(over, width, width=width).reshape(*shape, width)
+    try:
+        marks = mask(over, width, width=width).reshape(*shape, width)
+    except (ValueError, OverflowError) as error:
+        raise said_of(error, "x" if maxlen is None else "maxlen") from None
     if not type(dtype).__module__.startswith("torch"):
         return like(marks.astype(a_dtype(dtype, "dtype"), copy=False), values)
     if is_tensor(values):

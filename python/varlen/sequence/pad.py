@@ -9,10 +9,18 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import fill_for, of_pad_value, per_sequence, sequences
+from varlen.sequence.given import (
+    array_of,
+    fill_for,
+    gradient_rows,
+    of_pad_value,
+    per_sequence,
+    said_of,
+    sequences,
+)
 from varlen.types import Ragged
 from varlen.types.arguments import whole_per_level
-from varlen.types.levels import each_level, place_of
+from varlen.types.levels import place_of
 from varlen.types.values import as_values, is_tensor, like
 
 if TYPE_CHECKING:
@@ -84,7 +92,9 @@ def sequence_pad(
             out = pad(r.values, levels, fill=fill, sizes=widths)
         else:
             out = _core.pad(r.values, levels, fill=fill, sizes=widths)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
+        if not isinstance(error, ValueError) or str(error).startswith("values:"):
+            raise said_of(error, "x" if maxlen is None else "maxlen") from None
         raise of_pad_value(error) from None
     length = tuple(like(each.lengths, r.values) for each in levels)
     outer = length[0]
@@ -116,8 +126,12 @@ def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
     """
     r = sequences(x)
     at = place_of(level, r.levels)
-    block = dY.values if isinstance(dY, Ragged) else as_values(dY, "dY")
-    return r._make(_rows_of(block, r.levels[at:], "dY"), r.levels)
+    levels = r.levels[at:]
+    block = gradient_rows(dY, len(levels[0]), r.levels[:at])
+    inner, given = tuple(r.values.shape[1:]), tuple(block.shape[len(levels) + 1 :])
+    if block.ndim > len(levels) and given != inner:
+        raise ValueError(f"dY: has rows of shape {given}, expected {inner}")
+    return r._make(_rows_of(block, levels, "dY"), r.levels)
 
 
 def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
@@ -128,8 +142,8 @@ def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
     x
         (n, maxlen, ...), an array or a tensor, or a `Ragged` of such rows, whose levels are kept above.
     length
-        How many rows of each are there: integers (n,) or (n, 1), or a `Ragged` of them. A tuple of such, for
-        each level that `sequence_pad` padded, outermost first.
+        How many rows of each are there: integers (n,) or (n, 1), a `Ragged` of them, or a `Level`. A tuple of
+        such, for each level that `sequence_pad` padded, outermost first.
     name
         Not looked at.
 
@@ -144,6 +158,8 @@ def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
         A length below 0 or above maxlen, which is named, or another number of them.
     TypeError
         Lengths that are no integers.
+    OverflowError
+        A length that does not fit 63 bits.
 
     Notes
     -----
@@ -183,9 +199,10 @@ def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
     """
     block = x.values if isinstance(x, Ragged) else as_values(x, "x")
     levels = _levels_of(length, len(block))
-    rows = dY.values if isinstance(dY, Ragged) else as_values(dY, "dY")
-    if len(rows) != levels[-1].total:
-        raise ValueError(f"dY: has {len(rows)} rows, expected {levels[-1].total}")
+    outer = x.levels if isinstance(x, Ragged) else ()
+    _check_fit(block, levels, "x")
+    inner = tuple(block.shape[len(levels) + 1 :])
+    rows = gradient_rows(dY, levels[-1].total, (*outer, *levels), inner=inner)
     widths = list(block.shape[1 : len(levels) + 1])
     if is_tensor(rows):
         from varlen.interop.torch import pad
@@ -211,8 +228,10 @@ def _widths(levels: Levels, maxlen: Any, at: int) -> list[int]:
 
 def _levels_of(length: Any, count: int) -> Levels:
     """The levels that a length, or one a level, stands for."""
-    if isinstance(length, (tuple, list)) and len(length) and all(_is_column(each) for each in length):
-        levels: Levels = each_level(tuple(length), Level.from_lengths, "length")
+    columns = _columns(length, count)
+    if columns:
+        many = len(columns) > 1
+        levels = tuple(_level(each, f"length[{d}]" if many else "length") for d, each in enumerate(columns))
         if len(levels[0]) != count:
             raise ValueError(f"length: expected {count} numbers, one a sequence, got {len(levels[0])}")
         for d in range(len(levels) - 1):
@@ -225,12 +244,38 @@ def _levels_of(length: Any, count: int) -> Levels:
     return (Level.from_lengths(per_sequence(length, count, "length")),)
 
 
+def _columns(length: Any, count: int) -> list[Any]:
+    """The numbers of each level where several are given, or a Level."""
+    if isinstance(length, Level):
+        return [length]
+    if not isinstance(length, (tuple, list)) or not all(_is_column(each) for each in length):
+        return []
+    columns: list[Any] = [each if isinstance(each, Level) else array_of(each, "length") for each in length]
+    # As many columns of one number as there are sequences are the rows of one column.
+    one = len(columns) == count and all(getattr(each, "size", 0) == 1 for each in columns)
+    return [np.stack([each.reshape(-1) for each in columns])] if one and columns else columns
+
+
 def _is_column(each: Any) -> bool:
-    return np.ndim(each) == 1 and not isinstance(each, (list, tuple))
+    return isinstance(each, (Level, Ragged, list, tuple)) or getattr(each, "ndim", 0) > 0
+
+
+def _level(each: Any, argument: str) -> Level:
+    return each if isinstance(each, Level) else Level.from_lengths(per_sequence(each, len(each), argument))
 
 
 def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
     """The rows of a rectangle that the levels say are there."""
+    _check_fit(block, levels, argument)
+    if is_tensor(block):
+        from varlen.interop.torch import unpad
+
+        return unpad(block, levels)
+    return _core.unpad(block, levels)
+
+
+def _check_fit(block: Any, levels: Levels, argument: str) -> None:
+    """Refuse a rectangle that does not hold the levels."""
     if block.ndim <= len(levels):
         raise ValueError(f"{argument}: expected {len(levels) + 1} dimensions or more, got {block.ndim}")
     if len(block) != len(levels[0]):
@@ -240,8 +285,3 @@ def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
         if each.longest > width:
             i = int((each.lengths > width).argmax())
             raise ValueError(f"length: sequence {i} has {each.lengths[i]} rows, but {argument} {width}")
-    if is_tensor(block):
-        from varlen.interop.torch import unpad
-
-        return unpad(block, levels)
-    return _core.unpad(block, levels)

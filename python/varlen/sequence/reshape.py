@@ -54,7 +54,7 @@ def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
     row = math.prod(values.shape[1:])
     numbers = over.offsets * row
     if (numbers % width).any():
-        i = int((numbers % width).argmax()) - 1
+        i = int((numbers % width != 0).argmax()) - 1
         raise ValueError(f"new_dim: sequence {i} has {over.lengths[i]} rows of {row}, not rows of {width}")
     kept = over if row == width else Level.from_offsets(numbers // width)
     return r._make(values.reshape(kept.total, width), (*above, kept))
@@ -78,7 +78,5 @@ def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int =
            [7., 8.]])
     """
     made = sequence_reshape(input, new_dim, level=level)
-    d = gradient_rows(dY, made.total, made.levels)
-    if d.shape != made.values.shape:
-        raise ValueError(f"dY: has shape {tuple(d.shape)}, expected {tuple(made.values.shape)}")
+    d = gradient_rows(dY, made.total, made.levels, inner=tuple(made.values.shape[1:]))
     return made._make(d.reshape(input.values.shape), input.levels)

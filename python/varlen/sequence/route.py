@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.sequence.given import picked, sequences
+from varlen.sequence.given import array_of, picked, sequences
 from varlen.types import Ragged, concatenate, split
 from varlen.types.arguments import whole
+from varlen.types.combine import joined, parts_of
 from varlen.types.levels import counted_before, difference, place_of, recounted, same
-from varlen.types.values import as_ints, as_values, through
+from varlen.types.values import as_values, through
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +65,7 @@ def merge_lod(parts: Iterable[Ragged]) -> Ragged:
     >>> merge_lod(split_lod(x, 5)).equals(x)
     True
     """
-    return concatenate(parts)
+    return joined(parts_of(parts, "parts"), "parts")
 
 
 def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
@@ -162,7 +163,7 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
-    given = np.asarray(as_ints(mask))
+    given = array_of(mask, "mask")
     if given.dtype != bool and (given.size or hasattr(mask, "dtype")):
         raise TypeError(f"mask: expected bools, got {given.dtype}")
     if given.ndim == 2 and given.shape[1] == 1:

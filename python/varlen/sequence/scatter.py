@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.sequence.given import sequences
+from varlen.sequence.given import array_of, sequences
 from varlen.types import Ragged
 from varlen.types.levels import difference, same
-from varlen.types.values import as_ints, as_values, is_tensor
+from varlen.types.values import as_values, is_tensor
 
 
 def sequence_scatter(
@@ -106,7 +106,9 @@ def _places(block: Any, index: Any, level: int, argument: str = "input") -> tupl
         raise ValueError(f"{argument}: expected (n, W, ...), got shape {tuple(block.shape)}")
     if len(over) != len(block):
         raise ValueError(f"index: has {len(over)} sequences for {len(block)} rows of {argument}")
-    places = as_ints(r.values)
+    places = array_of(r, "index")
+    if not places.size:
+        places = places.astype(np.int64)
     if places.dtype.kind not in "iu":
         raise TypeError(f"index: expected integers, got {places.dtype}")
     if places.shape[1:] not in ((), (1,)):

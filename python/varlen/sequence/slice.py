@@ -41,6 +41,8 @@ def sequence_slice(
         A slice that leaves its sequence, which is named; no such level.
     ValueError
         An offset or a length below 0; another number of them than of sequences.
+    OverflowError
+        One that does not fit 63 bits.
     TypeError
         `input` is no Ragged, offsets or lengths are no integers.
 
@@ -91,5 +93,5 @@ def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, le
     """
     r = sequences(input, "input")
     made = sequence_slice(r._make(np.arange(r.total), r.levels), offset, length, level=level)
-    d = gradient_rows(dY, made.total, made.levels)
+    d = gradient_rows(dY, made.total, made.levels, inner=tuple(r.values.shape[1:]))
     return r._make(put_back(d, made.values, r.total), r.levels)

@@ -53,8 +53,7 @@ def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
         alike(parts, depth, "raggeds")
         return parts[0]._make(_side_by_side([part.values for part in parts], at - depth), parts[0].levels)
     if at == 0:
-        check_rows(parts, "raggeds")
-        return _one_after_another(parts)
+        return joined(parts, "raggeds")
     alike(parts, at - 1, "raggeds")
     check_rows(parts, "raggeds")
     return woven(parts, at - 1, "raggeds")
@@ -193,7 +192,7 @@ def woven(parts: list[Ragged], at: int, argument: str) -> Ragged:
                 f"the first has {len(parts[0].levels[at])}"
             )
     above = parts[0].levels[:at]
-    made = _woven([part._make(part.values, part.levels[at:]) for part in parts])
+    made = _woven([part._make(part.values, part.levels[at:]) for part in parts], argument)
     return made._make(made.values, (*above, *made.levels))
 
 
@@ -210,27 +209,35 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
         from varlen.interop.torch import concat
 
         return concat(values, axis)
-    return np.concatenate(_of_one_dtype(values), axis)
+    return np.concatenate(_of_one_dtype(values, "raggeds"), axis)
 
 
-def _one_after_another(parts: list[Ragged]) -> Ragged:
+def joined(parts: list[Ragged], argument: str) -> Ragged:
+    """The sequences of each part after those of the part before it.
+
+    Examples
+    --------
+    >>> joined([vl.Ragged([3, 1], [2]), vl.Ragged([4], [1])], "parts").to_list()
+    [[3, 1], [4]]
+    """
+    check_rows(parts, argument)
     levels = tuple(_core.concat_levels(list(each)) for each in zip(*(r.levels for r in parts), strict=True))
     values: list[Any] = [part.values for part in parts]
     if any(is_tensor(x) for x in values):
         from varlen.interop.torch import concat
 
         return parts[0]._make(concat(values), levels)
-    return parts[0]._make(_core.concat([host(x) for x in _of_one_dtype(values)]), levels)
+    return parts[0]._make(_core.concat([host(x) for x in _of_one_dtype(values, argument)]), levels)
 
 
-def _woven(parts: list[Ragged]) -> Ragged:
+def _woven(parts: list[Ragged], argument: str) -> Ragged:
     """Sequence i of every part, end to end."""
     values: list[Any] = [part.values for part in parts]
     over = [composed(part.levels) for part in parts]
     if any(is_tensor(x) for x in values):
         rows, level = _woven_tensors(values, over)
     else:
-        rows, level = _core.weave(_of_one_dtype(values), over)
+        rows, level = _core.weave(_of_one_dtype(values, argument), over)
     if len(parts[0].levels) == 1:
         return parts[0]._make(rows, (level,))
     made = []
@@ -260,12 +267,12 @@ def _is_plain(x: Any) -> bool:
     return bool(x.device.type == "cpu" and not x.requires_grad)
 
 
-def _of_one_dtype(values: list[Any]) -> list[Any]:
+def _of_one_dtype(values: list[Any], argument: str) -> list[Any]:
     if all(x.dtype is values[0].dtype for x in values):
         return values
     try:
         dtype = np.result_type(*{x.dtype for x in values})
     except TypeError:
         each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
-        raise TypeError(f"raggeds: no dtype holds {each}") from None
+        raise TypeError(f"{argument}: no dtype holds {each}") from None
     return [x.astype(dtype, copy=False) for x in values]
