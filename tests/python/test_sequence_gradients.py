@@ -171,6 +171,8 @@ def test_complex_gradients_of_rows_are_those_of_their_parts():
 
 
 COMPLEX = {
+    "expand as": lambda x: vl.sequence_expand_as(x, vl.Ragged(np.zeros(6), [2, 0, 3, 1])),
+    "expand rows": lambda x: R._make(vl.sequence_expand(x.values, Level([2, 0, 3, 1])), (Level([6]),)),
     "expand": lambda x: vl.sequence_expand(x, Level([2, 3, 1])),
     "expand above": lambda x: vl.sequence_expand(x, Level([2, 1]), level=0),
     "enumerate": lambda x: vl.sequence_enumerate(x, 2),

@@ -10,7 +10,17 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.interop.torch import tensor_of
-from varlen.interop.torch_ops import Op, Seen, as_numbers, by_bytes, has_no_name, into, offsets_of, on_cpu
+from varlen.interop.torch_ops import (
+    Op,
+    Seen,
+    as_numbers,
+    by_bytes,
+    has_no_name,
+    in_parts,
+    into,
+    offsets_of,
+    on_cpu,
+)
 from varlen.types.levels import not_empty
 from varlen.types.values import as_values
 
@@ -246,6 +256,8 @@ def expand(d: torch.Tensor, level: Level, op: str = "sum", out: Any = None) -> t
     >>> expand(torch.tensor([1.0, 2.0]), Level([2, 1]), "mean")
     tensor([0.5000, 0.5000, 2.0000])
     """
+    if d.is_complex():
+        return into(in_parts(d, lambda each: expand(each, level, op)), out)
     return into(_expand(on_cpu(d, "d"), offsets_of(level), level.total, op), out)
 
 

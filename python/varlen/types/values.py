@@ -273,7 +273,7 @@ def spread(rows: Any, level: _core.Level) -> Any:
     """
     if isinstance(rows, np.ndarray):
         return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_values(rows), level)
-    if rows.device.type == "cpu" and rows.requires_grad and not rows.is_complex():
+    if rows.device.type == "cpu" and rows.requires_grad:
         from varlen.interop.torch_reduce import expand
 
         return expand(rows, level)
