@@ -114,7 +114,7 @@ def _(case: Case) -> None:
     def _() -> Any:
         import varlen
 
-        r, y = varlen.Ragged(np.empty((len(source.values), 0)), lengths), varlen.Level(times)
+        r, y = varlen.Ragged(np.zeros((len(source.values), 96), d.dtype), lengths), varlen.Level(times)
         return lambda: varlen.sequence.backprop_sequence_expand(d, r, y)
 
     @case.contender("numba", needs="numba", show=lambda _: out)
