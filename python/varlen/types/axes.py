@@ -71,7 +71,7 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
         return values, _wider(composed(levels[first - 1 :]), times), levels[: first - 1], False
     node, count, kept = _nodes(levels, ragged)
     over = Level.from_lengths(np.bincount(node, minlength=count))
-    order = node.argsort(kind="stable")
+    order = _order(node, count)
     if times != 1:
         order = (order[:, None] * times + np.arange(times)).reshape(-1)
     above = kept[1:] if first == 0 else kept
@@ -95,7 +95,7 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
         level = Level.from_lengths(np.full(math.prod(before), width))
         return values.reshape(math.prod(before) * width, *after), level, lambda rows: rows.reshape(shape)
     node, count, _ = _nodes(levels, [axis])
-    order = node.argsort(kind="stable")
+    order = _order(node, count)
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     over = Level.from_lengths(np.bincount(node, minlength=count))
@@ -104,6 +104,12 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
 
 def _wider(level: Level, times: int) -> Level:
     return level if times == 1 else Level.from_offsets(level.offsets * times)
+
+
+def _order(node: Any, count: int) -> Any:
+    """The values one after another as their nodes are; those of a node in their order."""
+    small = count <= 2**16  # NumPy sorts such numbers by their digits: a third of the time
+    return (node.astype(np.uint16) if small else node).argsort(kind="stable")
 
 
 def _nodes(levels: Levels, axes: list[int]) -> tuple[Any, int, Levels]:
