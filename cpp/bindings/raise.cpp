@@ -16,6 +16,11 @@ void raise_overflow(const std::string& text) {
   throw py::error_already_set();
 }
 
+void raise_memory(const std::string& text) {
+  PyErr_SetString(PyExc_MemoryError, text.c_str());
+  throw py::error_already_set();
+}
+
 void raise_file_error(const char* kind, const std::string& path, const std::string& text) {
   const py::object error = py::module_::import("varlen.io.errors").attr(kind);
   const std::string full = path.empty() ? text : path + ": " + text;

@@ -18,6 +18,7 @@ void raise_if(Status status, const char* argument);
 [[noreturn]] void raise_type(const std::string& text);
 [[noreturn]] void raise_index(const std::string& text);
 [[noreturn]] void raise_overflow(const std::string& text);
+[[noreturn]] void raise_memory(const std::string& text);
 
 /// varlen.io.FileFormatError, varlen.io.StaleFileError: raised with the text, the file named in front where
 /// there is one.

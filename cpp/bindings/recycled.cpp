@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <mutex>
-#include <new>
+#include <string>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -12,6 +12,7 @@
 
 #include "ndarray.hpp"
 #include "outputs.hpp"
+#include "raise.hpp"
 
 namespace varlen::bindings {
 
@@ -38,7 +39,7 @@ Buffer fresh(std::int64_t bytes) {
   const std::int64_t page = bytes >= kHuge ? kHugePage : kPage;
   const std::int64_t size = rounded(bytes, page);
   void* data = std::aligned_alloc(static_cast<std::size_t>(page), static_cast<std::size_t>(size));
-  if (data == nullptr) throw std::bad_alloc();
+  if (data == nullptr) raise_memory("an array of " + std::to_string(bytes) + " bytes has no room in memory");
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   if (page == kHugePage)
     madvise(data, static_cast<std::size_t>(size), MADV_HUGEPAGE);  // no harm where it is refused

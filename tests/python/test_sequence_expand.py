@@ -240,3 +240,8 @@ def test_rows_expanded_under_autograd():
 def test_what_does_not_fit_is_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_results_that_memory_does_not_hold_are_refused():
+    with pytest.raises(MemoryError, match=r"an array of 140737488355\d+ bytes has no room in memory"):
+        vl.sequence_expand(np.ones((2, 4)), Level([2**42, 1]))
