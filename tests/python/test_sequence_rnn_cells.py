@@ -174,11 +174,11 @@ def test_layers_of_torch_are_no_cells(name):
         (
             lambda: BACK(Y._make(Y.values[:, :1], Y.levels)),
             ValueError,
-            r"d_outputs: has rows of shape \(1,\), those of the outputs have \(2,\)",
+            r"d_outputs: has rows of shape \(1,\), expected \(2,\)",
         ),
         (lambda: BACK(vl.Ragged(Y.values, [1, 3, 2])), ValueError, "d_outputs: nests otherwise: sequence 0"),
         (lambda: BACK(Y.values), TypeError, "d_outputs: expected a Ragged, got ndarray"),
-        (lambda: BACK(Y, H[:, :1]), ValueError, r"d_last: has rows of shape \(1,\), those of the last state"),
+        (lambda: BACK(Y, H[:, :1]), ValueError, r"d_last: has rows of shape \(1,\), expected"),
         (lambda: BACK(Y, H[:2]), ValueError, "d_last: has 2 rows for 3 sequences"),
         (lambda: BACK(Y, (H, H)), TypeError, "d_last: expected one state, got a tuple of 2"),
         (lambda: BACK(Y, [H, H]), TypeError, "d_last: a list of arrays, states are a tuple"),
@@ -187,7 +187,7 @@ def test_layers_of_torch_are_no_cells(name):
         (
             lambda: BACK_OF_TWO(Y, (H, H[:, :1])),
             ValueError,
-            r"d_last\[1\]: has rows of shape \(1,\), those of the last state have \(2,\)",
+            r"d_last\[1\]: has rows of shape \(1,\), expected \(2,\)",
         ),
     ],
 )

@@ -124,14 +124,14 @@ DEEP = vl.Ragged(np.zeros((4, 2)), [[1, 2], [1, 2, 1]])
         (
             lambda: sequence.backprop_shrink(np.ones((2, 3)), np.ones((3, 2))),
             ValueError,
-            r"dY: has rows of shape \(3,\), those of the memory have \(2,\)",
+            r"dY: has rows of shape \(3,\), expected \(2,\)",
         ),
         (
             lambda: sequence.backprop_shrink(
                 vl.Ragged(np.ones((2, 3)), [2]), vl.Ragged(np.ones((3, 2)), [2, 1])
             ),
             ValueError,
-            r"dY: has rows of shape \(3,\), those of the memory have \(2,\)",
+            r"dY: has rows of shape \(3,\), expected \(2,\)",
         ),
         (
             lambda: sequence.backprop_shrink((H, C[:, :1]), (H, C)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,9 +82,27 @@ def gradient_rows(
         rows = as_values(dY, argument)
         if len(rows) != count:
             raise ValueError(f"{argument}: has {len(rows)} rows, expected {count}")
-    if inner is not None and tuple(rows.shape[1:]) != inner:
-        raise ValueError(f"{argument}: has rows of shape {tuple(rows.shape[1:])}, expected {inner}")
+    if inner is not None:
+        of_shape(rows, inner, argument)
     return rows
+
+
+def of_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
+    """Refuse rows of another shape.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument and both shapes.
+
+    Examples
+    --------
+    >>> of_shape(np.zeros((2, 3)), (2,), "dY")
+    Traceback (most recent call last):
+    ValueError: dY: has rows of shape (3,), expected (2,)
+    """
+    if tuple(rows.shape[1:]) != tuple(inner):
+        raise ValueError(f"{argument}: has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
 
 
 def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -> NDArray[np.int64]:

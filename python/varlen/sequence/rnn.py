@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from varlen.sequence.given import gradient_rows, sequences
+from varlen.sequence.given import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, packed_of
-from varlen.sequence.states import as_many, each_state, same_rows
+from varlen.sequence.states import as_many, each_state
 from varlen.sequence.steps import backprop_reorder, init_memories
 from varlen.sequence.sweeps import Growing, Once, Shrinking, Sweep, cut
 from varlen.types import Packed, Ragged, RankTable
@@ -114,8 +114,8 @@ def rnn(
         return made
 
     def backprop(d_outputs: Ragged, d_last: Any = None) -> tuple[Ragged, Any]:
-        rows = gradient_rows(sequences(d_outputs, "d_outputs"), 0, outputs.levels, "d_outputs")
-        same_rows(rows, outputs.values, "d_outputs", "the outputs")
+        inner = tuple(outputs.values.shape[1:])
+        gradient_rows(sequences(d_outputs, "d_outputs"), outputs.total, outputs.levels, "d_outputs", inner)
         d = Packed.from_ragged(d_outputs, order=table)
         if d_last is None:
             ends = each_state(lambda one, _: np.zeros_like(one), last)
@@ -278,7 +278,7 @@ def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
 
     def one(given: Any, name: str) -> Any:
         rows = _rows(given, table, name)
-        same_rows(rows, next(states), name, "the last state")
+        of_shape(rows, next(states).shape[1:], name)
         return rows
 
     return each_state(one, d_last, "d_last")

@@ -53,24 +53,5 @@ def as_many(given: Any, states: Any, argument: str) -> None:
         raise TypeError(f"{argument}: expected {expected}, got {found}")
 
 
-def same_rows(d: Any, rows: Any, argument: str, whose: str) -> None:
-    """Refuse a gradient whose rows have another shape than those that it is the gradient of.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument and both shapes.
-
-    Examples
-    --------
-    >>> same_rows(np.zeros((2, 3)), np.zeros((4, 2)), "dY", "the memory")
-    Traceback (most recent call last):
-    ValueError: dY: has rows of shape (3,), those of the memory have (2,)
-    """
-    shape, wanted = tuple(d.shape[1:]), tuple(rows.shape[1:])
-    if shape != wanted:
-        raise ValueError(f"{argument}: has rows of shape {shape}, those of {whose} have {wanted}")
-
-
 def _holds_arrays(state: Any) -> bool:
     return isinstance(state, (list, tuple)) and any(getattr(item, "ndim", 0) for item in state)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from varlen.sequence.given import gradient_rows, sequences
+from varlen.sequence.given import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, joined, packed_of
-from varlen.sequence.states import as_many, each_state, same_rows
+from varlen.sequence.states import as_many, each_state
 from varlen.types import Packed, Ragged, RankTable
 from varlen.types.arguments import listed
 from varlen.types.levels import composed, place_of
@@ -342,7 +342,7 @@ def _grown(dY: Any, memory: Any, argument: str) -> Any:
             raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(was)}")
         if nests and len(d) not in composed(memory.levels).offsets:
             raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
-    same_rows(d, was, argument, "the memory")
+    of_shape(d, was.shape[1:], argument)
     behind = (len(was) - len(d), *d.shape[1:])
     zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
     made = joined([d, zeros])
