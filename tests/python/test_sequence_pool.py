@@ -109,6 +109,9 @@ def test_pool_refuses_what_it_cannot_do():
         vl.sequence_pool(r, "sum", with_index=True)
     with pytest.raises(IndexError, match="level: 1 is out of range for 1 levels"):
         vl.sequence_pool(r, "sum", level=1)
+    for kind in ("max", "sum", "last"):
+        with pytest.raises(TypeError, match=r"pad_value: .*masked"):
+            vl.sequence_pool(r, kind, pad_value=np.ma.masked)
     with pytest.raises(ValueError, match="sequence 1 is empty; say what it gives with pad_value="):
         vl.sequence_pool(vl.Ragged([1.0], [1, 0]), "sum", pad_value=None)
     with pytest.raises(ValueError, match=r"pad_value: 0\.5 does not fit int64"):

@@ -10,6 +10,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.sequence.given import fill_for, gradient_rows, of_pad_value, sequences
 from varlen.sequence.numeric import floats, numbers
+from varlen.types.arguments import unmasked
 from varlen.types.reductions import end, extreme, reduced
 from varlen.types.values import as_ints, is_tensor, like
 
@@ -80,6 +81,7 @@ def sequence_pool(
     values, over, above = r._over(level)
     if kind not in _ENDS:
         numbers(values, "input")
+    unmasked(pad_value, "pad_value")
     try:
         if with_index:
             made, which = extreme("max", values, over, pad_value)

@@ -138,7 +138,8 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
         raise ValueError(f"{argument}: there is nothing to concatenate")
     for p, part in enumerate(parts):
         if not isinstance(part, Ragged):
-            raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}")
+            makes = "; Ragged.from_tensor makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
+            raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}{makes}")
         if len(part.levels) != len(parts[0].levels):
             raise ValueError(
                 f"{argument}: part {p} has {len(part.levels)} levels, the first has {len(parts[0].levels)}"
