@@ -79,7 +79,11 @@ void convert_into(Type from, Type to, const std::byte* in, std::int64_t count, s
 
 /// Whether text, bytes, dates and spans of time are what they were when they are turned back.
 bool is_kept(const py::array& given, const py::array& made) {
-  if (std::string("SUMm").find(made.dtype().kind()) == std::string::npos) return true;
+  const std::string kind(1, made.dtype().kind());
+  if (std::string("SUMm").find(kind) == std::string::npos) return true;
+  if (kind == "S" || kind == "U") {
+    return given.attr("astype")(kind).attr("__eq__")(made).attr("all")().cast<bool>();
+  }
   const py::object back = made.attr("astype")(given.dtype());
   const py::object same = back.attr("__eq__")(given);
   const py::object no_time = given.attr("__ne__")(given);
@@ -119,8 +123,15 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   } else if (!given.dtype().equal(dtype)) {
     if (!numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>())
       refuse(argument, value, dtype);
-    const py::array made = given.attr("astype")(dtype).cast<py::array>();
-    if (!is_kept(given, made)) refuse(argument, value, dtype);
+    bool kept = false;
+    py::array made;
+    try {
+      made = given.attr("astype")(dtype).cast<py::array>();
+      kept = is_kept(given, made);
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_ValueError)) throw;  // text of other letters, numbers that are cut short
+    }
+    if (!kept) refuse(argument, value, dtype);
     given = made;
   }
   if (given.size() != 1) {

@@ -203,11 +203,13 @@ def test_floats_that_numpy_lacks_are_numbers(dtype: torch.dtype) -> None:
         assert torch.equal(rows.float(), others.to(rows.dtype).float())
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.int64, torch.float16, torch.bfloat16, torch.complex64]
+)
 def test_python_numbers_are_as_exact_as_the_dtype(dtype: torch.dtype) -> None:
     x = torch.tensor([1, 3], dtype=dtype)
     r = vl.Ragged(x, [2])
-    for made, wanted in ((r + 0.1, x + 0.1), (0.1 * r, 0.1 * x), (r / 0.3, x / 0.3), (r > 0.1, x > 0.1)):
+    for made, wanted in ((r + 0.1, x + 0.1), (1e6 * r, 1e6 * x), (r / 0.3, x / 0.3), (r == 0.1, x == 0.1)):
         assert made.dtype == wanted.dtype
         assert made.to_list() == [wanted.tolist()]
     if dtype.is_floating_point:
@@ -215,3 +217,15 @@ def test_python_numbers_are_as_exact_as_the_dtype(dtype: torch.dtype) -> None:
         for values in (x, x.clone().requires_grad_()):
             assert vl.Ragged(values, [2, 0]).to_dense(fill=0.1)[1].tolist() == [blank, blank]
             assert vl.Ragged(values, [2, 0]).max(empty=0.1)[1].item() == blank
+
+
+def test_rows_of_tensors_fill() -> None:
+    row = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    r = vl.Ragged(torch.zeros(2, 2, dtype=torch.bfloat16), [2, 0])
+    assert torch.equal(r.to_tensor(row)[1], row.expand(2, 2))
+    assert torch.equal(r.last(empty=row)[1], row)
+    learned = torch.tensor([1.0, 2.0], requires_grad=True)
+    vl.Ragged(torch.ones(2, 2), [2, 0]).last(empty=learned).sum().backward()
+    assert learned.grad.tolist() == [1, 1]
+    most = vl.Ragged(torch.ones(1, dtype=torch.uint64), [1, 0]).to_dense(fill=2**64 - 1)
+    assert most[1].tolist() == [2**64 - 1]

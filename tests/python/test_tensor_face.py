@@ -190,3 +190,15 @@ def test_lists_of_lengths_are_levels():
 
 def test_rectangles_are_as_wide_as_what_is_left_out():
     assert FACE([1, 2, 3, 4], [1, 3]).to_tensor(shape=[1, None]).tolist() == [[1, 0, 0]]
+
+
+def test_text_is_padding_too():
+    assert FACE.from_tensor(np.array([["a", ""], ["", "b"]]), padding="").to_list() == [["a"], ["", "b"]]
+    assert FACE.from_tensor(np.array([[b"a", b"-"]]), padding=b"-").to_list() == [[b"a"]]
+
+
+def test_numbers_of_arrays_are_lengths():
+    block = np.arange(4).reshape(2, 2)
+    torch = pytest.importorskip("torch")
+    for lengths in ([np.array(1), np.array(2)], [np.int64(1), 2], [torch.tensor(1), torch.tensor(2)]):
+        assert FACE.from_tensor(block, lengths).to_list() == [[0], [2, 3]]

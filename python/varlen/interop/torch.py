@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import Level
-from varlen.interop.torch_cast import cast, exactly
+from varlen.interop.torch_cast import cast, exactly, scalar
 from varlen.types.values import is_tensor
 
 if TYPE_CHECKING:
@@ -390,9 +390,7 @@ def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:
 
     if isinstance(x, torch.Tensor):
         return x
-    if type(x) in (float, complex):  # in full beside doubles; as_tensor makes single precision of them
-        return torch.as_tensor(x, dtype=torch.result_type(beside, x), device=beside.device)
-    return (tensor_of(x) if isinstance(x, np.ndarray) and x.ndim else torch.as_tensor(x)).to(beside.device)
+    return tensor_of(x).to(beside.device) if isinstance(x, np.ndarray) and x.ndim else scalar(x, beside)
 
 
 def _raise_dtype(name: str) -> NoReturn:

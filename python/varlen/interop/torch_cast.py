@@ -59,4 +59,25 @@ def exactly(given: Any) -> torch.Tensor:
     import torch
 
     whole = isinstance(given, (torch.Tensor, np.ndarray))
-    return torch.as_tensor(given if whole else np.asarray(given))
+    if whole:
+        return torch.as_tensor(given)
+    made = np.asarray(given)
+    return torch.as_tensor(made.astype(np.uint64) if made.dtype.kind == "u" else made)
+
+
+def scalar(given: Any, beside: torch.Tensor) -> torch.Tensor:
+    """A number as an operand of a tensor: Python's floats in full, which torch then takes as its scalars.
+
+    Examples
+    --------
+    >>> import torch
+    >>> scalar(0.1, torch.zeros(1)).dtype, scalar(0.1, torch.zeros(1, dtype=int)).dtype
+    (torch.float64, torch.float32)
+    """
+    import torch
+
+    dtype = None
+    if type(given) in (float, complex):
+        full = type(given) is float and (beside.is_floating_point() or beside.is_complex())
+        dtype = torch.float64 if full else torch.result_type(beside, given)
+    return torch.as_tensor(given, dtype=dtype, device=beside.device)

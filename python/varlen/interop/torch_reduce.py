@@ -13,7 +13,6 @@ from varlen.interop.torch import tensor_of
 from varlen.interop.torch_ops import (
     Op,
     Seen,
-    as_numbers,
     by_bytes,
     has_no_name,
     in_parts,
@@ -22,7 +21,7 @@ from varlen.interop.torch_ops import (
     on_cpu,
 )
 from varlen.types.levels import not_empty
-from varlen.types.values import as_values
+from varlen.types.values import as_values, row_as
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -223,9 +222,7 @@ def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.T
     if empty is None:
         return _ends(x, level, last)
     shape = x.shape[1:]
-    known = torch.float32 if has_no_name(x) else x.dtype
-    none = as_numbers(torch.empty((0, *shape), dtype=known))
-    fill = tensor_of(_core.pad(none, (Level([0]),), fill=empty, sizes=1))[0].to(x.dtype)
+    fill = row_as(empty, x, "empty")[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
         return _ends(x, level, last)

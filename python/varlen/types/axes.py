@@ -67,6 +67,8 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
         total = levels[-1].total
         return values, Level.from_lengths(np.full(total, times)), levels, False
     first = ragged[0]
+    if len(ragged) > depth:
+        return values, Level.from_lengths([levels[-1].total * times]), (), True
     if first > 0 and ragged == list(range(first, depth + 1)):
         return values, _wider(composed(levels[first - 1 :]), times), levels[: first - 1], False
     node, count, kept = _nodes(levels, ragged)

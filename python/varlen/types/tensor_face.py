@@ -12,7 +12,7 @@ from varlen._core import Level, RaggedBase
 from varlen.types import dense
 from varlen.types.arguments import axis_of, listed, whole, with_room
 from varlen.types.levels import composed, level_from, under
-from varlen.types.values import as_ints, as_values, host, row_as
+from varlen.types.values import as_ints, as_values, row_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ class TensorFace:
             raise ValueError("lengths, padding: give one of them at most")
         block = as_values(tensor, "tensor")
         depth = whole(ragged_rank, "ragged_rank", 1)
-        if isinstance(lengths, (list, tuple)) and any(hasattr(x, "__len__") for x in lengths):
+        if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):
             if depth not in (1, len(lengths)):
                 raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
             return cls._make(*dense.from_dense(block, lengths))
@@ -130,14 +130,7 @@ class TensorFace:
         for axis, (asked, there) in enumerate(zip(sizes[len(levels) + 1 :], trailing, strict=True)):
             if asked not in (None, there):
                 raise ValueError(f"shape: axis {axis + len(levels) + 1} has {there} entries, not {asked}")
-        fill = default_value
-        if fill is not None and np.ndim(fill):
-            try:
-                fill = np.array(np.broadcast_to(host(as_values(fill, "default_value")), trailing))
-            except ValueError:
-                raise ValueError(
-                    f"default_value: shape {np.shape(fill)} does not broadcast to rows of shape {trailing}"
-                ) from None
+        fill = None if default_value is None else row_as(default_value, self._values, "default_value")[0]
         count = sizes[0]
         r = self if count is None else self[:count]
         if count is not None and count > len(r._levels[0]):
@@ -150,10 +143,7 @@ class TensorFace:
         # As wide as any sequence is, those too that `shape` leaves out.
         pairs = zip(sizes[1:], levels, strict=False)
         wide = [each.longest if size is None else size for size, each in pairs]
-        try:
-            return pad(r._values, r._levels, fill=fill, sizes=wide)
-        except ValueError as error:
-            raise ValueError(str(error).replace("fill:", "default_value:")) from None
+        return pad(r._values, r._levels, fill=fill, sizes=wide)
 
     def bounding_shape(self, axis: Any = None) -> Any:
         """The size of the rectangle that holds all sequences: int64 (ndim,), or of one axis or several.
@@ -289,13 +279,7 @@ def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
     if isinstance(padding, RaggedBase):
         raise TypeError("padding: expected a number or one row, got a Ragged")
     inner = tuple(rows.shape[2:])
-    try:
-        fits = np.broadcast_shapes(np.shape(padding), inner) == inner
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"padding: shape {np.shape(padding)} does not broadcast to rows of shape {inner}")
-    pad = row_as(padding, rows[:0].reshape(0, *inner), "padding")[0]
+    pad = row_as(padding, rows[:0].reshape(0, *inner), "padding")
     same = rows == pad
     if bool((pad != pad).any()):
         same = same | ((rows != rows) & (pad != pad))

@@ -146,7 +146,7 @@ def row_as(given: Any, values: Values, argument: str) -> Any:
     ValueError
         The dtype does not hold it, or it has another shape.
     TypeError
-        None.
+        None, or a masked array.
 
     Examples
     --------
@@ -157,8 +157,14 @@ def row_as(given: Any, values: Values, argument: str) -> Any:
     ValueError: padding: 300 does not fit int8
     """
     shape = tuple(values.shape[1:])
-    if given is None:
+    if unmasked(given, argument) is None:
         raise TypeError(f"{argument}: expected a number or a row, got None")
+    try:
+        broadcasts = np.broadcast_shapes(np.shape(given), shape) == shape
+    except ValueError:
+        broadcasts = False
+    if not broadcasts:
+        raise ValueError(f"{argument}: shape {np.shape(given)} does not broadcast to rows of shape {shape}")
     try:
         if isinstance(values, np.ndarray):
             number = not is_tensor(given) and np.ndim(given) == 0
