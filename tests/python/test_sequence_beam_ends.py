@@ -129,3 +129,14 @@ def ended(end):
 def test_beam_names_what_it_was_given(call, error, text):
     with pytest.raises(error, match=f"^{text}"):
         call()
+
+
+def test_states_of_stacked_layers_are_gathered():
+    beam = vl.Beam(2).step(np.float32([[-1, -2], [-3, -1]]), 2)
+    h = np.arange(6).reshape(2, 3)
+    made = beam.gather(((h, h + 1), (h + 2, h + 3)))
+    assert [[one.tolist() for one in layer] for layer in made] == [
+        [(h + a)[[0, 0, 1, 1]].tolist() for a in pair] for pair in ((0, 1), (2, 3))
+    ]
+    with pytest.raises(ValueError, match=r"state\[1\]\[0\]: has 3 rows, but there were 2 hypotheses"):
+        beam.gather(((h, h), (np.zeros(3), h)))

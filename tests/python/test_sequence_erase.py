@@ -119,3 +119,15 @@ def test_what_are_no_tokens_is_refused():
         vl.sequence_erase(r, [[1], [2, 3]])
     with pytest.raises(ValueError, match=r"^tokens: expected rows of one number, got shape \(2,\)"):
         vl.sequence_erase(r, vl.Ragged(np.ones((1, 2)), [1]), level=0)
+
+
+def test_tokens_and_rows_of_the_other_byte_order():
+    r = vl.Ragged(np.array([2**63, 2**62, 2], ">u8"), [3])
+    assert vl.sequence_erase(r, [2**63]).to_list() == [[2**62, 2]]
+    assert vl.sequence.backprop_sequence_erase(np.ones(2), r, [2**63]).to_list() == [[0, 1, 1]]
+
+
+def test_tokens_that_64_bits_do_not_hold_are_refused():
+    for tokens in ([2**70, 0.5], [2**70], [2**70, 1]):
+        with pytest.raises(OverflowError, match="tokens"):
+            vl.sequence_erase(vl.Ragged([1.0, 2], [2]), tokens)

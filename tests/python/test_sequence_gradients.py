@@ -182,7 +182,7 @@ COMPLEX = {
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-@pytest.mark.parametrize("inner", [(), (2,)])
+@pytest.mark.parametrize("inner", [(), (2,), (0,)])
 def test_autograd_follows_complex_numbers(name, inner):
     torch = pytest.importorskip("torch")
     x = torch.randn(4, *inner, dtype=torch.complex128, requires_grad=True)

@@ -56,6 +56,10 @@ def test_lists_of_arrays_are_no_states(name):
     for state in ([H, C], [H, H, H], [torch.from_numpy(H)] * 3, [R]):
         with pytest.raises(TypeError, match=f"^{argument}: a list of arrays, states are a tuple"):
             MOVES[name](state)
+    if name == "gather":  # takes tuples in tuples, of stacked layers
+        with pytest.raises(TypeError, match=r"^state\[1\]: a list of arrays, states are a tuple"):
+            MOVES[name]((H, [H, C]))
+        return
     for state, at in ((((H, C), H), 0), ((H, [H, C]), 1)):
         text = re.escape(f"{argument}[{at}]: a {type(state[at]).__name__} of arrays, expected one state")
         with pytest.raises(TypeError, match=f"^{text}"):

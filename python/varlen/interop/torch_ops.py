@@ -296,7 +296,9 @@ def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> to
     >>> in_parts(torch.tensor([1 + 2j, 3j]), lambda rows: rows.sum(0, keepdim=True))
     tensor([1.+5.j])
     """
-    made = add(torch.view_as_real(x.resolve_conj()))
+    # Where there is nothing, the way back of view_as_real may have strides that cannot be viewed.
+    parts = torch.view_as_real(x.resolve_conj()) if x.numel() else torch.stack((x.real, x.imag), -1)
+    made = add(parts)
     if not made.numel():  # what is empty may have strides that cannot be viewed
         return torch.complex(made[..., 0], made[..., 1])
     return torch.view_as_complex(made.contiguous())

@@ -269,7 +269,7 @@ class Beam:
                 raise ValueError(f"{name}: has {len(rows)} rows, but there were {before} hypotheses")
             return rows[self._parents] if isinstance(rows, Ragged) else taken(rows, self._parents)
 
-        return each_state(one, state)
+        return each_state(one, state, nested=True)
 
     def hypotheses(self) -> Ragged:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.

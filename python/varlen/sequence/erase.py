@@ -133,6 +133,7 @@ def _kept(r: Ragged, at: int, tokens: Any) -> Any:
     """Which rows, or which sequences below level `at`, equal no token: bool."""
     _one_number(r)
     rows = _read(r.values).reshape(-1)
+    rows = rows.astype(rows.dtype.newbyteorder("="), copy=False)
     depth = len(r.levels) - at - 1
     if not depth:
         alike, held = _as_rows(_numbers(tokens), rows.dtype)
@@ -159,13 +160,24 @@ def _read(values: Any) -> Any:
 def _numbers(tokens: Any) -> Any:
     """Tokens laid end to end: numbers of NumPy, or of Python where no dtype holds them all."""
     given = tokens.values if isinstance(tokens, Ragged) else tokens
-    read = _read(as_values([given] if _is_one(given) else given, "tokens")).reshape(-1)
+    try:
+        read = _read(as_values([given] if _is_one(given) else given, "tokens")).reshape(-1)
+    except TypeError:
+        _refuse_wide(given)
+        raise
     if read.dtype.kind not in "biuf":
         raise TypeError(f"tokens: expected numbers, got {read.dtype}")
     if read.dtype.kind == "f" and isinstance(given, (list, tuple)):
         each = np.asarray(given, np.object_).reshape(-1)
         return each if any(isinstance(x, (int, np.integer)) for x in each) else read
     return read
+
+
+def _refuse_wide(given: Any) -> None:
+    """Refuse lists of integers that no 64 bits hold, which are objects to NumPy."""
+    for x in np.asarray(given, np.object_).reshape(-1):
+        if isinstance(x, int) and not -(2**63) <= x < 2**64:
+            raise OverflowError(f"tokens: {x} does not fit 64 bits")
 
 
 def _is_one(given: Any) -> bool:
@@ -208,6 +220,8 @@ def _as_rows(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     if tokens.dtype.hasobject:
         each = [_as_rows(np.asarray(x).reshape(1), dtype) for x in tokens]
         return np.concatenate([made for made, _ in each]), np.concatenate([held for _, held in each])
+    if tokens.dtype == dtype:
+        return tokens, tokens == tokens
     given = tokens.view(np.uint8) if tokens.dtype.kind == "b" else tokens
     if dtype.kind in "iu" and given.dtype.kind == "f":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max

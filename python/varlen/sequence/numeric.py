@@ -25,7 +25,8 @@ def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
     Traceback (most recent call last):
     TypeError: input: expected bool, integers or floats, got <U1
     """
-    if _are_numbers(values, complexes):
+    kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+    if (kind and kind in "biu") or _are_numbers(values, complexes):
         return values
     known = "numbers" if complexes else "bool, integers or floats"
     raise TypeError(f"{argument}: expected {known}, got {_name(values.dtype)}")
@@ -125,6 +126,8 @@ def as_of(made: Any, *given: Any) -> Any:
     >>> as_of(widened(half) + widened(half), half, half).dtype
     dtype('float16')
     """
+    if not any(_is_half(each.dtype) for each in given):
+        return made
     dtype = common_dtype(*given)
     return cast(made, dtype) if _is_half(dtype) else made
 
@@ -153,7 +156,8 @@ def common_dtype(*given: Any) -> Any:
     """
     dtype = given[0].dtype if is_tensor(given[0]) else given[0].dtype.newbyteorder("=")
     for other in given[1:]:
-        dtype = _wider(dtype, other.dtype, is_tensor(other))
+        if other.dtype != dtype:
+            dtype = _wider(dtype, other.dtype, is_tensor(other))
     return dtype
 
 
@@ -235,8 +239,9 @@ def _is_known(dtype: Any, long: bool) -> bool:
 
 
 def _is_half(dtype: Any) -> bool:
-    floating = dtype.kind in "fV" if isinstance(dtype, np.dtype) else dtype.is_floating_point
-    return bool(floating and dtype.itemsize == 2)
+    if dtype.itemsize != 2:
+        return False
+    return bool(dtype.kind in "fV" if isinstance(dtype, np.dtype) else dtype.is_floating_point)
 
 
 def _name(dtype: Any) -> str:

@@ -6,8 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 
-def each_state(change: Callable[[Any, str], Any], state: Any, argument: str = "state") -> Any:
+def each_state(
+    change: Callable[[Any, str], Any], state: Any, argument: str = "state", nested: bool = False
+) -> Any:
     """What `change` makes of a state, or of each in a tuple; it is told what an error calls that one.
+
+    `nested`: also of each in tuples inside the tuple, as layers that are stacked have them.
 
     Raises
     ------
@@ -26,6 +30,8 @@ def each_state(change: Callable[[Any, str], Any], state: Any, argument: str = "s
         if _holds_arrays(state):
             raise TypeError(f"{argument}: a list of arrays, states are a tuple")
         return change(state, argument)
+    if nested:
+        return tuple([each_state(change, one, f"{argument}[{i}]", True) for i, one in enumerate(state)])
     for i, one in enumerate(state):
         if _holds_arrays(one):
             raise TypeError(f"{argument}[{i}]: a {type(one).__name__} of arrays, expected one state")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from varlen.sequence.outputs import joined
-from varlen.types import Ragged, RankTable
+from varlen.types import RankTable
 from varlen.types.values import is_tensor
 
 
@@ -147,7 +149,8 @@ def _unlike(parts: list[Any], steps: list[int]) -> None:
     """Refuse a state that is of another kind, or whose rows have another shape, than what is beside it."""
     for (now, was), t in zip(pairwise(parts), steps, strict=False):
         for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (now, was)), strict=True):
-            if isinstance(a, Ragged) or isinstance(b, Ragged) or is_tensor(a) != is_tensor(b):
+            rows = all(is_tensor(x) or isinstance(x, np.ndarray) for x in (a, b))
+            if not rows or is_tensor(a) != is_tensor(b):
                 kinds = f"{type(a).__name__} at step {t}, {type(b).__name__} before"
                 raise TypeError(f"cell: the state is of type {kinds}")
             if a.shape[1:] != b.shape[1:]:

@@ -140,6 +140,8 @@ def _most(tables: Level, ks: list[int]) -> int:
 
 def _largest(values: Any, tables: Level, most: int) -> tuple[Any, Any, Level]:
     """The largest numbers of each row, NaN first, where they stand in it, and the level of both."""
+    if not is_tensor(values):
+        values = cast(values, values.dtype.newbyteorder("="))
     if not is_float(values) or not bool(_is_nan(values).any()):
         return ordered(values, tables, True, most, True, True)
     # The order of the core has NaN last.
