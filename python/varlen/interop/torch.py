@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import Level
-from varlen.interop.torch_cast import cast, exactly, scalar
+from varlen.interop.torch_cast import bits_of, cast, exactly, scalar
 from varlen.types.values import is_tensor
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
         raise TypeError(f"expected a tensor on the CPU, got one on {tensor.device}")
     tensor = tensor.detach()
     if _numpy_name(tensor.dtype) is None:
-        tensor = tensor.view(_bits(tensor.dtype))
+        tensor = tensor.view(bits_of(tensor.dtype))
     array: NDArray[Any] = tensor.numpy()
     return array
 
@@ -377,12 +377,6 @@ def _numpy_name(dtype: torch.dtype) -> str | None:
     name = str(dtype).removeprefix("torch.")
     known = hasattr(np, name) and name not in ("bool", "complex32")
     return {"bool": "bool"}.get(name, name if known else None)
-
-
-def _bits(dtype: torch.dtype) -> torch.dtype:
-    import torch
-
-    return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
 
 
 def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:

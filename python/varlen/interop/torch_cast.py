@@ -26,6 +26,20 @@ def a_dtype(given: Any) -> torch.dtype:
     return given
 
 
+def bits_of(dtype: torch.dtype) -> torch.dtype:
+    """The integers as wide as a dtype.
+
+    Examples
+    --------
+    >>> import torch
+    >>> bits_of(torch.bfloat16)
+    torch.int16
+    """
+    import torch
+
+    return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+
+
 def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error.
 

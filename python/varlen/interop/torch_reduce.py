@@ -10,6 +10,7 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.interop.torch import tensor_of
+from varlen.interop.torch_cast import bits_of
 from varlen.interop.torch_ops import (
     Op,
     Seen,
@@ -230,12 +231,9 @@ def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.T
     filled = fill.expand(len(level), *shape)
     if has_no_name(x) or not (x.is_floating_point() or x.is_complex()):
         # No gradient is lost, and torch has not all integers and floats of a byte in index_copy.
-        bits = _BITS[x.dtype.itemsize]
+        bits = bits_of(x.dtype)
         return filled.contiguous().view(bits).index_copy(0, tensor_of(full), kept.view(bits)).view(x.dtype)
     return filled.index_copy(0, tensor_of(full), kept)
-
-
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:

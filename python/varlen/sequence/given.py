@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.types import Ragged
-from varlen.types.arguments import unmasked
+from varlen.types.arguments import LARGEST, unmasked
 from varlen.types.levels import difference, same
 from varlen.types.shifts import is_zero
 from varlen.types.values import as_values, is_tensor
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from varlen.types.levels import Levels
     from varlen.types.values import Values
-
-_MOST = 2**63 - 1
 
 
 def sequences(x: Any, argument: str = "x") -> Ragged:
@@ -130,7 +128,7 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
     if numbers.shape not in ((), (count,)):
         raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
     if numbers.dtype.kind in "uO":
-        beyond = (numbers > _MOST) | (numbers < -_MOST - 1 if numbers.dtype.hasobject else False)
+        beyond = (numbers > LARGEST) | (numbers < -LARGEST - 1 if numbers.dtype.hasobject else False)
         if np.any(beyond):
             at = int(np.argmax(beyond))
             where = f"sequence {at} has {numbers[at]}" if numbers.ndim else str(numbers)

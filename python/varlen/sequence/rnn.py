@@ -183,9 +183,6 @@ class _Run:
         """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
         if isinstance(made, tuple) and len(made) == 2:
             y, state = made
-            if type(state) is tuple and len(state) == many:
-                self.alone = False
-                return y, state
             if len(state) == many if isinstance(state, tuple) else not many:
                 self.alone = False
                 return y, tuple(state) if many else state

@@ -10,6 +10,7 @@ from varlen._core import Level
 from varlen.sequence.given import array_of, picked, sequences
 from varlen.types import Ragged, concatenate, split
 from varlen.types.arguments import whole
+from varlen.types.choosing import as_bools
 from varlen.types.combine import joined, parts_of
 from varlen.types.levels import counted_before, difference, place_of, recounted, same
 from varlen.types.values import as_values, through
@@ -163,14 +164,12 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
-    given = array_of(mask, "mask")
-    if given.dtype != bool and (given.size or hasattr(mask, "dtype")):
-        raise TypeError(f"mask: expected bools, got {given.dtype}")
+    given = as_bools(array_of(mask, "mask"), mask, "mask")
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.shape != (count,):
         raise ValueError(f"mask: expected {count} bools, one for each of the {what}, got shape {given.shape}")
-    return given.astype(bool, copy=False)
+    return given
 
 
 def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:

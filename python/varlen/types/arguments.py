@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-_MOST = 2**63 - 1
+LARGEST = 2**63 - 1
 
 
-def whole(value: Any, argument: str, least: int = 0, most: int | None = _MOST) -> int:
+def whole(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
     """A number of things: any integer but a bool, from `least` to `most`.
 
     Raises

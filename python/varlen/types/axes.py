@@ -71,13 +71,10 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
         return values, Level.from_lengths([levels[-1].total * times]), (), True
     if first > 0 and ragged == list(range(first, depth + 1)):
         return values, _wider(composed(levels[first - 1 :]), times), levels[: first - 1], False
-    node, count, kept = _nodes(levels, ragged)
-    over = Level.from_lengths(np.bincount(node, minlength=count))
-    order = _order(node, count)
+    order, over, kept = _lines(levels, ragged)
     if times != 1:
         order = (order[:, None] * times + np.arange(times)).reshape(-1)
-    above = kept[1:] if first == 0 else kept
-    return taken(values, order), _wider(over, times), above, first == 0 and not kept
+    return taken(values, order), _wider(over, times), kept[1:] if first == 0 else kept, False
 
 
 def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, Callable[[Values], Values]]:
@@ -96,11 +93,9 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
         before, width, after = shape[: axis - depth], shape[axis - depth], shape[axis - depth + 1 :]
         level = Level.from_lengths(np.full(math.prod(before), width))
         return values.reshape(math.prod(before) * width, *after), level, lambda rows: rows.reshape(shape)
-    node, count, _ = _nodes(levels, [axis])
-    order = _order(node, count)
+    order, over, _ = _lines(levels, [axis])
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
-    over = Level.from_lengths(np.bincount(node, minlength=count))
     return taken(values, order), over, lambda rows: taken(rows, places)
 
 
@@ -108,10 +103,12 @@ def _wider(level: Level, times: int) -> Level:
     return level if times == 1 else Level.from_offsets(level.offsets * times)
 
 
-def _order(node: Any, count: int) -> Any:
-    """The values one after another as their nodes are; those of a node in their order."""
+def _lines(levels: Levels, axes: list[int]) -> tuple[Any, Level, Levels]:
+    """The values that come together one after another, in their order; how many do, and what is left."""
+    node, count, kept = _nodes(levels, axes)
     small = count <= 2**16  # NumPy sorts such numbers by their digits: a third of the time
-    return (node.astype(np.uint16) if small else node).argsort(kind="stable")
+    order = (node.astype(np.uint16) if small else node).argsort(kind="stable")
+    return order, Level.from_lengths(np.bincount(node, minlength=count)), kept
 
 
 def _nodes(levels: Levels, axes: list[int]) -> tuple[Any, int, Levels]:

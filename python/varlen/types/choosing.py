@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import axis_of, listed, whole, with_room
+from varlen.types.arguments import LARGEST, axis_of, listed, whole, with_room
 from varlen.types.levels import composed, counted_before, difference, place_of, recounted, same
 from varlen.types.values import as_ints, as_values, is_tensor, like, row_as, spread, taken
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from varlen.types.values import Values
 
     Ints = NDArray[np.int64]
-
-LARGEST = np.iinfo(np.int64).max
 
 
 def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
