@@ -92,7 +92,7 @@ def test_func_transforms():
 
 
 def test_registered_ops_keep_what_they_promise():
-    import varlen.interop.torch_scan as registered
+    import varlen.backends.torch.scan as registered
 
     x, offsets = rows([5], (2,)), torch.tensor([0, 2, 2, 5])
     samples = {
