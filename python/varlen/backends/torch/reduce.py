@@ -10,12 +10,13 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import (
-    Op,
+    AutogradOp,
     SavedContext,
     by_bytes,
     has_no_name,
     in_parts,
     into,
+    level_of,
     offsets_of,
     on_cpu,
 )
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-
-_level = Level.from_offsets
 
 
 def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
@@ -53,22 +52,22 @@ def _fake_expand(d: torch.Tensor, offsets: torch.Tensor, total: int, *_: Any) ->
 
 
 def _run_sum(x: Array, offsets: Array, op: str, empty: Any) -> Array:
-    return _core.reduce(op, x, _level(offsets), empty)
+    return _core.reduce(op, x, level_of(offsets), empty)
 
 
 def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
-    level = _level(offsets)
+    level = level_of(offsets)
     return _core.expand(_core.divided_by_lengths(d, level) if op == "mean" else d, level)
 
 
 # Sum and mean, and their ways back, which are the gradients of each other.
-_sum: Op = Op(
+_sum: AutogradOp = AutogradOp(
     "reduce_sum(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
     _run_sum,
     _fake_reduce,
     lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
 )
-_expand: Op = Op(
+_expand: AutogradOp = AutogradOp(
     "expand(Tensor d, Tensor offsets, SymInt total, str op) -> Tensor",
     _run_expand,
     _fake_expand,
@@ -76,13 +75,13 @@ _expand: Op = Op(
 )
 
 # Those without gradients.
-_plain: Op = Op(
+_plain: AutogradOp = AutogradOp(
     "reduce_plain(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor", _run_sum, _fake_reduce
 )
 
 
 def _run_extreme(x: Array, offsets: Array, op: str, empty: Any) -> tuple[Array, Array]:
-    return _core.reduce_extreme(op, x, _level(offsets), empty)
+    return _core.reduce_extreme(op, x, level_of(offsets), empty)
 
 
 def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> Any:
@@ -90,7 +89,7 @@ def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -
     return found, found.new_empty(found.shape, dtype=torch.int64)
 
 
-_extreme: Op = Op(
+_extreme: AutogradOp = AutogradOp(
     "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar empty) -> (Tensor, Tensor)",
     _run_extreme,
     _fake_extreme,
@@ -103,14 +102,14 @@ def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), (offsets, _) = seen.saved, seen.rest
     if not len(d):
         return d.new_zeros(which.shape), None
-    starts = offsets[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
+    starts = offsets_of(offsets)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
     there = which >= 0
     return torch.where(there, d.gather(0, torch.where(there, starts + which, 0)), 0), None
 
 
-_expand_which: Op = Op(
+_expand_which: AutogradOp = AutogradOp(
     "expand_which(Tensor d, Tensor which, Tensor offsets, SymInt total) -> Tensor",
-    lambda d, which, offsets, total: _core.expand_which(d, _level(offsets), which),
+    lambda d, which, offsets, total: _core.expand_which(d, level_of(offsets), which),
     lambda d, which, offsets, total: d.new_empty((total, *d.shape[1:])),
     _gradient_of_which,
     columns=2,
@@ -118,15 +117,15 @@ _expand_which: Op = Op(
 )
 
 # The first or last row of each sequence, none of which is empty.
-_end: Op = Op(
+_end: AutogradOp = AutogradOp(
     "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
-    lambda x, offsets, last: _core.gather_column(x, (_level(offsets),), -1 if last else 0)[0],
+    lambda x, offsets, last: _core.gather_column(x, (level_of(offsets),), -1 if last else 0)[0],
     lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
     lambda seen, d: _expand_end(d, seen.rest[0], seen.rows, seen.rest[1]),
 )
-_expand_end: Op = Op(
+_expand_end: AutogradOp = AutogradOp(
     "expand_end(Tensor d, Tensor offsets, SymInt total, bool last) -> Tensor",
-    lambda d, offsets, total, last: _core.expand_end(d, _level(offsets), last),
+    lambda d, offsets, total, last: _core.expand_end(d, level_of(offsets), last),
     _fake_expand,
     lambda seen, d: _end(d, seen.rest[0], seen.rest[2]),
 )
@@ -138,7 +137,7 @@ def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
     return x * _expand(scale, offsets, seen.rows, "sum")
 
 
-_norm: Op = Op(
+_norm: AutogradOp = AutogradOp(
     "reduce_norm(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
     _run_sum,
     _fake_reduce,
@@ -184,7 +183,7 @@ def reduce(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) 
     """
     if op in ("max", "min"):
         return into(extreme(op, x, level, empty)[0], out)
-    result = _OPS.get(op, _plain)(on_cpu(x, "X"), offsets_of(level), op, _number(level, empty))
+    result = _OPS.get(op, _plain)(on_cpu(x, "X"), level, op, _number(level, empty))
     return into(result, out)
 
 
@@ -200,7 +199,7 @@ def extreme(
     """
     if narrow and level.longest > torch.iinfo(torch.int32).max:
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
-    found, which = _extreme(on_cpu(x, "X"), offsets_of(level), op, _number(level, empty))
+    found, which = _extreme(on_cpu(x, "X"), level, op, _number(level, empty))
     return found, which.int() if narrow else which
 
 
@@ -239,7 +238,7 @@ def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.T
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
     if has_no_name(x):
         return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
-    result: torch.Tensor = _end(on_cpu(x, "X"), offsets_of(level), last)
+    result: torch.Tensor = _end(on_cpu(x, "X"), level, last)
     return result
 
 
@@ -253,7 +252,7 @@ def expand(d: torch.Tensor, level: Level, op: str = "sum", out: Any = None) -> t
     """
     if d.is_complex():
         return into(in_parts(d, lambda each: expand(each, level, op)), out)
-    return into(_expand(on_cpu(d, "d"), offsets_of(level), level.total, op), out)
+    return into(_expand(on_cpu(d, "d"), level, level.total, op), out)
 
 
 def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
@@ -266,7 +265,7 @@ def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> 
     """
     which = as_values(which, "which")
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    result = _expand_which(on_cpu(d, "d"), on_cpu(places, "which"), offsets_of(level), level.total)
+    result = _expand_which(on_cpu(d, "d"), on_cpu(places, "which"), level, level.total)
     return into(result, out)
 
 
@@ -278,4 +277,4 @@ def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> to
     >>> expand_end(torch.tensor([1.0, 2.0]), Level([2, 1]), True)
     tensor([0., 1., 2.])
     """
-    return into(_expand_end(on_cpu(d, "d"), offsets_of(level), level.total, last), out)
+    return into(_expand_end(on_cpu(d, "d"), level, level.total, last), out)

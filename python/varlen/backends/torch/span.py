@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from varlen import _core
-from varlen.backends.torch.autograd import Op, SavedContext, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.torch.scatter import gather_add
 
@@ -38,7 +38,7 @@ def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tens
     return _parts(d, seen.rest[0])
 
 
-_insert: Op = Op(
+_insert: AutogradOp = AutogradOp(
     "insert_rows(Tensor x, Tensor rows, Tensor before) -> Tensor",
     lambda x, rows, before: _core.insert_rows(x, before, rows),
     lambda x, rows, before: x.new_empty((x.shape[0] + rows.shape[0], *x.shape[1:])),

@@ -8,7 +8,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import Op, SavedContext, into, offsets_of, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of, on_cpu
 from varlen.backends.torch.reduce import spread, sums
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
@@ -28,7 +28,7 @@ def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
 
 
 def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
-    return _core.reduce(op, x, Level.from_offsets(offsets), empty, None, ddof)
+    return _core.reduce(op, x, level_of(offsets), empty, None, ddof)
 
 
 def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
@@ -48,7 +48,7 @@ def _weighed(
         return spread(d, offsets, total) * shares(x, offsets)
     if op == "norm":
         return x * spread(_over(d, result), offsets, total)
-    lengths = offsets.diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
+    lengths = offsets_of(offsets).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
     free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
     free = torch.where(lengths == 0, 1, free)  # goes to no rows, but its own gradient would be NaN
     weight = 2 * d / free if op == "var" else _over(d, result) / free
@@ -61,7 +61,7 @@ def _over(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     return torch.where(result == 0, 0, d / torch.where(result == 0, 1, result))
 
 
-_spread: Op = Op(
+_spread: AutogradOp = AutogradOp(
     "reduce_spread(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
     _run,
     lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
@@ -76,9 +76,9 @@ def _gradient_of_back_prod(seen: SavedContext, h: torch.Tensor) -> tuple[torch.T
     return sums(h * others, offsets), back(h * spread(d, offsets, x.shape[0]))
 
 
-_back_prod: Op = Op(
+_back_prod: AutogradOp = AutogradOp(
     "backprop_reduce_prod(Tensor d, Tensor x, Tensor offsets) -> Tensor",
-    lambda d, x, offsets: _core.backprop_reduce("prod", d, x, Level.from_offsets(offsets)),
+    lambda d, x, offsets: _core.backprop_reduce("prod", d, x, level_of(offsets)),
     lambda d, x, offsets: torch.empty_like(x),
     _gradient_of_back_prod,
     columns=2,
@@ -100,7 +100,7 @@ def reduce(
         not_empty(level)
         empty = 0
     number = empty.item() if hasattr(empty, "item") else empty
-    return into(_spread(on_cpu(x, "X"), offsets_of(level), op, number, float(ddof)), out)
+    return into(_spread(on_cpu(x, "X"), level, op, number, float(ddof)), out)
 
 
 def back(
@@ -120,7 +120,7 @@ def back(
     if rows.dtype != x.dtype:
         raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
     result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
-    return into(_weighed(op, rows, on_cpu(x, "X"), result, offsets_of(level), ddof), out)
+    return into(_weighed(op, rows, on_cpu(x, "X"), result, level, ddof), out)
 
 
 def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:
