@@ -124,15 +124,13 @@ def test_46_ways_back_are_adjoint(nW):
 
 
 def test_47_softmax():
-    same(ops.softmax_sequences(np.zeros((3, 1)), [2, 1]), [[0.5], [0.5], [1]])
-    result = ops.softmax_sequences(np.array([[100.0], [90.0]]), [2])
+    same(ops.softmax(np.zeros((3, 1)), [2, 1]), [[0.5], [0.5], [1]])
+    result = ops.softmax(np.array([[100.0], [90.0]]), [2])
     np.testing.assert_allclose(result[:, 0], [0.9999546, 4.5397868e-05], rtol=1e-6)
 
 
 def test_48_way_back_of_softmax():
-    result = ops.backprop_softmax_sequences(
-        np.array([[1.0], [0], [1]]), np.array([[0.5], [0.5], [1]]), [2, 1]
-    )
+    result = ops.backprop_softmax(np.array([[1.0], [0], [1]]), np.array([[0.5], [0.5], [1]]), [2, 1])
     same(result, [[0.25], [-0.25], [0]])
 
 
@@ -239,7 +237,7 @@ def test_59_memory_of_every_kind():
     for given in (X.astype(np.int64), X.T.copy().T, np.repeat(X, 2, 0)[::2]):
         frozen = given.view()
         frozen.flags.writeable = False
-        for op in (ops.reduce_sum, ops.reduce_mean, ops.softmax_sequences):
+        for op in (ops.reduce_sum, ops.reduce_mean, ops.softmax):
             np.testing.assert_allclose(op(frozen, [2, 3]), op(X.astype(np.float32), [2, 3]), rtol=1e-6)
         same(ops.seq2col(frozen, 1, lengths=[2, 3]), ops.seq2col(X, 1, lengths=[2, 3]))
 
@@ -251,9 +249,7 @@ def test_60_threads_and_lengths_do_not_matter():
         result = []
         for threads in (1, 2):
             vl.set_num_threads(threads)
-            result.append(
-                [ops.reduce_sum(x, [len(x)]), ops.softmax_sequences(x, [len(x)]), ops.cumsum(x, [len(x)])]
-            )
+            result.append([ops.reduce_sum(x, [len(x)]), ops.softmax(x, [len(x)]), ops.cumsum(x, [len(x)])])
             same(ops.reduce_sum(x, np.ones(len(x), int)), x)
             same(ops.cumsum(x, np.ones(len(x), int)), x)
     finally:

@@ -19,7 +19,7 @@ STEPS = {
     "reduce_mean": lambda x: ops.reduce_mean(x, LEVEL),
     "reduce_max": lambda x: ops.reduce_max(x, FULL)[0],
     "reduce_var": lambda x: ops.reduce_var(x, FULL),
-    "softmax": lambda x: ops.softmax_sequences(x, LEVEL),
+    "softmax": lambda x: ops.softmax(x, LEVEL),
     "cumprod": lambda x: ops.cumprod(x, LEVEL),
     "shift": lambda x: ops.shift(x, LEVEL, by=1),
     "sort": lambda x: ops.sort(x, LEVEL),

@@ -1,11 +1,10 @@
-"""Sequences to one row each: how far their rows spread, and the logarithm of a sum of exponentials."""
+"""Sequences to one row each: variances, and the logarithm of a sum of exponentials."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.ops.inputs import rows_and_level
-from varlen.types.reductions import reduced
+from varlen.ops.reduce import reduced
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -17,16 +16,25 @@ if TYPE_CHECKING:
 
 
 def reduce_var(
-    X: Any, lengths: Any = None, *, ddof: float = 0, empty: Any = float("nan"), out: Any = None
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    ddof: float = 0,
+    empty: Any = float("nan"),
+    out: Any = None,
 ) -> Array:
     """The variance of each sequence's rows, column by column.
 
     Parameters
     ----------
     X
-        (total, ...) numbers or bools, an array or a tensor, or a Ragged, whose innermost level is taken.
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
+    axis, level
+        As those of `reduce_sum`.
     ddof
         What is taken off the number of rows before squares are divided by it, as NumPy calls it.
     empty
@@ -57,18 +65,24 @@ def reduce_var(
     >>> vl.ops.reduce_var(np.array([1.0, 3.0, 5.0]), [2, 1], ddof=1)
     array([ 2., nan])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("var", values, level, empty, out, ddof)
+    return reduced("var", X, lengths, axis, level, empty, out, ddof)
 
 
 def reduce_std(
-    X: Any, lengths: Any = None, *, ddof: float = 0, empty: Any = float("nan"), out: Any = None
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    ddof: float = 0,
+    empty: Any = float("nan"),
+    out: Any = None,
 ) -> Array:
     """The standard deviation of each sequence's rows, column by column: the root of `reduce_var`.
 
     Parameters
     ----------
-    X, lengths, ddof, empty, out
+    X, lengths, axis, level, ddof, empty, out
         As those of `reduce_var`.
 
     Returns
@@ -85,16 +99,23 @@ def reduce_std(
     >>> vl.ops.reduce_std(np.array([1.0, 3.0, 5.0]), [2, 1])
     array([1., 0.])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("std", values, level, empty, out, ddof)
+    return reduced("std", X, lengths, axis, level, empty, out, ddof)
 
 
-def reduce_logsumexp(X: Any, lengths: Any = None, *, empty: Any = float("-inf"), out: Any = None) -> Array:
+def reduce_logsumexp(
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    empty: Any = float("-inf"),
+    out: Any = None,
+) -> Array:
     """The logarithm of the sum of the exponentials of each sequence's rows, column by column.
 
     Parameters
     ----------
-    X, lengths, empty, out
+    X, lengths, axis, level, empty, out
         As those of `reduce_var`.
 
     Returns
@@ -112,5 +133,4 @@ def reduce_logsumexp(X: Any, lengths: Any = None, *, empty: Any = float("-inf"),
     >>> vl.ops.reduce_logsumexp(np.array([1000.0, 1000.0, 5.0]), [2, 1]) - np.log(2)
     array([1000.        ,    4.30685282])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("logsumexp", values, level, empty, out)
+    return reduced("logsumexp", X, lengths, axis, level, empty, out)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen import _core
-from varlen.backends.values import as_values, is_tensor
-from varlen.ops.inputs import rows_and_level
-from varlen.types import Ragged
+from varlen.backends import backend_of
+from varlen.ops.inputs import rows_and_level, rows_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -110,13 +108,8 @@ def backprop_reduce_prod(d_prods: Any, X: Any, lengths: Any = None, *, out: Any 
 
 def _back(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:
     values, level = rows_and_level(X, lengths)
-    rows = as_values(d.values if isinstance(d, Ragged) else d, argument)
+    rows = rows_of(d, argument)
     shape = (len(level), *values.shape[1:])
     if tuple(rows.shape) != shape:
         raise ValueError(f"{argument}: expected {shape}, a row for each sequence, got {tuple(rows.shape)}")
-    if is_tensor(values):
-        from varlen.backends.torch.statistics import back
-
-        return back(op, rows, argument, values, level, ddof, out)
-    result = _core.reduce(op, values, level, 0, None, ddof) if op in ("std", "norm") else None
-    return _core.backprop_reduce(op, rows, values, level, result, ddof, out)
+    return backend_of(values).backprop_reduce(op, rows, values, level, ddof, out, argument)
