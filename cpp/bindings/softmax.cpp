@@ -59,20 +59,20 @@ py::object forward(const Arguments<6>& args) {
   const auto [given_values, level, log, temperature, given_out, inplace] = args;
   SoftmaxJob job;
   job.op = op_of(log, Softmax::softmax, Softmax::log_softmax);
-  const Numbers values = numbers_of(given_values, "Xs");
+  const Numbers values = numbers_of(given_values, "X");
   const py::dtype dtype = is_float(values.type) ? values.array.dtype() : py::dtype::of<double>();
   const Extents shape = values.rows(values.array.shape(0));
   // Checked before anything is made or written.
-  level_over(level, "Xs", values.array.shape(0));
+  level_over(level, "X", values.array.shape(0));
   temperature_of(temperature);
   if (given(inplace) && truth_of(inplace)) {
     if (given(given_out)) raise_type("out: there is none where Xs is written in place");
-    const py::array same = checked_out("Xs", given_values, dtype, shape);
-    if (same.data() != values.array.data()) raise_value("Xs: is not aligned");
-    return run(job, values, level, temperature, "Xs", same);
+    const py::array same = checked_out("X", given_values, dtype, shape);
+    if (same.data() != values.array.data()) raise_value("X: is not aligned");
+    return run(job, values, level, temperature, "X", same);
   }
   return run(
-      job, values, level, temperature, "Xs",
+      job, values, level, temperature, "X",
       given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape));
 }
 
