@@ -60,9 +60,9 @@ def test_whole_numbers_are_reduced_as_numpy_does(case, op):
 @given(numbers(least=1), st.sampled_from(["max", "min"]))
 def test_extremes_keep_the_dtype_and_say_where_they_are(case, op):
     x, lengths = case
-    result, which = getattr(ops, f"reduce_{op}")(x, lengths)
+    result, which = getattr(ops, f"reduce_{op}")(x, lengths, which=True)
     assert result.dtype == x.dtype.newbyteorder("=")
-    assert which.dtype == np.int32
+    assert which.dtype == np.int64
     assert result.shape == which.shape == (len(lengths), *x.shape[1:])
     wide = x.astype(float) if np.dtype(x.dtype).kind not in WHOLE else x
     for i, rows in enumerate(oracle.nest(wide, [lengths])):
