@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "arrays.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "joint.hpp"
-#include "overlap.hpp"
-#include "scratch.hpp"
+#include "joint/joint.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/overlap.hpp"
+#include "support/scratch.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/span.hpp"
 

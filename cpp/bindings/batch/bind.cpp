@@ -1,9 +1,9 @@
 #include <pybind11/stl.h>
 
-#include "arrays.hpp"
 #include "batch.hpp"
-#include "batch_out.hpp"
-#include "raise.hpp"
+#include "out.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

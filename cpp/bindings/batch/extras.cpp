@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "batch.hpp"
-#include "batch_out.hpp"
-#include "raise.hpp"
+#include "out.hpp"
+#include "support/raise.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/offsets.hpp"
 

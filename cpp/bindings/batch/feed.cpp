@@ -3,10 +3,10 @@
 #include <cstring>
 #include <limits>
 
-#include "arrays.hpp"
 #include "batch.hpp"
-#include "batch_out.hpp"
-#include "raise.hpp"
+#include "out.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -4,10 +4,10 @@
 #include <memory>
 #include <numeric>
 
-#include "arrays.hpp"
 #include "batch.hpp"
-#include "batch_out.hpp"
-#include "raise.hpp"
+#include "out.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 #include "varlen/offsets.hpp"
 
 namespace varlen::bindings {

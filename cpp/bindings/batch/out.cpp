@@ -1,12 +1,12 @@
 // The outputs of a batch: made or taken from `out` first, all of them, then filled with the GIL released.
-#include "batch_out.hpp"
+#include "out.hpp"
 
 #include <algorithm>
 
-#include "arrays.hpp"
 #include "batch.hpp"
-#include "ndarray.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "batch.hpp"
-#include "outputs.hpp"
+#include "support/outputs.hpp"
 #include "varlen/pad.hpp"
 
 namespace varlen::bindings {

@@ -1,9 +1,9 @@
 // What one call works out before it makes its outputs: records, windows, the rows below them, sizes.
 #include <algorithm>
 
-#include "arrays.hpp"
 #include "batch.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

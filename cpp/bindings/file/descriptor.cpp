@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "raise.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "header.hpp"
+#include "header/header.hpp"
 #include "varlen/file.hpp"
 
 namespace varlen::bindings {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "arrays.hpp"
 #include "descriptor.hpp"
-#include "header.hpp"
-#include "raise.hpp"
+#include "header/header.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "gather_index.hpp"
-#include "gather_nested.hpp"
-#include "level.hpp"
-#include "raise.hpp"
+#include "gather.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/index.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
 #include "varlen/joint.hpp"
 
 namespace varlen::bindings {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
-#include "level.hpp"
-#include "raise.hpp"
-#include "scratch.hpp"
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
 
 namespace varlen::bindings {
 

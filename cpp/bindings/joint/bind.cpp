@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include "fastcall.hpp"
 #include "joint.hpp"
-#include "outputs.hpp"
-#include "own_type.hpp"
-#include "raise.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/own_type.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

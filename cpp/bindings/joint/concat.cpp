@@ -1,10 +1,11 @@
 // Parts put together, one after another or each as one row of a new outer dim.
+#include "varlen/concat.hpp"
+
 #include <algorithm>
 
-#include "arrays.hpp"
 #include "joint.hpp"
-#include "raise.hpp"
-#include "varlen/concat.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

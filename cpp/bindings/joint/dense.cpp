@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "arrays.hpp"
 #include "joint.hpp"
-#include "outputs.hpp"
-#include "overlap.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/outputs.hpp"
+#include "support/overlap.hpp"
+#include "support/raise.hpp"
 #include "varlen/copy.hpp"
 
 namespace varlen::bindings {

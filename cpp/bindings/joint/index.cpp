@@ -1,9 +1,9 @@
 // Views by index: an int drops a dim, a slice narrows one; what lies below is found by way of the levels.
 #include <algorithm>
 
-#include "fastcall.hpp"
 #include "joint.hpp"
-#include "raise.hpp"
+#include "support/fastcall.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

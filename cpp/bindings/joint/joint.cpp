@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "arrays.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "level.hpp"
+#include "support/level.hpp"
 #include "varlen/joint.hpp"
 #include "varlen/pad.hpp"
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "arrays.hpp"
 #include "joint.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -1,7 +1,7 @@
 // Rows picked anew: every column and level of them in one call.
-#include "arrays.hpp"
 #include "joint.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 #include "varlen/gather.hpp"
 
 namespace varlen::bindings {

@@ -1,10 +1,10 @@
 // `_core.Level` as Python sees it.
 #include <string>
 
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "own_type.hpp"
-#include "raise.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/own_type.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <string>
 
-#include "lists_arrays.hpp"
-#include "lists_errors.hpp"
-#include "lists_pieces.hpp"
-#include "lists_shape.hpp"
-#include "raise.hpp"
+#include "errors.hpp"
+#include "lists.hpp"
+#include "pieces.hpp"
+#include "shape.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -1,12 +1,12 @@
 // Lists of arrays laid end to end. One walk over the objects, then memory only.
-#include "lists_arrays.hpp"
+#include "support/arrays.hpp"
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
 #include "lists.hpp"
-#include "raise.hpp"
+#include "request.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

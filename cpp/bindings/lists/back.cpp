@@ -1,13 +1,13 @@
 // Values and levels back to lists: of views that share the values, or of Python numbers.
 #include <vector>
 
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "lists_arrays.hpp"
-#include "lists_shape.hpp"
-#include "lists_views.hpp"
-#include "ndarray.hpp"
-#include "raise.hpp"
+#include "lists.hpp"
+#include "shape.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
+#include "views.hpp"
 
 namespace varlen::bindings {
 

@@ -1,6 +1,6 @@
-#include "lists_errors.hpp"
+#include "errors.hpp"
 
-#include "raise.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -1,7 +1,7 @@
 // What is said about leaves that do not fit. Everything here is for the way out, and may be slow.
 #pragma once
 
-#include "lists.hpp"
+#include "request.hpp"
 
 namespace varlen::bindings {
 

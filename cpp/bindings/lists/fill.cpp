@@ -1,6 +1,6 @@
-#include "lists_fill.hpp"
+#include "fill.hpp"
 
-#include "raise.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "lists_shape.hpp"
-#include "lists_sink.hpp"
+#include "shape.hpp"
+#include "sink.hpp"
 
 namespace varlen::bindings {
 

@@ -1,10 +1,10 @@
 // Lists of arrays to one array with gaps of zeros between them, and one array to a list of views.
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "lists_arrays.hpp"
-#include "lists_views.hpp"
-#include "outputs.hpp"
+#include "lists.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
 #include "varlen/checked.hpp"
+#include "views.hpp"
 
 namespace varlen::bindings {
 

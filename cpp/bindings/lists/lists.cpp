@@ -1,12 +1,12 @@
 // Nested Python lists to values and levels: which dtype, which path, and what to say when it cannot be.
 #include "lists.hpp"
 
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "lists_arrays.hpp"
-#include "lists_errors.hpp"
-#include "lists_fill.hpp"
-#include "raise.hpp"
+#include "errors.hpp"
+#include "fill.hpp"
+#include "request.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

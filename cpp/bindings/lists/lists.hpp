@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "lists_pieces.hpp"
+#include "pieces.hpp"
 
 namespace varlen::bindings {
 

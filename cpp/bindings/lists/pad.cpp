@@ -1,18 +1,19 @@
 // Lists of arrays padded to one rectangle, with its mask.
+#include "pad/pad.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
+#include "errors.hpp"
 #include "lists.hpp"
-#include "lists_arrays.hpp"
-#include "lists_errors.hpp"
-#include "outputs.hpp"
-#include "pad.hpp"
-#include "raise.hpp"
+#include "request.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

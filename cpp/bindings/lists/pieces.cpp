@@ -1,15 +1,15 @@
-#include "lists_pieces.hpp"
+#include "pieces.hpp"
 
 #include <algorithm>
 #include <new>
 #include <optional>
 #include <string>
 
-#include "arrays.hpp"
-#include "lists_shape.hpp"
-#include "outputs.hpp"
-#include "overlap.hpp"
-#include "raise.hpp"
+#include "shape.hpp"
+#include "support/arrays.hpp"
+#include "support/outputs.hpp"
+#include "support/overlap.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "ndarray.hpp"
+#include "support/ndarray.hpp"
 #include "varlen/pieces.hpp"
 
 namespace varlen::bindings {

@@ -1,7 +1,7 @@
 // The slow path of nested lists: whatever needs Python is called here once, into lists that nobody else has.
-#include "lists_shape.hpp"
-#include "ndarray.hpp"
-#include "raise.hpp"
+#include "shape.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -4,8 +4,8 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include "lists_shape.hpp"
-#include "lists_sink.hpp"
+#include "shape.hpp"
+#include "sink.hpp"
 
 namespace varlen::bindings {
 

@@ -1,10 +1,10 @@
 // Nested lists whose rows are arrays, and casts that are checked.
 #include <vector>
 
-#include "arrays.hpp"
-#include "lists_errors.hpp"
-#include "lists_pieces.hpp"
-#include "raise.hpp"
+#include "errors.hpp"
+#include "pieces.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

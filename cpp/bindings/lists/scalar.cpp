@@ -1,8 +1,8 @@
 // Leaves that are no plain Python number: large integers, NumPy's scalars, arrays among lists.
 #include <array>
 
-#include "lists_fill.hpp"
-#include "raise.hpp"
+#include "fill.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -1,10 +1,10 @@
-#include "lists_shape.hpp"
+#include "shape.hpp"
 
 #include <algorithm>
 
-#include "arrays.hpp"
-#include "ndarray.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lists_leaf.hpp"
+#include "leaf.hpp"
 
 namespace varlen::bindings {
 

@@ -1,8 +1,8 @@
-#include "lists_sink.hpp"
+#include "sink.hpp"
 
 #include <algorithm>
 
-#include "arrays.hpp"
+#include "support/arrays.hpp"
 
 namespace varlen::bindings {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "ndarray.hpp"
+#include "support/ndarray.hpp"
 #include "varlen/numbers.hpp"
 
 namespace varlen::bindings {

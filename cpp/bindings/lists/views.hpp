@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ndarray.hpp"
-#include "raise.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

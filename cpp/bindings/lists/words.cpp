@@ -1,11 +1,11 @@
 // Nested lists of text to ids: the vocabulary is a dict that grows in the order of first appearance.
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "lists.hpp"
-#include "lists_errors.hpp"
-#include "lists_shape.hpp"
-#include "raise.hpp"
+#include "errors.hpp"
+#include "request.hpp"
+#include "shape.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -1,11 +1,11 @@
 // size_at_t, lengths and indices: sorted out of a level, or checked as they were given.
 #include <string>
 
-#include "arrays.hpp"
-#include "ndarray.hpp"
 #include "pack.hpp"
-#include "raise.hpp"
-#include "scratch.hpp"
+#include "support/arrays.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
 
 namespace varlen::bindings {
 

@@ -3,14 +3,14 @@
 #include <optional>
 #include <string>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "lists_arrays.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
-#include "scratch.hpp"
+#include "lists/lists.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
 
 namespace varlen::bindings {
 

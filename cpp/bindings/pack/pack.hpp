@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "arrays.hpp"
-#include "level.hpp"
+#include "support/arrays.hpp"
+#include "support/level.hpp"
 #include "varlen/pack.hpp"
 
 namespace varlen::bindings {

@@ -1,13 +1,13 @@
 // Packed rows out of a level, in an order of their own or in one that was given.
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
 #include "pack.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
-#include "scratch.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
 
 namespace varlen::bindings {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <string>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "joint.hpp"
-#include "level.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "joint/joint.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "few.hpp"
-#include "level.hpp"
+#include "support/few.hpp"
+#include "support/level.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/views.hpp"
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <string>
 
-#include "fastcall.hpp"
-#include "joint.hpp"
+#include "joint/joint.hpp"
 #include "pad.hpp"
-#include "raise.hpp"
+#include "support/fastcall.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

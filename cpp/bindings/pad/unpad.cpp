@@ -1,12 +1,11 @@
-#include "pad.hpp"
-
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "joint.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "joint/joint.hpp"
+#include "pad.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -4,7 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include "operands.hpp"
+#include "support/operands.hpp"
 #include "varlen/reduce.hpp"
 
 namespace varlen::bindings {

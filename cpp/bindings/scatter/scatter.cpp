@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "overlap.hpp"
-#include "raise.hpp"
 #include "scatter.hpp"
-#include "scratch.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/overlap.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "operands.hpp"
+#include "support/operands.hpp"
 #include "varlen/scatter.hpp"
 
 namespace varlen::bindings {

@@ -2,13 +2,13 @@
 #include <string>
 #include <utility>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "gather_nested.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
-#include "scratch.hpp"
+#include "gather/gather.hpp"
 #include "sort.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
 
 namespace varlen::bindings {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "level.hpp"
-#include "operands.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
 #include "varlen/sort.hpp"
 
 namespace varlen::bindings {

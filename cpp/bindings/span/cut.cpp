@@ -2,12 +2,12 @@
 #include <string>
 #include <utility>
 
-#include "fastcall.hpp"
-#include "gather_index.hpp"
-#include "gather_nested.hpp"
-#include "operands.hpp"
-#include "raise.hpp"
+#include "gather/gather.hpp"
 #include "span.hpp"
+#include "support/fastcall.hpp"
+#include "support/index.hpp"
+#include "support/operands.hpp"
+#include "support/raise.hpp"
 #include "varlen/gather.hpp"
 #include "varlen/span_rows.hpp"
 

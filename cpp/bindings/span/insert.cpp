@@ -1,14 +1,14 @@
 // Rows put between rows, and taken out again.
 #include <string>
 
-#include "fastcall.hpp"
-#include "ndarray.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
 #include "span.hpp"
+#include "support/fastcall.hpp"
+#include "support/ndarray.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/span_rows.hpp"
-#include "window.hpp"
+#include "window/window.hpp"
 
 namespace varlen::bindings {
 

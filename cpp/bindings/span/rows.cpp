@@ -1,20 +1,19 @@
 // Spans and rows of sequences that a caller names.
-#include "varlen/span_rows.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "fastcall.hpp"
-#include "gather_index.hpp"
-#include "gather_nested.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "gather/gather.hpp"
 #include "span.hpp"
+#include "support/fastcall.hpp"
+#include "support/index.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/gather.hpp"
 #include "varlen/scatter.hpp"
-#include "window.hpp"
+#include "varlen/span_rows.hpp"
+#include "window/window.hpp"
 
 namespace varlen::bindings {
 

@@ -1,8 +1,8 @@
 #include "varlen/span.hpp"
 
-#include "arrays.hpp"
-#include "raise.hpp"
 #include "span.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

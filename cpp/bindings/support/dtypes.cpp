@@ -1,4 +1,4 @@
-#include "cast.hpp"
+#include "dtypes.hpp"
 
 #include <string>
 
@@ -79,29 +79,6 @@ Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& 
                 std::to_string(row) + ") is " + text(bad) + ", which does not fit " + text(dtype));
   }
   return cast_of(*from, *to, replaces ? nan.data() : nullptr);
-}
-
-void bind_cast(py::module_& m) {
-  m.def(
-      "cast",
-      [](py::handle given, py::handle dtype, py::handle nan) {
-        py::array values = as_rows(given, "values");
-        const py::dtype to = dtype_of(dtype, values.dtype());
-        values = convertible(values, to, !nan.is_none());
-        const Fill instead = fill_of(nan, to, {}, "nan");
-        const Convert how = convert_of(values, to, instead, "values");
-        py::array out = empty(to.ptr(), static_cast<int>(values.ndim()), values.shape());
-        const std::int64_t count = how.run == nullptr ? values.nbytes() : values.size();
-        auto* target = static_cast<std::byte*>(out.mutable_data());
-        const auto* source = static_cast<const std::byte*>(values.data());
-        {
-          const Unlocked unlocked(out.nbytes() + values.nbytes());
-          cast(how, source, count, target);
-        }
-        return out;
-      },
-      py::arg("values"), py::arg("dtype"), py::arg("nan") = py::none(),
-      "A copy in another dtype. What does not fit is refused; `nan` takes the place of NaN.");
 }
 
 }  // namespace varlen::bindings

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "cast.hpp"
+#include "dtypes.hpp"
 #include "raise.hpp"
 #include "varlen/copy.hpp"
 

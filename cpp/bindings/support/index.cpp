@@ -1,4 +1,4 @@
-#include "gather_index.hpp"
+#include "index.hpp"
 
 #include <string>
 #include <utility>

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "cast.hpp"
+#include "dtypes.hpp"
 #include "raise.hpp"
 
 namespace varlen::bindings {

@@ -2,10 +2,10 @@
 #include <string>
 #include <utility>
 
-#include "fastcall.hpp"
-#include "gather_nested.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "gather/gather.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/gather.hpp"
 #include "varlen/window.hpp"
 #include "window.hpp"

@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "gather_nested.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "gather/gather.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 #include "window.hpp"
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "arrays.hpp"
-#include "level.hpp"
-#include "operands.hpp"
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
 
 namespace varlen::bindings {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cast_types.hpp"
+#include "elements.hpp"
 
 namespace varlen {
 

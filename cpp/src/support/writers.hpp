@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "pad_pattern.hpp"
+#include "pattern.hpp"
 #include "varlen/copy.hpp"
 
 namespace varlen {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ahead.hpp"
+#include "support/ahead.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ahead.hpp"
-#include "spread.hpp"
+#include "support/ahead.hpp"
+#include "support/slots.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/gather.hpp"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cast_types.hpp"
+#include "support/elements.hpp"
 #include "varlen/pool.hpp"
 
 namespace varlen {

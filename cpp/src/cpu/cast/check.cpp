@@ -2,7 +2,7 @@
 #include <limits>
 #include <utility>
 
-#include "cast_types.hpp"
+#include "support/elements.hpp"
 #include "varlen/cast.hpp"
 
 namespace varlen {

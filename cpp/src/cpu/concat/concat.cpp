@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ahead.hpp"
+#include "support/ahead.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"

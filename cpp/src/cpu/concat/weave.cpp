@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "ahead.hpp"
+#include "support/ahead.hpp"
+#include "support/wide.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

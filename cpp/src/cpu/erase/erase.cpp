@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "erase_wide.hpp"
+#include "wide.hpp"
 
 namespace varlen {
 namespace {

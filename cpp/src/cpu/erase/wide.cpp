@@ -1,9 +1,9 @@
-#include "erase_wide.hpp"
+#include "wide.hpp"
 
 #include <array>
 #include <type_traits>
 
-#include "wide.hpp"
+#include "support/wide.hpp"
 
 #ifdef VARLEN_AVX2
 #include <immintrin.h>

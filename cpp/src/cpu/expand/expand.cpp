@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pad_out.hpp"
+#include "support/writers.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/pool.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ahead.hpp"
+#include "support/ahead.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/gather.hpp"
 #include "varlen/pool.hpp"

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "utf8.hpp"
+#include "support/utf8.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/header.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spread.hpp"
+#include "support/slots.hpp"
 #include "varlen/copy.hpp"
 
 namespace varlen {

@@ -1,9 +1,9 @@
 #include "varlen/lstm.hpp"
 
-#include "lstm_shared.hpp"
+#include "table.hpp"
 
-#define VARLEN_LOOPS "lstm_loops.inc"
-#include "each_target.hpp"
+#define VARLEN_LOOPS "cpu/lstm/loops.inc"
+#include "support/each_target.hpp"
 
 namespace varlen {
 namespace {

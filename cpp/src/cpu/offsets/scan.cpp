@@ -8,7 +8,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "offsets_wide.hpp"
+#include "support/wide.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/offsets.hpp"
 #include "wide.hpp"

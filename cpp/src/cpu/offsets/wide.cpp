@@ -1,6 +1,6 @@
-#include "offsets_wide.hpp"
-
 #include "wide.hpp"
+
+#include "support/wide.hpp"
 
 #ifdef VARLEN_AVX2
 #include <immintrin.h>

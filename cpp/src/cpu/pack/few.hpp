@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pad_out.hpp"
+#include "support/writers.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pack.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "ahead.hpp"
-#include "pack_few.hpp"
-#include "pad_out.hpp"
+#include "few.hpp"
+#include "support/ahead.hpp"
+#include "support/writers.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pack.hpp"

@@ -1,9 +1,9 @@
-#include "pad_medium.hpp"
+#include "medium.hpp"
 
 #include <algorithm>
 
+#include "support/wide.hpp"
 #include "varlen/copy.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

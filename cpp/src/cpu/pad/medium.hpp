@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pad_pattern.hpp"
-#include "pad_small.hpp"
+#include "small.hpp"
+#include "support/pattern.hpp"
 
 namespace varlen {
 

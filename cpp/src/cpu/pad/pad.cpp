@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "caches.hpp"
-#include "pad_walk.hpp"
+#include "support/caches.hpp"
 #include "varlen/pool.hpp"
+#include "walk.hpp"
 
 namespace varlen {
 namespace {

@@ -1,11 +1,11 @@
-#include "pad_small.hpp"
+#include "small.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "support/wide.hpp"
 #include "varlen/copy.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

@@ -1,14 +1,13 @@
-#include "varlen/pad.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "ahead.hpp"
+#include "support/ahead.hpp"
+#include "support/wide.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
+#include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

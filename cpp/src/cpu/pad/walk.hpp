@@ -7,10 +7,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "pad_job.hpp"
-#include "pad_medium.hpp"
-#include "pad_out.hpp"
-#include "pad_small.hpp"
+#include "job.hpp"
+#include "medium.hpp"
+#include "small.hpp"
+#include "support/writers.hpp"
 #include "varlen/pad.hpp"
 
 namespace varlen {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "pieces_short.hpp"
+#include "short.hpp"
+#include "support/wide.hpp"
 #include "varlen/pool.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

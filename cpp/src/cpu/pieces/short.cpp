@@ -1,7 +1,7 @@
-#include "pieces_short.hpp"
+#include "short.hpp"
 
+#include "support/wide.hpp"
 #include "varlen/copy.hpp"
-#include "wide.hpp"
 
 #ifdef VARLEN_AVX2
 #include <immintrin.h>

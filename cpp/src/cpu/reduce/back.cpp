@@ -1,8 +1,8 @@
 // The ways back of products and of what is weighed row by row.
 #include <algorithm>
 
-#include "reduce_shared.hpp"
-#include "softmax_shared.hpp"
+#include "tables.hpp"
+#include "varlen/within.hpp"
 
 namespace varlen {
 namespace {

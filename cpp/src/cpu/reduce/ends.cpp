@@ -1,4 +1,4 @@
-#include "reduce_shared.hpp"
+#include "tables.hpp"
 
-#define VARLEN_LOOPS "reduce_ends.inc"
-#include "each_target.hpp"
+#define VARLEN_LOOPS "cpu/reduce/ends.inc"
+#include "support/each_target.hpp"

@@ -1,7 +1,7 @@
-#include "reduce_shared.hpp"
+#include "tables.hpp"
 
-#define VARLEN_LOOPS "reduce_extreme.inc"
-#include "each_target.hpp"
+#define VARLEN_LOOPS "cpu/reduce/extreme.inc"
+#include "support/each_target.hpp"
 
 namespace varlen {
 

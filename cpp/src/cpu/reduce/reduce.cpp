@@ -1,8 +1,8 @@
 #include "varlen/reduce.hpp"
 
-#include "reduce_shared.hpp"
-#include "softmax_shared.hpp"
-#include "wide.hpp"
+#include "support/wide.hpp"
+#include "tables.hpp"
+#include "varlen/within.hpp"
 
 namespace varlen {
 namespace {

@@ -1,6 +1,6 @@
-#include "reduce_shared.hpp"
+#include "tables.hpp"
 
 // For the baseline alone.
 namespace varlen::plain {
-#include "reduce_rest.inc"
+#include "rest.inc"
 }  // namespace varlen::plain

@@ -1,7 +1,7 @@
 // Whether any or all rows of each sequence are true: elements by their width, and what of their bits counts.
 #include <algorithm>
 
-#include "reduce_shared.hpp"
+#include "tables.hpp"
 
 namespace varlen {
 namespace {

@@ -1,8 +1,8 @@
-#include "cast_types.hpp"
-#include "reduce_shared.hpp"
+#include "support/elements.hpp"
+#include "tables.hpp"
 
-#define VARLEN_LOOPS "reduce_which.inc"
-#include "each_target.hpp"
+#define VARLEN_LOOPS "cpu/reduce/which.inc"
+#include "support/each_target.hpp"
 
 namespace varlen {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cast_types.hpp"
-#include "reduce_shared.hpp"
+#include "support/elements.hpp"
+#include "support/sequences.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/scan.hpp"
 

@@ -2,7 +2,11 @@
 #include <immintrin.h>
 #endif
 
-#include "scan_shared.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
-#define VARLEN_LOOPS "scan_fours.inc"
-#include "each_target.hpp"
+#include "loops.hpp"
+
+#define VARLEN_LOOPS "cpu/scan/fours.inc"
+#include "support/each_target.hpp"

@@ -1,3 +1,5 @@
+#include "loops.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -5,8 +7,6 @@
 #include <cstddef>
 #include <limits>
 #include <type_traits>
-
-#include "scan_shared.hpp"
 
 namespace varlen {
 namespace {

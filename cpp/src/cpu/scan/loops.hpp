@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reduce_shared.hpp"
+#include "support/sequences.hpp"
 #include "varlen/scan.hpp"
 
 namespace varlen {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "scan_shared.hpp"
-#include "wide.hpp"
+#include "loops.hpp"
+#include "support/wide.hpp"
 
 namespace varlen {
 namespace {

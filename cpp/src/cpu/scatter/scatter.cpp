@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ahead.hpp"
-#include "scatter_sum.hpp"
+#include "sum.hpp"
+#include "support/ahead.hpp"
+#include "support/wide.hpp"
 #include "varlen/pool.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

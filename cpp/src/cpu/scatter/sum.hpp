@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sums.hpp"
+#include "support/sums.hpp"
 #include "varlen/scatter.hpp"
 
 namespace varlen {

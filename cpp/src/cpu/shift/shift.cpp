@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pad_out.hpp"
+#include "support/wide.hpp"
+#include "support/writers.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

@@ -1,10 +1,11 @@
+#include "keys.hpp"
+
 #include <array>
 #include <limits>
 #include <type_traits>
 
-#include "cast_types.hpp"
-#include "sort_shared.hpp"
-#include "wide.hpp"
+#include "support/elements.hpp"
+#include "support/wide.hpp"
 
 namespace varlen {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort_run.hpp"
+#include "run.hpp"
 
 namespace varlen {
 namespace {

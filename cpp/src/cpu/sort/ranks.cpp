@@ -1,7 +1,7 @@
-#include "sort_shared.hpp"
+#include "keys.hpp"
 
-#define VARLEN_LOOPS "sort_ranks.inc"
-#include "each_target.hpp"
+#define VARLEN_LOOPS "cpu/sort/ranks.inc"
+#include "support/each_target.hpp"
 
 namespace varlen {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "reduce_shared.hpp"
-#include "sort_shared.hpp"
+#include "keys.hpp"
+#include "support/sequences.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/sort.hpp"
 

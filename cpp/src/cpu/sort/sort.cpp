@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "sort_run.hpp"
+#include "run.hpp"
 
 namespace varlen {
 namespace {

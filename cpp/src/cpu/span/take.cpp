@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "ahead.hpp"
+#include "support/ahead.hpp"
+#include "support/wide.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/span_rows.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ahead.hpp"
+#include "sum.hpp"
+#include "support/ahead.hpp"
+#include "support/wide.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/window.hpp"
-#include "wide.hpp"
-#include "window_sum.hpp"
 
 namespace varlen {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "sum.hpp"
+#include "support/wide.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/window.hpp"
-#include "wide.hpp"
-#include "window_sum.hpp"
 
 namespace varlen {
 namespace {

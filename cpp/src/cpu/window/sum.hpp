@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "sums.hpp"
+#include "support/sums.hpp"
 #include "varlen/window.hpp"
 
 namespace varlen {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "pad_out.hpp"
+#include "support/wide.hpp"
+#include "support/writers.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/span.hpp"
-#include "wide.hpp"
 
 namespace varlen {
 namespace {
