@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "ndarray.hpp"
 #include "outputs.hpp"
@@ -62,6 +63,13 @@ Ints as_ints(py::handle object, const char* argument) {
     if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")().cast<py::array>();
   }
   return {array, static_cast<const std::int64_t*>(array.data()), static_cast<std::int64_t>(array.size())};
+}
+
+Ints as_own_ints(py::handle object, const char* argument) {
+  Ints given = as_ints(object, argument);
+  py::array own = empty_ints(given.count);
+  if (given.count > 0) std::memcpy(own.mutable_data(), given.data, static_cast<std::size_t>(own.nbytes()));
+  return {own, static_cast<const std::int64_t*>(own.data()), given.count};
 }
 
 py::array as_rows(py::handle object, const char* argument) {

@@ -29,6 +29,9 @@ struct Ints {
 /// Any 1-d array (or sequence) of integers, any byte order or stride. Floats, bools and objects are refused.
 Ints as_ints(py::handle object, const char* argument);
 
+/// The same in memory of our own, which no other thread writes while it is checked and used.
+Ints as_own_ints(py::handle object, const char* argument);
+
 /// An array whose rows (axis 0) can be moved as bytes: C-contiguous (copied where it is not), no objects.
 py::array as_rows(py::handle object, const char* argument);
 

@@ -16,6 +16,16 @@ BatchOutputs::BatchOutputs(const Batcher& batcher, BatchWork& work, py::handle o
   if (has_out_) out_ = out.cast<py::dict>();
   if (!grow.is_none()) grow_ = py::reinterpret_borrow<py::object>(grow);
   w_.levels.resize(static_cast<std::size_t>(b_.axes_) + 1);
+  if (w_.own_ends.empty()) return;
+  for (std::size_t axis = 2; axis < w_.own_ends.size(); ++axis) {
+    const std::int64_t* ends = w_.own_ends[axis].data();
+    own_levels_.resize(static_cast<std::size_t>(w_.count) * (w_.own_ends.size() - 2));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(w_.count); ++i) {
+      const std::int64_t size = w_.ranges[axis - 1][i].size();
+      own_levels_[i * (w_.own_ends.size() - 2) + axis - 2] = {ends, size};
+      ends += size;
+    }
+  }
 }
 
 std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype, const Extents& shape) {

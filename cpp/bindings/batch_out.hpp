@@ -26,7 +26,10 @@ class BatchOutputs {
   static py::array buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
                           const Extents& shape, std::int64_t count);
   [[nodiscard]] Extents shape_of(int axes, const py::array& row) const;
-  [[nodiscard]] std::vector<Segment> segments(const BatchKey* key) const;
+  /// What every run gives a rectangle of so many ragged axes.
+  [[nodiscard]] std::vector<Segment> segments(const BatchKey* key, int axes) const;
+  /// The ends of a level of the batch, from the second axis on.
+  void level_ends(int axis, std::int64_t* out) const;
   [[nodiscard]] Padding how(const std::byte* pattern, const Convert& convert = {}) const {
     return {b_.options_.side, b_.options_.cut, pattern, 0, stores_, convert};
   }
@@ -61,6 +64,7 @@ class BatchOutputs {
   std::int64_t used_ = 0;
   std::int64_t taken_ = 0;
   MemoryWritten written_;  ///< of what the caller gave
+  std::vector<Offsets> own_levels_;  ///< [run][axis - 2], where a source may be written to
   Stores stores_ = Stores::by_size;
   std::vector<std::function<void()>> jobs_;
 };

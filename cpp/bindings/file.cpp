@@ -115,8 +115,8 @@ class FileReader {
   }
 
   py::array read(py::handle begins, py::handle ends) {
-    const Ints from = as_ints(begins, "begins");
-    const Ints to = as_ints(ends, "ends");
+    const Ints from = as_own_ints(begins, "begins");
+    const Ints to = as_own_ints(ends, "ends");
     if (from.count != to.count) raise_value("ends: as many as begins are needed");
     const std::int64_t limit = file_.id().size - start_;
     std::int64_t size = 0;
