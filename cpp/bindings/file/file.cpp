@@ -170,6 +170,8 @@ void bind_file(py::module_& m) {
            "uint8 array: the ranges of the data, one after the other.")
       .def("close", &FileReader::close)
       .def_property_readonly("bytes_read", &FileReader::bytes);
+  refuse_pickling(m.attr("MappedFile"));
+  refuse_pickling(m.attr("FileReader"));
 }
 
 }  // namespace varlen::bindings

@@ -35,10 +35,22 @@ class Plan {
  public:
   /// `given` is the view that `joint` was settled from: its memory is what the caller knows.
   Plan(const Joint& joint, const DenseOptions& options, const Joint& given)
-      : joint_(joint), given_(given), options_(options), sizes_(static_cast<std::size_t>(std::max(joint.depth(), 0))) {
-    pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
+      : joint_(joint),
+        given_(given),
+        options_(options),
+        sizes_(static_cast<std::size_t>(std::max(joint.depth(), 0))) {
+    std::vector<std::int64_t> caps(sizes_.size(), INT64_MAX);
+    bool cuts = false;
     for (std::size_t d = 0; d < sizes_.size() && d < options.max_sizes.size(); ++d) {
-      if (options.max_sizes[d] >= 0) sizes_[d] = std::min(sizes_[d], options.max_sizes[d]);
+      if (options.max_sizes[d] < 0) continue;
+      caps[d] = options.max_sizes[d];
+      cuts = true;
+    }
+    if (cuts) {
+      pad_kept_sizes(joint.levels(), joint.depth(), joint.range(0), caps.data(),
+                     side_of(options.truncate, "truncate"), sizes_.data());
+    } else {
+      pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
     }
     const Root& root = joint.root();
     for (int d = 0; d <= joint.depth(); ++d) {

@@ -54,7 +54,8 @@ py::object pad_arrays(const Arguments<15>& args) {
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");
-  const Sizes sizes = sizes_of(levels, exact, most, multiple);
+  const auto [sizes, keeps, cuts] = slots_of(levels, exact, most, multiple, how.cut);
+  how.keeps = keeps.data();
   Extents slots{levels.views[0].count};
   slots.append(sizes.begin(), sizes.end());
   const Extents row(values.shape() + 1, values.shape() + values.ndim());
@@ -68,7 +69,10 @@ py::object pad_arrays(const Arguments<15>& args) {
   const Fill instead = fill_of(or_none(given_nan), to, {}, "nan");
   how.fill = pattern.data();
   how.period = pattern.period();
-  how.convert = convert_of(values, to, instead, "values");
+  // Where all of the values go into fresh memory, what does not fit is found on the way.
+  std::atomic<bool> lost{false};
+  const bool looks_on_the_way = !cuts && !given(given_out);
+  how.convert = convert_of(values, to, instead, "values", looks_on_the_way ? &lost : nullptr);
   Convert is_nan;
   if (wants_nan) {
     const auto from = type_of(values.dtype());
@@ -118,6 +122,7 @@ py::object pad_arrays(const Arguments<15>& args) {
       pad(levels.views.data(), levels.depth(), all, rows, sizes.data(), how, to_nans);
     }
   }
+  raise_if_lost(lost, values, to, "values");
   if (marks.is_none() && nans.is_none()) return out;
   if (nans.is_none()) return py::make_tuple(out, marks);
   if (marks.is_none()) return py::make_tuple(out, nans);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "few.hpp"
 #include "varlen/views.hpp"
@@ -25,6 +26,9 @@ struct Ints {
   const std::int64_t* data = nullptr;
   std::int64_t count = 0;
 };
+
+/// ValueError for lists and tuples that contain themselves, which NumPy would walk for ever.
+void refuse_cycles(py::handle nested, std::string_view argument);
 
 /// Any 1-d array (or sequence) of integers, any byte order or stride. Floats, bools and objects are refused.
 Ints as_ints(py::handle object, const char* argument);
