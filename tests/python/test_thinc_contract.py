@@ -135,7 +135,7 @@ def every_op(ops):
         "backprop_reduce_mean": ops.backprop_reduce_mean(rows, lengths),
         "backprop_reduce_sum": ops.backprop_reduce_sum(rows, lengths),
         "backprop_seq2col": ops.backprop_seq2col(cols, 1),
-        "backprop_softmax_sequences": ops.backprop_softmax_sequences(X4, np.full_like(X4, 0.5), lengths),
+        "backprop_softmax_sequences": ops.backprop_softmax(X4, np.full_like(X4, 0.5), lengths),
         "flatten": ops.flatten([X4, X4], pad=1),
         "gather_add": ops.gather_add(X4, np.array([[0, 1], [3, 3]], np.int32)),
         "hash": ops.hash(keys, 7),
@@ -153,7 +153,7 @@ def every_op(ops):
         "reduce_sum": ops.reduce_sum(X4, lengths),
         "scatter_add": [table, ops.scatter_add(table, three[:2], X4[:2])][:1],
         "seq2col": cols,
-        "softmax_sequences": ops.softmax_sequences(np.zeros_like(X4), lengths),
+        "softmax_sequences": ops.softmax(np.zeros_like(X4), lengths),
         "unflatten": ops.unflatten(X4, three),
         "unpad": ops.unpad(X4[None], [3]),
     }
@@ -187,18 +187,20 @@ def test_threads_change_no_bit():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 24)).astype("float32")
     lengths = np.full(6000, 10, np.int32)
-    before, made = vl.num_threads(), []
+    before, result = vl.num_threads(), []
     try:
         for threads in (1, 2):
             vl.set_num_threads(threads)
-            made.append([OURS.seq2col(X, 1), OURS.reduce_mean(X, lengths), *OURS.maxout(X.reshape(-1, 8, 3))])
+            result.append(
+                [OURS.seq2col(X, 1), OURS.reduce_mean(X, lengths), *OURS.maxout(X.reshape(-1, 8, 3))]
+            )
     finally:
         vl.set_num_threads(before)
-    same(*made)
+    same(*result)
     found = []
     callers = [threading.Thread(target=lambda: found.append(OURS.reduce_mean(X, lengths))) for _ in range(3)]
     for caller in callers:
         caller.start()
     for caller in callers:
         caller.join()
-    same(found, [made[0][1]] * 3)
+    same(found, [result[0][1]] * 3)
