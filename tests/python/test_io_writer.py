@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from test_io_file import content, entries
 from test_io_save import Faulty
 from varlen import _core, io
-from varlen.io import atomic, spool
+from varlen.io import atomic, column_buffer
 
 
 def names_in(folder):
@@ -36,7 +36,7 @@ def test_pieces_make_the_file_that_one_save_makes(tmp_path_factory, n, cuts, see
     joint = io.open_file(folder / "a.nrt").joint()
     edges = [0, *sorted(min(cut, n) for cut in cuts), n]
     with io.Writer(folder / "b.nrt", row_ids="id") as writer:
-        writer._spool._budget = budget
+        writer._buffer._budget = budget
         for begin, end in itertools.pairwise(edges):
             writer.append(joint.slice(begin, end))
         assert writer.rows == n
@@ -58,11 +58,11 @@ def test_columns_are_copied_however_the_system_can(tmp_path, monkeypatch, copyin
         def __getattr__(self, name):
             return copy if name == "copy_file_range" else getattr(os, name)
 
-    monkeypatch.setattr(spool, "os", System())
-    monkeypatch.setattr(spool, "_CHUNK", 64)
+    monkeypatch.setattr(column_buffer, "os", System())
+    monkeypatch.setattr(column_buffer, "_CHUNK", 64)
     whole = entries(50)
     with io.Writer(tmp_path / "a.nrt") as writer:
-        writer._spool._budget = 500
+        writer._buffer._budget = 500
         for _ in range(3):
             writer.append(whole)
     assert calls
@@ -75,11 +75,11 @@ def test_columns_are_copied_however_the_system_can(tmp_path, monkeypatch, copyin
 
 def test_memory_stays_bounded(tmp_path):
     writer = io.Writer(tmp_path / "a.nrt")
-    writer._spool._budget = 10_000
+    writer._buffer._budget = 10_000
     piece = {"dim1/bounds": np.array([500, 1000]), "dim1/x": np.arange(1000)}
     for _ in range(100):
         writer.append(piece)
-        assert sum(tail.nbytes for tails in writer._spool._tails.values() for tail in tails) <= 20_000
+        assert sum(tail.nbytes for tails in writer._buffer._tails.values() for tail in tails) <= 20_000
     writer.close()
     assert io.open_file(tmp_path / "a.nrt").count == 200
 
@@ -144,7 +144,7 @@ def test_dtypes_that_differ_are_refused_and_name_the_key(tmp_path):
 )
 def test_dtypes_widen_where_that_is_asked(tmp_path, first, second, kind):
     with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
-        writer._spool._budget = 0
+        writer._buffer._budget = 0
         for dtype in (first, second, first):
             writer.append(flat(x=np.arange(3).astype(dtype)))
     values = io.open_file(tmp_path / "a.nrt").values("x")
@@ -234,7 +234,7 @@ def test_pieces_bring_their_own_words(tmp_path):
             shards.append(one)
         with pytest.raises(ValueError, match="w: ids 0 to 2, for 1 strings"):
             writer.append(piece([0, 2], ["a"]))
-    for source in (io.open_source(tmp_path / "a.nrt"), io.open_source(tmp_path / "s")):
+    for source in (io.open_shards(tmp_path / "a.nrt"), io.open_shards(tmp_path / "s")):
         source.validate()
         words = source.fields["w"].vocabulary
         assert [words[i] for joint in source.joints for i in joint.values("w")] == ["a", "b", "c", "b", "c"]
@@ -282,7 +282,7 @@ def test_a_fault_at_any_call_leaves_the_old_file(tmp_path, monkeypatch):
 
     def write():
         with io.Writer(path) as writer:
-            writer._spool._budget = 200
+            writer._buffer._budget = 200
             writer.append(entries(9))
             writer.append(entries(9))
 
@@ -313,7 +313,7 @@ def test_a_kill_leaves_the_old_file(tmp_path):
         "import os, signal, sys, numpy as np\n"
         "from varlen import io\n"
         "writer = io.Writer(sys.argv[1])\n"
-        "writer._spool._budget = 0\n"
+        "writer._buffer._budget = 0\n"
         "writer.append({'dim0/x': np.arange(9)})\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -329,7 +329,7 @@ def test_shards_fill_one_after_the_other(tmp_path):
         for begin in range(0, 10, 3):
             writer.append(joint.slice(begin, begin + 3))
         assert not [name for name in names_in(tmp_path / "s") if not name.startswith(".")]
-    source = io.open_source(tmp_path / "s")
+    source = io.open_shards(tmp_path / "s")
     assert source.counts.tolist() == [4, 4, 2]
     assert [content(row) for row in source] == [content(joint.row(i)) for i in range(10)]
     assert names_in(tmp_path / "s") == ["index.json", "part-00000.nrt", "part-00001.nrt", "part-00002.nrt"]
@@ -340,7 +340,7 @@ def test_shards_fill_one_after_the_other(tmp_path):
 def test_shards_share_a_vocabulary(tmp_path):
     with io.ShardWriter(tmp_path / "s", rows_per_shard=2) as writer:
         writer.append(flat(w=np.array(["b", "a", "c", "b", "d"], object)))
-    source = io.open_source(tmp_path / "s")
+    source = io.open_shards(tmp_path / "s")
     source.validate()
     words = source.fields["w"].vocabulary
     assert [words[i] for joint in source.joints for i in joint.values("w")] == ["b", "a", "c", "b", "d"]
@@ -349,7 +349,7 @@ def test_shards_share_a_vocabulary(tmp_path):
 def test_shards_without_rows_are_a_data_set(tmp_path):
     with io.ShardWriter(tmp_path / "s", rows_per_shard=2):
         pass
-    assert len(io.open_source(tmp_path / "s")) == 0
+    assert len(io.open_shards(tmp_path / "s")) == 0
     with pytest.raises(ValueError, match="rows_per_shard: expected at least 1, got 0"):
         io.ShardWriter(tmp_path / "t", rows_per_shard=0)
 

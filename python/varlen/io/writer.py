@@ -11,11 +11,11 @@ from numpy.typing import DTypeLike
 
 from varlen.arguments import as_dtype, as_mapping, dtypes_of, words_of
 from varlen.io import atomic
-from varlen.io.convert import Piece, as_piece, cast_exactly, smallest, wide
-from varlen.io.dtypes import RANK, little_endian, tag_of
+from varlen.io.column_buffer import ColumnBuffer
+from varlen.io.dtypes import TAG_ORDER, cast_exactly, little_endian, promote, smallest_integer, tag_of
+from varlen.io.pieces import Piece, as_piece
 from varlen.io.save import Entry, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
-from varlen.io.spool import Spool
 
 __all__ = ["Writer"]
 
@@ -53,7 +53,7 @@ class _Column:
         self.least = self.most = 0
 
 
-class Writer(atomic.WholeOrNothing):
+class Writer(atomic.AtomicWriter):
     """Appends rows to a file that appears, whole, when the writer is closed.
 
     Memory is bounded whatever the number of rows: columns wait in a temporary file beside the target, which
@@ -121,7 +121,7 @@ class Writer(atomic.WholeOrNothing):
         }
         self._columns: dict[str, _Column] | None = None
         self._totals: list[int] = []
-        self._spool = Spool(self.path)
+        self._buffer = ColumnBuffer(self.path)
         self._open = True
 
     @property
@@ -154,7 +154,7 @@ class Writer(atomic.WholeOrNothing):
         columns = {}
         for name, (dim, given) in piece.columns.items():
             columns[name] = self._prepare(
-                name, dim, self._spell(name, given, piece.words, words), given.dtype
+                name, dim, self._spell(name, given, piece.vocabularies, words), given.dtype
             )
         self._check_keys(columns, len(piece.levels))
         # Nothing was changed up to here; from here on a failure ends the writer.
@@ -177,7 +177,7 @@ class Writer(atomic.WholeOrNothing):
     def discard(self) -> None:
         """Gives up: nothing is written, and what waited is gone."""
         self._open = False
-        self._spool.close()
+        self._buffer.close()
 
     def follow(self, other: Writer) -> None:
         """Expects the keys, dims, dtypes and trailing shapes that another writer has had."""
@@ -230,7 +230,7 @@ class Writer(atomic.WholeOrNothing):
             if column.kind != kind and (times or not self._widen):
                 hint = "" if times else "; give a schema, or widen=True"
                 raise ValueError(f"{name}: dtype {kind}, but {column.kind} in the pieces before{hint}")
-            wide(name, column.dtype, stored.dtype)
+            promote(name, column.dtype, stored.dtype)
         return dim, little_endian(stored), kind
 
     def _check_keys(self, piece: Mapping[str, Any], depth: int) -> None:
@@ -255,19 +255,19 @@ class Writer(atomic.WholeOrNothing):
             }
             self._totals = [0] * len(piece.levels)
         for number, level in enumerate(piece.levels):
-            self._spool.append(number, (level.bounds + self._totals[number]).view(np.uint8))
+            self._buffer.append(number, (level.bounds + self._totals[number]).view(np.uint8))
             self._totals[number] += level.total
         for name, (_, array, kind) in columns.items():
             column = self._columns[name]
             if not column.parts or column.parts[-1] != array.dtype:
                 column.parts.append(array.dtype)
-                column.dtype = wide(name, column.dtype, array.dtype)
+                column.dtype = promote(name, column.dtype, array.dtype)
                 column.kind = kind if kind.kind in "mM" else column.dtype
             column.rows += len(array)
             if self._narrow and array.size and array.dtype.kind in "iu":
                 column.least = min(column.least, int(array.min()))
                 column.most = max(column.most, int(array.max()))
-            self._spool.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
+            self._buffer.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
         self.rows += piece.rows
 
     def _assemble(self) -> None:
@@ -275,9 +275,9 @@ class Writer(atomic.WholeOrNothing):
         for name in columns.keys() - self._pinned.keys():  # wide until it was known what they hold
             column = columns[name]
             if name in self._spelled and self._ids is None:
-                column.dtype = column.kind = smallest(0, len(self._words[name]) - 1)
+                column.dtype = column.kind = smallest_integer(0, len(self._words[name]) - 1)
             elif self._narrow and name not in self._spelled and column.kind.kind in "iu":
-                column.dtype = column.kind = smallest(column.least, column.most)
+                column.dtype = column.kind = smallest_integer(column.least, column.most)
         sizes = [self.rows, *self._totals]
         entries: list[tuple[Entry, str | int]] = [
             ((f"dim{number + 1}/bounds", "I64", (sizes[number],)), number)
@@ -285,7 +285,7 @@ class Writer(atomic.WholeOrNothing):
         ]
         for name, c in columns.items():
             entries.append(((f"dim{c.dim}/{name}", tag_of(c.dtype), (c.rows, *c.trailing)), name))
-        entries.sort(key=lambda entry: (RANK[entry[0][1]], entry[0][0]))
+        entries.sort(key=lambda entry: (TAG_ORDER[entry[0][1]], entry[0][0]))
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(known) for name, known in self._words.items() if name in columns}
         about = encode_metadata(kinds, words, self._row_ids, self._metadata)
@@ -294,13 +294,13 @@ class Writer(atomic.WholeOrNothing):
             atomic.write_all(fd, (head,))
             for _, key in entries:
                 if isinstance(key, int):
-                    self._spool.copy(key, fd)
+                    self._buffer.copy(key, fd)
                     continue
                 column = columns[key]
                 for part, dtype in enumerate(column.parts):
                     if dtype == column.dtype:
-                        self._spool.copy((key, part), fd)
+                        self._buffer.copy((key, part), fd)
                         continue
-                    for chunk in self._spool.chunks((key, part)):
+                    for chunk in self._buffer.chunks((key, part)):
                         cast = chunk.view(dtype).astype(column.dtype)
                         atomic.write_all(fd, (cast.view(np.uint8),))

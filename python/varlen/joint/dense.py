@@ -56,7 +56,7 @@ def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
     print("\n.\n---\n.\n".join(blocks))
 
 
-class Densify(JointState):
+class DenseMethods(JointState):
     """`to_dense` of a joint dict."""
 
     def to_dense(

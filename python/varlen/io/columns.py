@@ -1,4 +1,4 @@
-"""Nested lists and arrays to the flat columns of a joint dict."""
+"""Nested lists and arrays to flat columns under shared levels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, unmasked, words_of
+from varlen.io.schema import make_metadata
 
 __all__: list[str] = []
 
@@ -33,8 +34,8 @@ def check_names(names: Sequence[str], argument: str) -> None:
         )
 
 
-class Options:
-    """How raw values become columns: what the constructor was told."""
+class ColumnOptions:
+    """How raw values become columns."""
 
     def __init__(
         self,
@@ -44,47 +45,58 @@ class Options:
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,
     ) -> None:
-        self.schema = {key: _dtype_of(key, dtype) for key, dtype in (schema or {}).items()}
+        self.schema = {key: _check_dtype(key, dtype) for key, dtype in (schema or {}).items()}
         self.narrow = narrow
         self.trailing_dims = {
             key: as_int(n, f"trailing_dims of {key!r}") for key, n in (trailing_dims or {}).items()
         }
         self.row_ids = row_ids
-        self.words = {key: words_of(key, words) for key, words in (vocabularies or {}).items()}
+        self.vocabularies = {key: words_of(key, words) for key, words in (vocabularies or {}).items()}
 
 
-def _dtype_of(key: str, dtype: Any) -> Any:
+def _check_dtype(key: str, dtype: Any) -> Any:
     """The dtype as it was given, once NumPy knows it; `str` asks for a vocabulary."""
     as_dtype(dtype, f"schema: key {key!r}")
     return dtype
 
 
-def from_raw(raw: Mapping[str, Any], options: Options) -> tuple[_core.Joint, dict[str, Any]]:
-    """The view and the schema of raw values; see the constructor for what is refused."""
-    check_names(list(raw), "raw_tensors")
+def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -> _core.Joint:
+    """The columns of nested lists and arrays by their keys; inferred dtypes go into `options.schema`.
+
+    Raises
+    ------
+    ValueError
+        Keys that do not share their nesting, or values that are no nested lists of numbers.
+
+    Examples
+    --------
+    >>> build_joint({"a": [[1, 2], [3]]}, ColumnOptions(), "rows").values("a")
+    array([1, 2, 3], dtype=uint8)
+    """
+    check_names(list(raw), argument)
     names: list[str] = []
     dims: list[int] = []
     values: list[Array] = []
     levels: list[_core.Level] = []
-    makers: list[str] = []  # the key that each level was first seen in
+    level_keys: list[str] = []  # the key that each level was first seen in
     count = -1
     for key, value in raw.items():
-        flat, own = column(key, value, options)
+        flat, own = build_column(key, value, options)
         rows = len(own[0]) if own else len(flat)
         if count >= 0 and rows != count:
             if own and levels:
-                check_nesting(levels[0], own[0], 1, key, makers[0])
+                check_nesting(levels[0], own[0], 1, key, level_keys[0])
             raise ValueError(f"Inconsistent lengths! {key} has {rows} rows at dim 0, {names[0]} has {count}")
         count = rows
         for number, (have, new) in enumerate(zip(levels, own, strict=False), start=1):
-            check_nesting(have, new, number, key, makers[number - 1])
-        makers += [key] * (len(own) - len(levels))
+            check_nesting(have, new, number, key, level_keys[number - 1])
+        level_keys += [key] * (len(own) - len(levels))
         levels += own[len(levels) :]
         names.append(key)
         dims.append(len(own))
         values.append(flat)
-    carried = _about(options, dict(zip(names, dims, strict=True)))
-    return _core.Joint(names, dims, values, levels, count, carried), options.schema
+    metadata = _metadata(options, dict(zip(names, dims, strict=True)))
+    return _core.Joint(names, dims, values, levels, count, metadata)
 
 
 def check_nesting(have: _core.Level, new: _core.Level, number: int, key: str, others: str) -> None:
@@ -103,13 +115,13 @@ def check_nesting(have: _core.Level, new: _core.Level, number: int, key: str, ot
     )
 
 
-def _about(options: Options, dims: Mapping[str, int]) -> dict[str, Any] | None:
-    for key in (*options.words, *options.trailing_dims):
+def _metadata(options: ColumnOptions, dims: Mapping[str, int]) -> dict[str, Any] | None:
+    for key in (*options.vocabularies, *options.trailing_dims):
         if key not in dims:
             raise KeyError(f"{key!r} is not among the keys {sorted(dims)}")
     if options.row_ids is not None and dims.get(options.row_ids) != 0:
         raise ValueError(f"row_ids: {options.row_ids!r} is not a key of dim 0")
-    return about(options.words, options.row_ids)
+    return make_metadata(options.vocabularies, options.row_ids)
 
 
 def infer_dtype(vals: Sequence[Any]) -> Any:
@@ -121,17 +133,7 @@ def infer_dtype(vals: Sequence[Any]) -> Any:
         raise ValueError("Vals must all be ints, floats, or bools") from error
 
 
-def about(vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None) -> dict[str, Any] | None:
-    """What a view carries beside its columns."""
-    out: dict[str, Any] = {}
-    if vocabularies:
-        out["vocabularies"] = {key: tuple(words) for key, words in vocabularies.items()}
-    if row_ids is not None:
-        out["row_ids"] = row_ids
-    return out or None
-
-
-def column(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:
+def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred."""
     unmasked(value, key)
     if not hasattr(value, "__len__") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
@@ -142,8 +144,8 @@ def column(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Le
         raise ValueError(
             f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
         )
-    if options.schema.get(key) is str or key in options.words:
-        flat, levels = _words(key, value, options)
+    if options.schema.get(key) is str or key in options.vocabularies:
+        flat, levels = _strings(key, value, options)
     elif options.trailing_dims.get(key, 0) > 0:
         flat, levels = _blocks(key, value, options)
     elif isinstance(value, np.ndarray) and value.ndim > 1:
@@ -157,7 +159,7 @@ def column(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Le
     return flat, levels
 
 
-def _scalars(key: str, value: Any, options: Options) -> Array:
+def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
     dtype = options.schema.get(key)
     items = value if isinstance(value, (list, np.ndarray)) else list(value)
     try:
@@ -173,7 +175,7 @@ def _scalars(key: str, value: Any, options: Options) -> Array:
         return np.array(items, dtype=dtype)  # text as dates, say
 
 
-def _numbers(key: str, value: Any, depth: int, options: Options) -> tuple[Array, list[_core.Level]]:
+def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     dtype = options.schema.get(key)
     try:
         return _core.from_lists(value, depth, dtype, dtype is None and options.narrow, name=key)
@@ -183,13 +185,13 @@ def _numbers(key: str, value: Any, depth: int, options: Options) -> tuple[Array,
         raise ValueError(f"{error} (key {key!r})") from None
 
 
-def _cast(key: str, flat: Array, options: Options) -> Array:
+def _cast(key: str, flat: Array, options: ColumnOptions) -> Array:
     """Rows with fixed dims in the dtype that the key is to have."""
     cast: Array = _scalars(key, flat.reshape(-1), options).reshape(flat.shape)
     return cast
 
 
-def _nested(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:
+def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     try:
         return _numbers(key, value, -1, options)
     except (TypeError, ValueError) as error:
@@ -198,20 +200,20 @@ def _nested(key: str, value: Any, options: Options) -> tuple[Array, list[_core.L
         raise ValueError(f"Failed to parse {key} as a nested list of numbers!") from error
 
 
-def _words(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:
+def _strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Strings as their places in the vocabulary: the one that was given, or all words as they come."""
-    known = {word: i for i, word in enumerate(options.words.get(key, ()))}
-    given = len(known) if key in options.words else -1
+    known = {word: i for i, word in enumerate(options.vocabularies.get(key, ()))}
+    given = len(known) if key in options.vocabularies else -1
     flat, levels = _core.from_words(value, known, name=key)
     if 0 <= given < len(known):
         raise ValueError(f"{key}: {list(known)[given]!r} is not in its vocabulary of {given} words")
-    options.words[key] = list(known)
+    options.vocabularies[key] = list(known)
     dtype = np.min_scalar_type(max(len(known) - 1, 0))
     options.schema[key] = dtype.type
     return flat.astype(dtype), levels
 
 
-def _blocks(key: str, value: Any, options: Options) -> tuple[Array, list[_core.Level]]:
+def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Nested lists that end in arrays, each of `trailing` fixed dimensions, or of those and one ragged."""
     trailing = options.trailing_dims[key]
     items = [value]
