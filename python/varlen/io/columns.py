@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, unmasked, words_of
-from varlen.io.schema import make_metadata
+from varlen.io.schema import encode_strings, make_metadata
 
 __all__: list[str] = []
 
@@ -17,13 +17,14 @@ Array = np.ndarray[Any, Any]
 
 RESERVED = ("bounds", "mask")
 
+# As deep as the core reads lists.
+_MAX_DEPTH = 64
+
 
 def check_names(names: Sequence[str], argument: str) -> None:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{argument}: keys are strings, got {name!r}")
-        if not name:
-            raise ValueError(f"{argument}: a key has no name, which no file could give back")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
             raise ValueError(f"{argument}: half a character in the key {name!r}")
     reserved = set(RESERVED) & set(names)
@@ -134,29 +135,137 @@ def infer_dtype(vals: Sequence[Any]) -> Any:
 
 
 def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred."""
+    """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred.
+
+    A Ragged, known by its `values` and `levels`, nests as it does, and arrays say of which dtype they are;
+    what nests and holds lists alone is looked at.
+    """
     unmasked(value, key)
+    if hasattr(value, "values") and hasattr(value, "levels"):
+        flat, levels = _from_ragged(key, value, options)
+    else:
+        flat, levels = _from_nested(key, value, options)
+    if key not in options.schema:
+        options.schema[key] = flat.dtype.type if flat.dtype.kind in "biufc" else flat.dtype
+    return flat, levels
+
+
+def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    values, levels = ragged.values, list(ragged.levels)
+    try:
+        flat = np.asarray(unmasked(values, key))
+    except (TypeError, RuntimeError) as error:  # a tensor on another device, or of a dtype NumPy lacks
+        raise TypeError(f"{key}: values of {type(values).__name__} cannot become an array: {error}") from None
+    trailing = options.trailing_dims.get(key)
+    if trailing is not None and trailing != flat.ndim - 1:
+        raise ValueError(f"{key}: trailing_dims says {trailing}, its rows have {flat.ndim - 1} dims")
+    return _from_array(key, flat, options), levels
+
+
+def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     if not hasattr(value, "__len__") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
         raise TypeError(f"{key}: expected a list, a tuple or an array, got {type(value).__name__}")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         raise TypeError(f"{key}: expected a list, a tuple or an array, got a scalar")
-    if len(value) == 0:
+    if len(value) == 0 and not isinstance(value, np.ndarray):
         raise ValueError(
             f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
         )
-    if options.schema.get(key) is str or key in options.vocabularies:
-        flat, levels = _strings(key, value, options)
-    elif options.trailing_dims.get(key, 0) > 0:
-        flat, levels = _blocks(key, value, options)
-    elif isinstance(value, np.ndarray) and value.ndim > 1:
-        flat, levels = _cast(key, value, options), []
-    elif isinstance(value[0], (list, tuple, np.ndarray)):
-        flat, levels = _nested(key, value, options)
-    else:
-        flat, levels = _scalars(key, value, options), []
-    if key not in options.schema:
-        options.schema[key] = flat.dtype.type if flat.dtype.kind in "biufc" else flat.dtype
-    return flat, levels
+    leaf = _first_leaf(value)
+    is_text = isinstance(leaf, np.ndarray) and _holds_text(leaf)
+    if isinstance(value, np.ndarray) and (value.ndim > 1 or value.size == 0 or value.dtype.kind in "mMUT"):
+        return _from_array(key, value, options), []
+    if options.schema.get(key) is str or key in options.vocabularies or is_text:
+        return _from_strings(key, value, options)
+    if options.trailing_dims.get(key, 0) > 0:
+        return _blocks(key, value, options)
+    if key not in options.schema and _holds_times(leaf):
+        return _from_times(key, value, options)
+    if isinstance(value[0], (list, tuple, np.ndarray)):
+        return _nested(key, value, options)
+    return _scalars(key, value, options), []
+
+
+def _first_leaf(value: Any) -> Any:
+    """The first array that is not empty, or the first value that is no list; None where there is neither."""
+    if isinstance(value, np.ndarray):
+        return value if value.size else None
+    if not isinstance(value, (list, tuple)):
+        return value
+    return next((leaf for leaf in map(_first_leaf, value) if leaf is not None), None)
+
+
+def _holds_text(array: Array) -> bool:
+    if array.dtype.kind == "O":
+        return isinstance(array.reshape(-1)[0], str)
+    return array.dtype.kind in "UT"
+
+
+def _holds_times(leaf: Any) -> bool:
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype.kind in "mM"
+    return isinstance(leaf, (np.datetime64, np.timedelta64))
+
+
+def cast_array(key: str, array: Array, options: ColumnOptions) -> Array:
+    """Flat rows in the dtype of the schema, where it names one; strings as ids."""
+    dtype = options.schema.get(key)
+    if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
+        return _as_ids(key, array, options)
+    flat = array if dtype is None else _core.cast(array, dtype)
+    return _with_unit(key, flat)
+
+
+def _from_array(key: str, array: Array, options: ColumnOptions) -> Array:
+    """Rows of a dtype of their own, with any fixed dims, in the dtype that the key is to have."""
+    if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
+        return _as_ids(key, array, options)
+    if key in options.vocabularies and array.dtype.kind in "iu":
+        return _check_ids(key, array, options)
+    dtype = options.schema.get(key)
+    if array.dtype.kind in "mM":
+        return _with_unit(key, array if dtype is None else array.astype(dtype))
+    if dtype is None and (array.size == 0 or array.dtype.kind not in "biufO"):
+        is_wide = options.narrow and array.dtype.kind == "f"
+        return array.astype(np.float32) if is_wide else array
+    rows: Array = _scalars(key, array.reshape(-1), options).reshape(array.shape)
+    return rows
+
+
+def _from_times(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    depth = -1 if isinstance(value[0], (list, tuple, np.ndarray)) else 0
+    try:
+        flat, levels = _core.from_lists(_without_empty_arrays(value), depth, None, False, name=key)
+    except TypeError as error:
+        raise ValueError(f"Failed to parse {key} as a nested list of times!") from error
+    return _with_unit(key, flat), levels
+
+
+def _with_unit(key: str, times: Array) -> Array:
+    if times.dtype.kind in "mM" and np.datetime_data(times.dtype)[0] == "generic":
+        raise TypeError(f"{key}: times need a unit, such as {times.dtype}[ns]")
+    return times
+
+
+def _without_empty_arrays(value: Any) -> Any:
+    """The same nest with empty lists for empty arrays, which then decide no dtype."""
+    if isinstance(value, np.ndarray):
+        return value if len(value) else []
+    if (
+        not isinstance(value, (list, tuple))
+        or not value
+        or not isinstance(value[0], (list, tuple, np.ndarray))
+    ):
+        return value
+    return [_without_empty_arrays(item) for item in value]
+
+
+def _has_empty_array(value: Any, depth: int) -> bool:
+    if isinstance(value, np.ndarray):
+        return len(value) == 0
+    return (
+        depth > 0 and isinstance(value, (list, tuple)) and any(_has_empty_array(v, depth - 1) for v in value)
+    )
 
 
 def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
@@ -185,32 +294,55 @@ def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[
         raise ValueError(f"{error} (key {key!r})") from None
 
 
-def _cast(key: str, flat: Array, options: ColumnOptions) -> Array:
-    """Rows with fixed dims in the dtype that the key is to have."""
-    cast: Array = _scalars(key, flat.reshape(-1), options).reshape(flat.shape)
-    return cast
-
-
 def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    is_inferred = options.schema.get(key) is None
     try:
-        return _numbers(key, value, -1, options)
+        if is_inferred and _first_leaf(value) is None and _has_empty_array(value, _MAX_DEPTH):
+            flat, levels = _core.from_lists(value, -1, None, False, name=key)  # nothing else tells the dtype
+            return _from_array(key, flat, options), levels
+        if is_inferred and isinstance(_first_leaf(value), np.ndarray):
+            return _numbers(key, _without_empty_arrays(value), -1, options)
+        flat, levels = _numbers(key, value, -1, options)
+        if is_inferred and not levels[-1].lengths.all() and _has_empty_array(value, len(levels)):
+            return _numbers(key, _without_empty_arrays(value), -1, options)
+        return flat, levels
     except (TypeError, ValueError) as error:
         if isinstance(error, ValueError) and ": expected " not in str(error):
             raise  # a dtype that does not hold the numbers
         raise ValueError(f"Failed to parse {key} as a nested list of numbers!") from error
 
 
-def _strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+def _from_strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     """Strings as their places in the vocabulary: the one that was given, or all words as they come."""
-    known = {word: i for i, word in enumerate(options.vocabularies.get(key, ()))}
-    given = len(known) if key in options.vocabularies else -1
-    flat, levels = _core.from_words(value, known, name=key)
-    if 0 <= given < len(known):
-        raise ValueError(f"{key}: {list(known)[given]!r} is not in its vocabulary of {given} words")
+    known = _known_words(key, options)
+    flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, known, name=key)
+    return _with_words(key, flat, known, options), levels
+
+
+def _as_ids(key: str, array: Array, options: ColumnOptions) -> Array:
+    known = _known_words(key, options)
+    return _with_words(key, encode_strings(array, known), known, options)
+
+
+def _known_words(key: str, options: ColumnOptions) -> dict[str, int]:
+    return {word: i for i, word in enumerate(options.vocabularies.get(key, ()))}
+
+
+def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOptions) -> Array:
+    """The ids in the smallest dtype for their words, which go into `options.vocabularies`."""
+    if key in options.vocabularies and len(known) > (count := len(options.vocabularies[key])):
+        raise ValueError(f"{key}: {list(known)[count]!r} is not in its vocabulary of {count} words")
     options.vocabularies[key] = list(known)
     dtype = np.min_scalar_type(max(len(known) - 1, 0))
     options.schema[key] = dtype.type
-    return flat.astype(dtype), levels
+    return ids.astype(dtype)
+
+
+def _check_ids(key: str, ids: Array, options: ColumnOptions) -> Array:
+    count = len(options.vocabularies[key])
+    if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < count:
+        raise ValueError(f"{key}: ids {ids.min()} to {ids.max()}, for a vocabulary of {count} words")
+    return ids
 
 
 def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
@@ -241,6 +373,6 @@ def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
         flat = np.stack(arrays)
     else:
         raise ValueError(f"{key}: expected arrays of {trailing} fixed dims, there is none")
-    return _cast(key, flat, options), [
+    return _from_array(key, flat, options), [
         _core.Level.from_lengths(np.array(counts, np.int64)) for counts in lengths[1:]
     ]

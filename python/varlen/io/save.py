@@ -178,7 +178,7 @@ def split_name(full: str) -> tuple[int | None, str]:
     """
     front, slash, bare = full.partition("/")
     digits = front[3:]
-    if not slash or not bare or not front.startswith("dim") or not digits.removeprefix("-").isdigit():
+    if not slash or not front.startswith("dim") or not digits.removeprefix("-").isdigit():
         return None, full
     return int(digits), bare
 

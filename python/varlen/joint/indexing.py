@@ -89,7 +89,7 @@ def _get_axis(self: JointState, joint: _core.Joint, item: Any, where: str, count
             f"but max_n_dims is {self.max_n_dims}."
         )
     else:
-        raise TypeError(where)
+        raise TypeError(f"{where}; expected an int, a slice, integers, a mask, a tuple of ints, or a key")
     if rows.ndim == 0 and rows.dtype.kind in "iu":
         part = joint.get(int(rows))
         if part is not None:

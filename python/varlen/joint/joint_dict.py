@@ -35,7 +35,8 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
     ----------
     raw_tensors
         A dict from keys to nested lists of numbers; the innermost lists may be arrays. A list of numbers has
-        dim 0.
+        dim 0. A Ragged nests as it does. Arrays of times keep their unit; arrays of strings become ids with
+        their vocabulary.
     processed_tensors
         A dict of flat arrays as `.tensors` has them, taken as it is and not copied.
     tensors_fp
@@ -126,6 +127,11 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
         if keys is not None and tensors_fp is None:
             raise ValueError("`keys` may only be specified alongside `tensors_fp`.")
         given = {**given, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
+        if isinstance(raw_tensors, (str, bytes, os.PathLike)):
+            raise TypeError(
+                f"raw_tensors: expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
+                "a file is given as tensors_fp="
+            )
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if given[argument] is not None:
                 as_mapping(given[argument], argument, "keys to what they have")

@@ -130,11 +130,13 @@ class KeyMethods(IndexMethods):
         name
             Not reserved.
         values
-            Nested lists, a Ragged, or with `dim` a flat array: (rows of that dim, *trailing).
+            Nested lists, a Ragged, or with `dim` a flat array: (rows of that dim, *trailing). Strings become
+            ids with a vocabulary.
         dim
             The dim of a flat array; without it an array has dim 0.
         dtype
-            For nested lists; inferred as the constructor does where it is not given.
+            What the values are cast to. Without it arrays keep theirs, and that of lists is inferred as the
+            constructor does.
 
         Raises
         ------
@@ -153,16 +155,14 @@ class KeyMethods(IndexMethods):
         view = self._view()
         dim = None if dim is None else as_int(dim, "dim")
         levels: list[_core.Level] = []
-        schema: Any = None if dtype is None else as_dtype(dtype, "dtype")
+        if dtype is not None:
+            as_dtype(dtype, "dtype")
+        has_dtype = isinstance(values, np.ndarray) or hasattr(values, "levels")
+        options = columns.ColumnOptions({} if dtype is None else {name: dtype}, narrow=not has_dtype)
         if isinstance(values, np.ndarray):
-            flat, dim = unmasked(values, name), dim or 0
-            flat = flat if dtype is None else _core.cast(flat, dtype)
-        elif hasattr(values, "levels"):
-            flat, levels = values.values, list(values.levels)
+            flat, dim = columns.cast_array(name, unmasked(values, name), options), dim or 0
         else:
-            options = columns.ColumnOptions({} if dtype is None else {name: dtype})
             flat, levels = columns.build_column(name, values, options)
-            schema = options.schema[name]
         at = len(levels) if dim is None else dim
         if levels and at != len(levels):
             raise ValueError(f"dim: {name} has {len(levels)} levels, not {dim}")
@@ -171,12 +171,13 @@ class KeyMethods(IndexMethods):
                 raise ValueError(f"{name}: has {len(levels)} levels, there are {view.depth}")
             columns.check_nesting(view.level(number), level, number, name, "the others")
         metadata = dict(self._meta)
-        metadata["vocabularies"] = {k: w for k, w in metadata.get("vocabularies", {}).items() if k != name}
-        if not metadata["vocabularies"]:
-            del metadata["vocabularies"]
+        vocabularies = {k: w for k, w in metadata.pop("vocabularies", {}).items() if k != name}
+        vocabularies.update({k: tuple(words) for k, words in options.vocabularies.items()})
+        if vocabularies:
+            metadata["vocabularies"] = vocabularies
         given = self._given_schema
         if given is not None:
-            given = {**given, name: schema if schema is not None else flat.dtype}
+            given = {**given, name: options.schema.get(name, flat.dtype)}
         return self._wrap(view.with_column(name, at, flat, metadata or None), given)
 
     def to_list(self) -> dict[str, Any]:
