@@ -240,6 +240,95 @@ def test_pieces_bring_their_own_words(tmp_path):
         assert [words[i] for joint in source.joints for i in joint.values("w")] == ["a", "b", "c", "b", "c"]
 
 
+def worded(ids, words):
+    meta = {"vocabularies": {"w": words}} if words else None
+    return _core.Joint(["w"], [0], [np.array(ids, np.uint8)], [], len(ids), meta)
+
+
+@pytest.mark.parametrize("shards", [False, True])
+def test_words_of_another_vocabulary_are_mapped_or_refused(tmp_path, shards):
+    path, first = tmp_path / "a", worded([0, 1, 0], ["a", "b"])
+
+    def writer(**options):
+        return io.ShardWriter(path, 2, **options) if shards else io.Writer(path, **options)
+
+    with writer() as out:
+        out.append(first)
+        out.append(worded([1, 0, 2], ["c", "b", "a"]))
+        out.append(worded([], None))
+    source = io.open_shards(path)
+    source.validate()  # opens all shards, each of which may bring words
+    words = source.fields["w"].vocabulary
+    assert [words[i] for joint in source.joints for i in joint.values("w")] == ["a", "b", "a", "b", "c", "a"]
+    for one, two, text in (
+        (first, worded([1], None), "w: numbers without a vocabulary, but .* words such as 'a'"),
+        (worded([1], None), first, "w: 'a' is a word, the pieces before hold numbers"),
+        (worded([1], None), flat(w=["z"]), "w: 'z' is a word, the pieces before hold numbers"),
+    ):
+        path = tmp_path / f"b{len(os.listdir(tmp_path))}"
+        out = writer()
+        out.append(one)
+        with pytest.raises(ValueError, match=text):
+            out.append(two)
+        out.discard()
+    path = tmp_path / "given"
+    with io.Writer(path, vocabularies={"w": ["x", "y"]}) as out:
+        out.append(worded([1, 0, 1], None))
+        out.append(worded([0, 1], ["y", "z"]))
+        out.append(worded([2], None))
+    source = io.open_shards(path)
+    source.validate()  # opens all shards, each of which may bring words
+    words = source.fields["w"].vocabulary
+    assert [words[i] for joint in source.joints for i in joint.values("w")] == ["y", "x", "y", "y", "z", "z"]
+    with io.Writer(tmp_path / "c", vocabularies={"w": ["x"]}) as out:
+        with pytest.raises(ValueError, match="w: ids 0 to 1, for 1 strings"):
+            out.append(worded([0, 1], None))
+        out.append(worded([0], None))
+
+
+def test_rows_of_a_data_set_keep_their_words(tmp_path):
+    raw = {"code": [["a", "b"], ["c"]], "at": [np.array([1, 2], "M8[s]"), np.array([3], "M8[s]")]}
+    for i, codes in enumerate(([["a", "b"], ["c"]], [["c", "a"], ["b"]])):
+        varlen.JointNestedRaggedTensorDict({**raw, "code": codes}, schema={"code": str}).save(
+            tmp_path / f"{i}.nrt"
+        )
+    with io.Writer(tmp_path / "out.nrt") as writer:
+        for i in range(2):
+            rows = io.open_file(tmp_path / f"{i}.nrt").joint()
+            writer.append(rows.slice(0, len(rows)))
+    joint = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "out.nrt")
+    assert joint.to_list()["code"] == [["a", "b"], ["c"], ["c", "a"], ["b"]]
+    assert joint["at"].values.dtype == np.dtype("M8[s]")
+
+
+@pytest.mark.parametrize(
+    ("count", "dtype"), [(1, "u1"), (255, "u1"), (256, "u1"), (257, "u2"), (65536, "u2"), (65537, "u4")]
+)
+def test_ids_have_the_smallest_dtype_for_their_vocabulary(tmp_path, count, dtype):
+    words = np.array([f"w{i}" for i in range(count)])
+    io.save(tmp_path / "saved.nrt", flat(w=words))
+    with io.Writer(tmp_path / "written.nrt") as writer:
+        for part in np.array_split(words, min(count, 3)):
+            writer.append(flat(w=part))
+    varlen.JointNestedRaggedTensorDict({"w": words.tolist()}, schema={"w": str}).save(tmp_path / "joint.nrt")
+    varlen.JointNestedRaggedTensorDict({"w": [words]}).save(tmp_path / "array.nrt")
+    for name in ("saved", "written", "joint", "array"):
+        file = io.open_file(tmp_path / f"{name}.nrt")
+        assert file.fields["w"].dtype == np.dtype(dtype), name
+        assert file.fields["w"].vocabulary == tuple(words)
+        assert np.array_equal(file.values("w"), np.arange(count))
+
+
+def test_words_beyond_the_dtype_of_ids_are_refused(tmp_path):
+    words = [f"w{i}" for i in range(257)]
+    for array in (np.array(words), np.array(words, object)):
+        with io.Writer(tmp_path / "a.nrt", ids=np.uint8) as writer:
+            with pytest.raises(ValueError, match="w: the word 'w256' gets an id that does not fit uint8"):
+                writer.append(flat(w=array))
+            writer.append(flat(w=array[:256]))
+        assert io.open_file(tmp_path / "a.nrt").values("w").tolist() == list(range(256))
+
+
 def test_nested_lists_and_joint_dicts_are_pieces_too(tmp_path):
     rows = [{"id": [7, 8], "t": [[1.5, 2], [3]], "w": [[["a", "b"], ["c"]], [[]]]}]
     rows.append({"id": [9], "t": [[4]], "w": [[["d", "a"]]]})

@@ -144,9 +144,6 @@ class ShardWriter(atomic.AtomicWriter):
         self._last = writer
         self._done.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
         self._fields = fields
-        words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
-        if words:  # the next shard goes on with the same ids
-            self._options["vocabularies"] = words
 
 
 def _whole(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:

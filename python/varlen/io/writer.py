@@ -114,11 +114,12 @@ class Writer(atomic.AtomicWriter):
         self._row_ids = row_ids
         self._metadata = dict(_asked(metadata, "metadata", "strings"))
         self._ids = ids_of(ids)
-        self._spelled: set[str] = set()  # keys whose ids were made here
+        self._ids_made: set[str] = set()  # keys whose ids are made here
         self._words = {
             n: {word: i for i, word in enumerate(words_of(n, words))}
             for n, words in _asked(vocabularies, "vocabularies", "words").items()
         }
+        self._given_words = set(self._words)  # keys whose bare integers are ids
         self._columns: dict[str, _Column] | None = None
         self._totals: list[int] = []
         self._buffer = ColumnBuffer(self.path)
@@ -153,9 +154,8 @@ class Writer(atomic.AtomicWriter):
         words = {name: dict(known) for name, known in self._words.items()}
         columns = {}
         for name, (dim, given) in piece.columns.items():
-            columns[name] = self._prepare(
-                name, dim, self._spell(name, given, piece.vocabularies, words), given.dtype
-            )
+            ids_or_values = self._as_ids(name, given, piece.vocabularies, words)
+            columns[name] = self._prepare(name, dim, ids_or_values, given.dtype)
         self._check_keys(columns, len(piece.levels))
         # Nothing was changed up to here; from here on a failure ends the writer.
         try:
@@ -180,33 +180,58 @@ class Writer(atomic.AtomicWriter):
         self._buffer.close()
 
     def follow(self, other: Writer) -> None:
-        """Expects the keys, dims, dtypes and trailing shapes that another writer has had."""
+        """Goes on where another writer ended: its keys, dims, dtypes, trailing shapes and vocabularies."""
+        self._words = {name: dict(known) for name, known in other._words.items()}
         if other._columns is not None:
             self._columns = {
                 n: _Column(c.dim, c.dtype, c.trailing, c.kind) for n, c in other._columns.items()
             }
             self._totals = [0] * len(other._totals)
 
-    def _spell(
+    def _as_ids(
         self,
         name: str,
         given: Array,
-        theirs: Mapping[str, Sequence[str]],
+        vocabularies: Mapping[str, Sequence[str]],
         words: dict[str, dict[str, int]],
     ) -> Array:
-        """Strings, and ids of the piece's own words, as ids of the writer's; other values as they are."""
-        if given.dtype.kind in "mM" or (given.dtype.kind not in "UTO" and name not in theirs):
+        """Strings and ids of the piece's vocabulary as ids of the writer's; other values as they are."""
+        is_text = given.dtype.kind in "UTO"
+        if given.dtype.kind in "mM" or not (is_text or name in vocabularies):
+            self._check_bare(name, given, words)
             return given
-        if name in theirs:
-            known = words.setdefault(name, {})
-            table = np.array([known.setdefault(word, len(known)) for word in theirs[name]], np.int64)
-            if given.size and not 0 <= int(given.min()) <= int(given.max()) < len(table):
-                raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {len(table)} strings")
-            stored = table[given]
-        else:
+        had_numbers = name not in words and name in (self._columns or {})
+        if is_text:
             stored = store(name, given, words)
-        self._spelled.add(name)
-        return stored if self._ids is None else stored.astype(self._ids)
+        else:
+            known = words.setdefault(name, {})
+            own = list(vocabularies[name])
+            if given.size and not 0 <= int(given.min()) <= int(given.max()) < len(own):
+                raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {len(own)} strings")
+            stored = np.array([known.setdefault(word, len(known)) for word in own], np.int64)[given]
+        if had_numbers:
+            word = next(iter(words[name]), "")
+            raise ValueError(f"{name}: {word!r} is a word, the pieces before hold numbers without words")
+        self._ids_made.add(name)
+        if self._ids is None:
+            return stored
+        if len(words[name]) - 1 > np.iinfo(self._ids).max:
+            word = list(words[name])[np.iinfo(self._ids).max + 1]
+            raise ValueError(f"{name}: the word {word!r} gets an id that does not fit {self._ids}")
+        return stored.astype(self._ids)
+
+    def _check_bare(self, name: str, given: Array, words: Mapping[str, Mapping[str, int]]) -> None:
+        """Refuses numbers of a key with words, unless they are ids of the vocabulary that was given."""
+        if name not in words or given.size == 0:
+            return
+        if name not in self._given_words:
+            raise ValueError(
+                f"{name}: numbers without a vocabulary, but the pieces before hold words such as "
+                f"{next(iter(words[name]), '')!r}"
+            )
+        count = len(words[name])
+        if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:
+            raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {count} strings")
 
     def _prepare(self, name: str, dim: int, given: Array, said: np.dtype[Any]) -> _Prepared:
         stored = store(name, given, {})
@@ -227,7 +252,7 @@ class Writer(atomic.AtomicWriter):
                     f"but {before[0]} and {before[1]} in the pieces before"
                 )
             times = kind.kind in "mM" or column.kind.kind in "mM"
-            if column.kind != kind and (times or not self._widen):
+            if column.kind != kind and (times or not (self._widen or name in self._ids_made)):
                 hint = "" if times else "; give a schema, or widen=True"
                 raise ValueError(f"{name}: dtype {kind}, but {column.kind} in the pieces before{hint}")
             promote(name, column.dtype, stored.dtype)
@@ -274,9 +299,9 @@ class Writer(atomic.AtomicWriter):
         columns = self._columns or {}
         for name in columns.keys() - self._pinned.keys():  # wide until it was known what they hold
             column = columns[name]
-            if name in self._spelled and self._ids is None:
+            if name in self._ids_made and self._ids is None:
                 column.dtype = column.kind = smallest_integer(0, len(self._words[name]) - 1)
-            elif self._narrow and name not in self._spelled and column.kind.kind in "iu":
+            elif self._narrow and name not in self._ids_made and column.kind.kind in "iu":
                 column.dtype = column.kind = smallest_integer(column.least, column.most)
         sizes = [self.rows, *self._totals]
         entries: list[tuple[Entry, str | int]] = [
