@@ -18,12 +18,12 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_copybutton",
+    "sphinx_design",
     "names",
 ]
 exclude_patterns = ["README.md", "_extensions"]
 nitpicky = True
 default_role = "code"  # docstrings have their names in single backticks
-suppress_warnings = []
 
 myst_enable_extensions = ["colon_fence", "attrs_inline"]
 myst_heading_anchors = 3

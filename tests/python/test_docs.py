@@ -1,5 +1,6 @@
 """The examples of the documentation run: docstrings of the package and of the core, README.md, the manual."""
 
+import contextlib
 import doctest
 import importlib
 import inspect
@@ -15,7 +16,7 @@ import pytest
 import varlen
 
 # An example of these says nothing where they are not installed.
-OPTIONAL = {"ml_dtypes", "pyarrow", "torch"}
+OPTIONAL = {"ml_dtypes", "pyarrow", "spacy", "thinc", "torch"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -121,6 +122,9 @@ def run_console(page, line, text):
 def test_blocks_of_page(page, tmp_path, monkeypatch):
     """From the first to the last, in one folder and with one set of names."""
     monkeypatch.chdir(tmp_path)
+    if "use_ops" in page.read_text():
+        with contextlib.suppress(ImportError):
+            importlib.import_module("varlen.thinc").VarlenOps  # noqa: B018 - known by name without an installation
     names = {"__name__": "page"}
     where = house.short(page)
     count = Counter()

@@ -55,7 +55,7 @@ ROOMS = {
 # The pool starts threads, so it allocates; a thread that cannot be started is an exception, caught at once.
 MAY_ALLOCATE = {"pool", "cores"}
 
-ROOMS_AT_THE_TOP = ["benchmarks", "cpp", "python", "tests"]
+ROOMS_AT_THE_TOP = ["benchmarks", "cpp", "docs", "python", "tests"]
 
 KERNEL_LINES = 250
 BINDING_LINES = 200
@@ -269,7 +269,7 @@ FORBIDDEN = re.compile(
     r"/(wor)k/|/(roo)t/|\b(TO)DO\b|\b(FIX)ME\b|\b(XX)X\b|\b(issue) #?\d|\b(this) session\b",
     flags=re.IGNORECASE,
 )
-TEXTS = ("*.py", "*.pyi", "*.?pp", "*.cu", "*.cuh", "*.md", "*.toml", "*.txt", "*.cmake", "*.ipynb")
+TEXTS = ("*.py", "*.pyi", "*.?pp", "*.cu", "*.cuh", "*.md", "*.rst", "*.css", "*.toml", "*.txt", "*.cmake", "*.ipynb")
 
 
 def test_texts_speak_of_the_project_alone():
