@@ -21,11 +21,11 @@ def test_empty_sequences_give_what_is_said(lengths, trailing, dtype, data):
     last, lasts = ops.reduce_last(x, lengths, empty=1)
     wanted = [(s[0], s[-1]) if len(s) else (none, none) for s in sequences]
     shape = (len(lengths), *trailing)
-    for made, k in ((first, 0), (last, 1)):
-        assert made.dtype == x.dtype
-        assert made.shape == shape
+    for result, k in ((first, 0), (last, 1)):
+        assert result.dtype == x.dtype
+        assert result.shape == shape
         assert np.array_equal(
-            made, np.array([w[k] for w in wanted], dtype).reshape(shape), equal_nan=dtype == "float32"
+            result, np.array([w[k] for w in wanted], dtype).reshape(shape), equal_nan=dtype == "float32"
         )
     assert starts.tolist() == oracle.offsets(lengths)
     assert lasts.tolist() == [
@@ -55,14 +55,14 @@ def test_ways_back_leave_empty_sequences_out():
 def test_tensors_give_the_numbers_of_arrays_and_gradients(lengths, name):
     torch = pytest.importorskip("torch")
     x = torch.randn(sum(lengths), 2, dtype=torch.float64, requires_grad=True)
-    made, where = getattr(ops, name)(x, lengths, empty=7)
+    result, where = getattr(ops, name)(x, lengths, empty=7)
     wanted, places = getattr(ops, name)(x.detach().numpy(), lengths, empty=7)
-    assert np.array_equal(made.detach().numpy(), wanted)
+    assert np.array_equal(result.detach().numpy(), wanted)
     assert np.array_equal(where.numpy(), places)
     assert torch.autograd.gradcheck(lambda x: getattr(ops, name)(x, lengths, empty=7)[0], (x,))
     assert torch.autograd.gradgradcheck(lambda x: getattr(ops, name)(x, lengths, empty=7)[0], (x,))
     both = torch.func.vmap(lambda x: getattr(ops, name)(x, lengths, empty=7)[0])(torch.stack([x, x * 2]))
-    assert torch.equal(both[0], made)
+    assert torch.equal(both[0], result)
     best = ops.argmax(x, lengths, empty=-2)
     assert np.array_equal(best.numpy(), ops.argmax(x.detach().numpy(), lengths, empty=-2))
     assert ops.reduce_last(x.bfloat16(), lengths, empty=0.5)[0].dtype == torch.bfloat16

@@ -41,8 +41,8 @@ def numbers(draw, dtypes=(*FLOATS, *WHOLE), trailing=TRAILING):
 def plainly(x, lengths, temperature=1.0):
     """Of each column by the oracle."""
     wide = x.astype(float).reshape(len(x), int(np.prod(x.shape[1:])))
-    made = [oracle.softmax(column.tolist(), lengths, temperature) for column in wide.T]
-    return np.array(made).reshape(wide.shape[::-1]).T.reshape(x.shape)
+    result = [oracle.softmax(column.tolist(), lengths, temperature) for column in wide.T]
+    return np.array(result).reshape(wide.shape[::-1]).T.reshape(x.shape)
 
 
 @given(numbers(), st.sampled_from([1.0, 0.5, 3.0]))
@@ -50,18 +50,18 @@ def test_softmax_is_that_of_plain_python(case, temperature):
     x, lengths = case
     before = x.tobytes()
     wanted = plainly(x, lengths, temperature)
-    made = ops.softmax_sequences(x, lengths, temperature=temperature)
+    result = ops.softmax_sequences(x, lengths, temperature=temperature)
     log = ops.log_softmax_sequences(x, lengths, temperature=temperature)
     floats = np.dtype(x.dtype).kind not in KINDS
-    assert made.dtype == log.dtype == (x.dtype.newbyteorder("=") if floats else np.float64)
-    assert made.shape == log.shape == x.shape
-    one = CLOSE[made.dtype.itemsize]
-    assert np.allclose(made.astype(float), wanted, rtol=one, atol=one * 1e-3)
+    assert result.dtype == log.dtype == (x.dtype.newbyteorder("=") if floats else np.float64)
+    assert result.shape == log.shape == x.shape
+    one = CLOSE[result.dtype.itemsize]
+    assert np.allclose(result.astype(float), wanted, rtol=one, atol=one * 1e-3)
     with np.errstate(divide="ignore"):
         assert np.allclose(log.astype(float), np.log(wanted), rtol=one, atol=one)
     assert x.tobytes() == before
     r = vl.Ragged(x, lengths)
-    assert r.softmax(temperature=temperature).values.tobytes() == made.tobytes()
+    assert r.softmax(temperature=temperature).values.tobytes() == result.tobytes()
     assert ops.log_softmax_sequences(r, temperature=temperature).values.tobytes() == log.tobytes()
 
 
@@ -80,8 +80,8 @@ def test_long_sequences_are_worked_on_in_pieces(dtype, columns):
     share = np.exp(wide - np.repeat(most, lengths, 0)) / np.repeat(total, lengths, 0)
     floats = dtype != "int32"
     one = CLOSE[np.dtype(dtype).itemsize] if floats else 1e-13
-    made = ops.softmax_sequences(x, lengths).astype(float)
-    assert np.allclose(made, share, rtol=one, atol=one * 1e-5)
+    result = ops.softmax_sequences(x, lengths).astype(float)
+    assert np.allclose(result, share, rtol=one, atol=one * 1e-5)
     log = ops.log_softmax_sequences(x, lengths).astype(float)
     assert np.allclose(log, np.log(share), rtol=one, atol=one)
     if not floats:
@@ -98,13 +98,13 @@ def test_exponentials_are_right_to_the_last_place():
     for dtype, low in ((np.float32, -104.5), (np.float64, -746.5)):
         x = np.linspace(low, 0, 20_001).astype(dtype)
         pairs = np.stack([np.zeros_like(x), x], axis=1).reshape(-1)
-        made = ops.softmax_sequences(pairs, np.full(len(x), 2)).reshape(-1, 2).astype(np.longdouble)
+        result = ops.softmax_sequences(pairs, np.full(len(x), 2)).reshape(-1, 2).astype(np.longdouble)
         wide = np.exp(x.astype(np.longdouble))
         wanted = wide / (1 + wide)
         tiny = np.finfo(dtype).smallest_subnormal
-        assert np.all(np.abs(made[:, 1] - wanted) <= 4 * np.finfo(dtype).eps / 2 * wanted + tiny)
-        assert made[0, 1] == 0
-        assert made[-1, 1] == 0.5
+        assert np.all(np.abs(result[:, 1] - wanted) <= 4 * np.finfo(dtype).eps / 2 * wanted + tiny)
+        assert result[0, 1] == 0
+        assert result[-1, 1] == 0.5
 
 
 @pytest.mark.parametrize("dtype", FLOATS[:4])
@@ -114,8 +114,8 @@ def test_nan_infinity_and_extremes(dtype, columns):
     lengths = [3, 2, 2, 1, 2, 2]
     wanted = [NAN, NAN, NAN, NAN, NAN, 0, 1, NAN, NAN, NAN, 1, 0]
     table = np.repeat(x[:, None], columns, 1)
-    made = ops.softmax_sequences(table, lengths).astype(float)
-    assert np.array_equal(made, np.repeat(np.array(wanted)[:, None], columns, 1), equal_nan=True)
+    result = ops.softmax_sequences(table, lengths).astype(float)
+    assert np.array_equal(result, np.repeat(np.array(wanted)[:, None], columns, 1), equal_nan=True)
     log = ops.log_softmax_sequences(table, lengths).astype(float)[:, 0]
     assert np.array_equal(np.isnan(log), np.isnan(wanted))
     assert log[[5, 6, 10]].tolist() == [-INF, 0, 0]
@@ -171,14 +171,14 @@ def test_a_sequence_alone_and_many_threads_give_the_same_bits(columns, dtype, th
 
 def test_one_long_sequence_and_many_of_one_row_do_not_depend_on_threads(threads):
     x = np.random.default_rng(3).normal(size=1_000_000).astype(np.float32)
-    made = []
+    result = []
     for n in (1, 2):
         threads(n)
-        made.append([ops.softmax_sequences(x, [len(x)]), ops.softmax_sequences(x, np.ones(len(x), int))])
-    assert made[0][0].tobytes() == made[1][0].tobytes()
-    assert made[0][1].tobytes() == made[1][1].tobytes()
-    assert np.all(made[0][1] == 1)
-    assert abs(made[0][0].astype(float).sum() - 1) < 1e-6
+        result.append([ops.softmax_sequences(x, [len(x)]), ops.softmax_sequences(x, np.ones(len(x), int))])
+    assert result[0][0].tobytes() == result[1][0].tobytes()
+    assert result[0][1].tobytes() == result[1][1].tobytes()
+    assert np.all(result[0][1] == 1)
+    assert abs(result[0][0].astype(float).sum() - 1) < 1e-6
 
 
 @given(numbers(["float32", "float64"], TRAILING[:-1]), st.sampled_from([1.0, 0.5]))
@@ -207,18 +207,18 @@ def test_long_sequences_in_place(threads):
 @pytest.mark.parametrize("axis", [1, 2, -1, -2])
 def test_another_axis_is_a_softmax_of_each_row(axis):
     x = np.random.default_rng(5).normal(size=(5, 4, 3))
-    made = ops.softmax_sequences(x, [2, 0, 3], axis=axis)
+    result = ops.softmax_sequences(x, [2, 0, 3], axis=axis)
     wanted = np.exp(x) / np.exp(x).sum(axis, keepdims=True)
-    assert np.allclose(made, wanted, rtol=1e-13)
+    assert np.allclose(result, wanted, rtol=1e-13)
     assert np.allclose(ops.log_softmax_sequences(x, [2, 0, 3], axis=axis), np.log(wanted), rtol=1e-13)
     d = np.random.default_rng(6).normal(size=x.shape)
-    back = ops.backprop_softmax_sequences(d, made, [5], axis=axis)
-    assert np.allclose(back, made * (d - (made * d).sum(axis, keepdims=True)), rtol=1e-12)
+    back = ops.backprop_softmax_sequences(d, result, [5], axis=axis)
+    assert np.allclose(back, result * (d - (result * d).sum(axis, keepdims=True)), rtol=1e-12)
     given_x, out = x.copy(), np.empty_like(x)
     assert ops.softmax_sequences(given_x, [5], axis=axis, inplace=True) is given_x
-    assert np.array_equal(given_x, made)
+    assert np.array_equal(given_x, result)
     assert ops.softmax_sequences(x, [5], axis=axis, out=out) is out
-    assert np.array_equal(out, made)
+    assert np.array_equal(out, result)
     assert ops.softmax_sequences(x[:, :0], [5], axis=axis).shape == (5, 0, 3)
     assert ops.softmax_sequences(x[:0], [], axis=axis).shape == (0, 4, 3)
 
@@ -236,9 +236,9 @@ def test_gradients_are_those_of_small_steps(case, temperature):
         small = 1e-5
         above = forward(x + small * step, lengths, temperature=temperature)
         below = forward(x - small * step, lengths, temperature=temperature)
-        made = backward(d, y, lengths, temperature=temperature)
-        assert made.shape == x.shape
-        assert np.allclose((made * step).sum(), (d * (above - below)).sum() / (2 * small), atol=1e-6)
+        result = backward(d, y, lengths, temperature=temperature)
+        assert result.shape == x.shape
+        assert np.allclose((result * step).sum(), (d * (above - below)).sum() / (2 * small), atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
@@ -246,9 +246,9 @@ def test_gradients_of_what_no_logarithm_is_go_to_infinity(dtype):
     y = np.array([500, -1000, NAN, 2000], dtype)
     d = np.ones(4, dtype)
     with np.errstate(over="ignore"):
-        made = ops.backprop_log_softmax_sequences(d, y, [1, 1, 1, 1]).astype(float)
+        result = ops.backprop_log_softmax_sequences(d, y, [1, 1, 1, 1]).astype(float)
         wanted = 1 - np.exp(y.astype(float)).astype(dtype).astype(float)
-    assert np.allclose(made, wanted, rtol=1e-6, equal_nan=True)
+    assert np.allclose(result, wanted, rtol=1e-6, equal_nan=True)
 
 
 @given(strategies.raggeds(dtype="float64", trailing=(2,)))
@@ -258,9 +258,9 @@ def test_a_ragged_is_softened_at_any_level(r):
         over = r.levels[level]
         for below in r.levels[level + 1 :]:
             over = Level.from_offsets(below.offsets[over.offsets])
-        made = r.softmax(level)
-        assert made.levels == r.levels
-        assert np.array_equal(made.values, ops.softmax_sequences(r.values, over))
+        result = r.softmax(level)
+        assert result.levels == r.levels
+        assert np.array_equal(result.values, ops.softmax_sequences(r.values, over))
         log = r.log_softmax(level=level, temperature=2)
         assert np.array_equal(log.values, ops.log_softmax_sequences(r.values, over, temperature=2))
 

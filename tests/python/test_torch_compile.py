@@ -42,18 +42,18 @@ STEPS = {
 @pytest.mark.parametrize("name", STEPS)
 def test_compile_is_not_broken(name):
     def step(x):
-        made = STEPS[name](x * 2)
-        return made, (made**2).sum()
+        result = STEPS[name](x * 2)
+        return result, (result**2).sum()
 
     backend = CompileCounterWithBackend("aot_eager")
     x = rows([5], (2,)).requires_grad_()
     y = x.detach().clone().requires_grad_()
     torch.compiler.reset()  # else it gives up after some steps
-    made, loss = torch.compile(step, backend=backend)(x)
+    result, loss = torch.compile(step, backend=backend)(x)
     wanted, plain = step(y)
     loss.backward()
     plain.backward()
     assert backend.frame_count > 0
-    assert torch.equal(made, wanted)
+    assert torch.equal(result, wanted)
     assert torch.allclose(x.grad, y.grad)
     assert x.grad.abs().sum() > 0

@@ -92,7 +92,7 @@ def test_func_transforms():
 
 
 def test_registered_ops_keep_what_they_promise():
-    import varlen.interop.torch_scan as registered
+    import varlen.backends.torch.scan as registered
 
     x, offsets = rows([5], (2,)), torch.tensor([0, 2, 2, 5])
     samples = {
@@ -103,7 +103,7 @@ def test_registered_ops_keep_what_they_promise():
         registered._which_back: (x, torch.zeros(5, 2, dtype=torch.int64), offsets),
     }
     for op, args in samples.items():
-        torch.library.opcheck(op.plain, args, test_utils=("test_schema", "test_faketensor"))
+        torch.library.opcheck(op.registered, args, test_utils=("test_schema", "test_faketensor"))
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,10 @@ def test_tensors_give_the_numbers_of_arrays(dtype, lengths):
 
 def test_halves_that_numpy_lacks_are_computed_in_float():
     x = rows([3, 2], dtype=torch.bfloat16)
-    made = ops.softmax_sequences(x, [3, 2])
-    assert made.dtype == torch.bfloat16
+    result = ops.softmax_sequences(x, [3, 2])
+    assert result.dtype == torch.bfloat16
     wanted = ops.softmax_sequences(x.float(), [3, 2]).to(torch.bfloat16)
-    assert torch.equal(made, wanted)
+    assert torch.equal(result, wanted)
 
 
 def test_sequences_agree_with_torch():
@@ -86,8 +86,8 @@ def test_transforms_of_torch_func(forward):
     loss(watched).backward()
     assert torch.allclose(torch.func.grad(loss)(x), watched.grad)
     many = torch.stack([x, x + weights])
-    made = torch.func.vmap(lambda x: forward(x, lengths))(many)
-    assert torch.allclose(made, torch.stack([forward(x, lengths) for x in many]))
+    result = torch.func.vmap(lambda x: forward(x, lengths))(many)
+    assert torch.allclose(result, torch.stack([forward(x, lengths) for x in many]))
     both = torch.func.vmap(torch.func.grad(loss))(many)
     assert torch.allclose(both[0], watched.grad)
 
@@ -95,8 +95,8 @@ def test_transforms_of_torch_func(forward):
 def test_ops_have_shapes_without_numbers():
     meta = torch.ones((5, 2), device="meta", dtype=torch.float16)
     offsets = torch.tensor([0, 2, 5], device="meta")
-    made = torch.ops.varlen.softmax_sequences(meta, offsets, False, 1.0)
-    assert (made.shape, made.dtype) == (meta.shape, meta.dtype)
+    result = torch.ops.varlen.softmax_sequences(meta, offsets, False, 1.0)
+    assert (result.shape, result.dtype) == (meta.shape, meta.dtype)
     back = torch.ops.varlen.backprop_softmax_sequences(meta, meta, offsets, False, 1.0)
     assert (back.shape, back.dtype) == (meta.shape, meta.dtype)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen.ops.given import rows_and_level
+from varlen.arguments import as_int
+from varlen.backends.values import as_values
+from varlen.ops.inputs import rows_and_level
 from varlen.types import Ragged
-from varlen.types.arguments import whole
 from varlen.types.counting import counted, differences
-from varlen.types.values import as_values
 
 
 def diff(X: Any, lengths: Any = None, *, n: int = 1) -> Ragged:
@@ -42,8 +42,8 @@ def diff(X: Any, lengths: Any = None, *, n: int = 1) -> Ragged:
     [[-2, 3], [], [4]]
     """
     values, level = rows_and_level(X, lengths)
-    made, kept = differences(values, level, whole(n, "n"))
-    return Ragged._make(made, (*(X.levels[:-1] if isinstance(X, Ragged) else ()), kept))
+    result, kept = differences(values, level, as_int(n, "n"))
+    return Ragged._make(result, (*(X.levels[:-1] if isinstance(X, Ragged) else ()), kept))
 
 
 def bincount(X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = None) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy import ndarray
 
 from varlen import _core
+from varlen.backends.values import from_memory, is_tensor, like, memory_of
 from varlen.types import Ragged
-from varlen.types.values import host, is_tensor, like, like_bits
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -95,15 +95,15 @@ def pad(
     ((2, 4), np.int64(3))
     """
     if _are_tensors(arrays):
-        made = _pad_tensors(arrays, round_to, fill, padding_side, max_len, truncate, dtype, max_bytes)
+        result = _pad_tensors(arrays, round_to, fill, padding_side, max_len, truncate, dtype, max_bytes)
         if out is not None:
-            if not is_tensor(out) or (out.shape, out.dtype) != (made[0].shape, made[0].dtype):
-                needed = f"{made[0].dtype}{tuple(made[0].shape)}"
+            if not is_tensor(out) or (out.shape, out.dtype) != (result[0].shape, result[0].dtype):
+                needed = f"{result[0].dtype}{tuple(result[0].shape)}"
                 got = f"{out.dtype}{tuple(out.shape)}" if hasattr(out, "dtype") else type(out).__name__
                 raise (ValueError if is_tensor(out) else TypeError)(f"out: needs {needed}, got {got}")
-            out.copy_(made[0])
-            made = out, made[1]
-        return made if mask else made[0]
+            out.copy_(result[0])
+            result = out, result[1]
+        return result if mask else result[0]
     return _list2dense(arrays, round_to, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes)
 
 
@@ -128,16 +128,16 @@ def _pad_tensors(
     max_bytes: int | None,
 ) -> tuple[Any, Any]:
     """The rectangle and its mask: by the core, unless autograd watches or a device holds the tensors."""
-    from varlen.interop.torch import filled
+    from varlen.backends.torch.memory import filled
 
     first = tensors[0]
     if dtype is None and all(_is_plain(tensor, first.dtype) for tensor in tensors):
         fill = filled(fill, first.dtype, ()) if fill else 0
-        arrays = [host(t) for t in tensors]
+        arrays = [memory_of(t) for t in tensors]
         block, there = _list2dense(
             arrays, round_to, fill, padding_side, max_len, truncate, True, None, None, max_bytes
         )
-        return like_bits(block, first), like(there, first)
+        return from_memory(block, first), like(there, first)
     values, levels = (ragged := Ragged.from_list(tensors, dtype)).values, ragged.levels
     numbers = _core.ragged2list(np.arange(len(values)), levels)
     limit = None if max_bytes is None else max_bytes * 8 // max(1, values.element_size() * values[:1].numel())

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from varlen.types.arguments import whole
+from varlen.arguments import as_int
 from varlen.types.pairs import take
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class SizedGenerator(Generic[T]):
 
     def __init__(self, get_items: Callable[[], Iterable[T]], length: int) -> None:
         self.get_items = get_items
-        self.length = whole(length, "length")
+        self.length = as_int(length, "length")
 
     def __len__(self) -> int:
         return self.length
@@ -132,10 +132,10 @@ def _count(sequence: Any, argument: str) -> int:
 def _cuts(size: Any, count: int) -> list[int]:
     """Where batches begin and end: 0 first, `count` last."""
     if isinstance(size, (bool, np.bool_)) or not hasattr(size, "__iter__") or getattr(size, "ndim", 1) == 0:
-        return [*range(0, count, whole(size, "size", 1)), count]
+        return [*range(0, count, as_int(size, "size", 1)), count]
     cuts, sizes = [0], iter(size)
     while cuts[-1] < count and (one := next(sizes, None)) is not None:
-        cuts.append(min(count, cuts[-1] + whole(one, f"size[{len(cuts) - 1}]", 1)))
+        cuts.append(min(count, cuts[-1] + as_int(one, f"size[{len(cuts) - 1}]", 1)))
     if cuts[-1] < count:
         raise ValueError(f"size: {len(cuts) - 1} sizes make {cuts[-1]} items, but there are {count}")
     return cuts
@@ -144,7 +144,7 @@ def _cuts(size: Any, count: int) -> list[int]:
 def _batches(
     cuts: list[int], batch: Callable[[Any], T], shuffle: bool, buffer: int, seed: Any
 ) -> SizedGenerator[T]:
-    most = whole(buffer, "buffer", 1)
+    most = as_int(buffer, "buffer", 1)
     rng = np.random.default_rng(seed) if shuffle else None
 
     def items() -> Iterator[T]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.ops.given import rows_and_level
+from varlen.backends.values import like
+from varlen.ops.inputs import rows_and_level
 from varlen.types.reductions import reduced
-from varlen.types.values import like
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -8,8 +8,8 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import as_level
-from varlen.types.values import as_ints, as_values, is_tensor
+from varlen.backends.values import as_ints, as_values, is_tensor
+from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -163,6 +163,6 @@ def _expanded_end(rows: Any, argument: str, level: Level, last: bool, out: Any) 
 
 
 def _on_tensors() -> Any:
-    from varlen.interop import torch_reduce
+    from varlen.backends.torch import reduce as torch_reduce
 
     return torch_reduce

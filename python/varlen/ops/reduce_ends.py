@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.ops.given import rows_and_level
+from varlen.backends.values import is_tensor, like
+from varlen.ops.inputs import rows_and_level
 from varlen.types.reductions import end, extreme, place
-from varlen.types.values import is_tensor, like
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -197,10 +197,10 @@ def reduce_last(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Arra
     (array([1, 4]), array([1, 2]))
     """
     values, level = rows_and_level(X, lengths)
-    made, lasts = end(values, level, True, empty), level.offsets[1:] - 1
+    result, lasts = end(values, level, True, empty), level.offsets[1:] - 1
     if empty is not None:
         lasts[level.lengths == 0] = -1
-    return made, like(lasts, values)
+    return result, like(lasts, values)
 
 
 def _as_int32(numbers: Any, level: Level, argument: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.ops.given import rows_and_level
+from varlen.ops.inputs import rows_and_level
 from varlen.types.reductions import reduced
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen import _core
-from varlen.ops.given import rows_and_level
+from varlen.backends.values import as_values, is_tensor
+from varlen.ops.inputs import rows_and_level
 from varlen.types import Ragged
-from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -115,8 +115,8 @@ def _back(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out
     if tuple(rows.shape) != shape:
         raise ValueError(f"{argument}: expected {shape}, a row for each sequence, got {tuple(rows.shape)}")
     if is_tensor(values):
-        from varlen.interop.torch_spread import back
+        from varlen.backends.torch.statistics import back
 
         return back(op, rows, argument, values, level, ddof, out)
-    made = _core.reduce(op, values, level, 0, None, ddof) if op in ("std", "norm") else None
-    return _core.backprop_reduce(op, rows, values, level, made, ddof, out)
+    result = _core.reduce(op, values, level, 0, None, ddof) if op in ("std", "norm") else None
+    return _core.backprop_reduce(op, rows, values, level, result, ddof, out)

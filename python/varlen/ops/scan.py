@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from varlen import _core
-from varlen.ops.given import rows_and_level, same_kind
+from varlen.backends.values import is_tensor
+from varlen.ops.inputs import rows_and_level, same_kind
 from varlen.types.scans import scanned
-from varlen.types.values import is_tensor
 
 
 def cumsum(
@@ -173,7 +173,7 @@ def _extreme(op: str, X: Any, lengths: Any, exclusive: bool, reverse: bool, whic
     if not which:
         return same_kind(X, scanned(op, values, level, exclusive, reverse, out))
     if is_tensor(values):
-        from varlen.interop import torch_scan
+        from varlen.backends.torch import scan as torch_scan
 
         found, places = torch_scan.extreme(op, values, level, exclusive, reverse, out)
     else:

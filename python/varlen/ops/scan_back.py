@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from varlen import _core
-from varlen.ops.given import rows_and_level, same_kind
+from varlen.backends.values import as_values, is_tensor
+from varlen.ops.inputs import rows_and_level, same_kind
 from varlen.ops.scan import cumsum
 from varlen.types import Ragged
-from varlen.types.values import as_values, is_tensor
 
 
 def backprop_cumsum(
@@ -67,7 +67,7 @@ def backprop_cumprod(
     values, level = rows_and_level(X, lengths)
     d = as_values(dY.values if isinstance(dY, Ragged) else dY, "dY")
     if is_tensor(values) or is_tensor(d):
-        from varlen.interop import torch_scan
+        from varlen.backends.torch import scan as torch_scan
 
         return same_kind(X, torch_scan.backprop_cumprod(d, values, level, exclusive, reverse, out))
     return same_kind(X, _core.backprop_cumprod(d, values, level, exclusive, reverse, out))
@@ -106,7 +106,7 @@ def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, out: Any = None
     d, level = rows_and_level(dY, lengths, "dY")
     places = as_values(which.values if isinstance(which, Ragged) else which, "which")
     if is_tensor(d):
-        from varlen.interop import torch_scan
+        from varlen.backends.torch import scan as torch_scan
 
         return same_kind(dY, torch_scan.backprop_which(d, places, level, out))
     return same_kind(dY, _core.backprop_scan_which(d, places, level, out))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_int
+from varlen.backends.values import as_ints, as_values, is_tensor
 from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.values import as_ints, as_values, is_tensor
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -65,12 +65,12 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
     values = as_values(table, "table")
     places, ragged = _indices(indices)
     if is_tensor(values):
-        from varlen.interop.torch_scatter import gather_add as gather
+        from varlen.backends.torch.scatter import gather_add as gather
 
-        made = gather(values, places, out)
+        result = gather(values, places, out)
     else:
-        made = _core.gather_add(values, as_ints(places), out)
-    return made if ragged is None else ragged._make(made, ragged.levels)
+        result = _core.gather_add(values, as_ints(places), out)
+    return result if ragged is None else ragged._make(result, ragged.levels)
 
 
 def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) -> Array:
@@ -110,9 +110,9 @@ def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) ->
     """
     values = as_values(dY.values if isinstance(dY, Ragged) else dY, "dY")
     places, _ = _indices(indices)
-    count = whole(rows, "rows")
+    count = as_int(rows, "rows")
     if is_tensor(values):
-        from varlen.interop.torch_scatter import backprop_gather_add as back
+        from varlen.backends.torch.scatter import backprop_gather_add as back
 
         return back(values, places, count, out)
     return _core.backprop_gather_add(values, as_ints(places), count, out)
@@ -155,7 +155,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     """
     places = _integers(indices)
     if is_tensor(table):
-        from varlen.interop.torch_scatter import scatter_add as add
+        from varlen.backends.torch.scatter import scatter_add as add
 
         add(table, places, values)
     else:
@@ -173,5 +173,5 @@ def _integers(indices: Any) -> Any:
     """Indices as they are, or what NumPy reads; an empty list holds integers too."""
     if isinstance(indices, np.ndarray) or is_tensor(indices):
         return as_values(indices, "indices")
-    made = as_values(indices, "indices")
-    return made if np.size(made) else made.astype(np.int64)
+    result = as_values(indices, "indices")
+    return result if np.size(result) else result.astype(np.int64)

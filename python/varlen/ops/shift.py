@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from varlen.ops.given import rows_and_level, same_kind
+from varlen.backends.values import as_ints
+from varlen.ops.inputs import rows_and_level, same_kind
 from varlen.types.shifts import reversed_rows, rolled, shifted
-from varlen.types.values import as_ints
 
 
 def reverse(X: Any, lengths: Any = None, *, out: Any = None) -> Any:

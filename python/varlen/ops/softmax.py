@@ -8,10 +8,10 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import rows_and_level
+from varlen.backends.values import as_values, is_tensor
+from varlen.ops.inputs import rows_and_level
 from varlen.types import Ragged
 from varlen.types.softmaxes import softened
-from varlen.types.values import as_values, is_tensor
 
 
 def softmax_sequences(
@@ -180,10 +180,10 @@ def _softmax(X: Any, lengths: Any, log: bool, inplace: bool, axis: int, temperat
     into = out
     if rows is not values and out is not None and out.shape == shape:
         into = out.reshape(rows.shape)
-    made = softened(rows, cut, log, temperature, into, inplace)
+    result = softened(rows, cut, log, temperature, into, inplace)
     if inplace:
         return X
-    return _as_given(X, made.reshape(shape) if out is None else out)
+    return _as_given(X, result.reshape(shape) if out is None else out)
 
 
 def _back(dY: Any, Y: Any, lengths: Any, log: bool, axis: int, temperature: float, out: Any) -> Any:
@@ -199,16 +199,16 @@ def _back(dY: Any, Y: Any, lengths: Any, log: bool, axis: int, temperature: floa
         if out is not None and _contiguous(out, "out").shape == shape:
             into = out.reshape(rows.shape)
     if is_tensor(rows):
-        from varlen.interop.torch_softmax import backprop_softmax
+        from varlen.backends.torch.softmax import backprop_softmax
 
-        made = backprop_softmax(rows, given, cut, log, temperature, into)
+        result = backprop_softmax(rows, given, cut, log, temperature, into)
     else:
-        made = _core.backprop_softmax(rows, given, cut, log, temperature, into)
-    return _as_given(dY, made.reshape(shape) if out is None else out)
+        result = _core.backprop_softmax(rows, given, cut, log, temperature, into)
+    return _as_given(dY, result.reshape(shape) if out is None else out)
 
 
-def _as_given(X: Any, made: Any) -> Any:
-    return X._make(made, X.levels) if isinstance(X, Ragged) else made
+def _as_given(X: Any, result: Any) -> Any:
+    return X._make(result, X.levels) if isinstance(X, Ragged) else result
 
 
 def _along(values: Any, level: Level, axis: int) -> tuple[Any, Level]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import as_level, rows_and_level
+from varlen.backends.values import as_values, is_tensor
+from varlen.ops.inputs import as_level, rows_and_level
 from varlen.types import Ragged
 from varlen.types.ordering import distinct, ordered, ranked
-from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,8 +66,8 @@ def sort(
            [2, 7]])
     """
     values, level = rows_and_level(X, lengths)
-    made = ordered(values, level, bool(descending), out=out)[0]
-    return X._make(made, X.levels) if isinstance(X, Ragged) else made
+    result = ordered(values, level, bool(descending), out=out)[0]
+    return X._make(result, X.levels) if isinstance(X, Ragged) else result
 
 
 def argsort(X: Any, lengths: ArrayLike | Level | None = None, *, descending: bool = False) -> Any:
@@ -93,8 +93,8 @@ def argsort(X: Any, lengths: ArrayLike | Level | None = None, *, descending: boo
     array([1, 0, 2, 0, 1])
     """
     values, level = rows_and_level(X, lengths)
-    made = ordered(values, level, bool(descending), None, False, True)[1]
-    return X._make(made, X.levels) if isinstance(X, Ragged) else made
+    result = ordered(values, level, bool(descending), None, False, True)[1]
+    return X._make(result, X.levels) if isinstance(X, Ragged) else result
 
 
 def topk(
@@ -197,11 +197,11 @@ def unique(
         return X.unique(inverse=inverse, counts=counts)
     values, level = rows_and_level(X, lengths)
     found, which, often, kept = distinct(values, level, bool(inverse), bool(counts))
-    made = Ragged._make(found, (kept,))
+    result = Ragged._make(found, (kept,))
     if not (inverse or counts):
-        return made
+        return result
     rest = (which,) if inverse else ()
-    return (made, *rest, Ragged._make(often, (kept,))) if counts else (made, *rest)
+    return (result, *rest, Ragged._make(often, (kept,))) if counts else (result, *rest)
 
 
 def rank(
@@ -244,8 +244,8 @@ def rank(
     array([2.5, 1. , 2.5, 1. ])
     """
     values, level = rows_and_level(X, lengths)
-    made = ranked(values, level, method, bool(descending))
-    return X._make(made, X.levels) if isinstance(X, Ragged) else made
+    result = ranked(values, level, method, bool(descending))
+    return X._make(result, X.levels) if isinstance(X, Ragged) else result
 
 
 def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None, *, out: Any = None) -> Any:
@@ -280,8 +280,8 @@ def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None,
     array([2., 1., 3.])
     """
     rows, level = rows_and_level(dY, lengths, "dY")
-    made = _back(rows, level, level, which, out)
-    return dY._make(made, dY.levels) if isinstance(dY, Ragged) else made
+    result = _back(rows, level, level, which, out)
+    return dY._make(result, dY.levels) if isinstance(dY, Ragged) else result
 
 
 def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any = None) -> Any:
@@ -319,8 +319,8 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
     """
     level = as_level(lengths)
     if isinstance(dY, Ragged):
-        made = _back(dY.values, level, dY.levels[-1], which, out)
-        return dY._make(made, (*dY.levels[:-1], level))
+        result = _back(dY.values, level, dY.levels[-1], which, out)
+        return dY._make(result, (*dY.levels[:-1], level))
     rows = as_values(dY, "dY")
     places = as_values(which, "which")
     if rows.ndim < 2 or rows.shape != places.shape:
@@ -336,7 +336,7 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
 def _back(rows: Any, level: Level, kept: Level, which: Any, out: Any) -> Any:
     places = which.values if isinstance(which, Ragged) else as_values(which, "which")
     if is_tensor(rows):
-        from varlen.interop.torch_sort import unsort
+        from varlen.backends.torch.sort import unsort
 
         return unsort(rows, level, kept, places, out)
     return _core.unsort(rows, level, kept, places, out)

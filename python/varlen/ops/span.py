@@ -8,10 +8,10 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import as_level, rows_and_sequences
+from varlen.backends.values import as_ints, as_values, is_tensor
+from varlen.levels import Levels, difference, same
+from varlen.ops.inputs import as_level, rows_and_sequences
 from varlen.types import Ragged
-from varlen.types.levels import Levels, difference, same
-from varlen.types.values import as_ints, as_values, is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -75,7 +75,7 @@ def spans(
     rows, level = rows_and_sequences(X, lengths)
     pairs, groups = _named(at, level, row_ids, "at", (2,))
     if is_tensor(rows):
-        from varlen.interop.torch_span import take_rows
+        from varlen.backends.torch.span import take_rows
 
         which, inner = _core.span_rows(level, groups, pairs)
         values = take_rows(rows, which)
@@ -174,7 +174,7 @@ def align(
     rows, level = rows_and_sequences(X, lengths)
     which = _aligned(alignment, level)
     if is_tensor(rows):
-        from varlen.interop.torch_span import take_rows
+        from varlen.backends.torch.span import take_rows
 
         values = take_rows(rows, which)
     else:
@@ -278,14 +278,14 @@ def insert_rows(
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows.values if isinstance(rows, Ragged) else rows
     if is_tensor(values):
-        from varlen.interop.torch_span import insert_rows as insert
+        from varlen.backends.torch.span import insert_rows as insert
 
-        made = insert(values, before, given)
+        result = insert(values, before, given)
     else:
         if given is not None and not isinstance(given, np.ndarray):
             given = np.asarray(as_ints(given), values.dtype)
-        made = _core.insert_rows(values, before, given, max_bytes)
-    return Ragged._make(made, (*_above(X), grown))
+        result = _core.insert_rows(values, before, given, max_bytes)
+    return Ragged._make(result, (*_above(X), grown))
 
 
 def backprop_insert_rows(
@@ -321,7 +321,7 @@ def backprop_insert_rows(
     before, grown = _core.place_rows(level, groups, places, True)
     rows = _rows_of(dY, (grown,))
     if is_tensor(rows):
-        from varlen.interop.torch_span import remove_rows as remove
+        from varlen.backends.torch.span import remove_rows as remove
 
         kept, taken = remove(rows, before)
     else:
@@ -391,7 +391,7 @@ def _added(dY: Any, which: NDArray[np.int64], levels: Levels, level: Level) -> A
     """Rows of a gradient, added to the rows that they were taken from."""
     rows = _rows_of(dY, levels)
     if is_tensor(rows):
-        from varlen.interop.torch_scatter import backprop_gather_add as back
+        from varlen.backends.torch.scatter import backprop_gather_add as back
 
         dX = back(rows, which[:, None], level.total)
     else:

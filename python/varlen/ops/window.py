@@ -8,10 +8,10 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import as_level
+from varlen.arguments import as_int
+from varlen.backends.values import as_values, is_tensor
+from varlen.ops.inputs import as_level
 from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ def _rows(X: Any, argument: str) -> tuple[Any, Any]:
     rows = as_values(X.values if isinstance(X, Ragged) else X, argument)
     if not is_tensor(rows):
         return rows, _core
-    from varlen.interop import torch_window
+    from varlen.backends.torch import window as torch_window
 
     return rows, torch_window
 
@@ -38,10 +38,10 @@ def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
 
 def _around(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
     """How many places stand left and right of a row."""
-    both = whole(nW, "nW")
+    both = as_int(nW, "nW")
     return (
-        both if left is None else whole(left, "left"),
-        both if right is None else whole(right, "right"),
+        both if left is None else as_int(left, "left"),
+        both if right is None else as_int(right, "right"),
     )
 
 
@@ -118,8 +118,8 @@ def seq2col(
     before, after = _around(nW, left, right)
     rows, kernels = _rows(X, "X")
     level = _level_of(X, rows, lengths)
-    made, kept = kernels.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
-    return X._make(made, (*X.levels[:-1], kept)) if isinstance(X, Ragged) else made
+    result, kept = kernels.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
+    return X._make(result, (*X.levels[:-1], kept)) if isinstance(X, Ragged) else result
 
 
 def backprop_seq2col(
@@ -179,7 +179,7 @@ def backprop_seq2col(
     """
     before, after = _around(nW, left, right)
     rows, kernels = _rows(dY, "dY")
-    if lengths is None and whole(stride, "stride", 1) > 1:
+    if lengths is None and as_int(stride, "stride", 1) > 1:
         raise TypeError("lengths: with a stride those of X are needed")
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
     kept = dY.levels[-1] if isinstance(dY, Ragged) else None
@@ -362,5 +362,5 @@ def _merge(
         return kernels.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
     if len(Y.levels) < 2:
         raise ValueError(f"{argument}: expected two levels, windows and their rows, got one")
-    made = kernels.merge_windows(rows, Y.levels[-2:], level, size, step, drop_last, mean, max_bytes)
-    return Y._make(made, (*Y.levels[:-2], level))
+    result = kernels.merge_windows(rows, Y.levels[-2:], level, size, step, drop_last, mean, max_bytes)
+    return Y._make(result, (*Y.levels[:-2], level))

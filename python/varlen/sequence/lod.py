@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
+from varlen.arguments import as_int, as_list, fits_memory
+from varlen.backends.values import as_values, is_tensor
+from varlen.levels import check, difference, each_level, nested_levels, same
 from varlen.types import Ragged
-from varlen.types.arguments import listed, whole, with_room
-from varlen.types.levels import check, difference, each_level, nested_levels, same
-from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
-    from varlen.types.levels import Levels
+    from varlen.levels import Levels
 
 
 def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> Ragged:
@@ -97,14 +97,14 @@ def create_random_int_lodtensor(
     ((2, None, 4), dtype('int64'))
     """
     levels = nested_levels(recursive_seq_lens, Level.from_lengths, "recursive_seq_lens")
-    sizes = [base_shape] if np.ndim(base_shape) == 0 else listed(base_shape, "base_shape", "sizes")
-    shape = [whole(size, "base_shape") for size in sizes]
-    least, most = whole(low, "low", -(2**63)), whole(high, "high", -(2**63))
+    sizes = [base_shape] if np.ndim(base_shape) == 0 else as_list(base_shape, "base_shape", "sizes")
+    shape = [as_int(size, "base_shape") for size in sizes]
+    least, most = as_int(low, "low", -(2**63)), as_int(high, "high", -(2**63))
     if most < least:
         raise ValueError(f"high: expected at least low, which is {least}, got {most}")
     rows = levels[-1].total
     check(rows, levels, "recursive_seq_lens")
-    with_room(rows * math.prod(shape), "base_shape")
+    fits_memory(rows * math.prod(shape), "base_shape")
     values = np.random.default_rng(seed).integers(least, most, (rows, *shape), np.int64, endpoint=True)
     return Ragged(values, levels=levels)
 

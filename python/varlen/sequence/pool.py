@@ -8,11 +8,11 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import fill_for, gradient_rows, of_pad_value, sequences
+from varlen.arguments import unmasked
+from varlen.backends.values import as_ints, is_tensor, like
+from varlen.sequence.inputs import fill_for, gradient_rows, of_pad_value, sequences
 from varlen.sequence.numeric import floats, numbers
-from varlen.types.arguments import unmasked
 from varlen.types.reductions import end, extreme, reduced
-from varlen.types.values import as_ints, is_tensor, like
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
@@ -84,15 +84,15 @@ def sequence_pool(
     unmasked(pad_value, "pad_value")
     try:
         if with_index:
-            made, which = extreme("max", values, over, pad_value)
-            return r._under(made, above), r._under(_rows(which, over), above)
+            result, which = extreme("max", values, over, pad_value)
+            return r._under(result, above), r._under(_rows(which, over), above)
         if kind in _ENDS:
-            made = end(values, over, kind == "last", fill_for(values, pad_value))
+            result = end(values, over, kind == "last", fill_for(values, pad_value))
         else:
-            made = reduced("mean" if kind in ("average", "sqrt") else kind, values, over, pad_value)
+            result = reduced("mean" if kind in ("average", "sqrt") else kind, values, over, pad_value)
     except ValueError as error:
         raise of_pad_value(error) from None
-    return r._under(_times_root(made, over, 1) if kind == "sqrt" else made, above)
+    return r._under(_times_root(result, over, 1) if kind == "sqrt" else result, above)
 
 
 def sequence_first_step(input: Any, *, level: int = -1) -> Any:
@@ -155,18 +155,18 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     if kind == "max":
         which = extreme("max", values, over, 0)[1]
         which = which if is_tensor(d) else as_ints(which)
-        made = on.expand_which(d, over, which) if over.total else _none(d)
+        result = on.expand_which(d, over, which) if over.total else _none(d)
     elif kind in _ENDS:
         full = np.flatnonzero(over.lengths)
         kept = Level.from_bounds(over.offsets[1:][full])
-        made = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")
+        result = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")
     elif kind == "average" and is_tensor(d):
-        made = on.expand(d, over, "mean")
+        result = on.expand(d, over, "mean")
     elif kind == "average":
-        made = _core.expand(_core.divided_by_lengths(d, over), over)
+        result = _core.expand(_core.divided_by_lengths(d, over), over)
     else:
-        made = on.expand(_times_root(d, over, -1) if kind == "sqrt" else d, over)
-    return r._make(made, r.levels)
+        result = on.expand(_times_root(d, over, -1) if kind == "sqrt" else d, over)
+    return r._make(result, r.levels)
 
 
 def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
@@ -199,7 +199,7 @@ def _kind(pool_type: Any) -> str:
 
 
 def _on_tensors() -> Any:
-    from varlen.interop import torch_reduce
+    from varlen.backends.torch import reduce as torch_reduce
 
     return torch_reduce
 

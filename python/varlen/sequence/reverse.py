@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen.sequence.given import sequences
+from varlen.sequence.inputs import sequences
 from varlen.types import Ragged
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from varlen import _core
-from varlen.sequence.given import gradient_rows, sequences
+from varlen.backends.values import is_tensor
+from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.sequence.numeric import alike, floats, numbers
 from varlen.types import Ragged
-from varlen.types.values import is_tensor
 
 
 def sequence_softmax(
@@ -92,7 +92,7 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     if not is_tensor(d):
         alike(d, "dY", values, "Y")
     if is_tensor(d):
-        from varlen.interop.torch_softmax import backprop_softmax
+        from varlen.backends.torch.softmax import backprop_softmax
 
         return y._make(backprop_softmax(d, values, over, False, 1.0), y.levels)
     return y._make(_core.backprop_softmax(d, values, over), y.levels)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from varlen.backends.values import is_tensor
+from varlen.levels import difference, same
 from varlen.types import Padded, Ragged
-from varlen.types.levels import difference, same
-from varlen.types.values import is_tensor
 
 ndarray = np.ndarray
 

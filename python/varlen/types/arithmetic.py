@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.types.arguments import unmasked
-from varlen.types.levels import Levels, composed, difference, same
-from varlen.types.values import is_tensor, like, spread
+from varlen.arguments import unmasked
+from varlen.backends.values import is_tensor, like, spread
+from varlen.levels import Levels, difference, flatten_levels, same
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from varlen.backends.values import Values
     from varlen.types.ragged import Ragged
-    from varlen.types.values import Values
 
 
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -56,7 +56,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if outs:
         kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
     if any(is_tensor(x) for x in given):
-        from varlen.interop.torch import call
+        from varlen.backends.torch.memory import call
 
         result = call(ufunc, given, kwargs)
     else:
@@ -175,7 +175,7 @@ def _rows(x: Any, below: Levels, room: int) -> Any:
     """Rows of the same rank for each value that nests below; their axes stay the outer ones."""
     if x.ndim - 1 < room:
         x = x.reshape((*x.shape, *(1,) * (room + 1 - x.ndim)))
-    return spread(x, composed(below)) if below else x
+    return spread(x, flatten_levels(below)) if below else x
 
 
 def _per_sequence(x: Any, model: Ragged, room: int) -> Any:

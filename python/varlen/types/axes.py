@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.types.arguments import axis_of
-from varlen.types.levels import composed
-from varlen.types.values import taken
+from varlen.arguments import axis_of
+from varlen.backends.values import take
+from varlen.levels import flatten_levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 def axes_of(axis: Any, ndim: int) -> list[int]:
@@ -46,7 +46,7 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
     -------
     tuple
         (rows, level, levels, whole). Each sequence of `level` becomes one row of the result, which nests as
-        `levels` say; `whole` where axis 0 is among the axes and no ragged one is left: there is one row.
+        `levels` say; `as_int` where axis 0 is among the axes and no ragged one is left: there is one row.
 
     Examples
     --------
@@ -70,11 +70,11 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
     if len(ragged) > depth:
         return values, Level.from_lengths([levels[-1].total * times]), (), True
     if first > 0 and ragged == list(range(first, depth + 1)):
-        return values, _wider(composed(levels[first - 1 :]), times), levels[: first - 1], False
+        return values, _wider(flatten_levels(levels[first - 1 :]), times), levels[: first - 1], False
     order, over, kept = _lines(levels, ragged)
     if times != 1:
         order = (order[:, None] * times + np.arange(times)).reshape(-1)
-    return taken(values, order), _wider(over, times), kept[1:] if first == 0 else kept, False
+    return take(values, order), _wider(over, times), kept[1:] if first == 0 else kept, False
 
 
 def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, Callable[[Values], Values]]:
@@ -96,7 +96,7 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
     order, over, _ = _lines(levels, [axis])
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
-    return taken(values, order), over, lambda rows: taken(rows, places)
+    return take(values, order), over, lambda rows: take(rows, places)
 
 
 def _wider(level: Level, times: int) -> Level:
@@ -124,12 +124,12 @@ def _nodes(levels: Levels, axes: list[int]) -> tuple[Any, int, Levels]:
             node = node[level.row_ids]
             continue
         if axis < axes[0]:
-            made = level
+            result = level
         else:
             longest = np.zeros(count, np.int64)
             np.maximum.at(longest, node, level.lengths)
-            made = Level.from_lengths(longest)
-        node = made.offsets[node][level.row_ids] + level.positions
-        count = made.total
-        kept.append(made)
+            result = Level.from_lengths(longest)
+        node = result.offsets[node][level.row_ids] + level.positions
+        count = result.total
+        kept.append(result)
     return node, count, tuple(kept)

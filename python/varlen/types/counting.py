@@ -9,17 +9,17 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import whole, with_room
+from varlen.arguments import as_int, fits_memory
+from varlen.backends.values import apply_rows, as_values, is_tensor, like
+from varlen.levels import difference, same
 from varlen.types.choosing import nested, whole_numbers
-from varlen.types.levels import difference, same
-from varlen.types.values import as_values, is_tensor, like, through
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 AFTER, BEFORE = slice(1, None), slice(None, -1)
@@ -39,10 +39,10 @@ def differences(values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
             values = _less(later, sooner)
             continue
         subtract: Any = np.not_equal if values.dtype == np.bool_ else np.subtract
-        made = np.empty(values.shape, subtract(values[:0], values[:0]).dtype)
+        result = np.empty(values.shape, subtract(values[:0], values[:0]).dtype)
         with np.errstate(all="ignore"):  # across borders too, which are then left out
-            subtract(values[1:], values[:-1], out=made[:-1])
-        values, (level,) = _core.gather_window(made, (level,), BEFORE)
+            subtract(values[1:], values[:-1], out=result[:-1])
+        values, (level,) = _core.gather_window(result, (level,), BEFORE)
     return values, level
 
 
@@ -59,7 +59,7 @@ def _less(a: Any, b: Any) -> Any:
 
 def _window(values: Any, level: Level, part: slice) -> tuple[Any, Level]:
     """Part of each sequence of a tensor."""
-    rows, (kept,) = through(values, lambda rows: _core.gather_window(rows, (level,), part))
+    rows, (kept,) = apply_rows(values, lambda rows: _core.gather_window(rows, (level,), part))
     return rows, kept
 
 
@@ -80,9 +80,9 @@ def counted(ids: Any, level: Level, minlength: int = 0, weights: Any = None) -> 
         raise ValueError(
             f"values: row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, which is below 0"
         )
-    width = max(whole(minlength, "minlength"), int(numbers.max(initial=-1)) + 1)
+    width = max(as_int(minlength, "minlength"), int(numbers.max(initial=-1)) + 1)
     n = len(level)
-    size = with_room(n * width, "minlength")
+    size = fits_memory(n * width, "minlength")
     cells = level.row_ids * width + numbers
     if weights is None:
         return like(np.bincount(cells, minlength=size)[:size].reshape(n, width), ids)
@@ -123,7 +123,7 @@ def found_in(values: Any, level: Level, queries: Any, owners: NDArray[np.int64],
 def _numbers(values: Any) -> Any:
     if not is_tensor(values):
         return values
-    from varlen.interop.torch_ops import as_numbers
+    from varlen.backends.torch.autograd import as_numbers
 
     return as_numbers(values.detach().cpu())
 
@@ -175,8 +175,8 @@ class Counting:
         [[-2, 3], [], [4]]
         """
         values, over, above = self._over(level)
-        made, kept = differences(values, over, whole(n, "n"))
-        return self._make(made, (*above, kept))
+        result, kept = differences(values, over, as_int(n, "n"))
+        return self._make(result, (*above, kept))
 
     def bincount(self, minlength: int = 0, weights: Any = None, level: int = -1) -> Any:
         """How often each number from 0 on is in each sequence, or the sum of its weights.
@@ -282,9 +282,9 @@ class Counting:
         [[[3, 1], [1, 4]], [], [[1, 5]]]
         """
         values, over, above = self._over(level)
-        size = with_room(whole(width, "width", 1), "width")
+        size = fits_memory(as_int(width, "width", 1), "width")
         windows: Any = _core.windows
         if is_tensor(values):
-            from varlen.interop.torch_window import windows
-        made, kept, _ = windows(values, over, size, 1, True)
-        return self._make(made.reshape(kept.total, size, *values.shape[1:]), (*above, kept))
+            from varlen.backends.torch.window import windows
+        result, kept, _ = windows(values, over, size, 1, True)
+        return self._make(result.reshape(kept.total, size, *values.shape[1:]), (*above, kept))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from varlen import _core
-from varlen.types.arguments import unmasked
-from varlen.types.values import as_values, is_tensor, through
+from varlen.arguments import unmasked
+from varlen.backends.values import apply_rows, as_values, is_tensor
 
 if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
@@ -71,7 +71,7 @@ def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
 
 def _through(r: Ragged, op: Callable[..., Any], *args: Any) -> Any:
     """What an operation of the core gives for the values of a Ragged, which are a tensor."""
-    return through(r.values, lambda rows: op(rows, r.levels, *args))
+    return apply_rows(r.values, lambda rows: op(rows, r.levels, *args))
 
 
 def _window(r: Ragged, window: slice, index: Any = None) -> Ragged:
@@ -108,7 +108,7 @@ def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
     levels = r.levels
     at = int_index(first)
     if at is not None:
-        values, rest = through(r.values, lambda rows: _core.gather_column(rows, levels, at))
+        values, rest = apply_rows(r.values, lambda rows: _core.gather_column(rows, levels, at))
         content = r._make(values, rest) if rest else values
         return content[all_rows] if below else content
     if not isinstance(first, slice):

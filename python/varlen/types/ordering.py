@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.arguments import whole
-from varlen.types.values import is_tensor
+from varlen.arguments import as_int
+from varlen.backends.values import is_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 def ordered(
@@ -33,7 +33,7 @@ def ordered(
     array([1, 3, 4])
     """
     if is_tensor(values):
-        from varlen.interop.torch_sort import ordered as of_tensor
+        from varlen.backends.torch.sort import ordered as of_tensor
 
         return of_tensor(values, level, descending, most, out)
     return _core.sort(values, level, descending, most, with_values, with_places, out)
@@ -48,7 +48,7 @@ def ranked(values: Any, level: Level, method: str, descending: bool) -> Any:
     array([2, 1, 1])
     """
     if is_tensor(values):
-        from varlen.interop.torch_sort import ranked as of_tensor
+        from varlen.backends.torch.sort import ranked as of_tensor
 
         return of_tensor(values, level, method, descending)
     return _core.rank(values, level, method, descending)
@@ -63,7 +63,7 @@ def distinct(values: Any, level: Level, inverse: bool, counts: bool) -> tuple[An
     (array([1, 3]), array([1, 0, 1]))
     """
     if is_tensor(values):
-        from varlen.interop.torch_sort import distinct as of_tensor
+        from varlen.backends.torch.sort import distinct as of_tensor
 
         return of_tensor(values, level, inverse, counts)
     return _core.unique(values, level, inverse, counts)
@@ -74,10 +74,10 @@ def _rectangle(rows: Any, level: Level, k: int, fill: Any) -> Any:
     if not is_tensor(rows):
         return _core.pad(rows, (level,), fill=fill, sizes=k)
     if level.longest == 0:
-        from varlen.interop.torch_sort import filled
+        from varlen.backends.torch.sort import filled
 
         return filled(rows, len(level), k, fill)
-    from varlen.interop.torch import pad
+    from varlen.backends.torch.memory import pad
 
     return pad(rows, (level,), fill=fill, pad_to_multiple=k)
 
@@ -147,7 +147,7 @@ class Ordering:
         ([[4, 3], [5]], [[2, 0], [0]])
         """
         values, over, above = self._over(level)
-        most = whole(k, "k", 1)
+        most = as_int(k, "k", 1)
         best, which, kept = ordered(values, over, bool(largest), most, True, True)
         if not dense:
             return self._make(best, (*above, kept)), self._make(which, (*above, kept))
@@ -167,11 +167,11 @@ class Ordering:
         """
         values, over, above = self._over(level)
         found, which, often, kept = distinct(values, over, bool(inverse), bool(counts))
-        made = self._make(found, (*above, kept))
+        result = self._make(found, (*above, kept))
         if not (inverse or counts):
-            return made
+            return result
         rest = (self._make(which, (*above, over)),) if inverse else ()
-        return (made, *rest, self._make(often, (*above, kept))) if counts else (made, *rest)
+        return (result, *rest, self._make(often, (*above, kept))) if counts else (result, *rest)
 
     def rank(self, level: int = -1, *, method: str = "ordinal", descending: bool = False) -> Self:
         """The rank of each number inside its sequence, from 1; `method` says what equal ones get.

@@ -8,10 +8,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from varlen.backends.values import is_tensor
 from varlen.types import arithmetic
 from varlen.types.indexing import index_array, int_index
 from varlen.types.thinc_face import PairsFace
-from varlen.types.values import is_tensor
 
 T = TypeVar("T")
 
@@ -121,10 +121,10 @@ def take(batch: Any, key: Any) -> Any:
 
 
 def _item(one: Any, two: Any) -> Any:
-    made: Pairs[Any] = object.__new__(Pairs)
-    made._one = one
-    made._two = two
-    return made
+    result: Pairs[Any] = object.__new__(Pairs)
+    result._one = one
+    result._two = two
+    return result
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -8,16 +8,16 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.arguments import whole
+from varlen.arguments import as_int
+from varlen.backends.values import is_tensor, like
+from varlen.levels import flatten_levels, not_empty, resolve_level
 from varlen.types.axes import along, axes_of
-from varlen.types.levels import composed, not_empty, place_of
-from varlen.types.values import is_tensor, like
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = None, ddof: float = 0) -> Any:
@@ -29,10 +29,11 @@ def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = No
     array([4, 4])
     """
     if is_tensor(values):
-        from varlen.interop import torch_reduce, torch_spread
+        from varlen.backends.torch import reduce as torch_reduce
+        from varlen.backends.torch import statistics as torch_statistics
 
         if op in ("prod", "var", "std", "logsumexp"):
-            return torch_spread.reduce(op, values, level, empty, out, ddof)
+            return torch_statistics.reduce(op, values, level, empty, out, ddof)
         return torch_reduce.reduce(op, values, level, empty, out)
     return _core.reduce(op, values, level, empty, out, ddof)
 
@@ -48,7 +49,7 @@ def extreme(op: str, values: Any, level: Level, empty: Any = None, narrow: bool 
     (array([3, 4]), array([0, 0]))
     """
     if is_tensor(values):
-        from varlen.interop import torch_reduce
+        from varlen.backends.torch import reduce as torch_reduce
 
         return torch_reduce.extreme(op, values, level, empty, narrow)
     return _core.reduce_extreme(op, values, level, empty, narrow)
@@ -64,7 +65,7 @@ def place(op: str, values: Any, level: Level, empty: Any = None) -> Any:
     """
     if empty is None:
         return extreme(op, values, level)[1]
-    number = whole(empty, "empty", -(2**63))
+    number = as_int(empty, "empty", -(2**63))
     which = extreme(op, values, level, 0)[1]
     gone = like(level.lengths == 0, which).reshape(-1, *(1 for _ in which.shape[1:]))
     return which.masked_fill(gone, number) if is_tensor(which) else np.where(gone, number, which)
@@ -81,7 +82,7 @@ def end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
     if empty is None:
         not_empty(level)
     if is_tensor(values):
-        from varlen.interop import torch_reduce
+        from varlen.backends.torch import reduce as torch_reduce
 
         return torch_reduce.end(values, level, last, empty)
     if empty is None:
@@ -311,13 +312,13 @@ class Reductions:
             raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
         axes = axes_of(axis, len(self._levels) + self._values.ndim)
         values, over, above, whole = along(self._values, self._levels, axes)
-        made = reduced(op, values, over, empty, ddof=ddof)
-        return made[0] if whole else self._under(made, above)
+        result = reduced(op, values, over, empty, ddof=ddof)
+        return result[0] if whole else self._under(result, above)
 
     def _over(self, level: int) -> tuple[Values, Level, Levels]:
         """The values, one level that cuts them as all from `level` down do, and the levels above."""
-        at = place_of(level, self._levels)
-        return self._values, composed(self._levels[at:]), self._levels[:at]
+        at = resolve_level(level, self._levels)
+        return self._values, flatten_levels(self._levels[at:]), self._levels[:at]
 
     def _under(self, rows: Any, above: Levels) -> Any:
         return self._make(rows, above) if above else rows

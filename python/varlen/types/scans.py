@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.arguments import axis_of
+from varlen.arguments import axis_of
+from varlen.backends.values import is_tensor
 from varlen.types.axes import in_line
-from varlen.types.values import is_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 def scanned(
@@ -28,7 +28,7 @@ def scanned(
     array([3, 4, 4])
     """
     if is_tensor(values):
-        from varlen.interop import torch_scan
+        from varlen.backends.torch import scan as torch_scan
 
         return torch_scan.scan(op, values, level, exclusive, reverse, out)
     return _core.scan(op, values, level, exclusive, reverse, out)

@@ -9,13 +9,13 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.values import as_ints, is_tensor, through
+from varlen.backends.values import apply_rows, as_ints, is_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 def reversed_rows(values: Any, level: Level, out: Any = None) -> Any:
@@ -27,7 +27,7 @@ def reversed_rows(values: Any, level: Level, out: Any = None) -> Any:
     array([1, 3, 4])
     """
     if is_tensor(values):
-        from varlen.interop import torch_shift
+        from varlen.backends.torch import shift as torch_shift
 
         return torch_shift.reverse(values, level, out)
     return _core.reverse(values, level, out)
@@ -42,7 +42,7 @@ def shifted(values: Any, level: Level, by: Any, fill: Any = 0, out: Any = None) 
     array([0, 3, 0])
     """
     if is_tensor(values):
-        from varlen.interop import torch_shift
+        from varlen.backends.torch import shift as torch_shift
 
         return torch_shift.shift(values, level, by, fill, out)
     return _core.shift(values, level, as_ints(by), None if is_zero(fill) else fill, out)
@@ -57,7 +57,7 @@ def rolled(values: Any, level: Level, by: Any, out: Any = None) -> Any:
     array([1, 3, 4])
     """
     if is_tensor(values):
-        from varlen.interop import torch_shift
+        from varlen.backends.torch import shift as torch_shift
 
         return torch_shift.roll(values, level, by, out)
     return _core.roll(values, level, as_ints(by), out)
@@ -149,5 +149,5 @@ class Shifts:
         order = move(np.arange(count), levels[at], count)
         offsets = levels[at + 1].offsets
         inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[at + 2 :])
-        values, picked = through(self._values, lambda rows: _core.gather(rows, inner, order))
+        values, picked = apply_rows(self._values, lambda rows: _core.gather(rows, inner, order))
         return self._make(values, (*levels[: at + 1], *picked))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.values import is_tensor
+from varlen.backends.values import is_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
+    from varlen.levels import Levels
 
 
 def softened(
@@ -25,7 +25,7 @@ def softened(
     array([0.5, 0.5, 1. ])
     """
     if is_tensor(values):
-        from varlen.interop.torch_softmax import softmax
+        from varlen.backends.torch.softmax import softmax
 
         return softmax(values, level, log, temperature, out, inplace)
     return _core.softmax(values, level, log, temperature, out, inplace)

@@ -1,0 +1,1 @@
+"""What runs a verb on one kind of values: NumPy's arrays or torch's tensors."""
