@@ -1,8 +1,8 @@
 """Pictures of the table: `python -m benchmarks.pictures docs/speed.md docs/pictures`.
 
-Each row is a dot at how many times as fast varlen is, a line for each chapter: against the best peer, and against
-the floor, the least time in which memory could do the same. They are read off the page, so that page and pictures
-say the same. Plain SVG without a library: colours follow the page that they stand in, or the reader's settings.
+Each row is a dot at how many times as fast varlen is, a line for each chapter: against the best peer, and
+against the floor, the least time in which memory could do the same. They are read off the page, so that page
+and pictures say the same. Plain SVG, no library; colours follow the page around it, or the reader's settings.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pathlib import Path
 Chapters = dict[str, list[tuple[str, float]]]
 
 FLOOR = re.compile(r"x (.*(?:memcpy|fill|memset|read|mmap|fsync).*)")
-WIDTH, LEFT, RIGHT, TOP, LINE = 420, 66, 44, 40, 23
+WIDTH, LEFT, RIGHT, TOP, LINE = 380, 66, 48, 42, 23
 STYLE = """
 .speed { --ink: #1f2328; --faint: #d0d7de; --ahead: #0b7a75; --behind: #c2570c; }
 @media (prefers-color-scheme: dark) {
   .speed { --ink: #e6edf3; --faint: #3d444d; --ahead: #4fc3b9; --behind: #f0883e; }
 }
-.speed text { fill: var(--ink); font: 12px system-ui, sans-serif; }
-.speed .small { font-size: 11px; }
+.speed text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+.speed .small { font-size: 12px; }
 .speed .end { text-anchor: end; }
 .speed .middle { text-anchor: middle; }
 .speed .grid { stroke: var(--faint); stroke-width: 1; }
@@ -40,14 +40,14 @@ def read(page: str) -> tuple[Chapters, Chapters]:
     """By chapter, the rows and how many times as fast varlen is: as the best peer, as the floor."""
     peers: Chapters = {}
     floors: Chapters = {}
-    chapter = ""
+    chapter = title = ""
     for line in page.splitlines():
         if line.startswith("### "):
             chapter = line.removeprefix("### ")
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if not line.startswith("| ") or len(cells) != 6 or cells[0] in ("row", "---"):
             continue
-        title, _, figure, _, _, ahead = cells
+        title, _, figure, _, _, ahead = (cells[0] or title, *cells[1:])
         if found := re.match(r"([\d.e+-]+)x \(", ahead):
             peers.setdefault(chapter, []).append((title, float(found[1])))
         number, _, rest = figure.partition(" ")
@@ -88,8 +88,9 @@ def draw(chapters: Chapters, title: str, less: str, more: str) -> str:
         parts.append(f'<line class="median" x1="{at(median)}" x2="{at(median)}" y1="{y - 8}" y2="{y + 8}"/>')
         parts.append(f'<text class="small end" x="{WIDTH - 4}" y="{y + 4}">{median:.2f}×</text>')
     body = "\n".join(parts)
+    size = f'viewBox="0 0 {WIDTH} {bottom + 24}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="speed" role="img" viewBox="0 0 {WIDTH} {bottom + 24}">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="speed" role="img" {size}>\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n"
         f'<text x="{LEFT}" y="14">{escape(title)}</text>\n{body}\n</svg>\n'
     )

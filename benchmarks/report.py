@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from . import pictures
 from .yardstick import compiled, memcpy
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 HEAD = "| row | goal | figure (least to greatest) | | best peer | varlen against it |"
 RULE = "| --- | --- | --- | --- | --- | --- |"
-# Chapters of the page: what the names of their rows begin with. Any other row is in a chapter of its first word.
+# Chapters of the page: what the names of their rows begin with. Others are in a chapter of their first word.
 CHAPTERS = {
     "files": "epoch collate record window mapped-rows open save load load-slice size",
     "lists": "list-pad list-ragged views nested flatten unflatten",
@@ -142,20 +143,20 @@ def chapter_of(name: str) -> str:
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
-    """A line for each goal of a row; the peer stands in the first."""
+    """A line for each goal of a row; title and peer stand in the first."""
     if "error" in result:
         return [f"| {result['title']} | | failed: {result['error'].splitlines()[0]} | | | |"]
     best, over = result["best_peer"], result["over_best_peer"]
     peer = f"{best} {_cost(result, result['contenders'][best]['median'])}" if best else ""
     ahead = f"{over['median']:.2f}x ({over['low']:.2f} to {over['high']:.2f})" if over else ""
-    lines = []
+    lines, title = [], result["title"]
     for goal in result["goals"] or [None]:
         figure = met = wanted = ""
         if goal:
             figure = f"{goal['median']:.3g} ({goal['low']:.3g} to {goal['high']:.3g}) {goal['unit']}"
             met, wanted = ("met" if goal["met"] else "missed"), goal["goal"]
-        lines.append(f"| {result['title']} | {wanted} | {figure} | {met} | {peer} | {ahead} |")
-        peer = ahead = ""
+        lines.append(f"| {title} | {wanted} | {figure} | {met} | {peer} | {ahead} |")
+        title = peer = ahead = ""
     return lines
 
 
@@ -183,9 +184,14 @@ def markdown(report: dict[str, Any]) -> str:
 
 
 def write_report(report: dict[str, Any], path: Path) -> None:
-    """Put the table between the markers of the file at `path`; both have to be there."""
+    """Put the table between the markers of the file at `path`; both have to be there.
+
+    The folder `pictures` beside it, where there is one, gets the pictures of the new table.
+    """
     text = path.read_text(encoding="utf-8")
     if BEGIN not in text or END not in text:
         raise ValueError(f"report: {path} has no {BEGIN} ... {END}")
     head, rest = text.split(BEGIN, 1)
     path.write_text(f"{head}{BEGIN}\n\n{markdown(report)}\n\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+    if (folder := path.parent / "pictures").is_dir():
+        pictures.main([str(path), str(folder)])

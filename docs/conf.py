@@ -34,7 +34,6 @@ autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False
 toc_object_entries_show_parents = "hide"
-add_module_names = False
 python_maximum_signature_line_length = 88
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

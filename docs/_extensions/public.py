@@ -57,7 +57,7 @@ def members(path: str, home: Any = None) -> list[str]:
 
 
 def own_members(kind: type) -> list[str]:
-    """Public members that varlen's own classes define, without what a subclass has from a public container."""
+    """Public members that varlen defines, without what a subclass has from a public container."""
     containers = [varlen.Ragged, varlen.Padded, varlen.Packed, varlen.Pairs]
     above = [base for base in containers if issubclass(kind, base) and kind is not base]
     found = []

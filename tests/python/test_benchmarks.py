@@ -90,7 +90,7 @@ def test_pictures_show_every_ratio_of_the_page(tmp_path):
         drawn = ElementTree.parse(path).getroot()
         dots = [node for node in drawn.iter() if node.tag.endswith("circle")]
         assert len(dots) == sum(map(len, (peers if "peers" in path.name else floors).values()))
-        assert path.read_text() == (ROOT / "docs/pictures" / path.name).read_text(), "the picture is not of the page"
+        assert path.read_text() == (ROOT / "docs/pictures" / path.name).read_text(), path.name
 
 
 def test_rows_that_match_nothing_are_misuse(capsys):

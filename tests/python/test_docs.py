@@ -100,7 +100,8 @@ def run_console(page, line, text):
         while first.endswith("\\"):
             more, _, want = want.partition("\n")
             first = f"{first}\n{more}"
-        shell = f'varlen() {{ "{sys.executable}" -m varlen "$@"; }}; python() {{ "{sys.executable}" "$@"; }}\n'
+        own = f'"{sys.executable}"'
+        shell = f'varlen() {{ {own} -m varlen "$@"; }}; python() {{ {own} "$@"; }}\n'
         done = subprocess.run(
             ["bash", "-c", shell + first],
             stdout=subprocess.PIPE,
@@ -111,9 +112,8 @@ def run_console(page, line, text):
             check=False,
         )
         if not doctest.OutputChecker().check_output(want, done.stdout, FLAGS):
-            pytest.fail(
-                f"{house.short(page)}, line {line}\n$ {first}\nwant:\n{want}got:\n{done.stdout}", pytrace=False
-            )
+            where = f"{house.short(page)}, line {line}"
+            pytest.fail(f"{where}\n$ {first}\nwant:\n{want}got:\n{done.stdout}", pytrace=False)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=house.short)

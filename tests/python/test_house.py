@@ -269,7 +269,8 @@ FORBIDDEN = re.compile(
     r"/(wor)k/|/(roo)t/|\b(TO)DO\b|\b(FIX)ME\b|\b(XX)X\b|\b(issue) #?\d|\b(this) session\b",
     flags=re.IGNORECASE,
 )
-TEXTS = ("*.py", "*.pyi", "*.?pp", "*.cu", "*.cuh", "*.md", "*.rst", "*.css", "*.toml", "*.txt", "*.cmake", "*.ipynb")
+TEXTS = ("*.py", "*.pyi", "*.?pp", "*.cu", "*.cuh", "*.md", "*.toml", "*.txt", "*.cmake", "*.ipynb")
+TEXTS += ("*.rst", "*.css", "*.svg")
 
 
 def test_texts_speak_of_the_project_alone():
