@@ -119,6 +119,8 @@ def run_console(page, line, text):
 @pytest.mark.parametrize("page", PAGES, ids=house.short)
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # workers are forked
+# What torch says where a graph ends.
+@pytest.mark.filterwarnings("ignore:Dynamo does not know how to trace:UserWarning")
 def test_blocks_of_page(page, tmp_path, monkeypatch):
     """From the first to the last, in one folder and with one set of names."""
     monkeypatch.chdir(tmp_path)
