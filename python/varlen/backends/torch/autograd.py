@@ -424,3 +424,14 @@ def into(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
     if result.requires_grad or out.requires_grad:
         raise ValueError("out: autograd watches the result; leave out away")
     return out.copy_(result)
+
+
+def assign(out: Any, result: torch.Tensor) -> torch.Tensor:
+    """`out` with the numbers of a result, of whose dtype and shape it has to be.
+
+    Examples
+    --------
+    >>> assign(torch.zeros(2), torch.ones(2))
+    tensor([1., 1.])
+    """
+    return into(result, out)

@@ -18,10 +18,9 @@ from varlen.backends.torch.autograd import (
     into,
     level_of,
     offsets_of,
-    on_cpu,
 )
 from varlen.backends.torch.cast import bits_of
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.memory import like, tensor_of
 from varlen.backends.values import as_values, row_as
 from varlen.levels import not_empty
 
@@ -173,33 +172,33 @@ def spread(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
 _OPS = {"sum": _sum, "mean": _sum, "norm": _norm}
 
 
-def reduce(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
+def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
     """`_core.reduce` of a tensor, watched by autograd.
 
     Examples
     --------
-    >>> reduce("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
+    >>> reduce_sums("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
     tensor([4., 4.])
     """
     if op in ("max", "min"):
-        return into(extreme(op, x, level, empty)[0], out)
-    result = _OPS.get(op, _plain)(on_cpu(x, "X"), level, op, _number(level, empty))
+        return into(reduce_extreme(op, x, level, empty)[0], out)
+    result = _OPS.get(op, _plain)(x, level, op, _number(level, empty))
     return into(result, out)
 
 
-def extreme(
-    op: str, x: torch.Tensor, level: Level, empty: Any, narrow: bool = False
+def reduce_extreme(
+    op: str, x: torch.Tensor, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32.
 
     Examples
     --------
-    >>> extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
+    >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
     (tensor([3., 4.]), tensor([0, 0]))
     """
     if narrow and level.longest > torch.iinfo(torch.int32).max:
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
-    found, which = _extreme(on_cpu(x, "X"), level, op, _number(level, empty))
+    found, which = _extreme(x, level, op, _number(level, empty))
     return found, which.int() if narrow else which
 
 
@@ -211,15 +210,16 @@ def _number(level: Level, empty: Any) -> Any:
     return empty.item() if hasattr(empty, "item") else empty
 
 
-def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
+def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
     """The first or last row of each sequence, none of which is empty without `empty`.
 
     Examples
     --------
-    >>> end(torch.tensor([3, 1, 4]), Level([2, 1]), True)
+    >>> reduce_end(torch.tensor([3, 1, 4]), Level([2, 1]), True)
     tensor([1, 4])
     """
     if empty is None:
+        not_empty(level)
         return _ends(x, level, last)
     shape = x.shape[1:]
     fill = row_as(empty, x, "empty")[0]
@@ -238,21 +238,36 @@ def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.T
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
     if has_no_name(x):
         return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
-    result: torch.Tensor = _end(on_cpu(x, "X"), level, last)
+    result: torch.Tensor = _end(x, level, last)
     return result
 
 
-def expand(d: torch.Tensor, level: Level, op: str = "sum", out: Any = None) -> torch.Tensor:
-    """The gradient of a sum or a mean.
+def expand(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
+    """The gradient of a sum.
 
     Examples
     --------
-    >>> expand(torch.tensor([1.0, 2.0]), Level([2, 1]), "mean")
+    >>> expand(torch.tensor([1.0, 2.0]), Level([2, 1]))
+    tensor([1., 1., 2.])
+    """
+    return _expanded(d, level, "sum", out)
+
+
+def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
+    """The gradient of a mean.
+
+    Examples
+    --------
+    >>> expand_mean(torch.tensor([1.0, 2.0]), Level([2, 1]))
     tensor([0.5000, 0.5000, 2.0000])
     """
+    return _expanded(d, level, "mean", out)
+
+
+def _expanded(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
     if d.is_complex():
-        return into(in_parts(d, lambda each: expand(each, level, op)), out)
-    return into(_expand(on_cpu(d, "d"), level, level.total, op), out)
+        return into(in_parts(d, lambda each: _expanded(each, level, op, None)), out)
+    return into(_expand(d, level, level.total, op), out)
 
 
 def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
@@ -265,7 +280,7 @@ def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> 
     """
     which = as_values(which, "which")
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    result = _expand_which(on_cpu(d, "d"), on_cpu(places, "which"), level, level.total)
+    result = _expand_which(d, places, level, level.total)
     return into(result, out)
 
 
@@ -277,4 +292,17 @@ def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> to
     >>> expand_end(torch.tensor([1.0, 2.0]), Level([2, 1]), True)
     tensor([0., 1., 2.])
     """
-    return into(_expand_end(on_cpu(d, "d"), level, level.total, last), out)
+    return into(_expand_end(d, level, level.total, last), out)
+
+
+def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
+    """Row i for every row of sequence i.
+
+    Examples
+    --------
+    >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
+    tensor([10, 10, 20])
+    """
+    if rows.device.type == "cpu" and rows.requires_grad:
+        return expand(rows, level)
+    return rows[like(level.row_ids, rows)]

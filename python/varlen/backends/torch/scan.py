@@ -108,7 +108,7 @@ def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any
 
 
 def scan(
-    op: str, x: torch.Tensor, level: Level, exclusive: bool, reverse: bool, out: Any = None
+    op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> torch.Tensor:
     """`_core.scan` of a tensor, watched by autograd.
 
@@ -118,22 +118,22 @@ def scan(
     tensor([3., 4., 4.])
     """
     if op in ("max", "min"):
-        return extreme(op, x, level, exclusive, reverse, out)[0]
+        return scan_extreme(op, x, level, exclusive, reverse, out)[0]
     run = _sum if op == "sum" else _prod
-    return into(run(on_cpu(x, "X"), level, bool(exclusive), bool(reverse)), out)
+    return into(run(x, level, bool(exclusive), bool(reverse)), out)
 
 
-def extreme(
-    op: str, x: torch.Tensor, level: Level, exclusive: bool, reverse: bool, out: Any = None
+def scan_extreme(
+    op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Running extremes of a tensor, and the rows inside the sequences that hold them.
 
     Examples
     --------
-    >>> extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
+    >>> scan_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
     (tensor([3., 3., 4.]), tensor([0, 0, 0]))
     """
-    found, which = _extreme(on_cpu(x, "X"), level, op, bool(exclusive), bool(reverse))
+    found, which = _extreme(x, level, op, bool(exclusive), bool(reverse))
     return into(found, out), which
 
 
@@ -154,13 +154,13 @@ def backprop_cumprod(
     return into(_prod_back(d, x, level, bool(exclusive), bool(reverse)), out)
 
 
-def backprop_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:
+def backprop_scan_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:
     """The gradient of running extremes.
 
     Examples
     --------
-    >>> backprop_which(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), Level([2]))
+    >>> backprop_scan_which(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), Level([2]))
     tensor([3., 0.])
     """
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    return into(_which_back(on_cpu(d, "dY"), on_cpu(places, "which"), level), out)
+    return into(_which_back(d, places, level), out)

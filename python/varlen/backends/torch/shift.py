@@ -15,11 +15,9 @@ from varlen.backends.torch.autograd import (
     has_no_name,
     into,
     level_of,
-    on_cpu,
 )
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.values import as_ints
-from varlen.types.shifts import is_zero
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +39,9 @@ _reverse: AutogradOp = AutogradOp(
 # `by` holds a number for each sequence.
 _shift: AutogradOp = AutogradOp(
     "shift(Tensor x, Tensor offsets, Tensor by, Scalar fill) -> Tensor",
-    lambda x, offsets, by, fill: _core.shift(x, level_of(offsets), by, None if is_zero(fill) else fill),
+    lambda x, offsets, by, fill: _core.shift(
+        x, level_of(offsets), by, None if type(fill) is int and fill == 0 else fill
+    ),
     _fake,
     lambda seen, d: _shift(d, seen.rest[0], -seen.rest[1], 0),
 )
@@ -63,7 +63,7 @@ def reverse(x: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     """
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: _core.reverse(rows, level)), out)
-    return into(_reverse(on_cpu(x, "X"), level), out)
+    return into(_reverse(x, level), out)
 
 
 def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
@@ -83,7 +83,7 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
             raise TypeError(f"fill: tensors of {x.dtype} are moved as bytes, and filled with 0 only")
         return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves)), out)
     _core.shift(np.empty(0, _dtype(x)), Level([]), 0, number)  # refuses what the dtype cannot hold
-    return into(_shift(on_cpu(x, "X"), level, tensor_of(moves), number), out)
+    return into(_shift(x, level, tensor_of(moves), number), out)
 
 
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:
@@ -97,7 +97,7 @@ def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tenso
     moves = _each(by, level)
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: _core.roll(rows, level, moves)), out)
-    return into(_roll(on_cpu(x, "X"), level, tensor_of(moves)), out)
+    return into(_roll(x, level, tensor_of(moves)), out)
 
 
 def _each(by: Any, level: Level) -> Array:

@@ -8,8 +8,8 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch import reduce as torch_reduce
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
+from varlen.backends.torch.reduce import spread, sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +36,7 @@ def _run_back(dy: Array, y: Array, offsets: Array, log: bool, temperature: float
 
 def _spread(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
     """The sum of each sequence, for every row of it."""
-    sums = torch_reduce.sums(x, offsets)
-    return torch_reduce.spread(sums, offsets, x.shape[0])
+    return spread(sums(x, offsets), offsets, x.shape[0])
 
 
 def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -71,8 +70,8 @@ def softmax(
     tensor([0.5000, 0.5000, 1.0000])
     """
     if inplace and not x.is_floating_point():
-        raise TypeError(f"Xs: expected floats to write in place, got {x.dtype}")
-    result = _softmax(on_cpu(x, "Xs"), level, log, float(temperature))
+        raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
+    result = _softmax(x, level, log, float(temperature))
     return into(result, x if inplace else out)
 
 
@@ -101,5 +100,5 @@ def backprop_softmax(
     y = Y if isinstance(Y, torch.Tensor) else torch.from_numpy(Y)
     if y.dtype != dY.dtype:
         raise TypeError(f"Y: expected {dY.dtype} as dY, got {y.dtype}")
-    result = _back(on_cpu(dY, "dY"), on_cpu(y, "Y"), level, log, float(temperature))
+    result = _back(dY, y, level, log, float(temperature))
     return into(result, out)

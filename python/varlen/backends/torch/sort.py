@@ -71,14 +71,20 @@ _rank: AutogradOp = AutogradOp(
 )
 
 
-def ordered(
-    x: torch.Tensor, level: Level, descending: bool, most: int | None = None, out: Any = None
+def sort(
+    x: torch.Tensor,
+    level: Level,
+    descending: bool = False,
+    most: int | None = None,
+    with_values: bool = True,
+    with_places: bool = False,
+    out: Any = None,
 ) -> tuple[torch.Tensor, torch.Tensor, Level]:
     """The first rows of each sequence in order, watched by autograd, the places that they had, their level.
 
     Examples
     --------
-    >>> ordered(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False)[0]
+    >>> sort(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False)[0]
     tensor([1., 3., 4.])
     """
     kept = level if most is None else _core.sort_kept(level, most)
@@ -99,24 +105,26 @@ def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = No
     return into(result, out)
 
 
-def ranked(x: torch.Tensor, level: Level, method: str, descending: bool) -> torch.Tensor:
+def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -> torch.Tensor:
     """The rank of each number inside its sequence, from 1.
 
     Examples
     --------
-    >>> ranked(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
+    >>> rank(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
     tensor([2, 1, 1])
     """
     result: torch.Tensor = _rank(on_cpu(x, "X"), level, method, descending)
     return result
 
 
-def distinct(x: torch.Tensor, level: Level, inverse: bool, counts: bool) -> tuple[Any, Any, Any, Level]:
+def unique(
+    x: torch.Tensor, level: Level, inverse: bool = False, counts: bool = False
+) -> tuple[Any, Any, Any, Level]:
     """The distinct numbers of each sequence, which of them each row is, how often they are, their level.
 
     Examples
     --------
-    >>> distinct(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
+    >>> unique(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
     (tensor([1., 3.]), tensor([1, 0, 1]))
     """
     found, which, often, kept = _core.unique(as_numbers(on_cpu(x, "X").detach()), level, inverse, counts)

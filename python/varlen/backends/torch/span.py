@@ -8,7 +8,7 @@ import torch
 
 from varlen import _core
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.memory import like, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
 if TYPE_CHECKING:
@@ -25,6 +25,19 @@ def take_rows(x: torch.Tensor, rows: Any) -> torch.Tensor:
     """
     places = rows if isinstance(rows, torch.Tensor) else tensor_of(rows)
     return x.index_select(0, places) if x.is_complex() else gather_add(x, places[:, None])
+
+
+def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
+    """Some rows, in any order, watched by autograd.
+
+    Examples
+    --------
+    >>> take(torch.tensor([3, 1, 4]), np.array([2, 2, 0]))
+    tensor([4, 4, 3])
+    """
+    if x.requires_grad and x.device.type == "cpu":
+        return take_rows(x, rows)
+    return x[like(rows, x) if not isinstance(rows, torch.Tensor) else rows]
 
 
 def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

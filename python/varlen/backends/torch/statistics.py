@@ -8,8 +8,8 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of, on_cpu
-from varlen.backends.torch.reduce import spread, sums
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
+from varlen.backends.torch.reduce import reduce_sums, spread, sums
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
 from varlen.levels import not_empty
@@ -61,8 +61,8 @@ def _over(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     return torch.where(result == 0, 0, d / torch.where(result == 0, 1, result))
 
 
-_spread: AutogradOp = AutogradOp(
-    "reduce_spread(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
+_statistic: AutogradOp = AutogradOp(
+    "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
     _run,
     lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
     _gradient,
@@ -87,31 +87,33 @@ _back_prod: AutogradOp = AutogradOp(
 
 
 def reduce(
-    op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None, ddof: float = 0
+    op: str, x: torch.Tensor, level: Level, empty: Any = None, out: Any = None, ddof: float = 0
 ) -> torch.Tensor:
-    """`_core.reduce` to var, std, logsumexp or prod of a tensor, watched by autograd.
+    """One row for each sequence of a tensor, watched by autograd.
 
     Examples
     --------
     >>> reduce("var", torch.tensor([1.0, 3.0, 5.0]), Level([2, 1]), 0)
     tensor([1., 0.])
     """
+    if op not in ("prod", "var", "std", "logsumexp"):
+        return reduce_sums(op, x, level, empty, out)
     if empty is None:
         not_empty(level)
         empty = 0
     number = empty.item() if hasattr(empty, "item") else empty
-    return into(_spread(on_cpu(x, "X"), level, op, number, float(ddof)), out)
+    return into(_statistic(x, level, op, number, float(ddof)), out)
 
 
-def back(
-    op: str, d: Any, argument: str, x: torch.Tensor, level: Level, ddof: float, out: Any = None
+def backprop_reduce(
+    op: str, d: Any, x: torch.Tensor, level: Level, ddof: float, out: Any = None, argument: str = "d"
 ) -> torch.Tensor:
     """`_core.backprop_reduce` of tensors, watched by autograd.
 
     Examples
     --------
     >>> d, x = torch.ones(2), torch.tensor([1.0, 3.0, 5.0])
-    >>> back("var", d, "d_vars", x, Level([2, 1]), 0)
+    >>> backprop_reduce("var", d, x, Level([2, 1]), 0)
     tensor([-1.,  1.,  0.])
     """
     rows = d if isinstance(d, torch.Tensor) else torch.from_numpy(d)
@@ -120,12 +122,8 @@ def back(
     if rows.dtype != x.dtype:
         raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
     result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
-    return into(_weighed(op, rows, on_cpu(x, "X"), result, level, ddof), out)
+    return into(_weighed(op, rows, x, result, level, ddof), out)
 
 
 def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:
-    if op == "std":
-        return reduce(op, x, level, 0, None, ddof)
-    from varlen.backends.torch import reduce as torch_reduce
-
-    return torch_reduce.reduce(op, x, level, 0)
+    return reduce(op, x, level, 0, None, ddof)
