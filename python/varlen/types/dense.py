@@ -34,6 +34,8 @@ def from_list(data: Any, dtype: DTypeLike | None = None) -> tuple[Values, Levels
 
         return from_tensors(data, dtype)
     values, levels = _core.from_lists(data, -1, dtype, name="data")
+    if not levels and len(data) == 0:
+        return values, (Level([]),)
     if not levels:
         raise ValueError(
             "data: expected lists inside a list, or arrays; for one level of numbers use Ragged()"
