@@ -107,9 +107,7 @@ Batcher::Batcher(const py::list& shards, std::vector<std::string> labels, const 
   }
   add_edge(prefix, "prefix", prefix_);
   add_edge(suffix, "suffix", suffix_);
-  for (const Joint& joint : joints_) {
-    for (const py::array& array : joint.root().arrays) read_.add(array);
-  }
+  for (const Joint& joint : joints_) joint.root().add_memory(read_);
   read_.settle();
 }
 

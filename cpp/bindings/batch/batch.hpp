@@ -81,6 +81,7 @@ struct BatchWork {
   std::vector<Scratch<std::int64_t>> run_ends;    ///< [axis]: rows in runs [0, i]
   Scratch<std::int64_t> sums;                     ///< what row_ends looks at, where a row has several runs
   const std::int64_t* row_ends = nullptr;         ///< rows of axis 1 in batch rows [0, k]
+  std::vector<Scratch<std::int64_t>> own_ends;    ///< [axis]: of the runs, where a source may be written to
   std::vector<std::vector<std::int64_t>> levels;  ///< [axis]: ends of the batch's own level, where needed
   std::vector<std::int64_t> sizes;                ///< slots of every ragged axis
 

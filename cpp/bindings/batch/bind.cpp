@@ -90,6 +90,7 @@ void bind_batch(py::module_& m) {
            "The batch of these rows, by name.")
       .def("lengths", &Batcher::lengths, py::arg("rows") = py::none(),
            "int64, the rows of each record on the first ragged axis, before any window.");
+  refuse_pickling(m.attr("Batcher"));
 }
 
 }  // namespace varlen::bindings

@@ -30,10 +30,7 @@ void BatchOutputs::levels(int axes) {
                  w_.n * static_cast<std::int64_t>(sizeof *to));
     });
   } else {
-    jobs_.emplace_back([this, axes, to] {
-      const auto a = static_cast<std::size_t>(axes);
-      batch_level(runs_, axes - 1, w_.ranges[a - 1].data(), w_.ranges[a].data(), to + 1);
-    });
+    jobs_.emplace_back([this, axes, to] { level_ends(axes, to + 1); });
   }
   if (axes > 1) return;
   if (b_.options_.cu_seqlens) {

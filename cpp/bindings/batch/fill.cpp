@@ -25,7 +25,8 @@ std::byte* BatchOutputs::scratch(std::int64_t bytes) {
   return memory.get();
 }
 
-std::vector<Segment> BatchOutputs::segments(const BatchKey* key) const {
+std::vector<Segment> BatchOutputs::segments(const BatchKey* key, int axes) const {
+  const std::size_t inner = w_.own_ends.size() - 2;  // where there are some
   std::vector<Segment> all(static_cast<std::size_t>(w_.count));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t s = w_.from(i);
@@ -35,8 +36,27 @@ std::vector<Segment> BatchOutputs::segments(const BatchKey* key) const {
       all[i].values.width = key->feeds[key->one].rows.width;  // a source without rows has none of its own
     }
     all[i].rows = w_.ranges[1][i];
+    if (own_levels_.empty() || axes < 2) continue;
+    // Levels of our own are counted from the first row of their run, and so are its values.
+    const Range rows = w_.ranges[static_cast<std::size_t>(axes)][i];
+    all[i].levels = own_levels_.data() + i * inner;
+    all[i].rows = {0, all[i].rows.size()};
+    if (key == nullptr || rows.size() == 0) continue;
+    all[i].values.data += rows.begin * all[i].values.width;
+    all[i].values.count = rows.size();
   }
   return all;
+}
+
+void BatchOutputs::level_ends(int axis, std::int64_t* out) const {
+  const auto a = static_cast<std::size_t>(axis);
+  const Range* const above = w_.ranges[a - 1].data();
+  const Range* const below = w_.ranges[a].data();
+  if (own_levels_.empty()) {
+    batch_level(runs_, axis - 1, above, below, out);
+  } else {
+    batch_own_level(w_.count, above, below, w_.own_ends[a].data(), out);
+  }
 }
 
 void BatchOutputs::end_to_end(const std::vector<Feed>& feeds, const BatchKey& key, std::int64_t width,
@@ -59,7 +79,7 @@ void BatchOutputs::pad_rows(const std::byte* rows, int axes, std::int64_t width,
     auto& ends = w_.levels[a];
     if (ends.empty()) {
       ends.resize(static_cast<std::size_t>(w_.total(axis - 1)));
-      batch_level(runs_, axis - 1, w_.ranges[a - 1].data(), w_.ranges[a].data(), ends.data());
+      level_ends(axis, ends.data());
     }
     levels.push_back({ends.data(), static_cast<std::int64_t>(ends.size())});
   }
@@ -80,7 +100,7 @@ void BatchOutputs::values(const BatchKey& key) {
     });
   } else {
     jobs_.emplace_back([this, &key, to] {
-      const auto all = segments(&key);
+      const auto all = segments(&key, key.axes);
       pad_segments(all.data(), w_.per_row, w_.n, key.axes, w_.sizes.data(),
                    how(key.pattern, key.feeds[key.one].convert), to);
     });
@@ -130,7 +150,7 @@ void BatchOutputs::mask(int axes) {
   std::byte* to =
       make(py::str("dim" + std::to_string(axes) + "/mask"), py::dtype::of<bool>(), shape_of(axes, none));
   jobs_.emplace_back([this, axes, to] {
-    const auto all = segments(nullptr);
+    const auto all = segments(nullptr, axes);
     pad_segments_mask(all.data(), w_.per_row, w_.n, axes, w_.sizes.data(), how(nullptr), to);
   });
 }

@@ -16,6 +16,16 @@ BatchOutputs::BatchOutputs(const Batcher& batcher, BatchWork& work, py::handle o
   if (has_out_) out_ = out.cast<py::dict>();
   if (!grow.is_none()) grow_ = py::reinterpret_borrow<py::object>(grow);
   w_.levels.resize(static_cast<std::size_t>(b_.axes_) + 1);
+  if (w_.own_ends.empty()) return;
+  for (std::size_t axis = 2; axis < w_.own_ends.size(); ++axis) {
+    const std::int64_t* ends = w_.own_ends[axis].data();
+    own_levels_.resize(static_cast<std::size_t>(w_.count) * (w_.own_ends.size() - 2));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(w_.count); ++i) {
+      const std::int64_t size = w_.ranges[axis - 1][i].size();
+      own_levels_[i * (w_.own_ends.size() - 2) + axis - 2] = {ends, size};
+      ends += size;
+    }
+  }
 }
 
 std::byte* BatchOutputs::make(const py::object& name, const py::dtype& dtype, const Extents& shape) {
@@ -74,12 +84,30 @@ Extents BatchOutputs::shape_of(int axes, const py::array& row) const {
   return shape;
 }
 
+void BatchOutputs::measure_kept() {
+  for (std::size_t a = 1; a < keeps_.size(); ++a) w_.sizes[a] = std::min(w_.sizes[a], keeps_[a]);
+  if (keeps_.size() < 3) return;  // what is cut at the last axis has nothing below it
+  const auto inner = static_cast<int>(keeps_.size()) - 1;
+  std::vector<std::int64_t> longest(static_cast<std::size_t>(inner));
+  std::fill(w_.sizes.begin() + 1, w_.sizes.end(), 0);
+  for (const Segment& segment : segments(nullptr, inner + 1)) {
+    pad_kept_sizes(segment.levels, inner, segment.rows, keeps_.data() + 1, b_.options_.cut, longest.data());
+    for (std::size_t a = 0; a < longest.size(); ++a) w_.sizes[a + 1] = std::max(w_.sizes[a + 1], longest[a]);
+  }
+}
+
 void BatchOutputs::settle_sizes() {
   const BatchOptions& o = b_.options_;
+  keeps_.assign(w_.sizes.size(), INT64_MAX);
+  bool cuts = false;
+  for (std::size_t a = 1; a < keeps_.size(); ++a) {
+    if (a - 1 >= o.inner_max.size() || o.inner_max[a - 1] < 0) continue;
+    keeps_[a] = o.inner_max[a - 1];
+    cuts = cuts || keeps_[a] < w_.sizes[a];
+  }
+  if (cuts) measure_kept();
   for (std::size_t a = 0; a < w_.sizes.size(); ++a) {
     std::int64_t& size = w_.sizes[a];
-    if (a > 0 && a - 1 < o.inner_max.size() && o.inner_max[a - 1] >= 0)
-      size = std::min(size, o.inner_max[a - 1]);
     if (a < o.multiple.size() && o.multiple[a] > 1 && size % o.multiple[a] != 0) {
       size += o.multiple[a] - size % o.multiple[a];
     }

@@ -26,12 +26,17 @@ class BatchOutputs {
   static py::array buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
                           const Extents& shape, std::int64_t count);
   [[nodiscard]] Extents shape_of(int axes, const py::array& row) const;
-  [[nodiscard]] std::vector<Segment> segments(const BatchKey* key) const;
+  /// What every run gives a rectangle of so many ragged axes.
+  [[nodiscard]] std::vector<Segment> segments(const BatchKey* key, int axes) const;
+  /// The ends of a level of the batch, from the second axis on.
+  void level_ends(int axis, std::int64_t* out) const;
   [[nodiscard]] Padding how(const std::byte* pattern, const Convert& convert = {}) const {
-    return {b_.options_.side, b_.options_.cut, pattern, 0, stores_, convert};
+    return {b_.options_.side, b_.options_.cut, pattern, 0, stores_, keeps_.data(), convert};
   }
 
   void settle_sizes();
+  /// The sizes of inner axes that are cut: of what is kept.
+  void measure_kept();
   void values(const BatchKey& key);
   void not_nan(const BatchKey& key);
   void mask(int axes);
@@ -60,8 +65,10 @@ class BatchOutputs {
   py::dict result_;
   std::int64_t used_ = 0;
   std::int64_t taken_ = 0;
-  MemoryWritten written_;  ///< of what the caller gave
+  MemoryWritten written_;            ///< of what the caller gave
+  std::vector<Offsets> own_levels_;  ///< [run][axis - 2], where a source may be written to
   Stores stores_ = Stores::by_size;
+  std::vector<std::int64_t> keeps_;  ///< most rows of a sequence of every axis
   std::vector<std::function<void()>> jobs_;
 };
 

@@ -130,6 +130,12 @@ void Batcher::measure(BatchWork& work, bool measured) const {
     }
     work.run_ends[axis].make(work.count);
     need(batch_ends(work.ranges[axis].data(), work.count, work.run_ends[axis].data()), "rows");
+    if (axis == 1 || trusted_) continue;
+    work.own_ends.resize(work.ranges.size());
+    work.own_ends[axis].make(work.total(static_cast<int>(axis) - 1));
+    need(batch_own_ends(view, static_cast<int>(axis) - 1, work.ranges[axis - 1].data(),
+                        work.ranges[axis].data(), work.own_ends[axis].data(), place),
+         place);
   }
   if (options_.flatten && depth_ > 1) {
     work.up.resize(static_cast<std::size_t>(depth_));

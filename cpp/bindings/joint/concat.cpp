@@ -78,7 +78,6 @@ void check_parts(const std::vector<const Joint*>& parts) {
       raise_value("parts: part " + std::to_string(p) + " has " + std::to_string(part.depth()) +
                   " levels, the first has " + std::to_string(first.depth()));
     }
-    part.check();
     if (&part.root() == &first.root()) continue;
     if (live_columns(part) != live_columns(first)) {
       raise_value("parts: part " + std::to_string(p) + " has " + std::to_string(live_columns(part)) +
@@ -93,8 +92,12 @@ void check_parts(const std::vector<const Joint*>& parts) {
 
 }  // namespace
 
-Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
-  check_parts(parts);
+Joint joint_concat(const std::vector<const Joint*>& given, bool stack) {
+  check_parts(given);
+  std::vector<Joint> settled;
+  settled.reserve(given.size());
+  std::vector<const Joint*> parts;
+  for (const Joint* part : given) parts.push_back(&settled.emplace_back(part->settled()));
   const Joint& first = *parts[0];
   const int lift = stack ? 1 : 0;
   auto root = std::make_shared<Root>();

@@ -33,11 +33,24 @@ struct Entry {
 
 class Plan {
  public:
-  Plan(const Joint& joint, const DenseOptions& options)
-      : joint_(joint), options_(options), sizes_(static_cast<std::size_t>(std::max(joint.depth(), 0))) {
-    pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
+  /// `given` is the view that `joint` was settled from: its memory is what the caller knows.
+  Plan(const Joint& joint, const DenseOptions& options, const Joint& given)
+      : joint_(joint),
+        given_(given),
+        options_(options),
+        sizes_(static_cast<std::size_t>(std::max(joint.depth(), 0))) {
+    std::vector<std::int64_t> caps(sizes_.size(), INT64_MAX);
+    bool cuts = false;
     for (std::size_t d = 0; d < sizes_.size() && d < options.max_sizes.size(); ++d) {
-      if (options.max_sizes[d] >= 0) sizes_[d] = std::min(sizes_[d], options.max_sizes[d]);
+      if (options.max_sizes[d] < 0) continue;
+      caps[d] = options.max_sizes[d];
+      cuts = true;
+    }
+    if (cuts) {
+      pad_kept_sizes(joint.levels(), joint.depth(), joint.range(0), caps.data(),
+                     side_of(options.truncate, "truncate"), sizes_.data());
+    } else {
+      pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
     }
     const Root& root = joint.root();
     for (int d = 0; d <= joint.depth(); ++d) {
@@ -104,7 +117,7 @@ class Plan {
                                  ? py::object(py::none())
                                  : py::object(options_.out.attr("get")(py::str(entry.name)));
     if (!given.is_none()) {
-      const py::array out = checked_out("out['" + entry.name + "']", given, dtype, shape);
+      const py::array out = checked_out("out['" + entry.name + "']", given, dtype, shape, {});
       written_.add("out['" + entry.name + "']", out, read());
       entry.array = out;
     } else {
@@ -118,7 +131,12 @@ class Plan {
   const MemoryRead& read() {
     if (!read_) {
       read_.emplace();
-      for (const py::array& array : joint_.root().arrays) read_->add(array);
+      given_.root().add_memory(*read_);
+      if (!options_.fill.is_none()) {
+        for (const auto& [name, row] : py::reinterpret_borrow<py::dict>(options_.fill)) {
+          read_->add(as_rows(row, "fill"));
+        }
+      }
       read_->settle();
     }
     return *read_;
@@ -147,6 +165,7 @@ class Plan {
   }
 
   const Joint& joint_;
+  const Joint& given_;
   const DenseOptions& options_;
   std::vector<std::int64_t> sizes_;
   std::vector<Entry> entries_;
@@ -163,9 +182,9 @@ class Plan {
 py::dict joint_dense(const Joint& joint, const DenseOptions& options) {
   (void)side_of(options.padding_side, "padding_side");
   (void)side_of(options.truncate, "truncate");
-  joint.check();
   if (joint.depth() < 0) return {};
-  return Plan(joint, options).run();
+  const Joint settled = joint.settled();
+  return Plan(settled, options, joint).run();
 }
 
 }  // namespace varlen::bindings

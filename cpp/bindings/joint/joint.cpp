@@ -28,6 +28,13 @@ void Root::add_column(std::string name, int dim, py::array values) {
   dims.push_back(dim);
 }
 
+void Root::add_memory(MemoryRead& read) const {
+  for (const py::array& array : arrays) read.add(array);
+  for (const py::object& owner : owners) {
+    if (!LevelRef::is_level(owner.ptr())) read.add(py::reinterpret_borrow<py::array>(owner));
+  }
+}
+
 void raise_level(Status status, int level) {
   if (!status.ok()) raise_if(status, ("dim" + std::to_string(level) + "/bounds").c_str());
 }
@@ -128,8 +135,7 @@ py::array Joint::values(std::size_t column) const {
 py::array Joint::bounds(int d) const {
   const Range r = range(d - 1);
   py::array out = empty_ints(r.size());
-  raise_level(joint_ends(level(d), r, range(d).begin, static_cast<std::int64_t*>(out.mutable_data())),
-              d + shift_);
+  raise_level(joint_ends(level(d), r, range(d).begin, ints(out)), d + shift_);
   return out;
 }
 
@@ -139,12 +145,24 @@ LevelRef Joint::make_level(int d) const {
   if (r.begin == 0 && r.end == level(d).count && LevelRef::is_level(owner.ptr())) {
     return py::reinterpret_borrow<LevelRef>(owner);
   }
-  check();
   py::array offsets = empty_ints(r.size() + 1);
   auto* out = static_cast<std::int64_t*>(offsets.mutable_data());
   out[0] = 0;
-  raise_level(joint_ends(level(d), r, range(d).begin, out + 1), d + shift_);
+  Status status = joint_ends(level(d), r, range(d).begin, out + 1);
+  if (status.ok() && !root_->trusted) {  // what we own is checked, not what they may change
+    const Offsets own{out + 1, r.size()};
+    const std::int64_t below = range(d).size();
+    status = check_ends(own, below);
+    if (status.ok() && own.total() != below) status = {Code::total_mismatch, -1, own.total()};
+  }
+  if (!status.ok()) check();  // its errors name the row in the bounds that were given
+  raise_level(status, d + shift_);
   return Level::trusted(std::move(offsets));
+}
+
+Joint Joint::settled() const {
+  if (root_->trusted || depth() < 1) return *this;
+  return whole(compact());
 }
 
 void Joint::check() const {

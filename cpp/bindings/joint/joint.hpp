@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/level.hpp"
+#include "support/overlap.hpp"
 #include "varlen/joint.hpp"
 #include "varlen/pad.hpp"
 
@@ -39,6 +40,8 @@ struct Root {
   /// A level that is made here, owned by a Level.
   void add_level(LevelRef level);
   void add_column(std::string name, int dim, py::array values);
+  /// What reading this root reads: the columns, and the bounds that are not Levels.
+  void add_memory(MemoryRead& read) const;
 };
 
 /// A few ranges by value: no allocation for up to three levels.
@@ -124,8 +127,11 @@ class Joint {
   [[nodiscard]] Joint squeeze() const;
   [[nodiscard]] Joint flatten(const std::string& spread) const;
 
-  /// Refuses a damaged level under this view, before anything is made of it. Nothing to do for Levels.
+  /// Refuses a damaged level under this view. Nothing to do for Levels.
   void check() const;
+  /// The same view over levels that nobody else can write: itself where it stands on Levels, else over copies
+  /// of the bounds that it needs, which were checked. What reads bounds more than once starts here.
+  [[nodiscard]] Joint settled() const;
 
  private:
   /// Dim 0 becomes row i of it and is dropped; deeper dims than the next are not known until descend().

@@ -41,7 +41,11 @@ Joint Joint::take(py::handle index) const {
     raise_level(gather_ends(level(d), ranges[above].data(), below.data(), ends[above + 1].data(), n,
                             ints(offsets) + 1),
                 d + shift_);
-    root->add_level(Level::trusted(std::move(offsets)));
+    LevelRef made = Level::trusted(std::move(offsets));
+    if (const std::int64_t want = n > 0 ? ends[above + 1].back() : 0; made->total() != want) {
+      raise_level({Code::total_mismatch, -1, made->total()}, d + shift_);  // written to meanwhile
+    }
+    root->add_level(std::move(made));
   }
   for (std::size_t c = 0; c < root_->names.size(); ++c) {
     const int d = dim(c);

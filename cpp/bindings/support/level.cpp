@@ -89,12 +89,11 @@ LevelRef Level::from_lengths(py::handle lengths, const char* argument) {
 LevelRef Level::from_offsets(py::handle offsets, const char* argument) {
   const Ints given = as_ints(offsets, argument);
   if (given.count == 0) raise_if({Code::empty_offsets, 0, 0}, argument);
-  if (given.data[0] != 0) raise_if({Code::first_not_zero, 0, given.data[0]}, argument);
-  raise_if(check_ends({given.data + 1, given.count - 1}, -1), argument);
   py::array own = empty_ints(given.count);
   std::memcpy(own.mutable_data(), given.data, static_cast<std::size_t>(given.count) * sizeof(std::int64_t));
-  raise_if(check_ends({ints(own) + 1, given.count - 1}, -1),
-           argument);  // what we own, not what they may change
+  // What we own is checked, not what they may change.
+  if (ints(own)[0] != 0) raise_if({Code::first_not_zero, 0, ints(own)[0]}, argument);
+  raise_if(check_ends({ints(own) + 1, given.count - 1}, -1), argument);
   return trusted(std::move(own));
 }
 

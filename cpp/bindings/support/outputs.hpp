@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "arrays.hpp"
+#include "overlap.hpp"
 
 namespace varlen::bindings {
 
@@ -28,10 +29,10 @@ std::int64_t default_max_bytes();
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
                           std::int64_t max_bytes, std::int64_t& used);
 
-/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, not in
-/// `source`.
+/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, and apart
+/// from all that the call reads. `inputs`: see refuse_overlap.
 py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
-                      const py::array* source = nullptr);
+                      Inputs inputs);
 
 /// From here on fresh outputs come from recycled memory.
 inline constexpr std::int64_t kLarge = std::int64_t{256} << 10;

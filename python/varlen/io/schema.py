@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from varlen.arguments import as_mapping
 from varlen.io.dtypes import common_dtype, has_stand_in, tag_of
 from varlen.io.errors import FileFormatError
-from varlen.types.arguments import a_mapping
 
 __all__ = ["VERSION", "Field", "decode_metadata", "encode_strings"]
 
@@ -93,6 +93,33 @@ class Field:
         if self.tag != other.tag and (has_stand_in(self.tag) or has_stand_in(other.tag)):
             return None
         return common_dtype(self.dtype, other.dtype)
+
+
+def joint_metadata(fields: Mapping[str, Field], row_ids: str | None) -> dict[str, Any] | None:
+    """What a Joint of these keys carries beside its columns: their vocabularies, the key of its row ids.
+
+    >>> joint_metadata({"id": Field(0, np.dtype("i8"), "I64")}, "id")
+    {'row_ids': 'id'}
+    """
+    words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
+    known = row_ids is not None and row_ids in fields and fields[row_ids].dim == 0
+    return make_metadata(words, row_ids if known else None)
+
+
+def make_metadata(
+    vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None
+) -> dict[str, Any] | None:
+    """The metadata of a Joint; None where it says nothing.
+
+    >>> make_metadata({"code": ["a"]}, None), make_metadata(None, None)
+    ({'vocabularies': {'code': ('a',)}}, None)
+    """
+    metadata: dict[str, Any] = {}
+    if vocabularies:
+        metadata["vocabularies"] = {key: tuple(words) for key, words in vocabularies.items()}
+    if row_ids is not None:
+        metadata["row_ids"] = row_ids
+    return metadata or None
 
 
 @dataclass(frozen=True)
@@ -195,7 +222,7 @@ def encode_metadata(
                 f"vocabulary of {name!r}: the vocabularies take over {_MAX_VOCABULARY} bytes, more than a "
                 "header holds; store ids, and the strings in a file of their own"
             )
-    for key, value in a_mapping(extra or {}, "metadata", "strings to strings").items():
+    for key, value in as_mapping(extra or {}, "metadata", "strings to strings").items():
         if not isinstance(key, str) or not isinstance(value, str):
             raise TypeError(f"metadata: expected strings, got {key!r}: {value!r}")
         if key in out or key.startswith("varlen."):

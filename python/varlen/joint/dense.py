@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_int, as_mapping, ints_per_level
 from varlen.joint.state import JointState
-from varlen.types.arguments import a_mapping, whole, whole_per_level
 
 __all__ = ["pprint_dense"]
 
@@ -56,7 +56,7 @@ def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
     print("\n.\n---\n.\n".join(blocks))
 
 
-class Densify(JointState):
+class DenseMethods(JointState):
     """`to_dense` of a joint dict."""
 
     def to_dense(
@@ -119,7 +119,7 @@ class Densify(JointState):
         view = self._view()
         if out is not None:
             _check_out(view, out)
-        most = [] if max_len is None else whole_per_level(max_len, "max_len", max(view.depth, 0))
+        most = [] if max_len is None else ints_per_level(max_len, "max_len", max(view.depth, 0))
         return view.dense(
             padding_side,
             truncate,
@@ -128,7 +128,7 @@ class Densify(JointState):
             [-1 if size is None else size for size in most],
             bool(masks),
             bool(empty_keys),
-            -1 if max_bytes is None else whole(max_bytes, "max_bytes"),
+            -1 if max_bytes is None else as_int(max_bytes, "max_bytes"),
         )
 
 
@@ -142,17 +142,22 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
         values = view.values(name)
         row = np.empty((1, *values.shape[1:]), values.dtype)
         try:
-            row[...] = value
+            with np.errstate(over="ignore"):
+                row[...] = value
         except (OverflowError, ValueError, TypeError) as error:
             raise type(error)(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}") from None
-        if values.dtype.kind in "iu" and (row != np.asarray(value)).any():
+        given = np.asarray(value)
+        lost = row != given if values.dtype.kind in "iu" else np.zeros(1, bool)
+        if given.dtype.kind in "iuf" and (values.dtype.kind == "f" or values.dtype.name == "bfloat16"):
+            lost = np.isinf(row.astype(np.float64)) & ~np.isinf(given)  # rounding is what floats do
+        if lost.any():
             raise ValueError(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}")
         rows[name] = row
     return rows
 
 
 def _check_out(view: _core.Joint, out: Mapping[str, Array]) -> None:
-    a_mapping(out, "out", "names to arrays")
+    as_mapping(out, "out", "names to arrays")
     known = {f"dim{dim}/mask" for dim in range(1, view.depth + 1)} | set(view.names)
     for name in out:
         if name not in known:

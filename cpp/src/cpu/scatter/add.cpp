@@ -127,7 +127,7 @@ void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lo
     with_sum_type(type, [&](auto as) {
       using T = decltype(as);
       if constexpr (!kHalf<T>) {
-        best<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups), each, lookups.count,
+        best<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count,
                              {cut(c), cut(c + 1)}, table);
       }
     });

@@ -1,0 +1,54 @@
+"""Ids of rows, looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen.arguments import as_ids
+
+__all__ = ["RowIds"]
+
+Array = np.ndarray[Any, Any]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class RowIds:
+    """The ids of all rows, shard after shard, sorted once, and the words that they stand for.
+
+    No two rows have the same one.
+
+    >>> RowIds([np.array([70, 30]), np.array([50])]).rows_of([50, 70])
+    array([2, 0])
+    """
+
+    def __init__(self, parts: Sequence[Array], vocabulary: Sequence[str] | None = None) -> None:
+        ids = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        if ids.dtype.kind == "f" and all(part.dtype.kind in "iu" for part in parts):
+            # int64 and uint64: floats would round them
+            ids = np.concatenate([part.astype(object) for part in parts])
+        self._words = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
+        self._order: Ints = np.argsort(ids, kind="stable")
+        self._ids = ids[self._order]
+        twice = np.flatnonzero(self._ids[1:] == self._ids[:-1])
+        if len(twice):
+            first, second = sorted(self._order[twice[0] : twice[0] + 2].tolist())
+            raise ValueError(f"ids: rows {first} and {second} both have the id {self._ids[twice[0]]}")
+
+    def rows_of(self, ids: Any) -> Ints:
+        """The row of each id; KeyError for the first that no row has."""
+        wanted = as_ids(ids, "ids")
+        if wanted.size == 0:
+            return np.zeros(wanted.shape, np.int64)
+        asked = wanted
+        if self._words is not None and wanted.dtype.kind in "UTO":
+            wanted = np.array([self._words.get(word, -1) for word in wanted.reshape(-1).tolist()], np.int64)
+            wanted = wanted.reshape(asked.shape)
+        at = np.minimum(np.searchsorted(self._ids, wanted), max(len(self._ids) - 1, 0))
+        found = self._ids[at] == wanted if len(self._ids) else np.zeros(wanted.shape, bool)
+        missing = np.flatnonzero(~np.atleast_1d(found))
+        if len(missing):
+            raise KeyError(f"ids: {asked.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id")
+        return self._order[at]
