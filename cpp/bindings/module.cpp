@@ -31,6 +31,7 @@ PYBIND11_MODULE(_core, m) {
   bind_header(m);
   bind_file(m);  // needs Header
   bind_gather(m);
+  bind_instructions(m);
   bind_joint(m);
   bind_level(m);
   bind_lists(m);
