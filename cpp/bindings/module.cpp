@@ -19,7 +19,7 @@ bool in_main_interpreter() noexcept {
 #define PyInit__core varlen_init_core
 PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
-  if (!in_main_interpreter()) throw py::error_already_set();
+  if (!in_main_interpreter()) throw pybind11::error_already_set();
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
   bind_batch(m);
