@@ -1,11 +1,19 @@
 #include <pybind11/pybind11.h>
 
+#include "raise.hpp"
 #include "rooms.hpp"
 
 PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
+  pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const varlen::Error& error) {
+      set_error(error);
+    }
+  });
   bind_batch(m);
   bind_cast(m);
   bind_concat(m);
