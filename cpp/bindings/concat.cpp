@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
-#include "level.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "arrays.hpp"
-#include "level.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

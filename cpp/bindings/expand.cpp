@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/reduce.hpp"
 
 namespace varlen::bindings {

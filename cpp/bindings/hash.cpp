@@ -3,12 +3,12 @@
 #include <limits>
 #include <string>
 
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "gather_nested.hpp"
-#include "operands.hpp"
-#include "raise.hpp"
-#include "window.hpp"
+#include "gather/gather.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/operands.hpp"
+#include "support/raise.hpp"
+#include "window/window.hpp"
 
 namespace varlen::bindings {
 

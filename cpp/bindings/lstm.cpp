@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

@@ -4,10 +4,10 @@
 #include <limits>
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "operands.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/operands.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

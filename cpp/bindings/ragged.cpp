@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "fastcall.hpp"
-#include "gather_nested.hpp"
+#include "gather/gather.hpp"
 #include "rooms.hpp"
+#include "support/fastcall.hpp"
 
 namespace varlen::bindings {
 

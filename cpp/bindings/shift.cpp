@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

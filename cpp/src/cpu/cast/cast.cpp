@@ -1,0 +1,100 @@
+#include "varlen/cast.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "support/elements.hpp"
+#include "varlen/pool.hpp"
+
+namespace varlen {
+namespace {
+
+template <class From, class To>
+void run(const std::byte* __restrict in, std::int64_t count, const std::byte* nan,
+         std::byte* __restrict out) noexcept {
+  if constexpr (kFloat<From>) {
+    if (nan != nullptr) {
+      const To instead = read<To>(nan, 0);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto x = read<From>(in, i);
+        const bool gone = is_nan(x);
+        write(out, i, gone ? instead : convert<To>(gone ? From{} : x));
+      }
+      return;
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i) write(out, i, convert<To>(read<From>(in, i)));
+}
+
+template <class From>
+void run_nan(const std::byte* __restrict in, std::int64_t count, const std::byte* /*nan*/,
+             std::byte* __restrict out) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(out, i, static_cast<std::uint8_t>(is_nan(read<From>(in, i)) ? 1 : 0));
+  }
+}
+
+// From an integer, to an integer of one width is the same bytes with either sign: one function for both.
+template <class From, class To>
+constexpr CastRun run_of() noexcept {
+  if constexpr (std::is_integral_v<To> && !kFloat<From>) {
+    return &run<From, std::make_unsigned_t<To>>;
+  } else {
+    return &run<From, To>;
+  }
+}
+
+template <class From, std::size_t... To>
+constexpr std::array<CastRun, kTypes> runs_from(std::index_sequence<To...> /*all*/) {
+  return {run_of<From, std::tuple_element_t<To, Types>>()...};
+}
+
+template <std::size_t... From>
+constexpr std::array<std::array<CastRun, kTypes>, kTypes> all_runs(std::index_sequence<From...> all) {
+  return {runs_from<std::tuple_element_t<From, Types>>(all)...};
+}
+
+constexpr auto kRuns = all_runs(std::make_index_sequence<kTypes>{});
+
+}  // namespace
+
+std::int64_t size_of(Type type) noexcept {
+  return kSizes[number(type)];
+}
+
+bool is_float(Type type) noexcept {
+  return type >= Type::f16;
+}
+
+Convert cast_of(Type from, Type to, const std::byte* nan) noexcept {
+  if (!is_float(from)) nan = nullptr;
+  if (from == to && nan == nullptr) return {};
+  return {kRuns[number(from)][number(to)], size_of(from), size_of(to), nan};
+}
+
+Convert nan_mask_of(Type from) noexcept {
+  constexpr std::array<CastRun, 4> runs{&run_nan<Half>, &run_nan<BFloat>, &run_nan<float>, &run_nan<double>};
+  if (!is_float(from)) return {};
+  return {runs[number(from) - number(Type::f16)], size_of(from), 1, nullptr};
+}
+
+void cast(const Convert& how, const std::byte* in, std::int64_t count, std::byte* out) noexcept {
+  const std::int64_t chunks = std::min(count, chunks_for(count * std::max(how.from, how.to)));
+  parallel(chunks, [&](std::int64_t c) {
+    const auto cut = [&](std::int64_t k) { return count / chunks * k + std::min(k, count % chunks); };
+    const std::int64_t some = cut(c + 1) - cut(c);
+    const std::byte* from = in + cut(c) * how.from;
+    std::byte* to = out + cut(c) * how.to;
+    if (how.run == nullptr) {
+      std::memcpy(to, from, static_cast<std::size_t>(some * how.from));
+    } else {
+      how.run(from, some, how.nan, to);
+    }
+  });
+}
+
+}  // namespace varlen
