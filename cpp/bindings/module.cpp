@@ -1,7 +1,7 @@
 #include <pybind11/pybind11.h>
 
-#include "raise.hpp"
 #include "rooms.hpp"
+#include "support/raise.hpp"
 
 PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;

@@ -21,6 +21,8 @@ class LevelRef : public py::object {
  public:
   PYBIND11_OBJECT_DEFAULT(LevelRef, py::object, is_level)
   explicit LevelRef(Level&& level);
+  /// The one Python object of a level.
+  explicit LevelRef(const varlen::Level& model);
 
   /// Of an object that is_level said yes to.
   [[nodiscard]] static Level& in(py::handle object) noexcept;
@@ -33,6 +35,13 @@ class LevelRef : public py::object {
 class Level {
  public:
   explicit Level(varlen::Level model) noexcept : model_(std::move(model)) {}
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+  Level(Level&&) noexcept = default;
+  Level& operator=(Level&&) = delete;
+  ~Level() {
+    if (self_ != nullptr) model_.set_companion(nullptr);
+  }
 
   static LevelRef from_lengths(py::handle lengths, const char* argument = "lengths");
   static LevelRef from_offsets(py::handle offsets, const char* argument = "offsets");
@@ -59,11 +68,14 @@ class Level {
   [[nodiscard]] bool equals(const Level& other) const noexcept { return model_ == other.model_; }
 
  private:
+  friend class LevelRef;
+
   template <class T, class Numbers>
   const py::array& shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers);
 
   varlen::Level model_;
-  py::object owner_;  ///< what the arrays keep alive, once there is one
+  PyObject* self_ = nullptr;  ///< the object that this lies in, borrowed
+  py::object owner_;          ///< what the arrays keep alive, once there is one
   std::optional<py::array> offsets_;
   std::optional<py::array> lengths_;
   std::optional<py::array> lengths32_;

@@ -72,6 +72,7 @@ struct Level::State {
   Memo offsets32;
   Memo row_ids;
   Memo positions;
+  std::atomic<void*> companion{nullptr};
 };
 
 Level::Level(std::shared_ptr<State> state) noexcept : state_(std::move(state)), view_(state_->view) {}
@@ -178,6 +179,14 @@ const std::int32_t* Level::lengths32() const {
 const std::int32_t* Level::offsets32() const {
   check_int32("offsets", total());
   return state_->offsets32.get<std::int32_t>(count() + 1, [&](std::int32_t* out) { offsets_of(view_, out); });
+}
+
+void* Level::companion() const noexcept {
+  return state_->companion.load(std::memory_order_acquire);
+}
+
+void Level::set_companion(void* object) const noexcept {
+  state_->companion.store(object, std::memory_order_release);
 }
 
 bool Level::operator==(const Level& other) const noexcept {

@@ -61,6 +61,11 @@ class Level {
   [[nodiscard]] bool is(const Level& other) const noexcept { return state_ == other.state_; }
   [[nodiscard]] bool operator==(const Level& other) const noexcept;
 
+  /// An object that a language's binding keeps for this level, so that one level is one object there. Not
+  /// owned, not looked at.
+  [[nodiscard]] void* companion() const noexcept;
+  void set_companion(void* object) const noexcept;
+
  private:
   struct State;
   explicit Level(std::shared_ptr<State> state) noexcept;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace varlen {
@@ -52,6 +53,32 @@ class Buffer {
 
 /// Memory for n numbers; Error where the bytes of it do not fit 63 bits.
 [[nodiscard]] Buffer buffer_of(std::int64_t n, std::int64_t width);
+
+/// n items of no value yet.
+template <class T>
+class Scratch {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Scratch() = default;
+  explicit Scratch(std::int64_t n) { make(n); }
+
+  /// What was there is gone.
+  void make(std::int64_t n) {
+    memory_ = buffer_of(n, sizeof(T));
+    size_ = static_cast<std::size_t>(n);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] T* data() noexcept { return memory_.as<T>(); }
+  [[nodiscard]] const T* data() const noexcept { return memory_.as<T>(); }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return data()[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+
+ private:
+  Buffer memory_;
+  std::size_t size_ = 0;
+};
 
 /// Gives back to the system what is kept; how many bytes that was.
 std::int64_t release_memory() noexcept;
