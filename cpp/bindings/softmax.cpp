@@ -76,9 +76,10 @@ py::object forward(const Arguments<6>& args) {
       given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape));
 }
 
-constexpr Signature<6> kBack{"backprop_softmax", {"dY", "Y", "level", "log", "temperature", "out"}, 3, 6};
+constexpr Signature<6> kBackpropSoftmax{
+    "backprop_softmax", {"dY", "Y", "level", "log", "temperature", "out"}, 3, 6};
 
-py::object back(const Arguments<6>& args) {
+py::object backprop_softmax(const Arguments<6>& args) {
   const auto [given_dy, given_y, level, log, temperature, given_out] = args;
   SoftmaxJob job;
   job.op = op_of(log, Softmax::back_softmax, Softmax::back_log_softmax);
@@ -103,19 +104,20 @@ py::object back(const Arguments<6>& args) {
   return run(job, dy, level, temperature, "dY", out);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef softmax_methods[] = {
     method<kForward, forward>(
         "softmax(values, level, log=False, temperature=1.0, out=None, inplace=False)\n--\n\n"
         "Softmax inside each sequence, or its logarithm."),
-    method<kBack, back>("backprop_softmax(dY, Y, level, log=False, temperature=1.0, out=None)\n--\n\n"
-                        "The gradient of softmax, or of its logarithm, from its results."),
+    method<kBackpropSoftmax, backprop_softmax>(
+        "backprop_softmax(dY, Y, level, log=False, temperature=1.0, out=None)\n--\n\n"
+        "The gradient of softmax, or of its logarithm, from its results."),
     {},
 };
 
 }  // namespace
 
 void bind_softmax(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), softmax_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -113,7 +113,7 @@ py::object from_lists(const Arguments<5>& args) {
   }
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lists_methods[] = {
     method<kFromLists, from_lists>(
         "from_lists(lists, depth=-1, dtype=None, narrow=False, *, name='values')\n--\n\n"
         "Flat values and one Level for each depth of nesting."),
@@ -123,7 +123,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_lists(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lists_methods) != 0) throw py::error_already_set();
   add_list2dense(m);
   add_list2ragged(m);
   add_list_flat(m);

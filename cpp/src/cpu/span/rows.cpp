@@ -1,7 +1,6 @@
 // Spans and places that a caller names, checked, as rows of the values.
-#include "varlen/span_rows.hpp"
-
 #include "varlen/checked.hpp"
+#include "varlen/span_rows.hpp"
 
 namespace varlen {
 
