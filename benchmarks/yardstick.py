@@ -21,10 +21,10 @@ def _library() -> ctypes.CDLL | None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         target = f"{folder}/yardstick.so"
-        made = subprocess.run(
+        result = subprocess.run(
             [compiler, "-O2", "-shared", "-fPIC", "-o", target, str(SOURCE)], capture_output=True
         )
-        if made.returncode != 0:
+        if result.returncode != 0:
             return None
         library = ctypes.CDLL(target)
     at, size = ctypes.c_void_p, ctypes.c_size_t

@@ -38,24 +38,26 @@ def _data(case: Case) -> tuple[mimic.Batches, Path]:
 
 def _only(keys: tuple[str, ...], case: Case) -> Callable[[Any], dict[str, Any]]:
     """Compare these keys; the others count as the reference's."""
-    return lambda made: {**case.reference, **{key: made[key] for key in keys}}
+    return lambda result: {**case.reference, **{key: result[key] for key in keys}}
 
 
 def _narrowed(case: Case) -> Callable[[Any], dict[str, Any]]:
     """Cut what was padded beforehand to the depth that this batch needs."""
     depth = case.reference["dim_2_1"].shape[2]
-    return lambda made: {key: value[..., :depth] if value.ndim > 2 else value for key, value in made.items()}
+    return lambda result: {
+        key: value[..., :depth] if value.ndim > 2 else value for key, value in result.items()
+    }
 
 
 def _epoch(one: One, batches: list[np.ndarray]) -> Any:
-    made = None
+    result = None
     for rows in batches:
-        made = one(rows)
-    return made
+        result = one(rows)
+    return result
 
 
 def _upstream(case: Case, data: mimic.Batches, path: Path, dense: bool) -> None:
-    show = None if dense else lambda made: {key: made[key] for key in RAGGED}
+    show = None if dense else lambda result: {key: result[key] for key in RAGGED}
 
     @case.contender("upstream in memory", needs="nested_ragged_tensors", show=show)
     def _() -> Any:
@@ -119,8 +121,8 @@ def _(case: Case) -> None:
     # Offsets where a file has bounds, with room for the leading zero.
     names = ("dim1/offsets", "dim_1", "dim2/offsets", "dim_2_1", "dim_2_2")
 
-    def as_file(made: dict[str, Any]) -> dict[str, Any]:
-        shown = {key: made[name] for key, name in zip(RAGGED, names, strict=True)}
+    def as_file(result: dict[str, Any]) -> dict[str, Any]:
+        shown = {key: result[name] for key, name in zip(RAGGED, names, strict=True)}
         return {key: array[1:] if key.endswith("bounds") else array for key, array in shown.items()}
 
     @case.contender("varlen", show=as_file)
@@ -247,8 +249,8 @@ def _one(case: Case, index: Any) -> None:
     def of_joint(joint: Any) -> dict[str, Any]:
         tensors = joint.tensors
         ends = tensors["dim1/bounds"][:-1]
-        made = {key: np.split(tensors[f"dim1/{key}"], ends) for key in ("dim_2_1", "dim_2_2")}
-        return {"dim_1": tensors["dim0/dim_1"], **made}
+        result = {key: np.split(tensors[f"dim1/{key}"], ends) for key in ("dim_2_1", "dim_2_2")}
+        return {"dim_1": tensors["dim0/dim_1"], **result}
 
     @case.contender("varlen", show=of_joint)
     def _() -> Any:
@@ -320,7 +322,7 @@ def _(case: Case) -> None:
     case.per("a row", count, 90, best=100)
     out = case.buffer((count, 256), np.float32)
 
-    @case.contender("varlen", show=lambda made: made["x"].reshape(count, 256))
+    @case.contender("varlen", show=lambda result: result["x"].reshape(count, 256))
     def _() -> Any:
         import varlen
 

@@ -44,7 +44,7 @@ def _rows(case: Case, count: int, width: int, limit: float | None) -> None:
         table, to = x.reshape(len(x), -1), out.reshape(len(case.reference), -1)
         return by_hand.repeat_rows, table, offsets, to
 
-    @case.contender("torch.repeat_interleave", needs="torch", show=lambda made: made.numpy())
+    @case.contender("torch.repeat_interleave", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 
@@ -82,7 +82,7 @@ def _(case: Case) -> None:
     out = case.buffer(case.reference.shape, x.dtype)
     case.per("a row", len(places), 0.5, best=0.78)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -110,7 +110,7 @@ def _(case: Case) -> None:
     np.add.at(case.reference, places, d)
     out = case.buffer(case.reference.shape, d.dtype)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -123,7 +123,7 @@ def _(case: Case) -> None:
 
         return by_hand_expand.add_sequences, d, source.offsets, times, out
 
-    @case.contender("torch index_add", needs="torch", show=lambda made: made.numpy())
+    @case.contender("torch index_add", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 

@@ -56,7 +56,7 @@ def _concat(case: Case, parts: int, mean: int, width: int) -> None:
     case.reference = np.concatenate([source.values for source in sources])[order()]
     out = case.buffer(case.reference.shape, case.reference.dtype)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -107,7 +107,7 @@ def _slice(case: Case, width: int) -> None:
     ]
     out = case.buffer(case.reference.shape, values.dtype)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -151,7 +151,7 @@ def _(case: Case) -> None:
     case.reference = [values[keep], ends]
     out, made_ends = case.buffer(len(values), values.dtype), case.buffer(len(lengths), np.int64)
 
-    @case.contender("varlen", show=lambda made: [made.values, made.offsets[1:]])
+    @case.contender("varlen", show=lambda result: [result.values, result.offsets[1:]])
     def _() -> Any:
         import varlen
 
@@ -174,7 +174,7 @@ def _(case: Case) -> None:
     @case.contender(
         "awkward",
         needs="awkward",
-        show=lambda made: [_flat(made), np.cumsum(_counts(made))],
+        show=lambda result: [_flat(result), np.cumsum(_counts(result))],
     )
     def _() -> Any:
         array = _awkward(source)
@@ -210,7 +210,7 @@ def _pool(case: Case, kind: str, outer: bool) -> None:
 
         return getattr(by_hand, f"reduce_{kind}"), source.values, offsets, out
 
-    @case.contender("torch segment_reduce", needs="torch", show=lambda made: made.numpy())
+    @case.contender("torch segment_reduce", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 
@@ -218,7 +218,7 @@ def _pool(case: Case, kind: str, outer: bool) -> None:
         values, lengths = torch.from_numpy(source.values), torch.from_numpy(np.diff(offsets))
         return lambda: torch.segment_reduce(values, kind, lengths=lengths, unsafe=True)
 
-    @case.contender("awkward", needs="awkward", show=lambda made: np.asarray(made))
+    @case.contender("awkward", needs="awkward", show=lambda result: np.asarray(result))
     def _() -> Any:
         import awkward
 
@@ -250,7 +250,7 @@ def _(case: Case) -> None:
     case.reference = columns @ filter
     out = case.buffer(case.reference.shape, np.float32)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -268,7 +268,7 @@ def _(case: Case) -> None:
 
         return conv
 
-    @case.contender("torch conv1d, padded", needs="torch", show=lambda made: made.numpy())
+    @case.contender("torch conv1d, padded", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 

@@ -41,7 +41,7 @@ def _(case: Case) -> None:
     def _() -> Any:
         return _thinc().flatten, arrays
 
-    @case.contender("torch.cat", needs="torch", show=lambda made: made.numpy())
+    @case.contender("torch.cat", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 

@@ -44,9 +44,9 @@ def _gather(case: Case, count: int, mean: int) -> int:
 
         def fresh() -> np.ndarray:
             at = np.empty(count + 1, np.int64)
-            made = np.empty(by_hand.gather_offsets(offsets, index, at), values.dtype)
-            by_hand.gather_values(values, offsets, index, at, 1, made)
-            return made
+            result = np.empty(by_hand.gather_offsets(offsets, index, at), values.dtype)
+            by_hand.gather_values(values, offsets, index, at, 1, result)
+            return result
 
         return fresh
 
@@ -59,14 +59,16 @@ def _gather(case: Case, count: int, mean: int) -> int:
 
         return by_take
 
-    @case.contender("pyarrow", needs="pyarrow", show=lambda made: made.flatten().to_numpy())
+    @case.contender("pyarrow", needs="pyarrow", show=lambda result: result.flatten().to_numpy())
     def _() -> Any:
         import pyarrow
 
         array, at = pyarrow.ListArray.from_arrays(offsets.astype(np.int32), values), pyarrow.array(index)
         return lambda: array.take(at)
 
-    @case.contender("polars", needs="polars", show=lambda made: made.explode(empty_as_null=False).to_numpy())
+    @case.contender(
+        "polars", needs="polars", show=lambda result: result.explode(empty_as_null=False).to_numpy()
+    )
     def _() -> Any:
         import polars
         import pyarrow
@@ -78,7 +80,7 @@ def _gather(case: Case, count: int, mean: int) -> int:
         return lambda: series.gather(at)
 
     @case.contender(
-        "awkward", needs="awkward", show=lambda made: np.asarray(made.layout.to_packed().content.data)
+        "awkward", needs="awkward", show=lambda result: np.asarray(result.layout.to_packed().content.data)
     )
     def _() -> Any:
         import awkward
@@ -87,7 +89,9 @@ def _gather(case: Case, count: int, mean: int) -> int:
         array = awkward.Array(awkward.contents.ListOffsetArray(awkward.index.Index64(offsets), content))
         return lambda: awkward.to_packed(array[index])
 
-    @case.contender("fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda made: made[0].numpy().reshape(-1))
+    @case.contender(
+        "fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda result: result[0].numpy().reshape(-1)
+    )
     def _() -> Any:
         import torch
 

@@ -37,14 +37,14 @@ def _parts(case: Case) -> list[dict[str, np.ndarray]]:
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """The reference, and what NumPy does by hand: a concatenate a key, ends moved by what came before."""
-    made = {}
+    result = {}
     for key in parts[0]:
         if key.endswith("/bounds"):
             before = np.cumsum([0, *(int(part[key][-1]) for part in parts[:-1])])
-            made[key] = np.concatenate([part[key] + b for part, b in zip(parts, before, strict=True)])
+            result[key] = np.concatenate([part[key] + b for part, b in zip(parts, before, strict=True)])
         else:
-            made[key] = np.concatenate([part[key] for part in parts])
-    return made
+            result[key] = np.concatenate([part[key] for part in parts])
+    return result
 
 
 def _contenders(case: Case, parts: list[dict[str, np.ndarray]]) -> None:
@@ -102,9 +102,9 @@ def _(case: Case) -> None:
     _contenders(case, parts)
 
     def by_hand(given: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        made = {f"dim{int(key[3]) + 1}{key[4:]}": v for key, v in _joined(given).items()}
-        made["dim1/bounds"] = np.cumsum([len(part["dim1/bounds"]) for part in given])
-        return made
+        result = {f"dim{int(key[3]) + 1}{key[4:]}": v for key, v in _joined(given).items()}
+        result["dim1/bounds"] = np.cumsum([len(part["dim1/bounds"]) for part in given])
+        return result
 
     @case.contender("varlen", show=lambda joint: dict(joint.tensors))
     def _() -> Any:
@@ -127,12 +127,12 @@ def _by_numba(parts: list[dict[str, np.ndarray]]) -> Any:
     from . import by_hand
 
     def joined() -> dict[str, np.ndarray]:
-        made = {}
+        result = {}
         for key in parts[0]:
             arrays = [part[key] for part in parts]
-            made[key] = np.concatenate(arrays)
+            result[key] = np.concatenate(arrays)
             if key.endswith("/bounds"):
-                by_hand.move_ends(made[key], np.fromiter(map(len, arrays), np.int64, len(arrays)))
-        return made
+                by_hand.move_ends(result[key], np.fromiter(map(len, arrays), np.int64, len(arrays)))
+        return result
 
     return joined

@@ -82,7 +82,7 @@ def _lists_to_ragged(case: Case, count: int, limit: float, best: float) -> None:
     case.reference = [source.values, source.lengths]
     case.per("an array", count, limit, best)
 
-    @case.contender("varlen", show=lambda made: [made[0], made[1].lengths])
+    @case.contender("varlen", show=lambda result: [result[0], result[1].lengths])
     def _() -> Any:
         from varlen import _core
 
@@ -92,7 +92,7 @@ def _lists_to_ragged(case: Case, count: int, limit: float, best: float) -> None:
     def _() -> Any:
         return lambda: (np.concatenate(arrays), np.fromiter(map(len, arrays), np.int64, len(arrays)))
 
-    @case.contender("numba", needs="numba", show=lambda made: [made[0], np.diff(made[1])])
+    @case.contender("numba", needs="numba", show=lambda result: [result[0], np.diff(result[1])])
     def _() -> Any:
         from . import by_hand
 
@@ -104,13 +104,13 @@ def _lists_to_ragged(case: Case, count: int, limit: float, best: float) -> None:
 
         return by_kernel
 
-    @case.contender("awkward", needs="awkward", show=lambda made: [made[0].to_numpy(), made[1]])
+    @case.contender("awkward", needs="awkward", show=lambda result: [result[0].to_numpy(), result[1]])
     def _() -> Any:
         import awkward
 
         return lambda: (awkward.concatenate(arrays), np.fromiter(map(len, arrays), np.int64, len(arrays)))
 
-    @case.contender("torch.cat", needs="torch", show=lambda made: [made[0].numpy(), made[1]])
+    @case.contender("torch.cat", needs="torch", show=lambda result: [result[0].numpy(), result[1]])
     def _() -> Any:
         import torch
 
@@ -175,7 +175,7 @@ def _nested(case: Case, count: int, mean: int, limit: float, kind: type) -> None
     case.reference = [source.values, source.lengths]
     case.per("an element", len(source.values), limit, best=21 if mean < 10 else 12)
 
-    @case.contender("varlen", show=lambda made: [made[0], made[1][0].lengths])
+    @case.contender("varlen", show=lambda result: [result[0], result[1][0].lengths])
     def _() -> Any:
         from varlen import _core
 
@@ -190,7 +190,7 @@ def _nested(case: Case, count: int, mean: int, limit: float, kind: type) -> None
     def _() -> Any:
         return by_fromiter
 
-    @case.contender("numba", needs="numba", show=lambda made: [made[0], np.diff(made[1])])
+    @case.contender("numba", needs="numba", show=lambda result: [result[0], np.diff(result[1])])
     def _() -> Any:
         from . import by_hand
 

@@ -34,13 +34,13 @@ def _(case: Case) -> None:
     weight = np.random.default_rng(2).integers(-3, 4, (WIDTH, WIDTH)).astype(np.float32)
     case.reference = source.values @ weight
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
         return varlen.types.matmul, _ragged(source), weight
 
-    @case.contender("torch nested", needs="torch", show=lambda made: made.values().numpy())
+    @case.contender("torch nested", needs="torch", show=lambda result: result.values().numpy())
     def _() -> Any:
         import torch
 
@@ -74,7 +74,7 @@ def _pairs(case: Case, n: int, mean: int) -> None:
     source = sample.rows(n, mean, WIDTH)
     case.reference = _scores(source)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 

@@ -86,12 +86,12 @@ def nested(data: Batches) -> dict[str, list]:
     """Lists of arrays, as the pickled data set of upstream's benchmark holds them."""
     codes = np.concatenate([[0], data.bounds2])
     events = np.concatenate([[0], data.bounds1])
-    made: dict[str, list] = {"dim_1": [], "dim_2_1": [], "dim_2_2": []}
+    result: dict[str, list] = {"dim_1": [], "dim_2_1": [], "dim_2_2": []}
     for first, last in itertools.pairwise(events):
-        made["dim_1"].append(data.time[first:last])
+        result["dim_1"].append(data.time[first:last])
         for key, flat in (("dim_2_1", data.one), ("dim_2_2", data.two)):
-            made[key].append([flat[codes[e] : codes[e + 1]] for e in range(first, last)])
-    return made
+            result[key].append([flat[codes[e] : codes[e + 1]] for e in range(first, last)])
+    return result
 
 
 def padded(data: Batches, rows: np.ndarray) -> dict[str, np.ndarray]:

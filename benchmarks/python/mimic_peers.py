@@ -121,15 +121,15 @@ def fill(samples: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Lists of arrays to padded, as upstream's benchmark does it, with NumPy for torch's slower slices."""
     width = max(len(sample["dim_1"]) for sample in samples)
     depth = max(max(map(len, sample["dim_2_1"]), default=0) for sample in samples)
-    made = {"dim_1": np.zeros((len(samples), width), np.int64)}
+    result = {"dim_1": np.zeros((len(samples), width), np.int64)}
     for key in ("dim_2_1", "dim_2_2"):
-        made[key] = np.zeros((len(samples), width, depth), np.int64)
+        result[key] = np.zeros((len(samples), width, depth), np.int64)
     for b, sample in enumerate(samples):
-        made["dim_1"][b, : len(sample["dim_1"])] = sample["dim_1"]
+        result["dim_1"][b, : len(sample["dim_1"])] = sample["dim_1"]
         for key in ("dim_2_1", "dim_2_2"):
             for e, array in enumerate(sample[key]):
-                made[key][b, e, : len(array)] = array
-    return made
+                result[key][b, e, : len(array)] = array
+    return result
 
 
 def join(samples: list[dict[str, Any]]) -> dict[str, np.ndarray]:

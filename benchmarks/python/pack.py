@@ -97,9 +97,9 @@ def _unpack(case: Case, source: sample.Rows) -> None:
     data, sizes, lengths, order = _block(source)
     fields = [field.astype(np.int32) for field in (sizes, lengths, order)]
 
-    def shown(made: list[np.ndarray]) -> np.ndarray:
-        assert [len(one) for one in made] == source.lengths.tolist()
-        return np.concatenate(made)
+    def shown(result: list[np.ndarray]) -> np.ndarray:
+        assert [len(one) for one in result] == source.lengths.tolist()
+        return np.concatenate(result)
 
     @case.contender("varlen", show=shown)
     def _() -> Any:
@@ -107,7 +107,7 @@ def _unpack(case: Case, source: sample.Rows) -> None:
 
         return varlen.ops.padded2list, varlen.Padded(data, *fields)
 
-    @case.contender("varlen, to a Ragged", show=lambda made: made.values)
+    @case.contender("varlen, to a Ragged", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 

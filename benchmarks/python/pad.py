@@ -40,7 +40,7 @@ def _contenders(case: Case, source: sample.Rows) -> np.ndarray:
         return by_hand.pad, source.flat, offsets, source.width, out.reshape(len(out), -1)
 
     @case.contender(
-        "fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda made: made.numpy().reshape(out.shape)
+        "fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda result: result.numpy().reshape(out.shape)
     )
     def _() -> Any:
         import torch
@@ -50,7 +50,7 @@ def _contenders(case: Case, source: sample.Rows) -> np.ndarray:
         at = [torch.from_numpy(offsets)]
         return lambda: torch.ops.fbgemm.jagged_to_padded_dense(flat, at, [longest], 0.0)
 
-    @case.contender("torch nested", needs="torch", show=lambda made: made.numpy())
+    @case.contender("torch nested", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 
@@ -62,7 +62,7 @@ def _contenders(case: Case, source: sample.Rows) -> np.ndarray:
 
     if values.ndim == 1:
 
-        @case.contender("awkward", needs="awkward", show=lambda made: made.to_numpy())
+        @case.contender("awkward", needs="awkward", show=lambda result: result.to_numpy())
         def _() -> Any:
             import awkward
 
@@ -158,7 +158,9 @@ def _(case: Case) -> None:
 
         return by_hand.pad_two, inner.values, outer_offsets, inner.offsets, out
 
-    @case.contender("fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda made: made.numpy().reshape(shape))
+    @case.contender(
+        "fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda result: result.numpy().reshape(shape)
+    )
     def _() -> Any:
         import torch
 
@@ -167,7 +169,7 @@ def _(case: Case) -> None:
         at = [torch.from_numpy(outer_offsets), torch.from_numpy(inner.offsets)]
         return lambda: torch.ops.fbgemm.jagged_to_padded_dense(values, at, list(shape[1:]), 0.0)
 
-    @case.contender("upstream", needs="nested_ragged_tensors", show=lambda made: made["x"])
+    @case.contender("upstream", needs="nested_ragged_tensors", show=lambda result: result["x"])
     def _() -> Any:
         from nested_ragged_tensors.ragged_numpy import JointNestedRaggedTensorDict
 

@@ -28,9 +28,9 @@ def _plain(case: Case, op: str, count: int, mean: int, limit: float, best: float
     case.reference = by_numpy.reduceat(values, offsets[:-1])
     out = case.buffer(count, np.float32)
 
-    def shown(made: Any) -> np.ndarray:
+    def shown(result: Any) -> np.ndarray:
         """Whole numbers: means round as they like."""
-        return np.rint(made * lengths) if op == "mean" else made
+        return np.rint(result * lengths) if op == "mean" else result
 
     case.per("an element", len(values), limit, best=best)
 
@@ -53,7 +53,9 @@ def _plain(case: Case, op: str, count: int, mean: int, limit: float, best: float
         def _() -> Any:
             return lambda: by_numpy.reduceat(values, offsets[:-1])
 
-    @case.contender("Thinc", needs="thinc", show=lambda made: shown((made[0] if op == "max" else made)[:, 0]))
+    @case.contender(
+        "Thinc", needs="thinc", show=lambda result: shown((result[0] if op == "max" else result)[:, 0])
+    )
     def _() -> Any:
         table, few = values.reshape(-1, 1), lengths.astype(np.int32)
         return getattr(_thinc(), f"reduce_{op}"), table, few
@@ -90,9 +92,9 @@ def _rows(case: Case, op: str, count: int, mean: int, width: int) -> None:
     case.reference = by_numpy.reduceat(values, offsets[:-1], axis=0)
     out = case.buffer((count, width), np.float32)
 
-    def shown(made: Any) -> np.ndarray:
+    def shown(result: Any) -> np.ndarray:
         """Whole numbers: means round as they like."""
-        return np.rint(made * lengths[:, None]) if op == "mean" else made
+        return np.rint(result * lengths[:, None]) if op == "mean" else result
 
     @case.contender("varlen", show=shown)
     def _() -> Any:
@@ -109,7 +111,7 @@ def _rows(case: Case, op: str, count: int, mean: int, width: int) -> None:
 
             return by_hand.reduce_rows, values, offsets, out
 
-        @case.contender("torch EmbeddingBag", needs="torch", show=lambda made: made.numpy())
+        @case.contender("torch EmbeddingBag", needs="torch", show=lambda result: result.numpy())
         def _() -> Any:
             import torch
 
@@ -118,7 +120,7 @@ def _rows(case: Case, op: str, count: int, mean: int, width: int) -> None:
             every = torch.arange(len(values))
             return lambda: torch.nn.functional.embedding_bag(every, table, at, mode="sum")
 
-    @case.contender("Thinc", needs="thinc", show=lambda made: shown(made[0] if op == "max" else made))
+    @case.contender("Thinc", needs="thinc", show=lambda result: shown(result[0] if op == "max" else result))
     def _() -> Any:
         return getattr(_thinc(), f"reduce_{op}"), values, lengths.astype(np.int32)
 

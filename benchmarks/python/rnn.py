@@ -80,7 +80,7 @@ def _(case: Case) -> None:
     case.reference = source.values
     rows = source.values[places]
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -131,7 +131,7 @@ def _(case: Case) -> None:
 
         return twice
 
-    @case.contender("a loop over PackedSequence", needs="torch", show=lambda made: made.numpy())
+    @case.contender("a loop over PackedSequence", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 
@@ -191,6 +191,6 @@ def _of_torch(packed: Any) -> list[np.ndarray]:
     return [packed.data.numpy()[np.concatenate(picked)], sizes]
 
 
-def _flat(made: Any) -> np.ndarray:
-    block, lengths = made
+def _flat(result: Any) -> np.ndarray:
+    block, lengths = result
     return np.concatenate([block.numpy()[:n, k] for k, n in enumerate(lengths.tolist())])

@@ -25,7 +25,7 @@ def _(case: Case) -> None:
     yes = case.buffer((int(by_row.sum()), 64), values.dtype)
     no = case.buffer((int((~by_row).sum()), 64), values.dtype)
 
-    @case.contender("varlen", show=lambda made: [made[0].values, made[1].values, made[2].values])
+    @case.contender("varlen", show=lambda result: [result[0].values, result[1].values, result[2].values])
     def _() -> Any:
         import varlen
 
@@ -60,7 +60,7 @@ def _(case: Case) -> None:
 
         return awkward.flatten(array).to_numpy()
 
-    @case.contender("awkward", needs="awkward", show=lambda made: [plain(part) for part in made])
+    @case.contender("awkward", needs="awkward", show=lambda result: [plain(part) for part in result])
     def _() -> Any:
         import awkward
 

@@ -36,7 +36,7 @@ def drawn(kind: str, count: int, mean: int) -> Rows:
     uniform = lengths(count, mean)
     giant = np.full(count, mean // 2)
     giant[count // 2] = count * mean // 2
-    made = {
+    result = {
         "equal": np.full(count, mean),
         "uniform": uniform,
         "zipf": np.minimum(rng.zipf(1.2, count), 16 * mean),
@@ -46,7 +46,7 @@ def drawn(kind: str, count: int, mean: int) -> Rows:
         "sorted": np.sort(uniform)[::-1].copy(),
         "all-empty": np.zeros(count, np.int64),
     }[kind]
-    return of_lengths(made)
+    return of_lengths(result)
 
 
 def of_lengths(given: np.ndarray, width: int = 0, dtype: Any = np.float32, seed: int = 0) -> Rows:

@@ -50,7 +50,7 @@ def _forward(case: Case, rows: int, dtype: str) -> None:
 
         return NumpyOps().gather_add, table, indices.astype(np.int32)
 
-    @case.contender("torch EmbeddingBag", needs="torch", show=lambda made: made.numpy())
+    @case.contender("torch EmbeddingBag", needs="torch", show=lambda result: result.numpy())
     def _() -> Any:
         import torch
 

@@ -46,7 +46,7 @@ def _reverse(case: Case, count: int, mean: int, width: int) -> None:
 
     if not width:
 
-        @case.contender("awkward", needs="awkward", show=lambda made: made.to_numpy())
+        @case.contender("awkward", needs="awkward", show=lambda result: result.to_numpy())
         def _() -> Any:
             import awkward
 

@@ -34,10 +34,10 @@ def _case(case: Case, count: int, mean: int, columns: int, limit: float, best: f
     case.reference = reference
     case.per("an element", values.size, limit, best=best)
 
-    def shown(made: Any) -> Any:
+    def shown(result: Any) -> Any:
         """The reference, where the result is as good."""
-        made = np.asarray(made).reshape(shape)
-        return reference if np.allclose(made, reference, rtol=2e-6, atol=1e-9) else made
+        result = np.asarray(result).reshape(shape)
+        return reference if np.allclose(result, reference, rtol=2e-6, atol=1e-9) else result
 
     @case.contender("varlen", show=shown)
     def _() -> Any:
@@ -50,13 +50,23 @@ def _case(case: Case, count: int, mean: int, columns: int, limit: float, best: f
     def _() -> Any:
         from . import by_hand_softmax as by_hand
 
-        flat, made = values.reshape(-1), out.reshape(-1)
+        flat, result = values.reshape(-1), out.reshape(-1)
         powers, most, total = (
             np.empty(n, k) for n, k in ((values.size, "i4"), (columns, "f4"), (columns, "f4"))
         )
         if columns == 1:
-            return by_hand.softmax, flat, offsets, made, made.view(np.int32), powers
-        return by_hand.softmax_rows, flat, offsets, made, made.view(np.int32), powers, columns, most, total
+            return by_hand.softmax, flat, offsets, result, result.view(np.int32), powers
+        return (
+            by_hand.softmax_rows,
+            flat,
+            offsets,
+            result,
+            result.view(np.int32),
+            powers,
+            columns,
+            most,
+            total,
+        )
 
     @case.contender("NumPy", show=shown)
     def _() -> Any:

@@ -40,14 +40,14 @@ def _sorted(case: Case, source: sample.Rows) -> None:
         ids = np.repeat(np.arange(len(source.lengths)), source.lengths)
         return lambda: values[np.lexsort((values, ids))]
 
-    @case.contender("awkward", needs="awkward", show=lambda made: np.asarray(made.layout.content.data))
+    @case.contender("awkward", needs="awkward", show=lambda result: np.asarray(result.layout.content.data))
     def _() -> Any:
         import awkward as ak
 
-        made = ak.Array(
+        result = ak.Array(
             ak.contents.ListOffsetArray(ak.index.Index64(offsets), ak.contents.NumpyArray(values))
         )
-        return lambda: ak.sort(made, axis=1)
+        return lambda: ak.sort(result, axis=1)
 
     case.yardstick("memcpy", yardstick.memcpy, out, values)
 
@@ -93,7 +93,7 @@ def _(case: Case) -> None:
 
         return by_hand_sort.argsort, values, offsets, out
 
-    @case.contender("np.lexsort", show=lambda made: made - np.repeat(offsets[:-1], source.lengths))
+    @case.contender("np.lexsort", show=lambda result: result - np.repeat(offsets[:-1], source.lengths))
     def _() -> Any:
         ids = np.repeat(np.arange(len(source.lengths)), source.lengths)
         return lambda: np.lexsort((values, ids))
@@ -110,7 +110,7 @@ def _(case: Case) -> None:
     best, which = case.buffer(count * k, np.float32), case.buffer(count * k, np.int64)
     case.per("an element", len(values), 2.0)
 
-    @case.contender("varlen", show=lambda made: [x.values.reshape(count, k) for x in made])
+    @case.contender("varlen", show=lambda result: [x.values.reshape(count, k) for x in result])
     def _() -> Any:
         from varlen import Level, ops
 
@@ -123,7 +123,7 @@ def _(case: Case) -> None:
 
         return by_hand_sort.topk, values, offsets, k, best, which
 
-    @case.contender("torch.topk", needs="torch", show=lambda made: [x.numpy() for x in made])
+    @case.contender("torch.topk", needs="torch", show=lambda result: [x.numpy() for x in result])
     def _() -> Any:
         import torch
 

@@ -31,7 +31,7 @@ def _(case: Case) -> None:
     case.reference = np.concatenate([values[a:b] for a, b in zip(begins, ends, strict=True)])
     out = case.buffer(case.reference.shape, values.dtype)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -65,7 +65,7 @@ def _(case: Case) -> None:
     case.reference = values[rows]
     out = case.buffer(case.reference.shape, values.dtype)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 
@@ -93,7 +93,7 @@ def _(case: Case) -> None:
     case.reference = np.insert(values, before, 0, 0)
     out = case.buffer(case.reference.shape, values.dtype)
 
-    @case.contender("varlen", show=lambda made: made.values)
+    @case.contender("varlen", show=lambda result: result.values)
     def _() -> Any:
         import varlen
 

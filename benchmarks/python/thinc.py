@@ -25,9 +25,9 @@ def _compare(
     """Both ops on what `build` makes while they are chosen: a call that gives arrays."""
     want: list[np.ndarray] = []
 
-    def close(made: list[np.ndarray]) -> bool:
-        want[:] = want or made
-        return all(np.allclose(a, b, atol=1e-4) for a, b in zip(made, want, strict=True))
+    def close(result: list[np.ndarray]) -> bool:
+        want[:] = want or result
+        return all(np.allclose(a, b, atol=1e-4) for a, b in zip(result, want, strict=True))
 
     def contender(name: str) -> None:
         @case.contender(name, needs=needs, show=close)

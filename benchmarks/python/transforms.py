@@ -18,11 +18,11 @@ def _nothing(X: Any, is_train: bool) -> Any:
     return X, lambda dY: dY
 
 
-def _parts(made: Any) -> list[np.ndarray]:
+def _parts(result: Any) -> list[np.ndarray]:
     """The values that came out, and those of the gradient."""
     return [
         np.concatenate(list(x)) if isinstance(x, list) else getattr(x, "dataXd", getattr(x, "values", x))
-        for x in made
+        for x in result
     ]
 
 

@@ -47,7 +47,9 @@ def _contenders(case: Case, source: sample.Rows) -> None:
         mask = np.arange(dense.shape[1]) < lengths[:, None]
         return lambda: dense[mask]
 
-    @case.contender("fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda made: made[0].numpy().reshape(-1))
+    @case.contender(
+        "fbgemm", needs=("torch", "fbgemm_gpu"), show=lambda result: result[0].numpy().reshape(-1)
+    )
     def _() -> Any:
         import torch
 

@@ -18,10 +18,10 @@ namespace varlen::bindings {
 namespace {
 
 /// Rows for all sequences, like those of `rows`, given or fresh.
-py::array target(const py::array& rows, const Level& level, PyObject* given_out) {
+py::array target(const py::array& rows, const Level& level, PyObject* given_out, Inputs inputs) {
   Extents shape{level.total()};
   shape.append(rows.shape() + 1, rows.shape() + rows.ndim());
-  if (given(given_out)) return checked_out("out", given_out, rows.dtype(), shape, &rows);
+  if (given(given_out)) return checked_out("out", given_out, rows.dtype(), shape, inputs);
   return empty(rows.dtype(), shape);
 }
 
@@ -31,7 +31,7 @@ py::object expand_rows(const Arguments<3>& args) {
   const py::array rows = as_rows(args[0], "rows");
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
   const Level& level = LevelRef::in(of);
-  py::array out = target(rows, level, args[2]);
+  py::array out = target(rows, level, args[2], {args[0], rows});
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);
   {
@@ -48,7 +48,7 @@ py::object expand_to_end(const Arguments<4>& args) {
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
   const Level& level = LevelRef::in(of);
   const bool last = truth_of(args[2]);
-  py::array out = target(rows, level, args[3]);
+  py::array out = target(rows, level, args[3], {args[0], rows});
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);
   {
@@ -86,7 +86,7 @@ py::object expand_to_which(const Arguments<4>& args) {
   const std::int64_t size = rows.itemsize();
   const std::int64_t columns = size > 0 ? row_bytes(rows) / size : 0;
   check_which(which.data, level.view(), columns);
-  py::array out = target(rows, level, args[3]);
+  py::array out = target(rows, level, args[3], {args[0], rows, args[2], which.keep});
   const auto* in = static_cast<const std::byte*>(rows.data());
   std::byte* const to = bytes(out);
   {

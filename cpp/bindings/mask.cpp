@@ -35,7 +35,7 @@ py::object block_mask_of(const Arguments<6>& args) {
   if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
   std::int64_t used = 0;
   if (!given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, used);
-  py::array out = given(args[4]) ? checked_out("out", args[4], values.dtype(), shape, &values)
+  py::array out = given(args[4]) ? checked_out("out", args[4], values.dtype(), shape, {args[1], values})
                                  : empty(values.dtype(), shape);
   const std::int64_t unit = values.itemsize();
   const auto* const two = static_cast<const std::byte*>(values.data());

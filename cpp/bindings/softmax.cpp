@@ -59,21 +59,22 @@ py::object forward(const Arguments<6>& args) {
   const auto [given_values, level, log, temperature, given_out, inplace] = args;
   SoftmaxJob job;
   job.op = op_of(log, Softmax::softmax, Softmax::log_softmax);
-  const Numbers values = numbers_of(given_values, "Xs");
+  const Numbers values = numbers_of(given_values, "X");
   const py::dtype dtype = is_float(values.type) ? values.array.dtype() : py::dtype::of<double>();
   const Extents shape = values.rows(values.array.shape(0));
   // Checked before anything is made or written.
-  level_over(level, "Xs", values.array.shape(0));
+  level_over(level, "X", values.array.shape(0));
   temperature_of(temperature);
   if (given(inplace) && truth_of(inplace)) {
     if (given(given_out)) raise_type("out: there is none where Xs is written in place");
-    const py::array same = checked_out("Xs", given_values, dtype, shape);
-    if (same.data() != values.array.data()) raise_value("Xs: is not aligned");
-    return run(job, values, level, temperature, "Xs", same);
+    const py::array same = checked_out("X", given_values, dtype, shape, {});
+    if (same.data() != values.array.data()) raise_value("X: is not aligned");
+    return run(job, values, level, temperature, "X", same);
   }
   return run(
-      job, values, level, temperature, "Xs",
-      given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape));
+      job, values, level, temperature, "X",
+      given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                       : empty(dtype, shape));
 }
 
 constexpr Signature<6> kBackpropSoftmax{
@@ -98,9 +99,9 @@ py::object backprop_softmax(const Arguments<6>& args) {
   level_over(level, "dY", dy.array.shape(0));
   temperature_of(temperature);
   job.made = static_cast<const std::byte*>(y.array.data());
-  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape, &dy.array)
+  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape,
+                                                 {given_dy, dy.array, given_y, y.array})
                                    : empty(dy.array.dtype(), shape);
-  if (given(given_out)) checked_out("out", given_out, dy.array.dtype(), shape, &y.array);
   return run(job, dy, level, temperature, "dY", out);
 }
 

@@ -109,14 +109,14 @@ def expected(table, rows, options=None):
                 out[name] = np.array(leaves, values.dtype).reshape(-1, *trailing)
             else:
                 fill = np.full(trailing, o["fill"].get(name, 0), values.dtype)
-                made = oracle.pad(lists[name], sizes, fill, side)
-                out[name] = np.array(made, values.dtype).reshape(*shape, *trailing)
+                result = oracle.pad(lists[name], sizes, fill, side)
+                out[name] = np.array(result, values.dtype).reshape(*shape, *trailing)
     return out
 
 
-def assert_same(made, wanted):
+def assert_same(result, wanted):
     """Every array that is wanted is there: the same dtype, shape and bytes (NaN is NaN)."""
     for name, array in wanted.items():
-        assert name in made, f"{name} is missing in {list(made)}"
-        assert made[name].dtype == array.dtype, name
-        np.testing.assert_array_equal(made[name], array, err_msg=name, strict=True)
+        assert name in result, f"{name} is missing in {list(result)}"
+        assert result[name].dtype == array.dtype, name
+        np.testing.assert_array_equal(result[name], array, err_msg=name, strict=True)

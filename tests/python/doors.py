@@ -76,11 +76,11 @@ ODD = {
 }
 
 
-def doors(table, **made):
+def doors(table, **result):
     """Every entry of a table at every door: (door, given, error, text with the argument's name)."""
     return [
         pytest.param(door, given, error, f"{name.split()[0]}.*({text})", id=f"{name}-{i}")
-        for name, door in made.items()
+        for name, door in result.items()
         for i, (given, error, text) in enumerate(table)
     ]
 

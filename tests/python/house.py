@@ -25,7 +25,7 @@ PACKAGE = ROOT / "python/varlen"
 TESTS = ROOT / "tests"
 
 # Modules that import thinc when they are imported.
-THINC = ["varlen.interop.thinc_install", "varlen.interop.thinc_ops", "varlen.thinc"]
+THINC = ["varlen.thinc.install", "varlen.thinc.ops", "varlen.thinc"]
 
 
 def sources(folder, *patterns):

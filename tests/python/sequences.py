@@ -5,30 +5,30 @@ import varlen as vl
 from nested import deeper, raised
 
 
-def plain(made):
-    return made.to_list() if isinstance(made, vl.Ragged) else np.asarray(made).tolist()
+def plain(result):
+    return result.to_list() if isinstance(result, vl.Ragged) else np.asarray(result).tolist()
 
 
 def everywhere(call, r):
     """The result of a call, which has to be the same two levels deeper; `r` is of one level."""
-    made = call(r)
+    result = call(r)
     below = raised(call(deeper(r)))
-    assert plain(below) == plain(made)
-    assert type(below) is type(made)
-    if not isinstance(made, vl.Ragged):
-        assert made.dtype == below.dtype
-    return plain(made)
+    assert plain(below) == plain(result)
+    assert type(below) is type(result)
+    if not isinstance(result, vl.Ragged):
+        assert result.dtype == below.dtype
+    return plain(result)
 
 
-def rows_of(made):
-    return made.values if isinstance(made, vl.Ragged) else made
+def rows_of(result):
+    return result.values if isinstance(result, vl.Ragged) else result
 
 
 def gradient(torch, call, r, seed=0):
     """What autograd gives for random gradients of a call's rows, and these gradients."""
     x = torch.tensor(r.values, requires_grad=True)
-    made = call(r._make(x, r.levels))
-    rows = rows_of(made)
+    result = call(r._make(x, r.levels))
+    rows = rows_of(result)
     d = torch.randn(rows.shape, dtype=rows.dtype, generator=torch.Generator().manual_seed(seed))
     (dx,) = torch.autograd.grad(rows, x, d)
     return dx.numpy(), d.numpy()

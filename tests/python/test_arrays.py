@@ -16,20 +16,20 @@ def test_families_have_their_axes_and_kind(n, kind):
     sizes = (2, 1, 3, 2)[:n]
     alloc, asarray = getattr(ops, f"alloc{n}{kind}"), getattr(ops, f"asarray{n}{kind}")
     reshape = getattr(ops, f"reshape{n}{kind}")
-    made = alloc(*sizes)
-    assert (made.shape, made.dtype) == (sizes, DEFAULT[kind])
-    assert not made.any()
+    result = alloc(*sizes)
+    assert (result.shape, result.dtype) == (sizes, DEFAULT[kind])
+    assert not result.any()
     assert alloc(*sizes, zeros=False, dtype="uint8").dtype == np.uint8
     named = {f"d{k}": size for k, size in enumerate(sizes)}
     assert alloc(**named).shape == sizes
     assert alloc(sizes[0], **{k: v for k, v in named.items() if k != "d0"}).shape == sizes
-    read = asarray(made.tolist())
+    read = asarray(result.tolist())
     assert (read.shape, read.dtype) == (sizes, DEFAULT[kind])
     assert asarray(read) is read
     assert asarray(read, dtype=np.int64).dtype == np.int64
     with pytest.raises(ValueError, match="data: expected"):
-        asarray(made[None])
-    flat = np.arange(made.size)
+        asarray(result[None])
+    flat = np.arange(result.size)
     for shaped in (reshape(flat, *sizes), getattr(ops, f"reshape{n}")(flat, *sizes), reshape(flat, **named)):
         assert shaped.shape == sizes
         assert np.shares_memory(shaped, flat)
@@ -101,14 +101,14 @@ def test_alloc_refuses_what_cannot_be():
 
 
 def test_dropout_masks_are_drawn_from_their_seed():
-    made = ops.get_dropout_mask((100, 50), 0.25, seed=1)
-    assert (made.dtype, made.shape) == (np.float32, (100, 50))
-    assert set(np.unique(made)) == {np.float32(0), np.float32(1 / 0.75)}
-    assert abs(made.mean() - 1) < 0.05
-    assert np.array_equal(made, ops.get_dropout_mask((100, 50), 0.25, seed=1))
+    result = ops.get_dropout_mask((100, 50), 0.25, seed=1)
+    assert (result.dtype, result.shape) == (np.float32, (100, 50))
+    assert set(np.unique(result)) == {np.float32(0), np.float32(1 / 0.75)}
+    assert abs(result.mean() - 1) < 0.05
+    assert np.array_equal(result, ops.get_dropout_mask((100, 50), 0.25, seed=1))
     rng = np.random.default_rng(1)
-    assert np.array_equal(made, ops.get_dropout_mask((100, 50), 0.25, seed=rng))
-    assert not np.array_equal(made, ops.get_dropout_mask((100, 50), 0.25, seed=rng))
+    assert np.array_equal(result, ops.get_dropout_mask((100, 50), 0.25, seed=rng))
+    assert not np.array_equal(result, ops.get_dropout_mask((100, 50), 0.25, seed=rng))
     assert not np.array_equal(ops.get_dropout_mask(99, 0.5), ops.get_dropout_mask(99, 0.5))
 
 

@@ -124,9 +124,9 @@ def test_fills_of_the_other_byte_order_are_held_to_the_same(dtype):
     native = np.dtype(dtype).newbyteorder("=")
     row = np.zeros((1, 2))
     for fill in (7, 0, [5, 6], np.int16(3)):
-        made = vl.Ragged(row.astype(dtype), [1, 0]).to_dense(fill=fill)
-        assert made.dtype == dtype
-        assert made.tolist() == vl.Ragged(row.astype(native), [1, 0]).to_dense(fill=fill).tolist()
+        result = vl.Ragged(row.astype(dtype), [1, 0]).to_dense(fill=fill)
+        assert result.dtype == dtype
+        assert result.tolist() == vl.Ragged(row.astype(native), [1, 0]).to_dense(fill=fill).tolist()
     if np.dtype(dtype).kind != "f":
         for fill in (70000.5, 2**64, -(2**63) - 1):
             with pytest.raises(ValueError, match=r"fill: .* does not fit"):

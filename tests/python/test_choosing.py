@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, raised
 from varlen import Level
+from varlen.levels import flatten_levels
 from varlen.testing import oracle_ragged as oracle
 from varlen.types import concatenate, cross, stack, where
-from varlen.types.levels import composed
 
 
 @st.composite
@@ -45,11 +45,11 @@ def test_parts_are_joined_at_any_axis(data):
     axis = data.draw(st.integers(0, r.ndim - 1))
     parts = [r, grown(data.draw, r, axis - 1) if axis else data.draw(deep(len(r.levels))), r]
     lists = [part.to_list() for part in parts]
-    made = concatenate(parts, axis)
-    assert made.to_list() == oracle.concatenate(lists, axis) == concatenate(parts, axis - r.ndim).to_list()
+    result = concatenate(parts, axis)
+    assert result.to_list() == oracle.concatenate(lists, axis) == concatenate(parts, axis - r.ndim).to_list()
     if axis:
-        assert made.equals(vl.sequence_concat(parts, level=axis - 1))
-        assert all(a is b for a, b in zip(made.levels[: axis - 1], r.levels, strict=False))
+        assert result.equals(vl.sequence_concat(parts, level=axis - 1))
+        assert all(a is b for a, b in zip(result.levels[: axis - 1], r.levels, strict=False))
     assert stack(parts, axis).to_list() == oracle.stack(lists, axis)
 
 
@@ -82,7 +82,9 @@ def ids_for(draw, r, axis, batch):
     """Numbers that are there, for each batch."""
     sizes = r.levels[axis - 1].lengths if axis else np.array([len(r)])
     least = np.full(len(r.levels[batch - 1]) if batch else 1, 9)
-    over = composed(r.levels[batch - 1 : axis - 1]).row_ids if 0 < batch < axis else np.arange(len(sizes))
+    over = (
+        flatten_levels(r.levels[batch - 1 : axis - 1]).row_ids if 0 < batch < axis else np.arange(len(sizes))
+    )
     np.minimum.at(least, over if batch else 0 * over, sizes)
     lengths = [draw(st.integers(0, 3)) if most else 0 for most in least]
     ids = [draw(st.integers(0, most - 1)) for most, k in zip(least, lengths, strict=True) for _ in range(k)]
@@ -98,18 +100,18 @@ def test_items_are_picked_at_any_axis(data):
     axis = data.draw(st.integers(batch, depth))
     ids, level = ids_for(data.draw, r, axis, batch)
     if batch == 0:
-        made = r.gather(ids, axis)
-        assert _list(made) == oracle.gather(r.to_list(), ids.tolist(), axis, 0)
+        result = r.gather(ids, axis)
+        assert _list(result) == oracle.gather(r.to_list(), ids.tolist(), axis, 0)
         pairs = vl.Ragged(ids, [len(ids), 0])
         assert _list(r.gather(pairs, axis)) == oracle.gather(r.to_list(), pairs.to_list(), axis, 0)
         return
     indices = vl.Ragged(ids, levels=(*r.levels[: batch - 1], level))
-    made = r.gather(indices, axis, batch)
-    assert _list(made) == oracle.gather(r.to_list(), indices.to_list(), axis, batch)
+    result = r.gather(indices, axis, batch)
+    assert _list(result) == oracle.gather(r.to_list(), indices.to_list(), axis, batch)
 
 
-def _list(made):
-    return made.to_list() if isinstance(made, vl.Ragged) else made.tolist()
+def _list(result):
+    return result.to_list() if isinstance(result, vl.Ragged) else result.tolist()
 
 
 def test_numbers_that_are_not_there_are_refused():
@@ -156,9 +158,9 @@ def test_masks_leave_out_what_they_are_false_for(data):
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool).reshape(shape)
     if depth:
         mask = vl.Ragged(mask, levels=r.levels[:depth])
-    made, flat = r.boolean_mask(mask), r.boolean_mask(mask, flatten=True)
-    assert made.to_list() == oracle.boolean_mask(r.to_list(), _list(mask), axes)
-    assert _list(flat) == _flat(made.to_list(), axes - 1)
+    result, flat = r.boolean_mask(mask), r.boolean_mask(mask, flatten=True)
+    assert result.to_list() == oracle.boolean_mask(r.to_list(), _list(mask), axes)
+    assert _list(flat) == _flat(result.to_list(), axes - 1)
 
 
 def _flat(nested, times):
@@ -233,10 +235,10 @@ def test_values_or_sequences_are_chosen():
 def test_items_are_crossed_sequence_by_sequence(data):
     r = data.draw(deep(1))
     parts = [r, grown(data.draw, r, 0), grown(data.draw, r, 0)][: data.draw(st.integers(1, 3))]
-    made = cross(parts)
-    assert [x.to_list() for x in made] == oracle.cross([x.to_list() for x in parts])
-    assert [raised(x).to_list() for x in cross([deeper(x) for x in parts])] == [x.to_list() for x in made]
-    assert all(x.levels[0] is made[0].levels[0] for x in made)
+    result = cross(parts)
+    assert [x.to_list() for x in result] == oracle.cross([x.to_list() for x in parts])
+    assert [raised(x).to_list() for x in cross([deeper(x) for x in parts])] == [x.to_list() for x in result]
+    assert all(x.levels[0] is result[0].levels[0] for x in result)
 
 
 def test_what_cannot_be_crossed_is_refused():
@@ -274,11 +276,11 @@ def test_gradients_flow_through_all_of_them():
     def all_of(x, w):
         r = vl.Ragged(x, levels=levels)
         inner = vl.Ragged(w, levels=levels[:1])
-        made = [r * inner, r + w, r.tile([1, 2, 1, 2]), concatenate([r, r * 2], 2), stack([r, r], 3)]
-        made += [r.gather([0, 2]), r.boolean_mask(there)]
-        made += [where(there, r, 0.0), where(there, r, r * w), *cross([r, inner.add_level([1, 1, 1], -1)])]
-        made += [r.fill_empty_rows(w[:2])[0], r.boolean_mask(there, flatten=True)]
-        return tuple(m.values for m in made)
+        result = [r * inner, r + w, r.tile([1, 2, 1, 2]), concatenate([r, r * 2], 2), stack([r, r], 3)]
+        result += [r.gather([0, 2]), r.boolean_mask(there)]
+        result += [where(there, r, 0.0), where(there, r, r * w), *cross([r, inner.add_level([1, 1, 1], -1)])]
+        result += [r.fill_empty_rows(w[:2])[0], r.boolean_mask(there, flatten=True)]
+        return tuple(m.values for m in result)
 
     arrays = [m.numpy() for m in all_of(x.detach(), w.detach())]
     assert torch.autograd.gradcheck(all_of, (x, w))

@@ -20,10 +20,10 @@ def alike(draw, count=None):
 
 @given(alike())
 def test_concatenate_is_addition_of_lists(parts):
-    made = vl.concatenate(parts)
-    assert made.to_list() == oracle.concat([part.to_list() for part in parts])
-    assert made.dtype == parts[0].dtype
-    assert made.shape[1:] == parts[0].shape[1:]
+    result = vl.concatenate(parts)
+    assert result.to_list() == oracle.concat([part.to_list() for part in parts])
+    assert result.dtype == parts[0].dtype
+    assert result.shape[1:] == parts[0].shape[1:]
 
 
 @given(alike(), st.data())
@@ -71,10 +71,10 @@ def test_concatenate_of_many_small_and_few_large(threads):
     sizes = [*rng.integers(0, 40, 3000).tolist(), 900_000, 3, 500_000]
     parts = [vl.Ragged(rng.integers(0, 255, n, np.uint8), [n]) for n in sizes]
     vl.set_num_threads(threads)
-    made = vl.concatenate(parts)
+    result = vl.concatenate(parts)
     vl.set_num_threads(2)
-    assert made.values.tobytes() == b"".join(part.values.tobytes() for part in parts)
-    assert made.lengths.tolist() == sizes
+    assert result.values.tobytes() == b"".join(part.values.tobytes() for part in parts)
+    assert result.lengths.tolist() == sizes
 
 
 def test_concatenate_names_what_does_not_fit():

@@ -28,8 +28,8 @@ def sequences(r, at):
     return r.merge_dims(at + 1, len(r.levels)).to_list() if at + 1 < len(r.levels) else r.to_list()
 
 
-def _list(made):
-    return made.to_list() if isinstance(made, vl.Ragged) else made.tolist()
+def _list(result):
+    return result.to_list() if isinstance(result, vl.Ragged) else result.tolist()
 
 
 @given(raggeds("int64 uint8 float32 bool", least=0), st.integers(0, 3), st.data())
@@ -66,12 +66,12 @@ def test_numbers_are_counted_in_each_sequence(r, minlength, data):
     def wanted(x):
         return [x.count(i) for i in range(width)]
 
-    made = r.bincount(minlength, level=at)
-    assert _list(made) == oracle.each(sequences(r, at), at + 1, wanted)
-    assert _list(r.bincount(minlength, r * 0 + 2, at)) == _list(made * 2.0)
+    result = r.bincount(minlength, level=at)
+    assert _list(result) == oracle.each(sequences(r, at), at + 1, wanted)
+    assert _list(r.bincount(minlength, r * 0 + 2, at)) == _list(result * 2.0)
     torch = pytest.importorskip("torch")
     tensor = vl.Ragged(torch.from_numpy(r.values.astype(np.int64)), levels=r.levels)
-    assert _list(tensor.bincount(minlength, level=at)) == _list(made)
+    assert _list(tensor.bincount(minlength, level=at)) == _list(result)
 
 
 def test_counting_names_what_it_does_not_take():
@@ -107,9 +107,9 @@ def test_numbers_are_looked_up_in_each_sequence(r, side, data):
     wanted = []
     for x, q in zip(vl.Ragged(r.values, levels=(level,)), _inner(queries), strict=True):
         wanted += np.searchsorted(x, q, side).tolist()
-    made = r.searchsorted(queries, side)
-    assert made.values.tolist() == wanted
-    assert made.levels == queries.levels
+    result = r.searchsorted(queries, side)
+    assert result.values.tolist() == wanted
+    assert result.levels == queries.levels
     below = deeper(r).searchsorted(
         vl.Ragged(queries.values, levels=(*deeper(r).levels[:2], *queries.levels)), side
     )

@@ -42,8 +42,8 @@ def test_batch_is_what_loops_give(data):
         "layout": draw(st.sampled_from(["padded", "ragged"])),
         "fill": draw(st.sampled_from([{}, {"a": 7, "x": np.nan, "w": -1.5}])),
     }
-    made = dataset(table, draw).batch(np.array(rows, np.int64), **options)
-    assert_same(made, expected(table, rows, options))
+    result = dataset(table, draw).batch(np.array(rows, np.int64), **options)
+    assert_same(result, expected(table, rows, options))
 
 
 @settings(max_examples=80, deadline=None)
@@ -74,11 +74,11 @@ def test_batch_joins_prefix_and_suffix(data):
         "padding_side": draw(SIDES),
         "max_len": draw(st.none() | st.integers(6, 9)),
     }
-    made = Dataset(table.joint()).batch(rows, **options, **given_edges, parts=True)
+    result = Dataset(table.joint()).batch(rows, **options, **given_edges, parts=True)
     wanted = expected(table, rows, options | edges)
-    assert_same(made, wanted)
+    assert_same(result, wanted)
     if axes:
-        np.testing.assert_array_equal(made["dim1/part"] > 0, made["dim1/mask"])
+        np.testing.assert_array_equal(result["dim1/part"] > 0, result["dim1/mask"])
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,7 +91,7 @@ def test_batch_casts_and_replaces_nan(data):
     options["layout"] = draw(st.sampled_from(["padded", "ragged"]))
     options["spread"] = draw(st.sampled_from(["first", "nan"]))
     dtype = {"a": np.int64, "x": np.float64, "y": np.float32}
-    made = dataset(table, draw).batch(rows, **options, dtype=dtype, nan=-1, fill={"x": 5})
+    result = dataset(table, draw).batch(rows, **options, dtype=dtype, nan=-1, fill={"x": 5})
     wanted = expected(table, rows, options | {"fill": {"x": 5}})
     for name, to in dtype.items():
         wanted[name] = wanted[name].astype(to)
@@ -100,21 +100,21 @@ def test_batch_casts_and_replaces_nan(data):
         present = ~np.isnan(wanted[name])
         wanted[name] = np.where(present, wanted[name], -1)
         if options["layout"] == "padded":
-            mask = made[f"dim{axes}/mask"]
+            mask = result[f"dim{axes}/mask"]
             present &= mask.reshape(mask.shape + (1,) * (present.ndim - mask.ndim))
         wanted[f"{name}/mask"] = present
-    assert_same(made, wanted)
+    assert_same(result, wanted)
 
 
 def test_batch_gives_offsets_of_every_level():
     table = Table([[2, 0], [], [1]], 2)
-    made = Dataset(table.joint()).batch([2, 0, 1, 0], layout="ragged", positions=True)
-    assert made["dim1/offsets"].tolist() == [0, 1, 3, 3, 5]
-    assert made["dim2/offsets"].tolist() == [0, 1, 3, 3, 5, 5]
-    assert made["dim1/cu_seqlens"].dtype == np.int32
-    assert made["dim1/cu_seqlens"].tolist() == made["dim1/offsets"].tolist()
-    assert made["dim1/max_length"] == 2
-    assert made["dim1/positions"].tolist() == [0, 0, 1, 0, 1]
+    result = Dataset(table.joint()).batch([2, 0, 1, 0], layout="ragged", positions=True)
+    assert result["dim1/offsets"].tolist() == [0, 1, 3, 3, 5]
+    assert result["dim2/offsets"].tolist() == [0, 1, 3, 3, 5, 5]
+    assert result["dim1/cu_seqlens"].dtype == np.int32
+    assert result["dim1/cu_seqlens"].tolist() == result["dim1/offsets"].tolist()
+    assert result["dim1/max_length"] == 2
+    assert result["dim1/positions"].tolist() == [0, 0, 1, 0, 1]
 
 
 def test_batch_sizes_are_as_asked():
@@ -137,9 +137,9 @@ def test_batch_reuses_buffers():
     ds = Dataset(table.joint())
     wanted = ds.batch([0, 2])
     flat = {name: np.empty(array.size + 7, array.dtype) for name, array in wanted.items()}
-    made = ds.batch([0, 2], out=flat)
-    assert_same(made, wanted)
-    assert all(np.shares_memory(made[name], flat[name]) for name in made)
+    result = ds.batch([0, 2], out=flat)
+    assert_same(result, wanted)
+    assert all(np.shares_memory(result[name], flat[name]) for name in result)
     exact = {name: np.empty_like(array) for name, array in wanted.items()}
     assert ds.batch([0, 2], out=exact)["b"] is exact["b"]
     buffers = Buffers()

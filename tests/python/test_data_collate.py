@@ -13,41 +13,41 @@ Sample = namedtuple("Sample", "x y")
 
 
 def test_collate_pads_arrays_of_mappings():
-    made = collate([{"x": row, "y": i, "name": str(i), "id": None} for i, row in enumerate(ROWS)])
-    np.testing.assert_array_equal(made["x"], DENSE, strict=True)
-    np.testing.assert_array_equal(made["x/mask"], DENSE > 0, strict=True)
-    assert made["y"].tolist() == [0, 1, 2]
-    assert made["name"] == ["0", "1", "2"]
-    assert made["id"] == [None] * 3
+    result = collate([{"x": row, "y": i, "name": str(i), "id": None} for i, row in enumerate(ROWS)])
+    np.testing.assert_array_equal(result["x"], DENSE, strict=True)
+    np.testing.assert_array_equal(result["x/mask"], DENSE > 0, strict=True)
+    assert result["y"].tolist() == [0, 1, 2]
+    assert result["name"] == ["0", "1", "2"]
+    assert result["id"] == [None] * 3
 
 
 def test_collate_keeps_tuples():
     dense, mask = collate([(row, i) for i, row in enumerate(ROWS)])[0]
     np.testing.assert_array_equal(dense, DENSE, strict=True)
     assert mask.sum() == 4
-    made = Collate(masks=False)([Sample({"x": row}, "s") for row in ROWS])
-    assert isinstance(made, Sample)
-    np.testing.assert_array_equal(made.x["x"], DENSE, strict=True)
-    assert made.y == ["s"] * 3
+    result = Collate(masks=False)([Sample({"x": row}, "s") for row in ROWS])
+    assert isinstance(result, Sample)
+    np.testing.assert_array_equal(result.x["x"], DENSE, strict=True)
+    assert result.y == ["s"] * 3
 
 
 def test_collate_lays_rows_end_to_end():
-    made = Collate(layout="ragged", max_len=2, truncate="left")([{"x": row} for row in ROWS])
-    assert made["x"].tolist() == [2, 3, 4]
-    assert made["x/offsets"].tolist() == made["x/cu_seqlens"].tolist() == [0, 2, 2, 3]
-    assert made["x/cu_seqlens"].dtype == np.int32
-    assert made["x/max_length"] == 2
+    result = Collate(layout="ragged", max_len=2, truncate="left")([{"x": row} for row in ROWS])
+    assert result["x"].tolist() == [2, 3, 4]
+    assert result["x/offsets"].tolist() == result["x/cu_seqlens"].tolist() == [0, 2, 2, 3]
+    assert result["x/cu_seqlens"].dtype == np.int32
+    assert result["x/max_length"] == 2
     values, offsets = Collate(layout="ragged")(ROWS)
     assert (values.tolist(), offsets.tolist()) == ([1, 2, 3, 4], [0, 3, 3, 4])
 
 
 def test_collate_takes_nested_lists():
-    made = collate([{"x": [[1, 2], []], "f": [1]}, {"x": [[3]], "f": [2, 3]}])
-    assert made["x"].tolist() == [[[1, 2], [0, 0]], [[3, 0], [0, 0]]]
-    assert made["x/mask"].sum() == 3
-    assert made["f"].tolist() == [[1, 0], [2, 3]]
-    made = collate([{"x": [np.array([1, 2]), np.array([3])]}, {"x": [np.array([4])]}])
-    assert made["x"].tolist() == [[[1, 2], [3, 0]], [[4, 0], [0, 0]]]
+    result = collate([{"x": [[1, 2], []], "f": [1]}, {"x": [[3]], "f": [2, 3]}])
+    assert result["x"].tolist() == [[[1, 2], [0, 0]], [[3, 0], [0, 0]]]
+    assert result["x/mask"].sum() == 3
+    assert result["f"].tolist() == [[1, 0], [2, 3]]
+    result = collate([{"x": [np.array([1, 2]), np.array([3])]}, {"x": [np.array([4])]}])
+    assert result["x"].tolist() == [[[1, 2], [3, 0]], [[4, 0], [0, 0]]]
     assert collate([["a", "b"], ["c"]]) == [["a", "b"], ["c"]]
 
 
@@ -55,10 +55,10 @@ def test_collate_options_are_applied():
     how = Collate(
         padding_side="left", pad_to_multiple=4, fill={"x": -1}, dtype={"x": np.float32}, masks=False
     )
-    made = how([{"x": row, "i": np.array([2])} for row in ROWS])
-    assert made["x"].tolist() == [[-1, 1, 2, 3], [-1, -1, -1, -1], [-1, -1, -1, 4]]
-    assert made["x"].dtype == np.float32
-    assert made["i"].tolist() == [[0, 0, 0, 2]] * 3
+    result = how([{"x": row, "i": np.array([2])} for row in ROWS])
+    assert result["x"].tolist() == [[-1, 1, 2, 3], [-1, -1, -1, -1], [-1, -1, -1, 4]]
+    assert result["x"].dtype == np.float32
+    assert result["i"].tolist() == [[0, 0, 0, 2]] * 3
     again = pickle.loads(pickle.dumps(how))
     assert again([{"x": ROWS[2]}])["x"].tolist() == [[-1, -1, -1, 4]]
     wide = collate([np.ones((2, 3)), np.ones((1, 3))])[0]
@@ -68,17 +68,17 @@ def test_collate_options_are_applied():
 
 def test_collate_gives_tensors_for_tensors():
     torch = pytest.importorskip("torch")
-    made = collate(
+    result = collate(
         [{"x": torch.tensor([1, 2, 3]), "y": torch.tensor(0.5)}, {"x": torch.tensor([4]), "y": 1.5}]
     )
-    assert made["x"].tolist() == [[1, 2, 3], [4, 0, 0]]
-    assert isinstance(made["x"], torch.Tensor)
-    assert made["x/mask"].dtype == torch.bool
-    assert made["y"].tolist() == [0.5, 1.5]
-    made = Collate(framework="torch", layout="ragged")(
+    assert result["x"].tolist() == [[1, 2, 3], [4, 0, 0]]
+    assert isinstance(result["x"], torch.Tensor)
+    assert result["x/mask"].dtype == torch.bool
+    assert result["y"].tolist() == [0.5, 1.5]
+    result = Collate(framework="torch", layout="ragged")(
         [np.arange(3, dtype=np.uint16), np.arange(1, dtype=np.uint16)]
     )
-    assert made[0].dtype == torch.uint16
+    assert result[0].dtype == torch.uint16
     assert isinstance(Collate(framework="numpy")([torch.ones(2)])[0], np.ndarray)
 
 

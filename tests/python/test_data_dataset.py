@@ -90,11 +90,11 @@ def test_batch_is_the_chain_that_it_replaces():
             ends = [int(start + rng.integers(1, 4)) for start in starts]
             side = str(rng.choice(["left", "right"]))
             views = [chain[int(i), a:b] for i, a, b in zip(rows, starts, ends, strict=True)]
-            made = ds.batch(rows, start=starts, end=ends, padding_side=side)
-            assert_same(made, kind.vstack(views).to_dense(padding_side=side))
+            result = ds.batch(rows, start=starts, end=ends, padding_side=side)
+            assert_same(result, kind.vstack(views).to_dense(padding_side=side))
             flat = [chain[int(i)].flatten()[a:b] for i, a, b in zip(rows, starts, ends, strict=True)]
-            made = ds.batch(rows, start=starts, end=ends, padding_side=side, flatten=True)
-            assert_same(made, kind.vstack(flat).to_dense(padding_side=side))
+            result = ds.batch(rows, start=starts, end=ends, padding_side=side, flatten=True)
+            assert_same(result, kind.vstack(flat).to_dense(padding_side=side))
 
 
 def test_collate_of_records_is_their_batch():
@@ -113,8 +113,8 @@ def test_collate_of_records_is_their_batch():
     same_rows(list(records)[3], ds[3])
     assert_same(ds.collate(records[1:3]), ds.batch(rows[1:3]))
     windows = [ds[row, 1:3] for row in rows]
-    made = ds.collator(keys=["a", "b"], padding_side="left")(windows)
-    assert_same(made, ds.batch(rows, keys=["a", "b"], start=[1] * 4, end=[3] * 4, padding_side="left"))
+    result = ds.collator(keys=["a", "b"], padding_side="left")(windows)
+    assert_same(result, ds.batch(rows, keys=["a", "b"], start=[1] * 4, end=[3] * 4, padding_side="left"))
     with pytest.raises(TypeError, match=r"samples\[1\]: expected a JointNestedRaggedTensorDict, got int"):
         ds.collate([ds[0], 5])
 

@@ -40,9 +40,9 @@ def loader(*args, **options):
 def test_loader_makes_batches_in_this_process(ds):
     sampler = TokenBudget(ds.lengths, 12, seed=1)
     collate = ds.collator(framework="torch", flatten=True, padding_side="left")
-    made = list(loader(ds, batch_sampler=sampler, collate_fn=collate))
-    assert len(made) == len(sampler)
-    for batch, rows in zip(made, sampler, strict=True):
+    result = list(loader(ds, batch_sampler=sampler, collate_fn=collate))
+    assert len(result) == len(sampler)
+    for batch, rows in zip(result, sampler, strict=True):
         wanted = ds.batch(rows, flatten=True, padding_side="left")
         assert_same({name: tensor.numpy() for name, tensor in batch.items()}, wanted)
     plain = list(loader(ds, batch_size=5, shuffle=True, collate_fn=ds.collate))
@@ -68,18 +68,18 @@ def test_loader_makes_batches_in_workers(ds, method):
         multiprocessing_context=method,
         timeout=100,
     )
-    made = list(workers)
-    assert len(made) == len(sampler)
-    for batch, rows in zip(made, sampler, strict=True):
+    result = list(workers)
+    assert len(result) == len(sampler)
+    for batch, rows in zip(result, sampler, strict=True):
         wanted = ds.batch(rows, max_len=3, window="random", seed=5)
         assert_same({name: tensor.numpy() for name, tensor in batch.items()}, wanted)
 
 
 def test_loader_collates_samples_of_other_datasets():
     samples = [{"x": np.arange(i % 3), "y": i, "name": str(i)} for i in range(6)]
-    made = list(loader(samples, batch_size=3, collate_fn=Collate(framework="torch", padding_side="left")))
-    assert made[0]["x"].tolist() == [[0, 0], [0, 0], [0, 1]]
-    assert made[1]["name"] == ["3", "4", "5"]
+    result = list(loader(samples, batch_size=3, collate_fn=Collate(framework="torch", padding_side="left")))
+    assert result[0]["x"].tolist() == [[0, 0], [0, 0], [0, 1]]
+    assert result[1]["name"] == ["3", "4", "5"]
 
 
 def test_random_windows_differ_by_epoch_in_a_collator(ds):

@@ -106,9 +106,9 @@ def test_epoch_takes_a_prefix_of_every_row():
     table = Table([2, 0, 3], 1)
     ds = Dataset(table.joint())
     fixed = Table([1, 2, 1], 1, seed=9).joint().select(["a", "x", "w"])
-    made = next(iter(ds.epoch(batches=[[2, 1]], prefix=fixed)))
-    assert made["dim1/mask"].sum(1).tolist() == [4, 2]
-    assert made["a"][1, :2].tolist() == fixed.values("a")[1:3].tolist()
+    result = next(iter(ds.epoch(batches=[[2, 1]], prefix=fixed)))
+    assert result["dim1/mask"].sum(1).tolist() == [4, 2]
+    assert result["a"][1, :2].tolist() == fixed.values("a")[1:3].tolist()
     with pytest.raises(ValueError, match="prefix: has 2 records; one for all, or one for each of 3 rows"):
         next(iter(ds.epoch(2, prefix=fixed.slice(0, 2))))
 

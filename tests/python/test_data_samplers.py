@@ -45,8 +45,8 @@ def test_length_buckets_sort_within_a_bucket():
 @settings(max_examples=80, deadline=None)
 @given(LENGTHS, st.integers(1, 30), st.integers(1, 5), st.booleans())
 def test_token_budget_packs_as_a_loop_does(lengths, tokens, most, padded):
-    made = _core.token_budget(np.array(lengths, np.int64), tokens, most, padded)
-    assert made.tolist() == oracle.budget(lengths, tokens, most, padded)
+    result = _core.token_budget(np.array(lengths, np.int64), tokens, most, padded)
+    assert result.tolist() == oracle.budget(lengths, tokens, most, padded)
 
 
 @settings(max_examples=60, deadline=None)
@@ -137,8 +137,8 @@ def one_key(lengths):
 
 
 def windows(ds, rows, **options):
-    made = ds.batch(rows, windows=True, **options)
-    return made["window/start"], made["window/end"]
+    result = ds.batch(rows, windows=True, **options)
+    return result["window/start"], result["window/end"]
 
 
 def test_random_windows_depend_on_seed_epoch_and_row_alone():

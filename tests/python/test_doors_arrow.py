@@ -249,9 +249,9 @@ def test_what_arrow_does_not_have_is_refused(values, levels, error, text):
     ids=lambda values: f"{values.dtype}{values.shape}",
 )
 def test_odd_memory_and_rows_without_width_go_there_and_back(values):
-    made = to_arrow(values, [Level([2, 0]), Level([1, 1])])
-    made.validate(full=True)
-    back = from_arrow(made)
+    result = to_arrow(values, [Level([2, 0]), Level([1, 1])])
+    result.validate(full=True)
+    back = from_arrow(result)
     assert back.values.shape == values.shape
     assert back.values.dtype == values.dtype.newbyteorder("=")
     np.testing.assert_array_equal(back.values, values)

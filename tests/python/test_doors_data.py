@@ -209,8 +209,8 @@ def test_outputs_do_not_share_memory():
     refuses(
         lambda o: two.batch([0], out={"a": o, "b": o}), both, ValueError, r"out\['b'\]: .* another output"
     )
-    made = two.batch([0], out={"a": both[:2], "b": both[2:]})
-    assert (made["a"].tolist(), made["b"].tolist()) == ([[1, 2]], [[3, 4]])
+    result = two.batch([0], out={"a": both[:2], "b": both[2:]})
+    assert (result["a"].tolist(), result["b"].tolist()) == ([[1, 2]], [[3, 4]])
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import varlen as vl
 from doors import OUTPUTS, WHOLE, doors, masked, read_only, refuses
-from varlen import Ragged, ops
-from varlen.types import arguments
+from varlen import Ragged, arguments, ops
 
 PARTS = [np.array([3, 1, 4]), np.array([1, 5])]
 

@@ -14,8 +14,8 @@ def test_out_is_filled_and_given_back():
     assert out.tolist() == ops.seq2col(X, 1).tolist()
     dX = np.full((3, 2), 7)
     assert ops.backprop_seq2col(out, 1, out=dX) is dX
-    made = ops.seq2col(vl.Ragged(X, [1, 2]), 1, out=out)
-    assert made.values is out
+    result = ops.seq2col(vl.Ragged(X, [1, 2]), 1, out=out)
+    assert result.values is out
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ def call(function, r, argument):
 
 
 @st.composite
-def picked(draw, dtype="int16"):
+def select(draw, dtype="int16"):
     r = draw(strategies.raggeds(dtype=dtype))
     return r, draw(strategies.index_for(len(r)))
 
 
-@given(picked())
+@given(select())
 def test_gather_is_indexing_of_lists(case):
     r, index = case
     given_index = index if isinstance(index, slice) else np.asarray(index, None if len(index) else np.int64)
@@ -132,12 +132,12 @@ def test_gather_gives_the_same_for_any_number_of_threads(width, giant, seed):
     lengths[7] += giant * 1000
     r = vl.Ragged(rng.integers(0, 255, (lengths.sum(), width), np.uint8), lengths)
     index = rng.integers(-60_000, 60_000, 60_000)
-    made = []
+    result = []
     for threads in (1, 3):
         vl.set_num_threads(threads)
-        made.append(_core.gather(r.values, r.levels, index))
+        result.append(_core.gather(r.values, r.levels, index))
     vl.set_num_threads(2)
-    (one, (level_one,)), (many, (level_many,)) = made
+    (one, (level_one,)), (many, (level_many,)) = result
     assert level_one == level_many
     assert one.tobytes() == many.tobytes()
     starts = r.offsets[:-1][index]

@@ -45,13 +45,13 @@ HASHES = {
 
 def test_hashes_are_those_of_thinc():
     for n, want in GRAMS.items():
-        made = ops.ngrams(n, KEYS)
-        assert made.tolist() == want
-        assert made.dtype == np.uint64
+        result = ops.ngrams(n, KEYS)
+        assert result.tolist() == want
+        assert result.dtype == np.uint64
     for seed, want in HASHES.items():
-        made = ops.hash(KEYS, seed)
-        assert made.tolist() == want
-        assert made.dtype == np.uint32
+        result = ops.hash(KEYS, seed)
+        assert result.tolist() == want
+        assert result.dtype == np.uint32
 
 
 keys = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=12)
@@ -59,9 +59,9 @@ keys = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=12)
 
 @given(keys, st.integers(0, 2**32 - 1))
 def test_hash_is_the_oracles(ids, seed):
-    made = ops.hash(np.array(ids, np.uint64), seed)
-    assert made.shape == (len(ids), 4)
-    assert made.tolist() == [plain.murmur128(key, seed) for key in ids]
+    result = ops.hash(np.array(ids, np.uint64), seed)
+    assert result.shape == (len(ids), 4)
+    assert result.tolist() == [plain.murmur128(key, seed) for key in ids]
 
 
 @given(st.data(), strategies.lengths(), st.integers(1, 9))
@@ -84,8 +84,8 @@ def test_ids_of_any_dtype_are_their_numbers():
     for kind in ("int8", "uint8", "int32", "int64", ">i8", ">u8", "uint16"):
         assert ops.hash(np.array([1, 2, 3], kind), 0).tolist() == HASHES[0][:3]
         assert ops.ngrams(2, np.array([1, 2, 3], kind)).tolist() == GRAMS[2][:2]
-    for made in ODD.values():
-        assert ops.hash(made([1, 2, 3]), 0).tolist() == HASHES[0][:3]
+    for result in ODD.values():
+        assert ops.hash(result([1, 2, 3]), 0).tolist() == HASHES[0][:3]
     assert ops.hash(np.array([], np.uint64), 0).shape == (0, 4)
     assert ops.ngrams(1, np.array([], np.uint64)).tolist() == []
 

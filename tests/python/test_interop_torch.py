@@ -197,8 +197,8 @@ def test_floats_that_numpy_lacks_are_numbers(dtype: torch.dtype) -> None:
     r = vl.Ragged(torch.tensor([1.0, 3.0, 2.0, 0.5]).to(dtype), [3, 1])
     wide = vl.Ragged(r.values.float(), [3, 1])
     for op in ("sum", "mean", "max", "min", "softmax", "cumsum", "sort", "any", "argmax"):
-        made, wanted = getattr(r, op)(), getattr(wide, op)()
-        rows, others = (x.values if isinstance(x, vl.Ragged) else x for x in (made, wanted))
+        result, wanted = getattr(r, op)(), getattr(wide, op)()
+        rows, others = (x.values if isinstance(x, vl.Ragged) else x for x in (result, wanted))
         assert rows.dtype == (dtype if others.is_floating_point() else others.dtype)
         assert torch.equal(rows.float(), others.to(rows.dtype).float())
 
@@ -209,9 +209,9 @@ def test_floats_that_numpy_lacks_are_numbers(dtype: torch.dtype) -> None:
 def test_python_numbers_are_as_exact_as_the_dtype(dtype: torch.dtype) -> None:
     x = torch.tensor([1, 3], dtype=dtype)
     r = vl.Ragged(x, [2])
-    for made, wanted in ((r + 0.1, x + 0.1), (1e6 * r, 1e6 * x), (r / 0.3, x / 0.3), (r == 0.1, x == 0.1)):
-        assert made.dtype == wanted.dtype
-        assert made.to_list() == [wanted.tolist()]
+    for result, wanted in ((r + 0.1, x + 0.1), (1e6 * r, 1e6 * x), (r / 0.3, x / 0.3), (r == 0.1, x == 0.1)):
+        assert result.dtype == wanted.dtype
+        assert result.to_list() == [wanted.tolist()]
     if dtype.is_floating_point:
         blank = torch.tensor(0.1, dtype=torch.float64).to(dtype).item()
         for values in (x, x.clone().requires_grad_()):

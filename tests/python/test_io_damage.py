@@ -10,7 +10,7 @@ from varlen import io
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def as_int(tmp_path_factory):
     path = tmp_path_factory.mktemp("damage") / "whole.nrt"
     io.save(path, entries(6, seed=3), row_ids="id")
     return path.read_bytes()

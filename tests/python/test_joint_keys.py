@@ -12,14 +12,14 @@ RAW = {"S": [8, 9], "T": [[1, 2], [3]], "id": [[[1], [2, 3]], [[]]]}
 
 @pytest.fixture(params=["memory", "file"])
 def make(request, tmp_path):
-    def made(raw, **options):
+    def result(raw, **options):
         J = Joint(raw, **options)
         if request.param == "memory":
             return J
         J.save(tmp_path / "j.nrt")
         return Joint(tensors_fp=tmp_path / "j.nrt")
 
-    return made
+    return result
 
 
 def test_keys_are_ragged_views(make):

@@ -33,11 +33,15 @@ def array_lists(draw, dtype=None, row=None):
         raw = rng.integers(0, 2 if dtype.kind == "b" else 100, (2 * length, *row, dtype.itemsize), np.uint8)
         wide = np.ascontiguousarray(raw).view(dtype).reshape(2 * length, *row)
         layout = rng.integers(0, 5)
-        made = [wide[:length], wide[::2], wide[::-2], np.asfortranarray(wide[:length]), wide[length:].copy()][
-            layout
-        ]
-        made.flags.writeable = bool(rng.integers(0, 2))
-        arrays.append(made)
+        result = [
+            wide[:length],
+            wide[::2],
+            wide[::-2],
+            np.asfortranarray(wide[:length]),
+            wide[length:].copy(),
+        ][layout]
+        result.flags.writeable = bool(rng.integers(0, 2))
+        arrays.append(result)
     return arrays
 
 

@@ -30,14 +30,14 @@ def test_forms_of_one_example():
     assert r.row_ids_at(-1) is r.levels[1].row_ids
     assert [x.tolist() for x in r.nested_value_rowids()] == [[0, 0, 0, 1, 1], oracle.row_ids(PARAGRAPHS[1])]
     assert all(type(x) is int for level in r.lod() + r.recursive_sequence_lengths() for x in level)
-    for made in (
+    for result in (
         vl.Ragged.from_lod(r.values, LOD),
         vl.Ragged.from_absolute_offsets(r.values, ABSOLUTE),
         vl.Ragged.from_seq_pos(r.values, STARTS),
         vl.Ragged.from_nested_value_rowids(r.values, r.nested_value_rowids()),
     ):
-        assert made.equals(r)
-        assert made.values is r.values
+        assert result.equals(r)
+        assert result.values is r.values
     inner = vl.Ragged(r.values, levels=r.levels[1:])
     assert vl.Ragged.from_seq_pos(inner, [[0, 3]]).equals(r)
 
@@ -65,7 +65,7 @@ def test_forms_come_back(data):
     for d in range(depth):
         assert r.row_ids_at(d).tolist() == oracle.row_ids(np.diff(absolute[d]))
     counts = [len(x) for x in lengths]
-    for made in (
+    for result in (
         vl.Ragged.from_lod(rows, r.lod()),
         vl.Ragged.from_seq_pos(rows, starts, dim=depth),
         vl.Ragged.from_seq_pos(rows, starts.to_list(), depth),
@@ -73,7 +73,7 @@ def test_forms_come_back(data):
         vl.Ragged.from_nested_row_lengths(rows, r.nested_row_lengths()),
         vl.Ragged.from_nested_value_rowids(rows, r.nested_value_rowids(), counts),
     ):
-        assert made.equals(r)
+        assert result.equals(r)
     # Rows do not say which sequence an empty one at its edge is in: every choice has the same rows.
     for empty in ("before", "after"):
         again = vl.Ragged.from_absolute_offsets(rows, absolute, empty=empty)
@@ -159,8 +159,8 @@ def test_levels_dropped_and_added(data):
 
 def test_a_level_more_two_levels_deeper():
     r = deeper(vl.Ragged(np.arange(10), [3, 2, 5]))
-    made = raised(r.add_level([3, 1, 1, 5], -1))
-    assert made.recursive_sequence_lengths() == [[1, 2, 1], [3, 1, 1, 5]]
+    result = raised(r.add_level([3, 1, 1, 5], -1))
+    assert result.recursive_sequence_lengths() == [[1, 2, 1], [3, 1, 1, 5]]
     assert raised(r.add_level(np.ones(10, int), 3)).recursive_sequence_lengths() == [[3, 2, 5], [1] * 10]
     groups = levels_above(3)[1].lengths
     assert r.add_level(groups[groups > 0], 2).drop_level(2).equals(r)

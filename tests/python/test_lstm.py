@@ -52,8 +52,8 @@ def test_gates_are_right_to_the_last_digits(dtype):
     with np.errstate(over="ignore"):
         wanted = [1 / (1 + np.exp(-wide)), np.tanh(wide)]
     tiny, eps = np.finfo(dtype).tiny, np.finfo(dtype).eps
-    for made, right in zip((gates[:, 2 * width : 3 * width], gates[:, 3 * width :]), wanted, strict=True):
-        np.testing.assert_allclose(made.astype(np.longdouble), right, rtol=4 * float(eps), atol=float(tiny))
+    for result, right in zip((gates[:, 2 * width : 3 * width], gates[:, 3 * width :]), wanted, strict=True):
+        np.testing.assert_allclose(result.astype(np.longdouble), right, rtol=4 * float(eps), atol=float(tiny))
     np.testing.assert_array_equal(state[0], gates[:, 3 * width :])
 
 
@@ -90,8 +90,8 @@ def test_lstm_of_a_padded_as_thinc_runs_it():
     rows = p.to_packed()
     Y = ops.lstm_forward_inference(params, H0, C0, rows, p.size_at_t)
     alone = [ops.lstm_forward_inference(params, H0, C0, np.ones((n, 2)), [1] * n) for n in (2, 0, 3)]
-    made = vl.Padded.from_packed(Y, p.size_at_t, p.lengths, p.indices)
-    for a, b in zip(ops.padded2list(made), alone, strict=True):
+    result = vl.Padded.from_packed(Y, p.size_at_t, p.lengths, p.indices)
+    for a, b in zip(ops.padded2list(result), alone, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
 

@@ -15,13 +15,13 @@ DTYPES = ["bool", "int8", "uint16", "int32", "int64", "float16", "float32", "flo
 
 @given(strategies.lengths(), st.booleans(), st.tuples(reach, reach), st.sampled_from(DTYPES))
 def test_block_mask_is_where_rows_see_each_other(lengths, causal, window, dtype):
-    made = ops.block_mask(lengths, causal, window, dtype=dtype)
+    result = ops.block_mask(lengths, causal, window, dtype=dtype)
     before, behind = (sum(lengths) if x is None else x for x in window)
     sees = np.array(oracle_layout.block_mask(lengths, before, 0 if causal else behind), bool)
     sees = sees.reshape(sum(lengths), -1) if sum(lengths) else np.zeros((0, 0), bool)
-    assert made.dtype == dtype
-    wanted = np.where(sees, 0, -np.inf) if made.dtype.kind == "f" else sees
-    np.testing.assert_array_equal(made, wanted.astype(dtype))
+    assert result.dtype == dtype
+    wanted = np.where(sees, 0, -np.inf) if result.dtype.kind == "f" else sees
+    np.testing.assert_array_equal(result, wanted.astype(dtype))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "float64"])
@@ -67,9 +67,9 @@ def test_mask_is_that_of_pad(lengths, side, round_to, max_len):
     arrays = [np.zeros(n) for n in lengths]
     for most in (None, max_len):
         _, there = ops.pad(arrays, round_to, padding_side=side, max_len=most, mask=True)
-        made = ops.mask(lengths, most, side, round_to=round_to)
-        assert (made.dtype, made.shape) == (np.bool_, there.shape)
-        assert np.array_equal(made, there)
+        result = ops.mask(lengths, most, side, round_to=round_to)
+        assert (result.dtype, result.shape) == (np.bool_, there.shape)
+        assert np.array_equal(result, there)
 
 
 def test_mask_is_as_wide_as_it_is_told():

@@ -35,10 +35,10 @@ def held(nested, depth):
     return [count(part) for part in lists]
 
 
-def same(made, wanted):
+def same(result, wanted):
     """Values, and the numbers NaN among them."""
-    assert made.dtype == wanted.dtype
-    assert np.array_equal(made, wanted, equal_nan=made.dtype.kind == "f")
+    assert result.dtype == wanted.dtype
+    assert np.array_equal(result, wanted, equal_nan=result.dtype.kind == "f")
 
 
 def at_each_level(r):
@@ -56,11 +56,11 @@ plain = partial(strategies.raggeds, dtype="float32", trailing=())
 @given(plain(), st.sampled_from(list(FOLDS)))
 def test_folds_leave_the_levels_above(r, name):
     for level, number, flat in at_each_level(r):
-        made = getattr(r, name)(level=number, **FOLDS[name])
-        assert isinstance(made, vl.Ragged if level else np.ndarray)
+        result = getattr(r, name)(level=number, **FOLDS[name])
+        assert isinstance(result, vl.Ragged if level else np.ndarray)
         if level:
-            assert made.levels == r.levels[:level]
-        same(made.values if level else made, getattr(flat, name)(**FOLDS[name]))
+            assert result.levels == r.levels[:level]
+        same(result.values if level else result, getattr(flat, name)(**FOLDS[name]))
 
 
 @given(strategies.raggeds(dtype="int16", trailing=()), st.sampled_from(["max", "first", "last", "argmin"]))
@@ -78,29 +78,29 @@ def test_rows_stay_rows_under_all_levels(r, name):
     for _, number, flat in at_each_level(r):
         if name in ("reverse", "shift", "roll") and number not in (-1, len(r.levels) - 1):
             continue  # those move whole lists, as test_shift has it
-        made = getattr(r, name)(level=number, **ROWS[name])
-        assert made.levels == r.levels
-        same(made.values, getattr(flat, name)(**ROWS[name]).values)
+        result = getattr(r, name)(level=number, **ROWS[name])
+        assert result.levels == r.levels
+        same(result.values, getattr(flat, name)(**ROWS[name]).values)
 
 
 @given(strategies.raggeds(dtype="int16", trailing=()), st.sampled_from(list(ORDERED)))
 def test_what_is_put_in_order_is_flat_below_its_level(r, name):
     for level, number, flat in at_each_level(r):
-        made = getattr(r, name)(level=number)
+        result = getattr(r, name)(level=number)
         wanted = getattr(flat, name)()
-        assert made.levels[:level] == r.levels[:level]
-        assert made.levels[level:] == wanted.levels
-        same(made.values, wanted.values)
+        assert result.levels[:level] == r.levels[:level]
+        assert result.levels[level:] == wanted.levels
+        same(result.values, wanted.values)
 
 
 @given(strategies.raggeds(dtype="int16", trailing=()), st.integers(1, 3))
 def test_the_best_are_chosen_at_every_level(r, k):
     for level, number, flat in at_each_level(r):
-        for made, wanted in zip(r.topk(k, level=number), flat.topk(k), strict=True):
-            assert made.levels[level:] == wanted.levels
-            same(made.values, wanted.values)
-        for made, wanted in zip(r.topk(k, level=number, dense=True), flat.topk(k, dense=True), strict=True):
-            same(made.values if level else made, wanted)
+        for result, wanted in zip(r.topk(k, level=number), flat.topk(k), strict=True):
+            assert result.levels[level:] == wanted.levels
+            same(result.values, wanted.values)
+        for result, wanted in zip(r.topk(k, level=number, dense=True), flat.topk(k, dense=True), strict=True):
+            same(result.values if level else result, wanted)
 
 
 @pytest.mark.parametrize("name", [*FOLDS, *ROWS, *ORDERED])

@@ -11,8 +11,8 @@ from varlen.testing import oracle, strategies
 TIES = st.sampled_from(["stable", "reversed"])
 
 
-def fields_of(made):
-    return [field.tolist() for field in made[1:]]
+def fields_of(result):
+    return [field.tolist() for field in result[1:]]
 
 
 @st.composite
@@ -27,10 +27,10 @@ def test_pack_is_the_longest_first_step_by_step(r, ties):
     order = oracle.order([len(row) for row in lists], ties)
     steps = oracle.columns(lists, ties)
     sizes = [len(step) for step in steps]
-    for made in (_core.ragged2padded(r.values, r.levels[0], ties), _core.list2padded(lists_of(r), ties)):
-        assert fields_of(made) == [sizes, [len(lists[i]) for i in order], order]
-        assert made[0].tolist() == [step + [0] * (len(lists) - len(step)) for step in steps]
-        assert made[0].dtype == (r.dtype if len(r) else made[0].dtype)
+    for result in (_core.ragged2padded(r.values, r.levels[0], ties), _core.list2padded(lists_of(r), ties)):
+        assert fields_of(result) == [sizes, [len(lists[i]) for i in order], order]
+        assert result[0].tolist() == [step + [0] * (len(lists) - len(step)) for step in steps]
+        assert result[0].dtype == (r.dtype if len(r) else result[0].dtype)
     rows, *fields = _core.ragged2packed(r.values, r.levels[0], ties)
     assert rows.tolist() == [x for step in steps for x in step]
     assert fields_of((rows, *fields)) == [sizes, [len(lists[i]) for i in order], order]
@@ -110,23 +110,23 @@ def test_pack_gives_the_same_for_any_number_of_threads(mbytes, width, kind, ties
         lengths[0] = size // len(lengths)
     values = rng.integers(0, 255, (lengths.sum(), width), np.uint8)
     level = vl.Level(lengths)
-    made = []
+    result = []
     for threads in (1, 3):
         vl.set_num_threads(threads)
         block = _core.ragged2padded(values, level, ties, 9)
         rows = _core.ragged2packed(values, level, ties)
-        made.append((*block, *rows))
+        result.append((*block, *rows))
         for back, found in (_core.padded2ragged(*block), _core.packed2ragged(*rows)):
             assert found == level
             assert np.array_equal(back, values)
     vl.set_num_threads(2)
-    for one, many in zip(*made, strict=True):
+    for one, many in zip(*result, strict=True):
         assert np.array_equal(one, many)
-    data, sizes, sorted_lengths, indices = made[0][:4]
+    data, sizes, sorted_lengths, indices = result[0][:4]
     starts = level.offsets[:-1]
     there = np.arange(len(data))[:, None] < sorted_lengths
     rows = np.where(there, starts[indices] + np.arange(len(data))[:, None], 0)
-    assert np.array_equal(made[0][4], values[rows[there]])
+    assert np.array_equal(result[0][4], values[rows[there]])
     assert np.array_equal(data[there], values[rows[there]])
     assert (data[~there] == 9).all()
     assert sizes.tolist() == there.sum(1).tolist()

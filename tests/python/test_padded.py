@@ -38,11 +38,11 @@ def test_padded_index_chooses_columns_in_their_original_order(case):
     _, p, index = case
     column = oracle.gather(p.indices.tolist(), strategies.as_index(index))
     every = numbers(p)
-    made = p[index]
-    assert numbers(made) == [every[i] for i in sorted(column)]
-    assert len(made.data) == max((len(every[i]) for i in column), default=0)
-    assert checked(made) == made
-    assert made.data.shape[1:] == (len(column), *p.data.shape[2:])
+    result = p[index]
+    assert numbers(result) == [every[i] for i in sorted(column)]
+    assert len(result.data) == max((len(every[i]) for i in column), default=0)
+    assert checked(result) == result
+    assert result.data.shape[1:] == (len(column), *p.data.shape[2:])
 
 
 @given(chosen())

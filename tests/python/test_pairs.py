@@ -27,11 +27,11 @@ def test_pairs_index_both_alike(data):
     array = np.array(LISTS)
     plain = index if isinstance(index, slice) else np.asarray(index, None if len(index) else int)
     for one in (LISTS, tuple(LISTS), array):
-        made = vl.Pairs(one, array * 10)[index]
-        assert type(made.one) is type(one)
-        assert list(made.one) == array[plain].tolist()
-        assert made.two.tolist() == (array * 10)[plain].tolist()
-        assert len(made) == len(made.one)
+        result = vl.Pairs(one, array * 10)[index]
+        assert type(result.one) is type(one)
+        assert list(result.one) == array[plain].tolist()
+        assert result.two.tolist() == (array * 10)[plain].tolist()
+        assert len(result) == len(result.one)
 
 
 def test_pairs_items_are_pairs_of_items():
@@ -86,11 +86,11 @@ def test_minibatch_cuts_everything(kind, size, counts):
     batches = ops.minibatch(size, kind, buffer=2)
     assert len(batches) == len(counts)
     for _ in range(2):
-        made = list(batches)
-        assert [len(batch) for batch in made] == counts
-        assert all(type(batch) is type(kind) for batch in made)
+        result = list(batches)
+        assert [len(batch) for batch in result] == counts
+        assert all(type(batch) is type(kind) for batch in result)
     if isinstance(kind, (list, tuple)):
-        assert [x for batch in made for x in batch] == LISTS
+        assert [x for batch in result for x in batch] == LISTS
 
 
 @pytest.mark.parametrize("kind", list(kinds()), ids=lambda kind: type(kind).__name__)

@@ -23,12 +23,12 @@ def matrices(draw_or_rng, rows, cols, form, transposed):
     heights = np.array([len(m) for m in each], np.int64)
     widths = np.array([m.shape[1] for m in each], np.int64)
     if form == "wide":
-        made = vl.Ragged(flat.reshape(-1, widths[0] if len(widths) else 3), heights)
+        result = vl.Ragged(flat.reshape(-1, widths[0] if len(widths) else 3), heights)
     elif form == "dense":
-        made = flat.reshape(len(each), *(each[0].shape if each else (3, 3)))
+        result = flat.reshape(len(each), *(each[0].shape if each else (3, 3)))
     else:
-        made = vl.Ragged(flat, levels=(Level(heights), Level(np.repeat(widths, heights))))
-    return made, [m.T if transposed else m for m in each]
+        result = vl.Ragged(flat, levels=(Level(heights), Level(np.repeat(widths, heights))))
+    return result, [m.T if transposed else m for m in each]
 
 
 @given(st.data(), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
@@ -50,10 +50,10 @@ def test_each_sequence_is_a_matrix(data, ta, tb, seed):
         ):
             sizes[:] = [3] * n if fixed else sizes
     (a, xs), (b, ys) = matrices(rng, P, K, forms[0], ta), matrices(rng, K, Q, forms[1], tb)
-    made = matmul(a, b, transpose_a=ta, transpose_b=tb)
+    result = matmul(a, b, transpose_a=ta, transpose_b=tb)
     wanted = [x @ y for x, y in zip(xs, ys, strict=True)]
-    assert len(made) == n
-    for got, want, k in zip(made, wanted, K, strict=True):
+    assert len(result) == n
+    for got, want, k in zip(result, wanted, K, strict=True):
         rows = got.to_list() if isinstance(got, vl.Ragged) else got.tolist()
         if k == 0 and "nested" in forms:
             assert not np.any(
@@ -65,10 +65,10 @@ def test_each_sequence_is_a_matrix(data, ta, tb, seed):
             assert rows == []
     if isinstance(a, vl.Ragged) and isinstance(b, vl.Ragged):
         below = matmul(deeper(a), deeper(b), transpose_a=ta, transpose_b=tb)
-        if isinstance(made, vl.Ragged):
-            assert raised(below).equals(made)
+        if isinstance(result, vl.Ragged):
+            assert raised(below).equals(result)
         else:
-            assert np.array_equal(raised(below), made)
+            assert np.array_equal(raised(below), result)
 
 
 def test_rows_of_all_sequences_go_with_one_matrix():
@@ -120,11 +120,11 @@ def test_results_do_not_depend_on_how_matrices_are_grouped():
     rng = np.random.default_rng(1)
     sizes = np.array([3, 1] * 6 + [2])
     r = vl.Ragged(rng.integers(-9, 9, (sizes.sum(), 2)), sizes)
-    made = matmul(r, r, transpose_b=True)
-    assert [m.to_list() for m in made] == [(x @ x.T).tolist() for x in r]
+    result = matmul(r, r, transpose_b=True)
+    assert [m.to_list() for m in result] == [(x @ x.T).tolist() for x in r]
     for i, j in itertools.product(range(3), range(10, 13)):
         part = r[i : j + 1]
-        assert matmul(part, part, transpose_b=True).equals(made[i : j + 1])
+        assert matmul(part, part, transpose_b=True).equals(result[i : j + 1])
 
 
 def test_what_is_no_matrix_or_does_not_fit_is_refused():
@@ -154,7 +154,9 @@ def test_gradients_of_complex_numbers_are_torchs(transpose_a, transpose_b):
     b = torch.tensor([[3 + 4j, 2], [1j, 1 - 1j]], dtype=torch.complex128, requires_grad=True)
 
     def run(a, b):
-        made = matmul(vl.Ragged(a, [2]), vl.Ragged(b, [2]), transpose_a=transpose_a, transpose_b=transpose_b)
-        return made.values if isinstance(made, vl.Ragged) else made
+        result = matmul(
+            vl.Ragged(a, [2]), vl.Ragged(b, [2]), transpose_a=transpose_a, transpose_b=transpose_b
+        )
+        return result.values if isinstance(result, vl.Ragged) else result
 
     assert torch.autograd.gradcheck(run, (a, b))

@@ -242,15 +242,15 @@ def test_slices_take_integers_only():
 def test_ufuncs_work_on_values_and_keep_levels(r, data):
     other = vl.Ragged(data.draw(strategies.rows(r.total, "float64", r.values.shape[1:])), levels=r.levels)
     with np.errstate(all="ignore"):
-        for made, want in [
+        for result, want in [
             (r + other, r.values + other.values),
             (2 - r, 2 - r.values),
             (r == other, r.values == other.values),
             (np.isnan(r), np.isnan(r.values)),
             (abs(-r), abs(r.values)),
         ]:
-            assert_array_equal(made.values, want)
-            assert all(a is b for a, b in zip(made.levels, r.levels, strict=True))
+            assert_array_equal(result.values, want)
+            assert all(a is b for a, b in zip(result.levels, r.levels, strict=True))
         whole, rest = np.divmod(r, 2.0)
         assert_array_equal(whole.values, r.values // 2)
         assert_array_equal(rest.values, r.values % 2)
@@ -269,8 +269,8 @@ def test_arrays_give_each_sequence_its_number(r):
 
 def test_arrays_may_hold_a_row_for_each_sequence():
     r = vl.Ragged(np.ones((3, 2)), [2, 1])
-    made = r * np.array([[[1, 2]], [[3, 4]]])
-    assert made.to_list() == [[[1, 2], [1, 2]], [[3, 4]]]
+    result = r * np.array([[[1, 2]], [[3, 4]]])
+    assert result.to_list() == [[[1, 2], [1, 2]], [[3, 4]]]
     assert (r * np.ones((1, 1, 2))).equals(r)
 
 

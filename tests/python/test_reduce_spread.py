@@ -54,14 +54,14 @@ def test_variances_are_those_of_numpy(case, ddof):
     wide = x.astype(float)
     wanted = oracle.reduce(wide, lengths, lambda rows: var(rows, ddof), np.full(x.shape[1:], NAN))
     wanted = np.asarray(wanted).reshape(len(lengths), *x.shape[1:])
-    made = ops.reduce_var(x, lengths, ddof=ddof)
+    result = ops.reduce_var(x, lengths, ddof=ddof)
     floats = np.dtype(x.dtype).kind not in KINDS
-    assert made.dtype == (x.dtype.newbyteorder("=") if floats else np.float64)
-    assert made.shape == wanted.shape
-    one = CLOSE[made.dtype.itemsize]
-    assert np.allclose(made.astype(float), wanted, rtol=one, atol=one, equal_nan=True)
+    assert result.dtype == (x.dtype.newbyteorder("=") if floats else np.float64)
+    assert result.shape == wanted.shape
+    one = CLOSE[result.dtype.itemsize]
+    assert np.allclose(result.astype(float), wanted, rtol=one, atol=one, equal_nan=True)
     std = ops.reduce_std(x, lengths, ddof=ddof)
-    assert std.dtype == made.dtype
+    assert std.dtype == result.dtype
     assert np.allclose(std.astype(float), np.sqrt(wanted), rtol=one, atol=one, equal_nan=True)
 
 
@@ -71,10 +71,10 @@ def test_logarithms_of_sums(case):
     wide = x.astype(float)
     wanted = oracle.reduce(wide, lengths, logsumexp, np.full(x.shape[1:], -INF))
     wanted = np.asarray(wanted).reshape(len(lengths), *x.shape[1:])
-    made = ops.reduce_logsumexp(x, lengths)
-    one = CLOSE[made.dtype.itemsize]
-    assert np.allclose(made.astype(float), wanted, rtol=one, atol=one)
-    assert made.dtype == ops.reduce_var(x, lengths).dtype
+    result = ops.reduce_logsumexp(x, lengths)
+    one = CLOSE[result.dtype.itemsize]
+    assert np.allclose(result.astype(float), wanted, rtol=one, atol=one)
+    assert result.dtype == ops.reduce_var(x, lengths).dtype
 
 
 @pytest.mark.parametrize("columns", [(), (2,), (3,), (40,), (600,)])
@@ -93,18 +93,18 @@ def test_long_sequences_are_worked_on_in_pieces(dtype, columns):
 def test_empty_sequences_give_what_is_said_beside_any_others(lengths, columns):
     x = np.ones((sum(lengths), *columns))
     for op in (ops.reduce_logsumexp, ops.reduce_var, ops.reduce_std):
-        made = op(x, lengths, empty=7)
-        assert np.all(made[np.array(lengths) == 0] == 7)
-        assert not np.any(made[np.array(lengths) > 0] == 7)
+        result = op(x, lengths, empty=7)
+        assert np.all(result[np.array(lengths) == 0] == 7)
+        assert not np.any(result[np.array(lengths) > 0] == 7)
 
 
 def test_a_large_mean_does_no_harm():
     x = np.random.default_rng(1).normal(size=3000)
     for dtype, mean, one in ((np.float64, 1e9, 1e-6), (np.float32, 1e4, 1e-2)):
         lifted = (x + mean).astype(dtype)
-        made = ops.reduce_var(lifted, [10, 2990])
+        result = ops.reduce_var(lifted, [10, 2990])
         exact = [var(part) for part in np.split(lifted.astype(np.longdouble), [10])]
-        assert np.allclose(made, np.asarray(exact, float), rtol=one)
+        assert np.allclose(result, np.asarray(exact, float), rtol=one)
         assert ops.reduce_var(np.full(9, mean, dtype), [9]).tolist() == [0]
 
 
@@ -113,11 +113,11 @@ def test_a_large_mean_does_no_harm():
 def test_nan_infinity_and_nothing(dtype, columns):
     x = np.array([1, NAN, INF, 3, -INF, 3, -INF, -INF, NAN, -INF, INF, NAN], dtype)
     table = np.repeat(x[:, None], columns, 1)
-    made = ops.reduce_logsumexp(table, [2, 2, 2, 2, 0, 2, 2]).astype(float)
+    result = ops.reduce_logsumexp(table, [2, 2, 2, 2, 0, 2, 2]).astype(float)
     wanted = np.array([NAN, INF, 3, -INF, -INF, NAN, NAN])
-    assert np.array_equal(made, np.repeat(wanted[:, None], columns, 1), equal_nan=True)
-    made = ops.reduce_var(table, [2, 2, 2, 2, 0, 2, 2]).astype(float)
-    assert np.all(np.isnan(made))
+    assert np.array_equal(result, np.repeat(wanted[:, None], columns, 1), equal_nan=True)
+    result = ops.reduce_var(table, [2, 2, 2, 2, 0, 2, 2]).astype(float)
+    assert np.all(np.isnan(result))
     assert ops.reduce_logsumexp(np.array([60000.0, -60000], np.float16), [2]).tolist() == [60000]
     assert ops.reduce_var(x[:0], [0, 0], empty=3).tolist() == [3, 3]
     assert ops.reduce_std(x[:0], [], ddof=1).shape == (0,)
@@ -164,11 +164,11 @@ def test_gradients_are_those_of_small_steps(op, case):
     above, below = forward(x + step, lengths, **BACK[op]), forward(x - step, lengths, **BACK[op])
     d = rng.normal(size=above.shape)
     d[np.asarray(lengths, int) == 0] = 0
-    made = backward(d, x, lengths, **BACK[op])
-    assert made.shape == x.shape
+    result = backward(d, x, lengths, **BACK[op])
+    assert result.shape == x.shape
     moved = np.where(d == 0, 0, np.nan_to_num(above) - np.nan_to_num(below))
     scale = 1 + np.abs(d).sum() * (1 + np.abs(above[np.isfinite(above)]).max(initial=0))
-    assert abs((made * step).sum() - (d * moved).sum() / 2) < 1e-9 * scale
+    assert abs((result * step).sum() - (d * moved).sum() / 2) < 1e-9 * scale
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -177,14 +177,14 @@ def test_gradients_keep_the_dtype(op, dtype):
     x = (np.arange(12).reshape(6, 2) % 5 - 1).astype(dtype)
     d = np.array([[1, 2], [3, 1], [1, 1]]).astype(dtype)
     backward = getattr(ops, f"backprop_reduce_{op}")
-    made = backward(d, x, [2, 1, 3])
-    assert made.dtype == np.dtype(dtype)
+    result = backward(d, x, [2, 1, 3])
+    assert result.dtype == np.dtype(dtype)
     wide = backward(d.astype(float), x.astype(float), [2, 1, 3])
     one = CLOSE[np.dtype(dtype).itemsize]
-    assert np.allclose(made.astype(float), wide, rtol=one, atol=one)
+    assert np.allclose(result.astype(float), wide, rtol=one, atol=one)
     out = np.full_like(x, 7)
     assert backward(d, vl.Ragged(x, [2, 1, 3]), out=out) is out
-    assert out.tobytes() == made.tobytes()
+    assert out.tobytes() == result.tobytes()
 
 
 def test_zeros_in_products_and_in_what_is_divided_by():
@@ -206,8 +206,8 @@ def test_a_ragged_is_reduced_at_any_level(r):
         for below in r.levels[level + 1 :]:
             over = Level.from_offsets(below.offsets[over.offsets])
         for name in ("var", "std", "logsumexp"):
-            made = getattr(r, name)(level=level)
-            flat = made.values if level else made
+            result = getattr(r, name)(level=level)
+            flat = result.values if level else result
             assert np.array_equal(flat, getattr(ops, f"reduce_{name}")(r.values, over), equal_nan=True)
 
 

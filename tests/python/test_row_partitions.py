@@ -20,14 +20,14 @@ def test_doors_of_one_example():
     want = [[3, 1, 4, 1], [], [5, 9, 2], [6], []]
     r = FACE.from_row_splits(DIGITS, [0, 4, 4, 7, 8, 8])
     assert r.to_list() == want
-    for made in (
+    for result in (
         FACE.from_row_lengths(DIGITS, [4, 0, 3, 1, 0]),
         FACE.from_row_starts(DIGITS, [0, 4, 4, 7, 8]),
         FACE.from_row_limits(DIGITS, [4, 4, 7, 8, 8]),
         FACE.from_value_rowids(DIGITS, [0, 0, 0, 0, 2, 2, 2, 3], nrows=5),
     ):
-        assert made.equals(r)
-        assert made.values is DIGITS
+        assert result.equals(r)
+        assert result.values is DIGITS
     assert r.row_splits is r.offsets
     assert r.row_lengths().tolist() == [4, 0, 3, 1, 0]
     assert r.row_starts().tolist() == [0, 4, 4, 7, 8]
@@ -47,7 +47,7 @@ def test_doors_take_what_views_give(data):
     assert r.to_list() == oracle.nest(rows.tolist(), lengths)
     assert r.ragged_rank == depth
     inner = FACE(rows, levels=r.levels[1:]) if depth > 1 else rows
-    for made in (
+    for result in (
         FACE.from_row_splits(inner, r.row_splits),
         FACE.from_row_lengths(inner, r.row_lengths()),
         FACE.from_row_starts(inner, r.row_starts()),
@@ -55,8 +55,8 @@ def test_doors_take_what_views_give(data):
         FACE.from_value_rowids(inner, r.value_rowids(), r.nrows()),
         FACE.from_row_lengths(inner, r.levels[0]),
     ):
-        assert made.equals(r)
-        assert same(made.levels[1:], r.levels[1:])
+        assert result.equals(r)
+        assert same(result.levels[1:], r.levels[1:])
     for views in (r.nested_row_splits, r.nested_row_lengths(), r.nested_value_rowids()):
         assert len(views) == depth
         assert not any(view.flags.writeable for view in views)

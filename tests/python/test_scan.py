@@ -60,31 +60,31 @@ def wanted(name, x, lengths, exclusive, reverse):
         start = {"cumsum": 0, "cumprod": 1}.get(name, bound(x.dtype, name == "cummax"))
     wide = x.astype(float if kind(x.dtype) not in WHOLE else object)
     start = None if start is None else np.array(start, wide.dtype)  # else NumPy takes it for an int64
-    made = oracle.scan(wide, lengths, OPS[name], start, reverse)
-    shape = (len(made), *x.shape[1:])
-    return np.array([np.broadcast_to(row, shape[1:]) for row in made], wide.dtype).reshape(shape)
+    result = oracle.scan(wide, lengths, OPS[name], start, reverse)
+    shape = (len(result), *x.shape[1:])
+    return np.array([np.broadcast_to(row, shape[1:]) for row in result], wide.dtype).reshape(shape)
 
 
 @given(numbers(), st.sampled_from(list(OPS)), st.sampled_from(FLAGS))
 def test_rows_are_joined_with_those_before_them(case, name, flags):
     x, lengths = case
     exclusive, reverse = flags
-    made = getattr(ops, name)(x, lengths, exclusive=exclusive, reverse=reverse)
+    result = getattr(ops, name)(x, lengths, exclusive=exclusive, reverse=reverse)
     native = x.dtype.newbyteorder("=")
-    assert made.shape == x.shape
+    assert result.shape == x.shape
     if name in NUMPY and kind(x.dtype) in WHOLE:
-        assert made.dtype == NUMPY[name](x[:0].reshape(-1)).dtype
+        assert result.dtype == NUMPY[name](x[:0].reshape(-1)).dtype
     else:
-        assert made.dtype == native
+        assert result.dtype == native
     expected = wanted(name, x, lengths, exclusive, reverse)
-    assert np.array_equal(made, expected.astype(made.dtype))
+    assert np.array_equal(result, expected.astype(result.dtype))
 
 
 @given(numbers(), st.sampled_from(["cummax", "cummin"]), st.sampled_from(FLAGS))
 def test_extremes_say_which_row_they_are(case, name, flags):
     x, lengths = case
     exclusive, reverse = flags
-    made, which = getattr(ops, name)(x, lengths, exclusive=exclusive, reverse=reverse, which=True)
+    result, which = getattr(ops, name)(x, lengths, exclusive=exclusive, reverse=reverse, which=True)
     assert which.dtype == np.int64
     better = operator.gt if name == "cummax" else operator.lt
     for begin, end in zip(oracle.offsets(lengths), oracle.offsets(lengths)[1:], strict=False):
@@ -97,19 +97,24 @@ def test_extremes_say_which_row_they_are(case, name, flags):
                     best = row
                 found = before if exclusive else best
                 assert which[(row, *at)] == (-1 if found is None else found - begin)
-                assert found is None or made[(row, *at)] == x[(found, *at)]
+                assert found is None or result[(row, *at)] == x[(found, *at)]
 
 
 def test_a_ragged_gives_a_ragged_and_methods_take_a_level():
     r = vl.Ragged.from_list([[[1, 2], [], [3]], [], [[4], [5, 6]]])
     assert ops.cumsum(r).to_list() == r.cumsum().to_list() == [[[1, 3], [], [3]], [], [[4], [5, 11]]]
     assert r.cumsum(level=0).to_list() == [[[1, 3], [], [6]], [], [[4], [9, 15]]]
-    assert r.cumsum(-2, exclusive=True, reverse=True).to_list() == [[[5, 3], [], [0]], [], [[11], [6, 0]]]
-    assert r.cumprod(0).to_list() == [[[1, 2], [], [6]], [], [[4], [20, 120]]]
+    backwards = r.cumsum(level=-2, exclusive=True, reverse=True).to_list()
+    assert backwards == [
+        [[5, 3], [], [0]],
+        [],
+        [[11], [6, 0]],
+    ]
+    assert r.cumprod(level=0).to_list() == [[[1, 2], [], [6]], [], [[4], [20, 120]]]
     assert r.cummax().to_list() == r.to_list()
     assert r.cummin(level=0).to_list() == [[[1, 1], [], [1]], [], [[4], [4, 4]]]
-    made, which = ops.cummin(r, which=True)
-    assert made.levels is r.levels or made.levels == r.levels
+    result, which = ops.cummin(r, which=True)
+    assert result.levels is r.levels or result.levels == r.levels
     assert which.to_list() == [[[0, 0], [], [0]], [], [[0], [0, 0]]]
     assert ops.cumsum(np.ones(3, bool), Level([2, 1])).tolist() == [1, 2, 1]
     with pytest.raises(IndexError, match="level: 2 is out of range"):
@@ -160,12 +165,12 @@ def test_floats_are_added_as_they_say(columns, reverse):
 
     assert ops.cumsum(x, lengths, reverse=reverse).tobytes() == each(x).tobytes()
     f32 = x.astype(np.float32)
-    made = ops.cumsum(f32, lengths, reverse=reverse)
-    assert np.allclose(made, each(f32.astype(float)), rtol=2.0**-23, atol=1e-12)
+    result = ops.cumsum(f32, lengths, reverse=reverse)
+    assert np.allclose(result, each(f32.astype(float)), rtol=2.0**-23, atol=1e-12)
     for half in ("float16", ml_dtypes.bfloat16):
         h = x.astype(half)
-        made = ops.cumsum(h, lengths, reverse=reverse)
-        assert made.tobytes() == each(h.astype(np.float32)).astype(half).tobytes()
+        result = ops.cumsum(h, lengths, reverse=reverse)
+        assert result.tobytes() == each(h.astype(np.float32)).astype(half).tobytes()
 
 
 def test_whole_numbers_wrap_as_numpys_do():
@@ -201,11 +206,11 @@ def test_a_giant_sequence_is_the_sum_of_its_parts(threads):
     threads(3)
     x = np.ones(3_000_000, np.float32)
     for reverse in (False, True):
-        made = ops.cumsum(x, [len(x)], reverse=reverse)
+        result = ops.cumsum(x, [len(x)], reverse=reverse)
         count = np.arange(1, len(x) + 1, dtype=np.float32)
-        assert np.array_equal(made, count[::-1] if reverse else count)
+        assert np.array_equal(result, count[::-1] if reverse else count)
         before = ops.cumsum(x, [len(x)], reverse=reverse, exclusive=True)
-        assert np.array_equal(before, made - 1)
+        assert np.array_equal(before, result - 1)
     y = np.arange(3_000_000) % 1_000_003
     most, which = ops.cummax(y, [len(y)], which=True)
     assert np.array_equal(most, np.maximum.accumulate(y))
@@ -269,9 +274,9 @@ def test_gradients_of_products_are_right_at_zeros(case, flags):
         assert np.allclose((d * (more - less)).sum(0), back[k], rtol=1e-9, atol=1e-9)
     for dtype, rounds in (("float32", 1e-5), ("float16", 1e-2), (ml_dtypes.bfloat16, 6e-2)):
         few = np.array([2, 0, -1, 0.5], dtype), np.array([1, 2, 3, 4], dtype)
-        made = ops.backprop_cumprod(few[1], few[0], [3, 1])
-        assert made.dtype == dtype
-        assert np.allclose(made.astype(float), [1, -2, 0, 4], rtol=rounds)
+        result = ops.backprop_cumprod(few[1], few[0], [3, 1])
+        assert result.dtype == dtype
+        assert np.allclose(result.astype(float), [1, -2, 0, 4], rtol=rounds)
 
 
 X = np.arange(8.0).reshape(4, 2)

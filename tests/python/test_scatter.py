@@ -36,8 +36,8 @@ def wide(array):
 
 
 def added(start, indices, values):
-    made = oracle.scatter_add(list(wide(start)), indices.ravel().tolist(), list(wide(values)))
-    return np.array(made).reshape(start.shape).astype(start.dtype.newbyteorder("="))
+    result = oracle.scatter_add(list(wide(start)), indices.ravel().tolist(), list(wide(values)))
+    return np.array(result).reshape(start.shape).astype(start.dtype.newbyteorder("="))
 
 
 @st.composite
@@ -100,10 +100,10 @@ def test_lookups_of_small_numbers():
 
 def test_ragged_indices_give_a_ragged():
     r = vl.Ragged([[0, 1], [3, 3], [2, 2]], [2, 0, 1])
-    made = ops.gather_add(np.arange(4) * 10, r)
-    assert made.to_list() == [[10, 60], [], [40]]
-    assert made.levels == r.levels
-    assert ops.backprop_gather_add(made, r, 4).tolist() == [10, 10, 80, 120]
+    result = ops.gather_add(np.arange(4) * 10, r)
+    assert result.to_list() == [[10, 60], [], [40]]
+    assert result.levels == r.levels
+    assert ops.backprop_gather_add(result, r, 4).tolist() == [10, 10, 80, 120]
 
 
 @given(lookups())
@@ -162,9 +162,9 @@ def test_lookups_are_the_same_for_any_threads(dtype, columns, V):
         for threads in (1, 3):
             vl.set_num_threads(threads)
             table = ops.backprop_gather_add(dY, indices, V)
-            made = ops.gather_add(table, indices)
+            result = ops.gather_add(table, indices)
             ops.scatter_add(table, indices[:, 1], dY)
-            found.append((table.tobytes(), made.tobytes()))
+            found.append((table.tobytes(), result.tobytes()))
     finally:
         vl.set_num_threads(before)
     assert found[0] == found[1]

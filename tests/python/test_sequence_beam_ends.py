@@ -32,10 +32,10 @@ def test_any_of_several_tokens_ends_a_hypothesis(end):
     for like in (FOLLOWS, torch.from_numpy(FOLLOWS)):
         beam = searched(end, like=like)
         for source in range(2):
-            made = [tuple(tokens) for tokens in beam.hypotheses()[source].to_list()]
-            assert sorted(made) == sorted(every)
-            assert [tokens[-1] for tokens in made] == beam.tokens[source].tolist()
-            assert [tokens[-1] in (1, 2) for tokens in made] == beam.finished[source].tolist()
+            result = [tuple(tokens) for tokens in beam.hypotheses()[source].to_list()]
+            assert sorted(result) == sorted(every)
+            assert [tokens[-1] for tokens in result] == beam.tokens[source].tolist()
+            assert [tokens[-1] in (1, 2) for tokens in result] == beam.finished[source].tolist()
 
 
 def test_one_token_may_come_in_a_list_and_none_as_none():
@@ -134,8 +134,8 @@ def test_beam_names_what_it_was_given(call, error, text):
 def test_states_of_stacked_layers_are_gathered():
     beam = vl.Beam(2).step(np.float32([[-1, -2], [-3, -1]]), 2)
     h = np.arange(6).reshape(2, 3)
-    made = beam.gather(((h, h + 1), (h + 2, h + 3)))
-    assert [[one.tolist() for one in layer] for layer in made] == [
+    result = beam.gather(((h, h + 1), (h + 2, h + 3)))
+    assert [[one.tolist() for one in layer] for layer in result] == [
         [(h + a)[[0, 0, 1, 1]].tolist() for a in pair] for pair in ((0, 1), (2, 3))
     ]
     with pytest.raises(ValueError, match=r"state\[1\]\[0\]: has 3 rows, but there were 2 hypotheses"):

@@ -14,10 +14,10 @@ from varlen.testing import strategies
 
 def concat(*parts):
     """At one level, and two levels deeper."""
-    made = vl.sequence_concat(parts)
+    result = vl.sequence_concat(parts)
     below = raised(vl.sequence_concat([deeper(part) for part in parts]))
-    assert below.equals(made)
-    return made.to_list()
+    assert below.equals(result)
+    return result.to_list()
 
 
 def test_concat_gives_what_paddle_gives():
@@ -26,27 +26,27 @@ def test_concat_gives_what_paddle_gives():
     assert concat(vl.Ragged([1, 2, 3], [3, 0]), vl.Ragged([6, 7, 8], [2, 1])) == [[1, 2, 3, 6, 7], [8]]
     assert concat(vl.Ragged([1, 2, 3], [0, 3]), vl.Ragged([6, 7], [2, 0])) == [[6, 7], [1, 2, 3]]
     for one, two in (([7, 3], [12, 8]), ([10, 0], [20, 0]), ([0, 10], [0, 20])):
-        made = concat(vl.Ragged(np.zeros(10), one), vl.Ragged(np.zeros(20), two))
-        assert [len(row) for row in made] == np.add(one, two).tolist()
+        result = concat(vl.Ragged(np.zeros(10), one), vl.Ragged(np.zeros(20), two))
+        assert [len(row) for row in result] == np.add(one, two).tolist()
     assert concat(a) == a.to_list()
 
 
 def test_concat_merges_two_levels_as_once_designed():
     a = vl.Ragged(np.arange(4), offsets=[[0, 2, 4], [0, 1, 2, 3, 4]])
     b = vl.Ragged(np.arange(5) + 10, offsets=[[0, 3, 5], [0, 1, 3, 4, 4, 5]])
-    made = vl.sequence_concat([a, b], level=0)
-    assert made.levels[0].offsets.tolist() == [0, 5, 9]
-    assert made.levels[1].lengths.tolist() == [1, 1, 1, 2, 1, 1, 1, 0, 1]
-    assert made.values.tolist() == [0, 1, 10, 11, 12, 13, 2, 3, 14]
-    assert made.equals(vl.concatenate([a, b], axis=1))
+    result = vl.sequence_concat([a, b], level=0)
+    assert result.levels[0].offsets.tolist() == [0, 5, 9]
+    assert result.levels[1].lengths.tolist() == [1, 1, 1, 2, 1, 1, 1, 0, 1]
+    assert result.values.tolist() == [0, 1, 10, 11, 12, 13, 2, 3, 14]
+    assert result.equals(vl.concatenate([a, b], axis=1))
 
 
 @given(st.integers(0, 5), st.integers(1, 4), strategies.dtypes(), st.data())
 def test_concat_is_what_the_oracle_says(n, k, dtype, data):
     each = [data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)) for _ in range(k)]
     parts = [vl.Ragged(np.arange(sum(x)).astype(dtype), np.array(x, np.int64)) for x in each]
-    made = concat(*parts)
-    assert made == oracle.sequence_concat([part.to_list() for part in parts])
+    result = concat(*parts)
+    assert result == oracle.sequence_concat([part.to_list() for part in parts])
     backs = backprop_sequence_concat(vl.sequence_concat(parts), parts)
     assert all(back.equals(part) for back, part in zip(backs, parts, strict=True))
 
@@ -57,13 +57,13 @@ def test_concat_has_the_gradient_of_autograd():
     xs = [torch.randn(each[1].total, 2, dtype=torch.float64, requires_grad=True) for each in levels]
     parts = [vl.Ragged(x, levels=each) for x, each in zip(xs, levels, strict=True)]
     for level in (-1, 0):
-        made = vl.sequence_concat(parts, level=level)
+        result = vl.sequence_concat(parts, level=level)
         plain = vl.sequence_concat(
             [part._make(part.values.detach(), part.levels) for part in parts], level=level
         )
-        assert torch.equal(made.values, plain.values)
-        d = torch.randn(made.values.shape, dtype=torch.float64)
-        wanted = torch.autograd.grad(made.values, xs, d)
+        assert torch.equal(result.values, plain.values)
+        d = torch.randn(result.values.shape, dtype=torch.float64)
+        wanted = torch.autograd.grad(result.values, xs, d)
         for backs in (
             backprop_sequence_concat(d, parts, level=level),
             backprop_sequence_concat(d.numpy(), parts, level=level),

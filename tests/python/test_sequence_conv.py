@@ -22,10 +22,10 @@ def columns(r, *window, padding=None):
 
 def test_conv_lays_out_the_windows_that_paddle_does():
     r = vl.Ragged(np.array([[1.0, 1], [2, 2], [3, 3], [4, 4]]), [3, 1])
-    made = columns(r, -1, 3)
-    assert made == [[[0, 0, 1, 1, 2, 2], [1, 1, 2, 2, 3, 3], [2, 2, 3, 3, 0, 0]], [[0, 0, 4, 4, 0, 0]]]
-    made = columns(r, -1, 3, padding=np.array([[-1.0, -1], [-2, -2]]))
-    assert made == [
+    result = columns(r, -1, 3)
+    assert result == [[[0, 0, 1, 1, 2, 2], [1, 1, 2, 2, 3, 3], [2, 2, 3, 3, 0, 0]], [[0, 0, 4, 4, 0, 0]]]
+    result = columns(r, -1, 3, padding=np.array([[-1.0, -1], [-2, -2]]))
+    assert result == [
         [[-1, -1, 1, 1, 2, 2], [1, 1, 2, 2, 3, 3], [2, 2, 3, 3, -2, -2]],
         [[-1, -1, 4, 4, -2, -2]],
     ]
@@ -37,11 +37,11 @@ def test_conv_lays_out_the_windows_that_paddle_does():
 
 def test_conv_takes_inner_sequences_together():
     r = vl.Ragged(np.array([[1.0], [2], [3]]), [[2], [2, 1]])
-    made = vl.sequence_conv(r, np.eye(2), 0, level=0)
-    assert made.values.tolist() == [[1, 2], [2, 3], [3, 0]]
-    assert made.levels == r.levels
-    made = vl.sequence_conv(r, np.eye(2), 0, context_stride=2, level=0)
-    assert made.to_list() == [[[1, 2], [3, 0]]]
+    result = vl.sequence_conv(r, np.eye(2), 0, level=0)
+    assert result.values.tolist() == [[1, 2], [2, 3], [3, 0]]
+    assert result.levels == r.levels
+    result = vl.sequence_conv(r, np.eye(2), 0, context_stride=2, level=0)
+    assert result.to_list() == [[[1, 2], [3, 0]]]
 
 
 @given(strategies.lengths(5, 4), st.integers(-4, 4), st.integers(1, 4), st.booleans(), st.integers(1, 2))
@@ -50,13 +50,13 @@ def test_conv_is_what_the_oracle_says(lengths, start, length, padded, stride):
     r = vl.Ragged(rng.integers(-9, 9, (sum(lengths), 2)).astype(float), np.array(lengths, np.int64))
     weights = rng.integers(-9, 9, (2 * length, 3)).astype(float)
     pads = rng.integers(-9, 9, (max(0, -start) + max(0, start + length - 1), 2)).astype(float)
-    made = everywhere(
+    result = everywhere(
         lambda x: vl.sequence_conv(x, weights, start, length, stride, pads if padded else None), r
     )
     plain = pads.tolist() if padded else None
-    assert made == oracle.sequence_conv(r.to_list(), weights.tolist(), start, length, plain, stride)
-    made = everywhere(lambda x: vl.row_conv(x, weights[:, :2]), r)
-    assert made == oracle.row_conv(r.to_list(), weights[:, :2].tolist())
+    assert result == oracle.sequence_conv(r.to_list(), weights.tolist(), start, length, plain, stride)
+    result = everywhere(lambda x: vl.row_conv(x, weights[:, :2]), r)
+    assert result == oracle.row_conv(r.to_list(), weights[:, :2].tolist())
 
 
 @pytest.mark.parametrize("start", [-4, -1, 1, 3])
@@ -73,10 +73,10 @@ def test_conv_has_the_gradients_of_autograd(start):
             r = vl.Ragged(x, levels=levels)
             return vl.sequence_conv(r, weights, start, 3, stride, pads, bias, level=level).values
 
-        made = conv(*tensors)
-        assert np.allclose(made.detach().numpy(), conv(*arrays))
-        d = rng.normal(size=made.shape)
-        wanted = torch.autograd.grad(made, tensors, torch.tensor(d))
+        result = conv(*tensors)
+        assert np.allclose(result.detach().numpy(), conv(*arrays))
+        d = rng.normal(size=result.shape)
+        wanted = torch.autograd.grad(result, tensors, torch.tensor(d))
         for kind in (np.asarray, torch.tensor):
             x, weights, pads, _ = (kind(each) for each in arrays)
             r = vl.Ragged(x, levels=levels)
@@ -91,9 +91,9 @@ def test_row_conv_has_the_gradients_of_autograd():
     rng = np.random.default_rng(1)
     x, weights = (torch.tensor(rng.normal(size=s), requires_grad=True) for s in ((5, 2), (3, 2)))
     r = vl.Ragged(x, [2, 0, 3])
-    made = vl.row_conv(r, weights).values
-    d = torch.randn(made.shape, dtype=made.dtype)
-    wanted = torch.autograd.grad(made, (x, weights), d)
+    result = vl.row_conv(r, weights).values
+    d = torch.randn(result.shape, dtype=result.dtype)
+    wanted = torch.autograd.grad(result, (x, weights), d)
     for kind in (torch.Tensor.numpy, torch.Tensor.clone):
         of = r._make(kind(x.detach()), r.levels)
         for r in (of, deeper(of)):
@@ -106,10 +106,10 @@ def test_row_conv_has_the_gradients_of_autograd():
 def test_row_conv_takes_rectangles():
     block = np.arange(12.0).reshape(2, 3, 2)
     weights = np.array([[1.0, 1], [10, 10]])
-    made = vl.row_conv(block, weights)
-    assert made.shape == block.shape
-    assert np.array_equal(made[:, :2], block[:, :2] + 10 * block[:, 1:])
-    assert backprop_row_conv(made, block, weights)[0].shape == block.shape
+    result = vl.row_conv(block, weights)
+    assert result.shape == block.shape
+    assert np.array_equal(result[:, :2], block[:, :2] + 10 * block[:, 1:])
+    assert backprop_row_conv(result, block, weights)[0].shape == block.shape
 
 
 def test_conv_refuses_what_does_not_fit():
@@ -142,8 +142,8 @@ def test_conv_takes_lists_and_refuses_other_kinds():
     with pytest.raises(TypeError, match="bias: expected an array as input is one, got Tensor"):
         vl.sequence_conv(r, np.ones((2, 1)), bias=torch.ones(1))
     half = vl.Ragged(torch.ones((3, 1), dtype=torch.bfloat16), [3])
-    made = vl.sequence_conv(half, torch.ones((2, 1), dtype=torch.bfloat16))
-    assert (made.dtype, made.values.ravel().tolist()) == (torch.bfloat16, [1, 2, 2])
+    result = vl.sequence_conv(half, torch.ones((2, 1), dtype=torch.bfloat16))
+    assert (result.dtype, result.values.ravel().tolist()) == (torch.bfloat16, [1, 2, 2])
 
 
 HALVES = ["float16", "bfloat16"]
@@ -163,16 +163,16 @@ def test_conv_adds_halves_up_in_float32(name):
         assert back.dtype == x.dtype
         assert (back.astype(float) == count).all()
     steps = np.array([[1.0]] + [[2.0**-9]] * 8, x.dtype)
-    made = vl.row_conv(vl.Ragged(np.ones((9, 1), x.dtype), [9]), steps)
-    assert float(made.values[0, 0]) == 1 + 2.0**-6
+    result = vl.row_conv(vl.Ragged(np.ones((9, 1), x.dtype), [9]), steps)
+    assert float(result.values[0, 0]) == 1 + 2.0**-6
 
 
 def test_row_conv_adds_halves_of_tensors_up_in_float32():
     torch = pytest.importorskip("torch")
     for dtype in (torch.float16, torch.bfloat16):
         steps = torch.tensor([[1.0]] + [[2.0**-9]] * 8, dtype=dtype)
-        made = vl.row_conv(vl.Ragged(torch.ones((9, 1), dtype=dtype), [9]), steps).values
-        assert (made.dtype, float(made[0, 0])) == (dtype, 1 + 2.0**-6)
+        result = vl.row_conv(vl.Ragged(torch.ones((9, 1), dtype=dtype), [9]), steps).values
+        assert (result.dtype, float(result[0, 0])) == (dtype, 1 + 2.0**-6)
 
 
 @pytest.mark.parametrize("name", HALVES)
@@ -180,8 +180,8 @@ def test_conv_keeps_halves(name):
     dtype = half(name)
     x, pads = np.ones((3, 1), dtype), np.full((1, 1), 5, dtype)
     r = vl.Ragged(x, [3])
-    made = vl.sequence_conv(r, np.ones((2, 1), dtype), padding_data=pads, bias=x[0])
-    assert (made.dtype, made.values.ravel().tolist()) == (dtype, [7, 3, 3])
+    result = vl.sequence_conv(r, np.ones((2, 1), dtype), padding_data=pads, bias=x[0])
+    assert (result.dtype, result.values.ravel().tolist()) == (dtype, [7, 3, 3])
     backs = backprop_sequence_conv(x, r, np.ones((2, 1), dtype), padding_data=pads)
     assert [rows_of(back).dtype for back in backs] == [dtype] * 4
     assert [rows_of(back).dtype for back in backprop_row_conv(x, r, x)] == [dtype] * 2
@@ -205,11 +205,11 @@ def test_conv_of_complex_numbers_has_the_gradients_of_autograd():
         arrays = [each.real.copy() if k == real else each for k, each in enumerate(arrays)]
         tensors = [torch.tensor(each, requires_grad=True) for each in arrays]
         for call, backprop in ((conv, backprop_sequence_conv), (ahead, backprop_row_conv)):
-            made = call(*tensors)
-            assert np.allclose(made.detach().numpy(), call(*arrays))
+            result = call(*tensors)
+            assert np.allclose(result.detach().numpy(), call(*arrays))
             assert torch.autograd.gradcheck(call, tensors)
-            d = rng.normal(size=made.shape) + 1j * rng.normal(size=made.shape)
-            wanted = torch.autograd.grad(made, tensors, torch.tensor(d), allow_unused=True)
+            d = rng.normal(size=result.shape) + 1j * rng.normal(size=result.shape)
+            wanted = torch.autograd.grad(result, tensors, torch.tensor(d), allow_unused=True)
             for kind in (np.asarray, torch.tensor):
                 x, weights, pads = (kind(each) for each in arrays)
                 r = vl.Ragged(x, levels=levels)
@@ -263,16 +263,16 @@ def test_conv_names_a_window_too_far_away(start):
 
 def test_conv_keeps_what_padding_adds_to_integers():
     r = vl.Ragged(np.array([[1], [2]]), [2])
-    made = vl.sequence_conv(r, np.array([[1], [1]]), padding_data=np.array([[0.5]]))
-    assert made.values.ravel().tolist() == [1.5, 3]
+    result = vl.sequence_conv(r, np.array([[1], [1]]), padding_data=np.array([[0.5]]))
+    assert result.values.ravel().tolist() == [1.5, 3]
 
 
 @pytest.mark.parametrize("dtype", [">f2", ">f4", ">c8"])
 def test_conv_takes_numbers_of_another_byte_order(dtype):
     x, weights = np.array([[1], [2]], dtype), np.array([[1], [10]], dtype)
     r, native = vl.Ragged(x, [2]), np.dtype(dtype).newbyteorder("=")
-    made = vl.sequence_conv(r, weights, 0, padding_data=x[:1])
-    assert (made.dtype, made.values.ravel().tolist()) == (native, [21, 12])
+    result = vl.sequence_conv(r, weights, 0, padding_data=x[:1])
+    assert (result.dtype, result.values.ravel().tolist()) == (native, [21, 12])
     assert vl.sequence_conv(r, weights, 0).values.ravel().tolist() == [21, 2]
     assert vl.row_conv(r, weights).values.ravel().tolist() == [21, 2]
     backs = backprop_sequence_conv(x, r, weights, 0, padding_data=x[:1])

@@ -82,9 +82,9 @@ def test_numbers_that_are_no_integers_are_refused():
     ],
 )
 def test_lengths_of_levels_are_read_however_they_come(length):
-    made = vl.sequence_unpad(BLOCK, length)
-    assert made.to_list() == [[[0]], [[4, 5], [6]]]
-    back = sequence.backprop_sequence_unpad(made, BLOCK, length)
+    result = vl.sequence_unpad(BLOCK, length)
+    assert result.to_list() == [[[0]], [[4, 5], [6]]]
+    back = sequence.backprop_sequence_unpad(result, BLOCK, length)
     assert back.tolist() == [[[0, 0], [0, 0]], [[4, 5], [6, 0]]]
 
 
@@ -108,8 +108,8 @@ def test_lengths_of_one_level_are_read_however_they_come():
 def test_masks_are_made_of_floats_of_any_width():
     torch = pytest.importorskip("torch")
     for dtype in (torch.bfloat16, torch.float16, torch.float8_e5m2, torch.float64):
-        made = vl.sequence_mask(torch.tensor([2.0, 0.5]).to(dtype))
-        assert made.tolist() == [[1, 1], [1, 0]]
+        result = vl.sequence_mask(torch.tensor([2.0, 0.5]).to(dtype))
+        assert result.tolist() == [[1, 1], [1, 0]]
     with pytest.raises(ValueError, match=r"^x: the length at \(0,\) is nan"):
         vl.sequence_mask(torch.tensor([float("nan")]).bfloat16())
 
@@ -159,8 +159,8 @@ def test_places_of_nothing_need_no_dtype():
     assert np.array_equal(vl.sequence_scatter(block, index, np.zeros(0)), block)
     assert sequence.backprop_sequence_scatter(block, index)[1].lengths.tolist() == [0, 0]
     torch = pytest.importorskip("torch")
-    made = vl.sequence_scatter(torch.tensor(block), index, torch.zeros(0, dtype=torch.float64))
-    assert np.array_equal(made.numpy(), block)
+    result = vl.sequence_scatter(torch.tensor(block), index, torch.zeros(0, dtype=torch.float64))
+    assert np.array_equal(result.numpy(), block)
 
 
 def test_reshape_names_the_first_sequence_that_does_not_divide():

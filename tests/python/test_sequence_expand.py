@@ -20,15 +20,15 @@ def over(*lengths):
 
 def expanded(x, y, ref_level=-1):
     """At one level, and two levels deeper, where the repeats stay in the sequences above."""
-    made = vl.sequence_expand(x, y, ref_level)
+    result = vl.sequence_expand(x, y, ref_level)
     below = vl.sequence_expand(deeper(x), y, ref_level)
     times = y.levels[ref_level]
     outer, inner = levels_above(len(x))
     assert below.levels[0] == outer
     assert below.levels[1].offsets.tolist() == times.offsets[inner.offsets].tolist()
-    assert below.levels[2:] == made.levels
-    assert np.array_equal(below.values, made.values)
-    return made.values.tolist(), made.lengths.tolist()
+    assert below.levels[2:] == result.levels
+    assert np.array_equal(below.values, result.values)
+    return result.values.tolist(), result.lengths.tolist()
 
 
 def test_sequences_are_repeated_as_paddle_repeats_them():
@@ -40,9 +40,9 @@ def test_sequences_are_repeated_as_paddle_repeats_them():
     with pytest.raises(ValueError, match="x: has 2 sequences, but the level of y has 4 sequences"):
         vl.sequence_expand(x, y, -1)
     block = vl.Ragged(np.arange(4).reshape(1, 2, 2), [1])
-    made = vl.sequence_expand(block, over([2], [1, 1]), ref_level=0)
-    assert made.values.tolist() == [[[0, 1], [2, 3]]] * 2
-    assert made.lengths.tolist() == [1, 1]
+    result = vl.sequence_expand(block, over([2], [1, 1]), ref_level=0)
+    assert result.values.tolist() == [[[0, 1], [2, 3]]] * 2
+    assert result.lengths.tolist() == [1, 1]
     one = vl.Ragged([1, 2, 3, 4], [1, 1, 1, 1])
     assert expanded(one, over([2, 2, 2, 2])) == ([1, 1, 2, 2, 3, 3, 4, 4], [1] * 8)
     x = vl.Ragged([1, 2, 3, 4, 5], [2, 3])
@@ -62,8 +62,8 @@ def test_sequences_are_repeated_as_paddle_repeats_them():
     ],
 )
 def test_rows_are_repeated_as_paddle_repeats_them(rows, lengths, ref_level, wanted):
-    made = vl.sequence_expand(rows, over(*lengths), ref_level)
-    assert made.tolist() == wanted
+    result = vl.sequence_expand(rows, over(*lengths), ref_level)
+    assert result.tolist() == wanted
     column = vl.sequence_expand(np.array(rows, np.int16)[:, None], over(*lengths), ref_level)
     assert (column.shape, column.dtype) == ((len(wanted), 1), np.int16)
     assert column[:, 0].tolist() == wanted
@@ -79,19 +79,19 @@ def test_gradients_are_those_of_paddle():
     x = vl.Ragged(np.ones(4), [1, 3])
     assert everywhere(lambda x: backprop_sequence_expand(np.arange(1.0, 9), x, y, 0), x) == [[3], [9, 11, 13]]
     x, y = vl.Ragged(np.ones(4), [1, 1, 0, 1, 1]), over([0, 2, 4, 2, 0])
-    made = everywhere(lambda x: backprop_sequence_expand([1.0, 2, 3, 4], x, y), x)
-    assert made == [[0], [3], [], [7], [0]]
+    result = everywhere(lambda x: backprop_sequence_expand([1.0, 2, 3, 4], x, y), x)
+    assert result == [[0], [3], [], [7], [0]]
 
 
 def test_rows_are_repeated_for_every_row_of_another():
-    made = vl.sequence_expand_as([1, 2, 3, 4], over([3, 3, 1, 1]))
-    assert made.values.tolist() == [1, 1, 1, 2, 2, 2, 3, 4]
+    result = vl.sequence_expand_as([1, 2, 3, 4], over([3, 3, 1, 1]))
+    assert result.values.tolist() == [1, 1, 1, 2, 2, 2, 3, 4]
     y = over([2, 2, 0, 3, 3])
-    made = vl.sequence_expand_as(vl.Ragged([1, 2, 3, 4, 5], [2, 3]), y)
-    assert made.values.tolist() == [1, 1, 2, 2, 4, 4, 4, 5, 5, 5]
-    assert made.levels == y.levels
-    made = vl.sequence_expand_as(np.arange(1, 6)[:, None], over([0, 4, 0, 6, 0]))
-    assert made.values[:, 0].tolist() == [2] * 4 + [4] * 6
+    result = vl.sequence_expand_as(vl.Ragged([1, 2, 3, 4, 5], [2, 3]), y)
+    assert result.values.tolist() == [1, 1, 2, 2, 4, 4, 4, 5, 5, 5]
+    assert result.levels == y.levels
+    result = vl.sequence_expand_as(np.arange(1, 6)[:, None], over([0, 4, 0, 6, 0]))
+    assert result.values[:, 0].tolist() == [2] * 4 + [4] * 6
     block = np.arange(100.0).reshape(1, 2, 50)
     assert np.array_equal(vl.sequence_expand_as(block, over([2])).values, np.repeat(block, 2, axis=0))
     below = deeper(over([3, 0, 1]))
@@ -100,9 +100,9 @@ def test_rows_are_repeated_for_every_row_of_another():
         (1, range(4), [0, 0, 0, 3]),
         (0, [4, 5, 6], [4, 4, 4, 6]),
     ):
-        made = vl.sequence_expand_as(np.array(rows), below, level=level)
-        assert made.levels == below.levels
-        assert made.values.tolist() == wanted
+        result = vl.sequence_expand_as(np.array(rows), below, level=level)
+        assert result.levels == below.levels
+        assert result.values.tolist() == wanted
     assert vl.sequence_expand_as([True, False], over([1, 2])).values.tolist() == [True, False, False]
     assert backprop_sequence_expand_as([1.0, 2, 4, 8], over([3, 0, 1])).tolist() == [7, 0, 8]
 
@@ -113,13 +113,13 @@ def test_expand_is_what_the_oracle_says(pairs, dtype, data):
     width = data.draw(st.sampled_from([(), (3,), (0,)]))
     x = vl.Ragged(data.draw(strategies.rows(int(lengths.sum()), dtype, width)), lengths)
     y = Level(times)
-    made = vl.sequence_expand(x, y)
+    result = vl.sequence_expand(x, y)
     index = [i for row in oracle.sequence_expand(oracle_rows(lengths), times) for i in row]
-    assert made.values.dtype == x.values.dtype
-    assert made.lengths.tolist() == np.repeat(lengths, times).tolist()
-    assert made.values.tobytes() == x.values[np.array(index, np.int64)].tobytes()
+    assert result.values.dtype == x.values.dtype
+    assert result.lengths.tolist() == np.repeat(lengths, times).tolist()
+    assert result.values.tobytes() == x.values[np.array(index, np.int64)].tobytes()
     if dtype in ("float32", "float64", "int8", "uint64", "float16"):
-        d = np.arange(made.total * int(np.prod(width))).reshape(made.values.shape).astype(dtype) % 3 + 40
+        d = np.arange(result.total * int(np.prod(width))).reshape(result.values.shape).astype(dtype) % 3 + 40
         back = backprop_sequence_expand(d, x, y)
         summed = "int64" if dtype == "int8" else dtype
         wanted = np.zeros(x.values.shape, summed)
@@ -135,8 +135,8 @@ def oracle_rows(lengths):
 
 def test_whole_documents_are_repeated_with_all_that_nests_in_them():
     x = vl.Ragged.from_list([[[1, 2], [3]], [[4], []]])
-    made = vl.sequence_expand(x, Level([2, 1]), level=0)
-    assert made.to_list() == [[[1, 2], [3]], [[1, 2], [3]], [[4], []]]
+    result = vl.sequence_expand(x, Level([2, 1]), level=0)
+    assert result.to_list() == [[[1, 2], [3]], [[1, 2], [3]], [[4], []]]
     d = backprop_sequence_expand(np.arange(7.0), x, Level([2, 1]), level=0)
     assert d.to_list() == [[[3, 5], [7]], [[6], []]]
     assert raised(vl.sequence_expand(deeper(x), Level([1, 1]), level=-2)).equals(x)
@@ -148,16 +148,16 @@ def test_sums_of_many_repeats_are_the_same_for_any_number_of_threads():
     for times, lengths in (([9000, 3], [2, 5]), ([3, 40], [400_000, 30]), ([100, 0, 7], [40_000, 9, 1])):
         groups = Level(np.multiply(times, lengths))
         d = rng.normal(size=groups.total).astype(np.float32)
-        made = []
+        result = []
         for n in (1, 3):
             vl.set_num_threads(n)
-            made.append(_core.reduce_blocks(d, groups, Level(lengths)))
+            result.append(_core.reduce_blocks(d, groups, Level(lengths)))
         vl.set_num_threads(before)
-        assert made[0].tobytes() == made[1].tobytes()
+        assert result[0].tobytes() == result[1].tobytes()
         for k, (n, m) in enumerate(zip(times, lengths, strict=True)):
             each = d[groups.offsets[k] : groups.offsets[k + 1]].astype(np.float64).reshape(n, m).sum(0)
             of = Level(lengths).offsets
-            assert np.allclose(made[0][of[k] : of[k + 1]], each, atol=1e-3)
+            assert np.allclose(result[0][of[k] : of[k + 1]], each, atol=1e-3)
 
 
 @pytest.mark.parametrize("level", [-1, 0])
@@ -181,8 +181,10 @@ def test_expand_under_autograd(level):
     batch = torch.stack([x.detach(), 2 * x.detach()])
     assert torch.equal(torch.func.vmap(call)(batch), torch.stack([call(b) for b in batch]).detach())
     for dtype in (torch.bfloat16, torch.int16, torch.float8_e5m2):
-        made = vl.sequence_expand(vl.Ragged(torch.tensor([1, 2, 3]).to(dtype), [1, 2]), Level([2, 1])).values
-        assert (made.dtype, made.float().tolist()) == (dtype, [1, 1, 2, 3])
+        result = vl.sequence_expand(
+            vl.Ragged(torch.tensor([1, 2, 3]).to(dtype), [1, 2]), Level([2, 1])
+        ).values
+        assert (result.dtype, result.float().tolist()) == (dtype, [1, 1, 2, 3])
 
 
 def test_rows_expanded_under_autograd():

@@ -93,30 +93,33 @@ each = pytest.mark.parametrize(
 def test_gradients_nest_as_what_they_are_of(name, k):
     call, back, inputs = CALLS[name]
     x = inputs[k]
-    made = call(x)
-    d = made._make(np.random.default_rng(0).normal(size=made.values.shape), made.levels)
+    result = call(x)
+    d = result._make(np.random.default_rng(0).normal(size=result.values.shape), result.levels)
     dx = back(d, x)
     assert dx.equals(back(d.values, x))
     assert dx.levels == x.levels
     for levels in (
-        (*made.levels[:-1], *(Level([0, *each.lengths[1:], each.lengths[0]]) for each in made.levels[-1:])),
-        (Level([len(made)]), *made.levels),
+        (
+            *result.levels[:-1],
+            *(Level([0, *each.lengths[1:], each.lengths[0]]) for each in result.levels[-1:]),
+        ),
+        (Level([len(result)]), *result.levels),
     ):
         with pytest.raises(ValueError, match=r"^dY: nests otherwise: "):
-            back(made._make(d.values, levels), x)
+            back(result._make(d.values, levels), x)
 
 
 @each
 def test_gradients_have_rows_of_the_shape_of_what_they_are_of(name, k):
     call, back, inputs = CALLS[name]
     x = inputs[k]
-    made = call(x)
-    for wrong in (np.ones((*made.values.shape, 3)), np.ones((*made.values.shape[:1], 7, 7, 7))):
-        for d in (wrong, made._make(wrong, made.levels)):
+    result = call(x)
+    for wrong in (np.ones((*result.values.shape, 3)), np.ones((*result.values.shape[:1], 7, 7, 7))):
+        for d in (wrong, result._make(wrong, result.levels)):
             with pytest.raises(ValueError, match=r"^dY: has rows of shape \(.*\), expected \("):
                 back(d, x)
     with pytest.raises(ValueError, match=r"^dY: has 50 rows, expected \d"):
-        back(np.ones((50, *made.values.shape[1:])), x)
+        back(np.ones((50, *result.values.shape[1:])), x)
 
 
 def test_gradients_of_rows_expanded_have_their_shape():
@@ -149,9 +152,9 @@ def test_complex_gradients_are_those_of_their_parts(name, k, dtype):
     rng = np.random.default_rng(0)
     d = (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
     wanted = back(d.real.copy(), x).values + 1j * back(d.imag.copy(), x).values
-    made = back(d, x).values
-    assert made.dtype.newbyteorder("=") == np.dtype(dtype).newbyteorder("=")
-    assert np.array_equal(made, wanted)
+    result = back(d, x).values
+    assert result.dtype.newbyteorder("=") == np.dtype(dtype).newbyteorder("=")
+    assert np.array_equal(result, wanted)
     if d.dtype.isnative:
         assert np.array_equal(back(torch.tensor(d), x).values.numpy(), wanted)
         assert np.array_equal(back(torch.tensor(d.conj()).conj(), x).values.numpy(), wanted)

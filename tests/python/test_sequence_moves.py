@@ -18,21 +18,23 @@ def test_reverse_gives_what_paddle_gives():
     r = vl.Ragged([1, 2, 3, 4, 5], [2, 3])
     assert everywhere(vl.sequence_reverse, r) == [[2, 1], [5, 4, 3]]
     assert everywhere(vl.sequence_reverse, vl.Ragged(r.values, [0, 2, 0, 3])) == [[], [2, 1], [], [5, 4, 3]]
-    made = vl.sequence_reverse(NESTED, level=0)
-    assert made.to_list() == [[[3], [1, 2]], [], [[3], [4, 5], []]]
+    result = vl.sequence_reverse(NESTED, level=0)
+    assert result.to_list() == [[[3], [1, 2]], [], [[3], [4, 5], []]]
 
 
 def test_slice_gives_what_paddle_gives():
     r = vl.Ragged([1, 2, 3, 4, 5], [3, 2])
     assert everywhere(lambda x: vl.sequence_slice(x, [0, 1], [2, 1]), r) == [[1, 2], [5]]
     r = vl.Ragged([1, 2, 3, 4, 5], [0, 4, 0, 1, 0])
-    made = everywhere(lambda x: vl.sequence_slice(x, [0, 1, 0, 0, 0], np.array([[0], [2], [0], [1], [0]])), r)
-    assert made == [[], [2, 3], [], [5], []]
+    result = everywhere(
+        lambda x: vl.sequence_slice(x, [0, 1, 0, 0, 0], np.array([[0], [2], [0], [1], [0]])), r
+    )
+    assert result == [[], [2, 3], [], [5], []]
     r = vl.Ragged(np.arange(100), [20] * 5)
-    made = everywhere(lambda x: vl.sequence_slice(x, [1, 2, 3, 4, 5], [10, 8, 6, 4, 2]), r)
-    assert [(row[0], len(row)) for row in made] == [(1, 10), (22, 8), (43, 6), (64, 4), (85, 2)]
-    made = vl.sequence_slice(NESTED, [1, 0, 1], [1, 0, 2], level=0)
-    assert made.to_list() == [[[3]], [], [[4, 5], [3]]]
+    result = everywhere(lambda x: vl.sequence_slice(x, [1, 2, 3, 4, 5], [10, 8, 6, 4, 2]), r)
+    assert [(row[0], len(row)) for row in result] == [(1, 10), (22, 8), (43, 6), (64, 4), (85, 2)]
+    result = vl.sequence_slice(NESTED, [1, 0, 1], [1, 0, 2], level=0)
+    assert result.to_list() == [[[3]], [], [[4, 5], [3]]]
 
 
 def test_slice_refuses_what_leaves_a_sequence():
@@ -53,8 +55,8 @@ def test_slice_refuses_what_leaves_a_sequence():
 
 def test_reshape_gives_what_paddle_gives():
     r = vl.Ragged(np.arange(12).reshape(6, 2), [2, 4])
-    made = everywhere(lambda x: vl.sequence_reshape(x, 4), r)
-    assert made == [[[0, 1, 2, 3]], [[4, 5, 6, 7], [8, 9, 10, 11]]]
+    result = everywhere(lambda x: vl.sequence_reshape(x, 4), r)
+    assert result == [[[0, 1, 2, 3]], [[4, 5, 6, 7], [8, 9, 10, 11]]]
     r = vl.Ragged(np.arange(12).reshape(3, 4), [1, 0, 2])
     assert [len(row) for row in everywhere(lambda x: vl.sequence_reshape(x, 2), r)] == [2, 0, 4]
     assert vl.sequence_reshape(r, 4).levels[0] is r.levels[0]
@@ -71,21 +73,21 @@ def test_reshape_refuses_widths_that_do_not_divide():
 
 def test_enumerate_gives_what_paddle_gives():
     r = vl.Ragged([1, 2, 3, 4, 5], [3, 2])
-    made = everywhere(lambda x: vl.sequence_enumerate(x, 2), r)
-    assert made == [[[1, 2], [2, 3], [3, 0]], [[4, 5], [5, 0]]]
+    result = everywhere(lambda x: vl.sequence_enumerate(x, 2), r)
+    assert result == [[[1, 2], [2, 3], [3, 0]], [[4, 5], [5, 0]]]
     r = vl.Ragged(np.array([[1], [2], [3]]), [0, 1, 2])
-    made = everywhere(lambda x: vl.sequence_enumerate(x, 4, 9), r)
-    assert made == [[], [[1, 9, 9, 9]], [[2, 3, 9, 9], [3, 9, 9, 9]]]
+    result = everywhere(lambda x: vl.sequence_enumerate(x, 4, 9), r)
+    assert result == [[], [[1, 9, 9, 9]], [[2, 3, 9, 9], [3, 9, 9, 9]]]
     r = vl.Ragged(np.ones(30, np.int32), [9, 4, 11, 6])
-    made = vl.sequence_enumerate(r, 30, 7)
-    assert made.values.dtype == np.int32
-    assert (made.values[:, -1] == 7).all()
+    result = vl.sequence_enumerate(r, 30, 7)
+    assert result.values.dtype == np.int32
+    assert (result.values[:, -1] == 7).all()
     assert vl.sequence_enumerate(vl.Ragged(np.ones((3, 2)), [3]), 2).values.shape == (3, 2, 2)
     assert vl.sequence_enumerate(vl.Ragged(np.array(["a", "b"]), [2]), 2).to_list() == [
         [["a", "b"], ["b", ""]]
     ]
-    made = vl.sequence_enumerate(NESTED, 2, level=0)
-    assert made.to_list() == [
+    result = vl.sequence_enumerate(NESTED, 2, level=0)
+    assert result.to_list() == [
         [[[1, 2], [3]], [[3], []]],
         [],
         [[[], [4, 5]], [[4, 5], [3]], [[3], []]],
@@ -108,20 +110,20 @@ def test_erase_gives_what_paddle_gives():
     assert everywhere(lambda x: vl.sequence_erase(x, [2, 3, 5]), r) == [[6], [1, 9], [6, 1, 0, 1]]
     assert everywhere(lambda x: vl.sequence_erase(x, []), r) == r.to_list()
     r = vl.Ragged([2, 2, 6, 1, 3, 9], [[1, 1], [2, 4]])
-    made = vl.sequence_erase(r, [2])
-    assert made.values.tolist() == [6, 1, 3, 9]
-    assert made.levels[1].lengths.tolist() == [0, 4]
-    assert made.levels[0] is r.levels[0]
-    assert raised(vl.sequence_erase(deeper(r), [2])).equals(made)
+    result = vl.sequence_erase(r, [2])
+    assert result.values.tolist() == [6, 1, 3, 9]
+    assert result.levels[1].lengths.tolist() == [0, 4]
+    assert result.levels[0] is r.levels[0]
+    assert raised(vl.sequence_erase(deeper(r), [2])).equals(result)
     assert everywhere(lambda x: vl.sequence_erase(x, [2]), vl.Ragged([2, 2], [2, 0])) == [[], []]
 
 
 def test_erase_takes_whole_sequences_above_the_innermost():
-    made = vl.sequence_erase(NESTED, [[3], [], [2, 1]], level=0)
-    assert made.to_list() == [[[1, 2]], [], [[4, 5]]]
+    result = vl.sequence_erase(NESTED, [[3], [], [2, 1]], level=0)
+    assert result.to_list() == [[[1, 2]], [], [[4, 5]]]
     deep = vl.Ragged.from_list([[[[1, 2], [3]], [[1, 2]]], [[[3], [1, 2]], [[1, 2], [3]]]])
-    made = vl.sequence_erase(deep, vl.Ragged.from_list([[[1, 2], [3]], [[7]]]), level=0)
-    assert made.to_list() == [[[[1, 2]]], [[[3], [1, 2]]]]
+    result = vl.sequence_erase(deep, vl.Ragged.from_list([[[1, 2], [3]], [[7]]]), level=0)
+    assert result.to_list() == [[[[1, 2]]], [[[3], [1, 2]]]]
     assert vl.sequence_erase(NESTED, [], level=0).to_list() == NESTED.to_list()
 
 
@@ -188,8 +190,8 @@ def test_moves_have_the_gradient_of_autograd(name, level):
     else:
         r = NESTED.astype(float)
     dx, d = gradient(torch, lambda x: call(x, level), r)
-    made = call(r, level)
-    of_d = made._make(d, made.levels)
+    result = call(r, level)
+    of_d = result._make(d, result.levels)
     if back is None:
         assert np.array_equal(sequence.backprop_sequence_reverse(of_d, level=level).values, dx)
     else:
@@ -203,9 +205,9 @@ def test_moves_of_tensors_are_those_of_arrays(name):
     call, _ = CALLS[name]
     for dtype in (torch.int16, torch.bfloat16, torch.float64):
         r = vl.Ragged(np.array([1, 2, 3, 4, 5, 3]), [2, 0, 4])
-        made = call(vl.Ragged(torch.tensor([1, 2, 3, 4, 5, 3]).to(dtype), levels=r.levels), -1)
-        assert made.values.dtype == dtype
-        assert made.to_list() == call(r, -1).to_list()
+        result = call(vl.Ragged(torch.tensor([1, 2, 3, 4, 5, 3]).to(dtype), levels=r.levels), -1)
+        assert result.values.dtype == dtype
+        assert result.to_list() == call(r, -1).to_list()
     x = deeper(vl.Ragged(torch.tensor([1.5, 2, 3]), [2, 1]))
-    made = vl.sequence_enumerate(x, 2, 9)
-    assert made.values.tolist() == [[1.5, 2], [2, 9], [3, 9]]
+    result = vl.sequence_enumerate(x, 2, 9)
+    assert result.values.tolist() == [[1.5, 2], [2, 9], [3, 9]]

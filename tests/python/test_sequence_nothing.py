@@ -13,10 +13,10 @@ NONE = np.zeros(0, np.int64)
 def calls(width):
     """Each op, of rows of `width` numbers."""
     pads = np.ones((2, width))
-    made = {
+    result = {
         f"pool {kind}": lambda x, k=kind: vl.sequence_pool(x, k) for kind in ("sum", "sqrt", "max", "last")
     }
-    made |= {
+    result |= {
         "index": lambda x: vl.sequence_pool(x, "max", with_index=True)[1],
         "softmax": vl.sequence_softmax,
         "reverse": vl.sequence_reverse,
@@ -31,7 +31,7 @@ def calls(width):
         "conv": lambda x: vl.sequence_conv(x, np.ones((3 * width, 2)), -1, 3, 1, pads),
         "row_conv": lambda x: vl.row_conv(x, pads),
     }
-    return made
+    return result
 
 
 @pytest.mark.parametrize("width", [0, 1, 3])
@@ -39,11 +39,11 @@ def calls(width):
 def test_ops_take_sequences_without_rows(width, lengths):
     r = vl.Ragged(np.ones((0, width)), np.array(lengths, np.int64))
     for name, call in calls(width).items():
-        made = call(r)
-        rows = rows_of(made)
-        if isinstance(made, vl.Ragged):
+        result = call(r)
+        rows = rows_of(result)
+        if isinstance(result, vl.Ragged):
             assert len(rows) == 0 or name.startswith(("pool", "index")), name
-            assert made.levels == r.levels or name == "unpad", name
+            assert result.levels == r.levels or name == "unpad", name
         else:
             assert len(rows) == len(lengths), name
         assert rows_of(call(deeper(r))).shape == rows.shape, name
@@ -57,12 +57,12 @@ def test_ops_take_sequences_of_nothing_of_tensors():
         pads, weights = torch.ones(2, 2, dtype=torch.float64), torch.ones(6, 2, dtype=torch.float64)
         for name, call in calls(2).items():
             if name == "conv":
-                made = vl.sequence_conv(r, weights, -1, 3, 1, pads)
+                result = vl.sequence_conv(r, weights, -1, 3, 1, pads)
             elif name == "row_conv":
-                made = vl.row_conv(r, pads)
+                result = vl.row_conv(r, pads)
             else:
-                made = call(r)
-            rows = rows_of(made)
+                result = call(r)
+            rows = rows_of(result)
             if isinstance(rows, torch.Tensor) and rows.requires_grad:
                 (dx,) = torch.autograd.grad(rows.sum(), x)
                 assert dx.shape == x.shape, name

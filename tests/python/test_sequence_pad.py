@@ -55,12 +55,12 @@ def test_pad_refuses_to_cut_and_to_round():
 
 
 def test_unpad_gives_what_paddle_gives():
-    made = vl.sequence_unpad(np.arange(1, 16).reshape(3, 5, 1), [2, 3, 4])
-    assert made.values[:, 0].tolist() == [1, 2, 6, 7, 8, 11, 12, 13, 14]
-    assert made.lengths.tolist() == [2, 3, 4]
+    result = vl.sequence_unpad(np.arange(1, 16).reshape(3, 5, 1), [2, 3, 4])
+    assert result.values[:, 0].tolist() == [1, 2, 6, 7, 8, 11, 12, 13, 14]
+    assert result.lengths.tolist() == [2, 3, 4]
     block = np.arange(1, 9).reshape(4, 2, 1)
-    made = vl.sequence_unpad(block, np.array([[2], [0], [0], [1]]))
-    assert made.values.ravel().tolist() == [1, 2, 7]
+    result = vl.sequence_unpad(block, np.array([[2], [0], [0], [1]]))
+    assert result.values.ravel().tolist() == [1, 2, 7]
     below = vl.Ragged(block, [2, 2])
     assert vl.sequence_unpad(below, vl.Ragged([2, 0, 0, 1], [2, 2])).to_list() == [
         [[[1], [2]], []],
@@ -142,12 +142,12 @@ def test_mask_gives_what_paddle_gives():
     assert vl.sequence_mask([3, 1, 1, 0], 4).tolist() == [[1, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0] * 4]
     assert vl.sequence_mask([3, 1], 2, bool).tolist() == [[True, True], [True, False]]
     assert vl.sequence_mask([]).shape == (0, 0)
-    made = vl.sequence_mask(np.array([[0, 3, 4], [5, 7, 9]], np.uint8), 10, "float32")
-    assert (made.shape, made.sum(), made.dtype) == ((2, 3, 10), 28, np.float32)
+    result = vl.sequence_mask(np.array([[0, 3, 4], [5, 7, 9]], np.uint8), 10, "float32")
+    assert (result.shape, result.sum(), result.dtype) == ((2, 3, 10), 28, np.float32)
     for dtype in ("bool", "u1", "i4", "f8"):
         again = vl.sequence_mask([[0, 3, 4], [5, 7, 9]], 10, dtype)
         assert again.dtype == dtype
-        assert np.array_equal(again, made)
+        assert np.array_equal(again, result)
     assert vl.sequence_mask([2.0, 1.5]).tolist() == [[1, 1], [1, 1]]
     assert vl.sequence_mask([2, 1], 0).shape == (2, 0)
 
@@ -160,8 +160,8 @@ def test_mask_takes_sequences_of_any_level():
 
 def test_mask_of_tensors_is_a_tensor():
     torch = pytest.importorskip("torch")
-    made = vl.sequence_mask(torch.tensor([2, 1]), dtype=torch.bool)
-    assert made.tolist() == [[True, True], [True, False]]
+    result = vl.sequence_mask(torch.tensor([2, 1]), dtype=torch.bool)
+    assert result.tolist() == [[True, True], [True, False]]
     assert vl.sequence_mask(torch.tensor([2, 1])).dtype == torch.int64
     assert vl.sequence_mask([2, 1], dtype=torch.float16).dtype == np.float16
 

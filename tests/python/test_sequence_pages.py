@@ -105,8 +105,8 @@ def test_the_layer_of_the_page_on_recurrent_layers():
         assert base.init_memories(memory, sorted_seqs).tolist() == [1000, 3000, 2000]
         assert outputs.levels == r.levels
         assert (outputs if r is x else raised(outputs)).to_list() == wanted
-        made, _ = base.rnn(lambda step, h: h + step, r, memory, level=level)
-        assert made.equals(outputs)
+        result, _ = base.rnn(lambda step, h: h + step, r, memory, level=level)
+        assert result.equals(outputs)
 
 
 def test_the_layer_of_the_page_steps_over_sub_sequences():
@@ -121,9 +121,9 @@ def test_the_layer_of_the_page_steps_over_sub_sequences():
             [[7, 8, 9, 10]],
         ]
         outputs = [step.with_flat_values(10 * step.values) for step in steps]
-        made = base.concat_outputs(outputs, sorted_seqs)
-        assert made.levels == r.levels
-        assert made.values.tolist() == (10 * x.values).tolist()
+        result = base.concat_outputs(outputs, sorted_seqs)
+        assert result.levels == r.levels
+        assert result.values.tolist() == (10 * x.values).tolist()
 
 
 @pytest.mark.parametrize(

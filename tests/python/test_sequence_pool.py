@@ -35,9 +35,9 @@ def test_pool_gives_what_paddle_gives(kind, wanted):
 
 def test_pool_takes_the_innermost_level_or_any_other():
     r = vl.Ragged(ROWS, [[2, 0, 3], [1, 2, 1, 0, 3]])
-    made = vl.sequence_pool(r, "sum")
-    assert made.values.tolist() == [1, 5, 4, 0, 12]
-    assert made.levels[0] is r.levels[0]
+    result = vl.sequence_pool(r, "sum")
+    assert result.values.tolist() == [1, 5, 4, 0, 12]
+    assert result.levels[0] is r.levels[0]
     for kind in TYPES:
         for level in (-1, -2):
             below = raised(vl.sequence_pool(deeper(r), kind, level=level))
@@ -59,18 +59,18 @@ def test_pool_names_the_largest_row():
 @pytest.mark.parametrize("kind", TYPES)
 def test_pool_fills_for_empty_sequences_however_many(kind):
     r = vl.Ragged(np.ones((12, 2, 3)), [0, 0, 4, 0, 3, 0, 0, 5, 0, 0])
-    made = vl.sequence_pool(r, kind, pad_value=0.25)
-    assert everywhere(lambda x: vl.sequence_pool(x, kind, pad_value=0.25), r) == made.tolist()
-    assert made.shape == (10, 2, 3)
-    assert (made == 0.25).all(axis=(1, 2)).tolist() == [n == 0 for n in r.lengths]
+    result = vl.sequence_pool(r, kind, pad_value=0.25)
+    assert everywhere(lambda x: vl.sequence_pool(x, kind, pad_value=0.25), r) == result.tolist()
+    assert result.shape == (10, 2, 3)
+    assert (result == 0.25).all(axis=(1, 2)).tolist() == [n == 0 for n in r.lengths]
     none = vl.sequence_pool(vl.Ragged(np.ones((0, 2)), [0, 0, 0]), kind, pad_value=0.25)
     assert none.tolist() == [[0.25, 0.25]] * 3
 
 
 def test_pool_moves_rows_of_any_dtype():
     days = np.array(["2020-01-01", "2021-01-01"], "M8[D]")
-    made = vl.sequence_last_step(vl.Ragged(days, [2, 0]))
-    assert made.tolist() == [days[1].item(), np.zeros((), "M8[D]").item()]
+    result = vl.sequence_last_step(vl.Ragged(days, [2, 0]))
+    assert result.tolist() == [days[1].item(), np.zeros((), "M8[D]").item()]
     assert vl.sequence_pool(vl.Ragged([3, 1], [1, 1]), "sum").dtype == np.int64
     assert vl.sequence_pool(vl.Ragged([3, 1], [2]), "average").tolist() == [2.0]
 
@@ -80,8 +80,8 @@ def test_pool_is_what_the_oracle_says(lengths, kind, dtype):
     rows = np.random.default_rng(len(lengths)).integers(-9, 9, sum(lengths)).astype(dtype)
     r = vl.Ragged(rows, np.array(lengths, np.int64))
     wanted = oracle.sequence_pool([row.tolist() for row in r], kind, 2)
-    made = everywhere(lambda x: vl.sequence_pool(x, kind, pad_value=2.0), r)
-    assert np.allclose(made, wanted, rtol=2e-3)
+    result = everywhere(lambda x: vl.sequence_pool(x, kind, pad_value=2.0), r)
+    assert np.allclose(result, wanted, rtol=2e-3)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -126,10 +126,10 @@ def test_softmax_gives_what_paddle_gives():
     rows = [0.7, 1, 0.6, 1.5, 1.1, 1.2, 0.2, 0.6, 1.9, 3.1, 2.5, 0.8, 0.1, 2.4, 1.3]
     wanted = [0.307248, 0.414742, 0.278010, 0.598688, 0.401312, 0.254424, 0.093597, 0.139631, 0.512347, 1]
     wanted += [0.845535, 0.154465, 0.069958, 0.697773, 0.232269]
-    made = everywhere(vl.sequence_softmax, vl.Ragged(np.array(rows), [3, 2, 4, 1, 2, 3]))
-    assert np.allclose([x for row in made for x in row], wanted, atol=1e-6)
-    made = everywhere(vl.sequence_softmax, vl.Ragged(np.array([1.0, 2, 3]), [0, 2, 0, 1]))
-    assert np.allclose([x for row in made for x in row], [0.268941, 0.731059, 1], atol=1e-6)
+    result = everywhere(vl.sequence_softmax, vl.Ragged(np.array(rows), [3, 2, 4, 1, 2, 3]))
+    assert np.allclose([x for row in result for x in row], wanted, atol=1e-6)
+    result = everywhere(vl.sequence_softmax, vl.Ragged(np.array([1.0, 2, 3]), [0, 2, 0, 1]))
+    assert np.allclose([x for row in result for x in row], [0.268941, 0.731059, 1], atol=1e-6)
 
 
 def test_softmax_subtracts_the_maximum():
@@ -138,8 +138,8 @@ def test_softmax_subtracts_the_maximum():
 
 def test_softmax_of_wide_rows_is_column_by_column():
     r = vl.Ragged(np.array([[1.0, 9], [2, 9], [3, 7]]), [2, 1])
-    made = everywhere(vl.sequence_softmax, r)
-    assert np.allclose([row for each in made for row in each], [[0.268941, 0.5], [0.731059, 0.5], [1, 1]])
+    result = everywhere(vl.sequence_softmax, r)
+    assert np.allclose([row for each in result for row in each], [[0.268941, 0.5], [0.731059, 0.5], [1, 1]])
 
 
 def test_softmax_has_the_gradient_of_autograd():
@@ -150,8 +150,8 @@ def test_softmax_has_the_gradient_of_autograd():
         y = vl.sequence_softmax(r, level=level)
         assert np.allclose(backprop_sequence_softmax(d, y, level=level).values, dx)
         of_tensors = y._make(torch.tensor(y.values), y.levels)
-        made = backprop_sequence_softmax(torch.tensor(d), of_tensors, level=level)
-        assert np.allclose(made.values.numpy(), dx)
+        result = backprop_sequence_softmax(torch.tensor(d), of_tensors, level=level)
+        assert np.allclose(result.values.numpy(), dx)
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_pool_takes_the_ends_of_tensors_that_torch_hardly_knows(name):
     x = torch.tensor([[1, 0], [0, 1], [1, 1]]).to(getattr(torch, name))
     for lengths, wanted in (([2, 1], [[0, 1], [1, 1]]), ([0, 2, 1], [[0, 0], [0, 1], [1, 1]])):
         r = vl.Ragged(x, lengths)
-        made = vl.sequence_last_step(r)
-        assert (made.dtype, made.double().tolist()) == (x.dtype, wanted)
+        result = vl.sequence_last_step(r)
+        assert (result.dtype, result.double().tolist()) == (x.dtype, wanted)
         first = vl.sequence_first_step(r)
         assert (first.dtype, first.double().tolist()) == (x.dtype, [*wanted[:-2], [1, 0], [1, 1]])
-    made = vl.sequence_pool(vl.Ragged(x, [0, 3]), "last", pad_value=1)
-    assert (made.dtype, made.double().tolist()) == (x.dtype, [[1, 1], [1, 1]])
-    made = vl.Ragged(x, [3]).last()
-    assert (made.dtype, made.double().tolist()) == (x.dtype, [[1, 1]])
+    result = vl.sequence_pool(vl.Ragged(x, [0, 3]), "last", pad_value=1)
+    assert (result.dtype, result.double().tolist()) == (x.dtype, [[1, 1], [1, 1]])
+    result = vl.Ragged(x, [3]).last()
+    assert (result.dtype, result.double().tolist()) == (x.dtype, [[1, 1]])
 
 
 def test_pool_refuses_integers_as_gradients_that_are_divided():
@@ -187,8 +187,8 @@ def test_pool_refuses_integers_as_gradients_that_are_divided():
             with pytest.raises(TypeError, match="dY: expected floats, got int64"):
                 backprop_sequence_pool(d, r, name)
         for name, rows in wanted.items():
-            made = backprop_sequence_pool(d, r, name).values
-            assert (made.dtype, made.tolist()) == (d.dtype, rows)
+            result = backprop_sequence_pool(d, r, name).values
+            assert (result.dtype, result.tolist()) == (d.dtype, rows)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -197,8 +197,8 @@ def test_pool_takes_arrays_as_gradients_of_tensors(kind):
     r = vl.Ragged(np.array([[1.0, 5], [3, 4], [2, 2]]), [2, 0, 1])
     d = np.array([[1.0, 2], [3, 4], [5, 6]])
     of_tensors = r._make(torch.tensor(r.values), r.levels)
-    made = backprop_sequence_pool(d, of_tensors, kind).values
-    assert made.tolist() == backprop_sequence_pool(d, r, kind).values.tolist()
+    result = backprop_sequence_pool(d, of_tensors, kind).values
+    assert result.tolist() == backprop_sequence_pool(d, r, kind).values.tolist()
 
 
 @pytest.mark.parametrize("kind", TYPES)

@@ -51,8 +51,8 @@ def test_rnn_is_what_torch_has_on_packed_sequences(kind, reverse):
     packed = torch.nn.utils.rnn.pack_sequence(list(x), enforce_sorted=False)
     out, state = net(packed)
     wanted = vl.Packed.from_packed_sequence(out).to_ragged().values[:, -4:]
-    made, last = sequence.rnn(cell, x, reverse=reverse)
-    pairs = [(made.values, wanted)]
+    result, last = sequence.rnn(cell, x, reverse=reverse)
+    pairs = [(result.values, wanted)]
     for a, b in zip(last if kind == "LSTM" else [last], state if kind == "LSTM" else [state], strict=True):
         pairs.append((a, b[-1]))
     weights = [torch.randn(a.shape, dtype=torch.float64) for a, _ in pairs]
@@ -88,9 +88,9 @@ def test_rnn_of_words_then_of_sentences():
             h = of_sentences(state[0], h)
         rows.append(h)
     assert torch.allclose(documents, torch.cat(rows), rtol=1e-10, atol=1e-12)
-    for made in (documents, torch.cat(rows)):
+    for result in (documents, torch.cat(rows)):
         words.values.grad = None
-        made.sin().sum().backward()
+        result.sin().sum().backward()
         rows.append(words.values.grad)
     assert torch.allclose(rows[-1], rows[-2], rtol=1e-10, atol=1e-12)
 
@@ -127,16 +127,16 @@ def gated(x, state, is_train=False):
         da = (dh + dy + dc * h) * (1 - a**2)
         return da @ W.T, (da @ U.T + dc * a, dc + dy)
 
-    made = a + c, (a, after)
-    return (made, backprop) if is_train else made
+    result = a + c, (a, after)
+    return (result, backprop) if is_train else result
 
 
 def both(x, state, is_train=False):
     """Two states, the first of which is the output."""
-    made = gated(x, state, is_train)
+    result = gated(x, state, is_train)
     if not is_train:
-        return made[1]
-    return made[0][1], lambda d: made[1](np.zeros_like(d[0]), d)
+        return result[1]
+    return result[0][1], lambda d: result[1](np.zeros_like(d[0]), d)
 
 
 @pytest.mark.parametrize("cell", [plain, gated, both])
@@ -154,16 +154,16 @@ def test_rnn_of_arrays_goes_back(cell, reverse, lengths):
         state = tuple(init) if len(init) > 1 else init[0]
         return sequence.rnn(cell, vl.Ragged(x, lengths), state, reverse=reverse, **options)
 
-    def flat(made):
-        y, last = made
+    def flat(result):
+        y, last = result
         return [y.values, *(last if isinstance(last, tuple) else [last])]
 
-    made, backprop = run(parts, is_train=True)
-    for a, b in zip(flat(made), flat(run(parts)), strict=True):
+    result, backprop = run(parts, is_train=True)
+    for a, b in zip(flat(result), flat(run(parts)), strict=True):
         assert np.array_equal(a, b)
-    d = [rng.normal(size=one.shape) for one in flat(made)]
+    d = [rng.normal(size=one.shape) for one in flat(result)]
     d_last = tuple(d[1:]) if len(d) > 2 else d[1]
-    back = flat(backprop(made[0]._make(d[0], made[0].levels), d_last))
+    back = flat(backprop(result[0]._make(d[0], result[0].levels), d_last))
     move = [rng.normal(size=one.shape) for one in parts]
     ends = []
     for sign in (1e-6, -1e-6):
@@ -173,9 +173,9 @@ def test_rnn_of_arrays_goes_back(cell, reverse, lengths):
     assert sum((one * by).sum() for one, by in zip(back, move, strict=True)) == pytest.approx(
         wanted, abs=1e-7
     )
-    alone = backprop(made[0]._make(d[0], made[0].levels))
+    alone = backprop(result[0]._make(d[0], result[0].levels))
     zeros = tuple(np.zeros_like(one) for one in d[1:]) if len(d) > 2 else np.zeros_like(d[1])
-    for a, b in zip(flat(alone), flat(backprop(made[0]._make(d[0], made[0].levels), zeros)), strict=True):
+    for a, b in zip(flat(alone), flat(backprop(result[0]._make(d[0], result[0].levels), zeros)), strict=True):
         assert np.array_equal(a, b)
 
 

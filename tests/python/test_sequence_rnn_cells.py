@@ -17,8 +17,8 @@ Pair = namedtuple("Pair", "h c")
 
 def two(x, state, is_train=False):
     h, c = state
-    made = h + x, (h + x, c * 2)
-    return (made, lambda dy, d: (dy + d[0], (dy + d[0], d[1] * 2))) if is_train else made
+    result = h + x, (h + x, c * 2)
+    return (result, lambda dy, d: (dy + d[0], (dy + d[0], d[1] * 2))) if is_train else result
 
 
 def plain(x, h, is_train=False):
@@ -28,16 +28,16 @@ def plain(x, h, is_train=False):
 def in_pairs(x, state, is_train=False):
     """As `two`, with named tuples in place of tuples."""
     assert type(state) is tuple
-    made = two(x, state, is_train)
+    result = two(x, state, is_train)
     if not is_train:
-        return made[0], Pair(*made[1])
+        return result[0], Pair(*result[1])
 
     def backprop(dy, d):
         assert type(d) is tuple
-        dx, before = made[1](dy, d)
+        dx, before = result[1](dy, d)
         return dx, Pair(*before)
 
-    return Pair(made[0][0], Pair(*made[0][1])), backprop
+    return Pair(result[0][0], Pair(*result[0][1])), backprop
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -45,8 +45,12 @@ def in_pairs(x, state, is_train=False):
 def test_named_tuples_are_tuples(lengths, reverse):
     x = vl.Ragged(X.values, lengths)
     wanted, back = sequence.rnn(two, x, (H, H), reverse=reverse, is_train=True)
-    made, backprop = sequence.rnn(in_pairs, x, Pair(H, H), reverse=reverse, is_train=True)
-    results = [made, sequence.rnn(in_pairs, x, (H, H), reverse=reverse), backprop(made[0], Pair(*made[1]))]
+    result, backprop = sequence.rnn(in_pairs, x, Pair(H, H), reverse=reverse, is_train=True)
+    results = [
+        result,
+        sequence.rnn(in_pairs, x, (H, H), reverse=reverse),
+        backprop(result[0], Pair(*result[1])),
+    ]
     for (y, last), (y_wanted, last_wanted) in zip(results, [wanted, wanted, back(*wanted)], strict=True):
         assert y.equals(y_wanted)
         assert type(last) is tuple
@@ -145,8 +149,8 @@ def test_states_have_rows_of_one_shape(tensors, pairs):
 
 
 def test_states_may_widen_where_they_start():
-    made = sequence.rnn(lambda x, h: x + h, X, np.ones((3, 1)))[1]
-    assert np.array_equal(made, sequence.rnn(lambda x, h: x + h, X, H)[1])
+    result = sequence.rnn(lambda x, h: x + h, X, np.ones((3, 1)))[1]
+    assert np.array_equal(result, sequence.rnn(lambda x, h: x + h, X, H)[1])
 
 
 @pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])

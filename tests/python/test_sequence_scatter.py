@@ -14,13 +14,13 @@ from varlen.testing import strategies
 
 def scattered(table, index, updates):
     """At one level, and two levels deeper."""
-    made = vl.sequence_scatter(table, index, updates)
+    result = vl.sequence_scatter(table, index, updates)
     below = deeper(vl.Ragged(table, levels=(vl.Level(np.ones(len(table), np.int64)),)))
     rows = below._make(table, below.levels[:2])
     again = vl.sequence_scatter(rows, deeper(index), deeper(updates))
     assert again.levels == rows.levels
-    assert np.array_equal(again.values, made)
-    return made.tolist()
+    assert np.array_equal(again.values, result)
+    return result.tolist()
 
 
 def test_scatter_gives_what_paddle_gives():
@@ -29,20 +29,20 @@ def test_scatter_gives_what_paddle_gives():
     updates = vl.Ragged([0.3, 0.3, 0.4, 0.1, 0.2, 0.3, 0.4, 0.0, 0.2, 0.3, 0.1, 0.4], lengths)
     wanted = [[1.3, 1.3, 1.4, 1, 1, 1], [1, 1, 1.4, 1.3, 1.2, 1.1], [1, 1, 1.3, 1.2, 1.4, 1.1]]
     assert np.allclose(scattered(np.ones((3, 6)), ids, updates), wanted)
-    made = scattered(np.zeros((2, 2), int), vl.Ragged([1, 1, 1], [3, 0]), vl.Ragged([1, 2, 4], [3, 0]))
-    assert made == [[0, 7], [0, 0]]
+    result = scattered(np.zeros((2, 2), int), vl.Ragged([1, 1, 1], [3, 0]), vl.Ragged([1, 2, 4], [3, 0]))
+    assert result == [[0, 7], [0, 0]]
 
 
 def test_scatter_takes_any_numbers():
     index = vl.Ragged([0, 1, 1], [2, 1])
     for dtype in ("bool", "float16", ">f8", ">i4"):
-        made = vl.sequence_scatter(np.zeros((2, 2), dtype), index, np.ones(3, dtype))
-        assert made.astype(int).tolist() == [[1, 1], [0, 1]]
+        result = vl.sequence_scatter(np.zeros((2, 2), dtype), index, np.ones(3, dtype))
+        assert result.astype(int).tolist() == [[1, 1], [0, 1]]
     torch = pytest.importorskip("torch")
     table = torch.tensor([[256.0], [0.0]], dtype=torch.bfloat16)
     rows = torch.ones(3, dtype=torch.bfloat16)
-    made = vl.sequence_scatter(table, vl.Ragged([0, 0, 0], [2, 1]), rows)
-    assert (made.dtype, made.tolist()) == (torch.bfloat16, [[258], [1]])
+    result = vl.sequence_scatter(table, vl.Ragged([0, 0, 0], [2, 1]), rows)
+    assert (result.dtype, result.tolist()) == (torch.bfloat16, [[258], [1]])
 
 
 def test_scatter_takes_inner_sequences_together():
@@ -59,8 +59,8 @@ def test_scatter_is_what_the_oracle_says(lengths, dtype, width):
     index = vl.Ragged(rng.integers(0, width, sum(lengths)).astype("u2"), level)
     updates = vl.Ragged(rng.integers(0, 3, sum(lengths)).astype(dtype), level)
     table = rng.integers(0, 9, (len(lengths), width)).astype(dtype)
-    made = scattered(table, index, updates)
-    assert made == oracle.sequence_scatter(table.tolist(), index.to_list(), updates.to_list())
+    result = scattered(table, index, updates)
+    assert result == oracle.sequence_scatter(table.tolist(), index.to_list(), updates.to_list())
 
 
 def test_scatter_has_the_gradients_of_autograd():
@@ -68,9 +68,9 @@ def test_scatter_has_the_gradients_of_autograd():
     index = vl.Ragged(torch.tensor([0, 2, 2]), [2, 0, 1])
     x = torch.randn(3, 3, 2, dtype=torch.float64, requires_grad=True)
     rows = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
-    made = vl.sequence_scatter(x, index, rows)
-    d = torch.randn(made.shape, dtype=torch.float64)
-    dx, d_rows = torch.autograd.grad(made, (x, rows), d)
+    result = vl.sequence_scatter(x, index, rows)
+    d = torch.randn(result.shape, dtype=torch.float64)
+    dx, d_rows = torch.autograd.grad(result, (x, rows), d)
     for back in (
         sequence.backprop_sequence_scatter(d, index),
         sequence.backprop_sequence_scatter(d.numpy(), index),
@@ -81,7 +81,7 @@ def test_scatter_has_the_gradients_of_autograd():
     assert raised(below).equals(index._make(d_rows, index.levels))
     assert torch.autograd.gradcheck(lambda x, rows: vl.sequence_scatter(x, index, rows), (x, rows))
     assert np.array_equal(
-        made.detach().numpy(), vl.sequence_scatter(x.detach().numpy(), index, rows.detach().numpy())
+        result.detach().numpy(), vl.sequence_scatter(x.detach().numpy(), index, rows.detach().numpy())
     )
 
     places = vl.Ragged(np.array([0, 2, 2]), [2, 0, 1])
@@ -117,10 +117,10 @@ def test_scatter_refuses_places_that_are_not_there():
 def test_topk_avg_pooling_gives_what_paddle_gives():
     x = vl.Ragged([1.0, 5, 3, 2, 2, 9], [6])
     row, col = vl.Ragged(np.zeros(2), [2]), vl.Ragged(np.zeros(3), [3])
-    made = vl.sequence_topk_avg_pooling(x, row, col, [1, 2, 4], 1)
-    assert made.to_list() == [[[5, 4, 2.25], [9, 5.5, 3.25]]]
+    result = vl.sequence_topk_avg_pooling(x, row, col, [1, 2, 4], 1)
+    assert result.to_list() == [[[5, 4, 2.25], [9, 5.5, 3.25]]]
     below = vl.sequence_topk_avg_pooling(deeper(x), deeper(row), deeper(col), [1, 2, 4], 1)
-    assert raised(below).equals(made)
+    assert raised(below).equals(result)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=4), st.integers(1, 3))
@@ -130,12 +130,12 @@ def test_topk_avg_pooling_is_what_the_oracle_says(sizes, channels):
     rng = np.random.default_rng(len(sizes))
     x = vl.Ragged(rng.integers(-9, 9, sum(lengths)).astype(float), np.array(lengths, np.int64))
     row, col = (vl.Ragged(np.zeros(sum(n)), np.array(n, np.int64)) for n in (rows, cols))
-    made = vl.sequence_topk_avg_pooling(x, row, col, [3, 1], channels)
+    result = vl.sequence_topk_avg_pooling(x, row, col, [3, 1], channels)
     wanted = oracle.sequence_topk_avg_pooling(x.to_list(), rows, cols, [3, 1], channels)
-    assert np.allclose(made.values.reshape(-1), [n for item in wanted for line in item for n in line])
-    assert made.levels == row.levels
+    assert np.allclose(result.values.reshape(-1), [n for item in wanted for line in item for n in line])
+    assert result.levels == row.levels
     below = vl.sequence_topk_avg_pooling(deeper(x), deeper(row), deeper(col), [3, 1], channels)
-    assert np.array_equal(below.values, made.values)
+    assert np.array_equal(below.values, result.values)
     assert below.levels == deeper(row).levels
 
 
@@ -169,21 +169,21 @@ def test_topk_avg_pooling_refuses_tables_of_another_size():
 def test_im2sequence_is_what_the_oracle_says(size, stride, channels, pad):
     height, width = size[0] + 1, size[1] + 2
     images = np.arange(2 * channels * height * width).reshape(2, channels, height, width)
-    made = vl.im2sequence(images, size, stride, pad)
+    result = vl.im2sequence(images, size, stride, pad)
     padded = np.pad(images, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-    assert made.to_list() == [oracle.im2sequence(each.tolist(), size, (stride, stride)) for each in padded]
+    assert result.to_list() == [oracle.im2sequence(each.tolist(), size, (stride, stride)) for each in padded]
 
 
 def test_im2sequence_takes_sizes_of_each_image_paddings_of_each_side_and_levels():
     images = np.arange(32.0).reshape(2, 1, 4, 4)
-    made = vl.im2sequence(images, 2, 1, 0, [[4, 4], [2, 3]], 1)
-    assert made.lengths.tolist() == [9, 2]
-    assert made[1].tolist() == [[16, 17, 20, 21], [17, 18, 21, 22]]
+    result = vl.im2sequence(images, 2, 1, 0, [[4, 4], [2, 3]], 1)
+    assert result.lengths.tolist() == [9, 2]
+    assert result[1].tolist() == [[16, 17, 20, 21], [17, 18, 21, 22]]
     assert vl.im2sequence(images, 2, 1, 0, [[8, 8], [3, 5]], 2).lengths.tolist() == [9, 2]
-    made = vl.im2sequence(images, (1, 2), (4, 4), (1, 2, 0, 0))
-    assert made[0].tolist() == [[0, 0], [0, 0], [0, 0], [14, 15]]
-    made = vl.im2sequence(vl.Ragged(images, [0, 2]), 4)
-    assert [level.lengths.tolist() for level in made.levels] == [[0, 2], [1, 1]]
+    result = vl.im2sequence(images, (1, 2), (4, 4), (1, 2, 0, 0))
+    assert result[0].tolist() == [[0, 0], [0, 0], [0, 0], [14, 15]]
+    result = vl.im2sequence(vl.Ragged(images, [0, 2]), 4)
+    assert [level.lengths.tolist() for level in result.levels] == [[0, 2], [1, 1]]
     assert vl.im2sequence(images[:0], 2).values.shape == (0, 4)
 
 
@@ -192,11 +192,11 @@ def test_im2sequence_has_the_gradient_of_autograd():
     x = torch.randn(2, 2, 3, 4, dtype=torch.float64, requires_grad=True)
     for sizes in (None, [[3, 4], [2, 2]]):
         options = (2, (1, 2), (1, 0), sizes)
-        made = vl.im2sequence(x, *options)
+        result = vl.im2sequence(x, *options)
         plain = vl.im2sequence(x.detach().numpy(), *options)
-        assert np.array_equal(made.values.detach().numpy(), plain.values)
-        d = torch.randn(made.values.shape, dtype=torch.float64)
-        (dx,) = torch.autograd.grad(made.values, x, d)
+        assert np.array_equal(result.values.detach().numpy(), plain.values)
+        d = torch.randn(result.values.shape, dtype=torch.float64)
+        (dx,) = torch.autograd.grad(result.values, x, d)
         for each in (d, d.numpy()):
             back = sequence.backprop_im2sequence(each, x, *options)
             assert np.allclose(np.asarray(back), dx.numpy())

@@ -36,10 +36,10 @@ def same(a, b):
 def test_a_tuple_of_states_is_moved_state_by_state(name, states):
     if name == "rnn" and len(states) == 3:
         states = states[::2]
-    made = MOVES[name](states)
-    assert type(made) is tuple
-    assert len(made) == len(states)
-    assert all(same(a, MOVES[name](b)) for a, b in zip(made, states, strict=True))
+    result = MOVES[name](states)
+    assert type(result) is tuple
+    assert len(result) == len(states)
+    assert all(same(a, MOVES[name](b)) for a, b in zip(result, states, strict=True))
 
 
 def test_shrink_of_states_is_shared():
@@ -71,8 +71,8 @@ def test_lists_of_numbers_are_one_array(name):
     for numbers in ([1, 2, 3], [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]):
         for state in (numbers, [np.float64(x) if np.ndim(x) == 0 else x for x in numbers]):
             assert np.array_equal(MOVES[name](state), MOVES[name](np.array(numbers)))
-        (made,) = MOVES[name]((numbers,))
-        assert np.array_equal(made, MOVES[name](np.array(numbers)))
+        (result,) = MOVES[name]((numbers,))
+        assert np.array_equal(result, MOVES[name](np.array(numbers)))
 
 
 def test_backprop_shrink_is_adjoint():
@@ -83,13 +83,13 @@ def test_backprop_shrink_is_adjoint():
             values, was = (x.values if isinstance(x, vl.Ragged) else x for x in (kept, memory))
             d = rng.normal(size=values.shape)
             dy = vl.Ragged(d, levels=kept.levels) if isinstance(kept, vl.Ragged) else d
-            made = sequence.backprop_shrink(dy, memory)
-            rows = made.values if isinstance(made, vl.Ragged) else made
+            result = sequence.backprop_shrink(dy, memory)
+            rows = result.values if isinstance(result, vl.Ragged) else result
             assert rows.shape == was.shape
             assert (rows * was).sum() == pytest.approx((d * values).sum())
             if isinstance(memory, vl.Ragged):
-                assert made.levels == memory.levels
-                assert sequence.backprop_shrink(d, memory).equals(made)
+                assert result.levels == memory.levels
+                assert sequence.backprop_shrink(d, memory).equals(result)
 
 
 DEEP = vl.Ragged(np.zeros((4, 2)), [[1, 2], [1, 2, 1]])

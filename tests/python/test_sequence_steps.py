@@ -43,8 +43,8 @@ def test_steps_of_the_design_page():
     assert table.items == [(0, 4), (2, 3), (1, 2)]
     assert ["".join(step) for step in sequence.segment_inputs(x, table)] == ["age", "bhf", "ci", "d"]
     outputs = [np.char.upper(step) for step in steps_of(x)]
-    made = sequence.concat_outputs(outputs, table)
-    assert ["".join(row) for row in made] == ["ABCD", "EF", "GHI"]
+    result = sequence.concat_outputs(outputs, table)
+    assert ["".join(row) for row in result] == ["ABCD", "EF", "GHI"]
 
 
 def test_steps_of_sub_sequences():
@@ -99,14 +99,14 @@ def test_rank_table_of_an_inner_level():
 def test_reorder_moves_sequences_and_rows():
     table = sequence.sort_by_length(rows([1, 3, 2]))
     x = rows([2, 1, 3])
-    made = sequence.reorder_lod_tensor_by_rank(x, table)
-    assert made.to_list() == [[2], [3, 4, 5], [0, 1]]
-    assert sequence.backprop_reorder(made, table).equals(x)
+    result = sequence.reorder_lod_tensor_by_rank(x, table)
+    assert result.to_list() == [[2], [3, 4, 5], [0, 1]]
+    assert sequence.backprop_reorder(result, table).equals(x)
     h = np.array([[10], [20], [30]])
     assert sequence.init_memories(h, table).ravel().tolist() == [20, 30, 10]
     assert sequence.backprop_reorder(sequence.reorder(h, table), table).tolist() == h.tolist()
     inner = sequence.sort_by_length(deeper(rows([1, 3, 2])), 2)
-    assert sequence.reorder(x, inner).equals(made)
+    assert sequence.reorder(x, inner).equals(result)
     assert sequence.init_memories(h, inner).ravel().tolist() == [20, 30, 10]
     with_empty = sequence.sort_by_length(rows([0, 2]))
     assert sequence.reorder(rows([0, 1]), with_empty).to_list() == [[0], []]
@@ -117,13 +117,13 @@ def test_reorder_of_tensors_has_the_inverse_as_gradient(lengths, data):
     table = sequence.sort_by_length(rows(lengths))
     inner = data.draw(st.lists(st.integers(0, 3), min_size=len(lengths), max_size=len(lengths)))
     values = torch.randn(sum(inner), 2, dtype=torch.float64, requires_grad=True)
-    made = sequence.reorder(vl.Ragged(values, inner), table)
-    d = torch.randn(made.values.shape, dtype=torch.float64)
-    (dx,) = torch.autograd.grad(made.values, values, d)
-    wanted = sequence.backprop_reorder(vl.Ragged(d.numpy(), levels=made.levels), table)
+    result = sequence.reorder(vl.Ragged(values, inner), table)
+    d = torch.randn(result.values.shape, dtype=torch.float64)
+    (dx,) = torch.autograd.grad(result.values, values, d)
+    wanted = sequence.backprop_reorder(vl.Ragged(d.numpy(), levels=result.levels), table)
     assert np.array_equal(dx.numpy(), wanted.values)
     assert (wanted.values * values.detach().numpy()).sum() == pytest.approx(
-        float((d * made.values.detach()).sum()), abs=1e-9
+        float((d * result.values.detach()).sum()), abs=1e-9
     )
 
 

@@ -11,7 +11,7 @@ TABLE = vl.RankTable([3, 1, 2], [0, 2, 1])
 SIZES = [3, 2, 1]
 
 
-def made(shape=(), dtype=float):
+def result(shape=(), dtype=float):
     return [np.ones((size, *shape), dtype) for size in SIZES]
 
 
@@ -27,10 +27,10 @@ def nested(inner=np.ones):
 @pytest.mark.parametrize(
     ("others", "one", "text"),
     [
-        (made(), tensors(), "step {} is of type {}, step 0 of type {}"),
-        (tensors(), made(), "step {} is of type {}, step 0 of type {}"),
-        (made(), nested(), "step {} is of type {}, step 0 of type {}"),
-        (nested(), made(), "step {} is of type {}, step 0 of type {}"),
+        (result(), tensors(), "step {} is of type {}, step 0 of type {}"),
+        (tensors(), result(), "step {} is of type {}, step 0 of type {}"),
+        (result(), nested(), "step {} is of type {}, step 0 of type {}"),
+        (nested(), result(), "step {} is of type {}, step 0 of type {}"),
         (nested(), tensors(), "step {} is of type {}, step 0 of type {}"),
     ],
 )
@@ -57,7 +57,7 @@ def test_steps_of_sub_sequences_are_of_one_kind():
 
 @pytest.mark.parametrize("kind", ["arrays", "tensors", "raggeds"])
 def test_steps_have_rows_of_one_shape(kind):
-    steps = tensors((2,)) if kind == "tensors" else made((2,))
+    steps = tensors((2,)) if kind == "tensors" else result((2,))
     steps[2] = steps[2][:, :1]
     if kind == "raggeds":
         steps = [vl.Ragged(step, [1] * len(step)) for step in steps]
@@ -70,7 +70,7 @@ def test_steps_have_rows_of_one_shape(kind):
 )
 @pytest.mark.parametrize("at", [0, 1])
 def test_steps_are_arrays(wrong, at):
-    steps = made(dtype=int)
+    steps = result(dtype=int)
     steps[at] = wrong
     kind = type(wrong).__name__
     with pytest.raises(TypeError, match=f"^steps: step {at} is of type {kind}, expected an array of rows"):
@@ -81,9 +81,9 @@ def test_steps_are_arrays(wrong, at):
     ("steps", "error", "text"),
     [
         (None, TypeError, "expected a list of arrays, got NoneType"),
-        (made(dtype=object), TypeError, "step 0 holds Python objects"),
+        (result(dtype=object), TypeError, "step 0 holds Python objects"),
         (np.ma.masked_array([1.0]), ValueError, "1 steps, but the longest sequence has length 3"),
-        ([np.ma.masked_array(x) for x in made()], TypeError, "step 0: a masked array"),
+        ([np.ma.masked_array(x) for x in result()], TypeError, "step 0: a masked array"),
     ],
 )
 def test_steps_are_named_in_errors(steps, error, text):
@@ -92,7 +92,7 @@ def test_steps_are_named_in_errors(steps, error, text):
 
 
 def test_dtypes_of_steps_are_promoted():
-    steps = made()
+    steps = result()
     steps[1] = steps[1].astype(np.int8)
     assert sequence.concat_outputs(steps, TABLE).dtype == np.float64
     steps = tensors()

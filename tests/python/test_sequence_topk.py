@@ -32,10 +32,10 @@ def test_topk_adds_halves_up_in_float32(name):
     else:
         dtype = pytest.importorskip("ml_dtypes").bfloat16
         halves = tuple(r._make(r.values.astype(dtype), r.levels) for r in (x, big[0]))
-    made = vl.sequence_topk_avg_pooling(halves[0], row, col, [4096, 3000], 1).values
-    assert (made.dtype, made.tolist()) == (halves[0].dtype, [[1, 1]])
-    made = vl.sequence_topk_avg_pooling(halves[1], *big[1:], [2], 1).values
-    assert abs(float(made[0, 0]) - 60000) < 200
+    result = vl.sequence_topk_avg_pooling(halves[0], row, col, [4096, 3000], 1).values
+    assert (result.dtype, result.tolist()) == (halves[0].dtype, [[1, 1]])
+    result = vl.sequence_topk_avg_pooling(halves[1], *big[1:], [2], 1).values
+    assert abs(float(result[0, 0]) - 60000) < 200
 
 
 def test_topk_adds_halves_of_tensors_up_in_float32():
@@ -43,17 +43,17 @@ def test_topk_adds_halves_of_tensors_up_in_float32():
     x, row, col = table(np.ones(4096))
     big = table([60000, 60000, 0])
     for dtype in (torch.float16, torch.bfloat16):
-        made = vl.sequence_topk_avg_pooling(of_tensors(x, dtype=dtype), row, col, [4096], 1).values
-        assert (made.dtype, made.tolist()) == (dtype, [[1]])
-        made = vl.sequence_topk_avg_pooling(of_tensors(big[0], dtype=dtype), *big[1:], [2], 1).values
-        assert abs(float(made[0, 0]) - 60000) < 200
+        result = vl.sequence_topk_avg_pooling(of_tensors(x, dtype=dtype), row, col, [4096], 1).values
+        assert (result.dtype, result.tolist()) == (dtype, [[1]])
+        result = vl.sequence_topk_avg_pooling(of_tensors(big[0], dtype=dtype), *big[1:], [2], 1).values
+        assert abs(float(result[0, 0]) - 60000) < 200
 
 
 def test_topk_gradients_of_halves_are_added_up_in_float32():
     x, row, col = table([1.0])
     d = np.array([[1.0] + [2.0**-11] * 8], np.float16)
-    made = backprop(d, x, row, col, [1] * 9, 1)
-    assert made.values.tolist() == [1 + 2.0**-8]
+    result = backprop(d, x, row, col, [1] * 9, 1)
+    assert result.values.tolist() == [1 + 2.0**-8]
 
 
 def test_topk_takes_nan_for_the_largest():
@@ -61,8 +61,8 @@ def test_topk_takes_nan_for_the_largest():
     x, row, col = table([1, NAN, 3], [inf, 5, -inf], [NAN, inf, NAN])
     wanted = [[NAN] * 3, [inf, inf, NAN], [NAN] * 3]
     for values in (x, of_tensors(x), x.astype("float16"), of_tensors(x.astype("float16"))):
-        made = vl.sequence_topk_avg_pooling(values, row, col, [1, 2, 3], 1).values
-        assert np.array_equal(np.asarray(made), wanted, equal_nan=True)
+        result = vl.sequence_topk_avg_pooling(values, row, col, [1, 2, 3], 1).values
+        assert np.array_equal(np.asarray(result), wanted, equal_nan=True)
 
 
 def test_topk_gives_nan_the_gradient_of_the_largest():
@@ -74,22 +74,22 @@ def test_topk_gives_nan_the_gradient_of_the_largest():
     on_tensors = backprop(torch.tensor(d), of_tensors(x), row, col, [1, 2], 1)
     assert on_tensors.values.tolist() == wanted
     watched = of_tensors(x, requires_grad=True)
-    made = vl.sequence_topk_avg_pooling(watched, row, col, [1, 2], 1).values
-    assert torch.autograd.grad(made, watched.values, torch.tensor(d))[0].tolist() == wanted
+    result = vl.sequence_topk_avg_pooling(watched, row, col, [1, 2], 1).values
+    assert torch.autograd.grad(result, watched.values, torch.tensor(d))[0].tolist() == wanted
 
 
 def test_topk_gradients_reach_their_own_numbers_alone():
     x, row, col = table([1.0, 5, 3])
-    made = backprop([[np.inf, 1.0]], x, row, col, [1, 2], 1)
-    assert made.values.tolist() == [0, np.inf, 0.5]
+    result = backprop([[np.inf, 1.0]], x, row, col, [1, 2], 1)
+    assert result.values.tolist() == [0, np.inf, 0.5]
 
 
 def test_topk_takes_more_numbers_than_there_are():
     x, row, col = table([1.0, 5, 2], [2, 2, 4])
     ks = [2**62, 1, 10**12]
     for values in (x, of_tensors(x)):
-        made = np.asarray(vl.sequence_topk_avg_pooling(values, row, col, ks, 1).values)
-        assert np.allclose(made, np.array([[8.0], [8.0]]) / ks + [[0, 5 - 8, 0], [0, 4 - 8, 0]], rtol=1e-12)
+        result = np.asarray(vl.sequence_topk_avg_pooling(values, row, col, ks, 1).values)
+        assert np.allclose(result, np.array([[8.0], [8.0]]) / ks + [[0, 5 - 8, 0], [0, 4 - 8, 0]], rtol=1e-12)
     dx, d = gradient(
         pytest.importorskip("torch"), lambda r: vl.sequence_topk_avg_pooling(r, row, col, ks, 1), x
     )

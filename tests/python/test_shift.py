@@ -31,30 +31,32 @@ def joined(rows, like):
     return np.array(rows, like.dtype).reshape(like.shape) if len(like) else like
 
 
-def same(made, wanted):
-    return made.dtype == wanted.dtype and made.shape == wanted.shape and made.tobytes() == wanted.tobytes()
+def same(result, wanted):
+    return (
+        result.dtype == wanted.dtype and result.shape == wanted.shape and result.tobytes() == wanted.tobytes()
+    )
 
 
 @given(moving())
 def test_rows_of_any_dtype_are_reversed(case):
     x, lengths, _ = case
     order = [k for row in oracle.nest(range(len(x)), [lengths]) for k in row[::-1]]
-    made = ops.reverse(x, lengths)
-    assert same(made, np.ascontiguousarray(x[order]))
-    assert same(ops.backprop_reverse(made, lengths), np.ascontiguousarray(x))
+    result = ops.reverse(x, lengths)
+    assert same(result, np.ascontiguousarray(x[order]))
+    assert same(ops.backprop_reverse(result, lengths), np.ascontiguousarray(x))
 
 
 @given(moving())
 def test_rows_are_shifted_by_any_number_of_places(case):
     x, lengths, by = case
     order = np.array(oracle.shift(range(len(x)), lengths, by, -1), int)
-    made = ops.shift(x, lengths, by=by)
+    result = ops.shift(x, lengths, by=by)
     wanted = np.ascontiguousarray(x[order])
     wanted[order < 0] = np.zeros((), x.dtype)
     there = order >= 0
-    assert made.shape == x.shape
-    assert made[there].tobytes() == wanted[there].tobytes()
-    assert not any(made[~there].tobytes())
+    assert result.shape == x.shape
+    assert result[there].tobytes() == wanted[there].tobytes()
+    assert not any(result[~there].tobytes())
     one = by[0] if by else 3
     same_for_all = ops.shift(x, lengths, by=one)
     assert same(same_for_all, ops.shift(x, lengths, by=[one] * len(lengths)))
@@ -64,9 +66,9 @@ def test_rows_are_shifted_by_any_number_of_places(case):
 def test_rows_are_rolled_round_and_round(case):
     x, lengths, by = case
     order = np.array(oracle.shift(range(len(x)), lengths, by), int)
-    made = ops.roll(x, lengths, by=np.array(by, np.int8))
-    assert same(made, np.ascontiguousarray(x[order]))
-    assert same(ops.backprop_roll(made, lengths, by=np.array(by, np.int8)), np.ascontiguousarray(x))
+    result = ops.roll(x, lengths, by=np.array(by, np.int8))
+    assert same(result, np.ascontiguousarray(x[order]))
+    assert same(ops.backprop_roll(result, lengths, by=np.array(by, np.int8)), np.ascontiguousarray(x))
     assert same(ops.roll(x, lengths, by=7), ops.roll(x, lengths, by=[7] * len(lengths)))
 
 
@@ -117,12 +119,12 @@ def test_outputs_beyond_the_caches_hold_the_same(width):
     n = (66 << 20) // width
     x = np.random.default_rng(0).integers(0, 256, (n, width), np.uint8)
     lengths = [n - 7, 0, 7]
-    made = ops.reverse(x, lengths)
-    assert np.array_equal(made[: n - 7], x[: n - 7][::-1])
-    assert np.array_equal(made[n - 7 :], x[n - 7 :][::-1])
-    made = ops.shift(x, lengths, by=5)
-    assert np.array_equal(made[5 : n - 7], x[: n - 12])
-    assert not made[:5].any()
+    result = ops.reverse(x, lengths)
+    assert np.array_equal(result[: n - 7], x[: n - 7][::-1])
+    assert np.array_equal(result[n - 7 :], x[n - 7 :][::-1])
+    result = ops.shift(x, lengths, by=5)
+    assert np.array_equal(result[5 : n - 7], x[: n - 12])
+    assert not result[:5].any()
 
 
 def test_a_ragged_gives_a_ragged_and_methods_take_a_level():

@@ -32,14 +32,14 @@ def of_dtype(whole, dtype):
         return whole > 0
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        made = whole.astype(dtype)
-        return np.where(whole == 5, info.max, np.where(whole == 6, info.min, made)).astype(dtype)
+        result = whole.astype(dtype)
+        return np.where(whole == 5, info.max, np.where(whole == 6, info.min, result)).astype(dtype)
     special = {3: -0.0, 4: np.nan, 5: np.inf, 6: -np.inf}
-    made = whole.astype(np.float64)
+    result = whole.astype(np.float64)
     for number, value in special.items():
-        made[whole == number] = value
-    made[whole == -3] = -np.nan
-    return made.astype(dtype)
+        result[whole == number] = value
+    result[whole == -3] = -np.nan
+    return result.astype(dtype)
 
 
 @st.composite
@@ -65,7 +65,7 @@ def same_bits(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-def taken(x, which, lengths, kept=None):
+def take(x, which, lengths, kept=None):
     """The rows of x that places inside its sequences name."""
     starts = np.repeat(oracle.offsets(lengths)[:-1], lengths if kept is None else kept)
     at = which + starts.reshape(-1, *[1] * (which.ndim - 1)).astype(np.int64)
@@ -79,18 +79,18 @@ def test_sequences_are_sorted_column_by_column(case, descending):
     assert which.dtype == np.int64
     wanted = by_columns(x, lengths, lambda row: oracle_sort.places(row, descending))
     assert np.array_equal(which, wanted.astype(np.int64))
-    made = ops.sort(x, lengths, descending=descending)
-    assert same_bits(made, np.ascontiguousarray(taken(x, which, lengths).astype(made.dtype)))
-    assert made.dtype == x.dtype.newbyteorder("=")
+    result = ops.sort(x, lengths, descending=descending)
+    assert same_bits(result, np.ascontiguousarray(take(x, which, lengths).astype(result.dtype)))
+    assert result.dtype == x.dtype.newbyteorder("=")
 
 
 @given(numbers(), st.sampled_from(METHODS), st.booleans())
 def test_ranks(case, method, descending):
     x, lengths = case
-    made = ops.rank(x, lengths, method=method, descending=descending)
-    assert made.dtype == (np.float64 if method == "average" else np.int64)
+    result = ops.rank(x, lengths, method=method, descending=descending)
+    assert result.dtype == (np.float64 if method == "average" else np.int64)
     wanted = by_columns(x, lengths, lambda row: oracle_sort.ranks(row, method, descending))
-    assert np.array_equal(made, wanted.astype(made.dtype))
+    assert np.array_equal(result, wanted.astype(result.dtype))
 
 
 @given(numbers(trailing=((),)))
@@ -102,7 +102,7 @@ def test_distinct_numbers(case):
     assert values.lengths.tolist() == counts.lengths.tolist() == [len(g) for g in groups]
     assert counts.values.tolist() == [len(group) for g in groups for group in g]
     firsts = [group[0] for g in groups for group in g]
-    wanted = taken(x, np.array(firsts, np.int64), lengths, values.lengths)
+    wanted = take(x, np.array(firsts, np.int64), lengths, values.lengths)
     assert same_bits(values.values, wanted.astype(values.dtype))
     for row, g, place in zip(rows, groups, oracle.nest(inverse.tolist(), [lengths]), strict=True):
         assert place == [next(k for k, group in enumerate(g) if i in group) for i in range(len(row))]
@@ -142,7 +142,7 @@ def test_long_sequences(dtype, descending):
     few = of_dtype(rng.integers(-3, 7, len(x)), dtype)
     for values in (x, few):
         which = ops.argsort(values, LONG, descending=descending)
-        made = ops.sort(values, LONG, descending=descending)
+        result = ops.sort(values, LONG, descending=descending)
         for begin, end in pairwise(oracle.offsets(LONG)):
             with np.errstate(invalid="ignore"):  # signalling NaN
                 wide = values[begin:end].astype(float) if np.dtype(dtype).kind in "fV" else values[begin:end]
@@ -153,7 +153,7 @@ def test_long_sequences(dtype, descending):
                 back = len(wide) - 1 - back[wide[::-1][back] == wide[::-1][back]]
                 order = np.concatenate([back[::-1], order[n:]])
             assert np.array_equal(which[begin:end], order)
-            assert same_bits(made[begin:end], values[begin:end][order])
+            assert same_bits(result[begin:end], values[begin:end][order])
 
 
 @pytest.mark.parametrize("k", [1, 7, 600, 2000])
@@ -170,7 +170,7 @@ def test_few_of_many(dtype, order, k):
         best, which = ops.topk(x, lengths, k=k, largest=largest)
         whole = vl.Ragged(ops.argsort(x, lengths, descending=largest), lengths)
         assert which.equals(whole[:, :k])
-        assert same_bits(best.values, taken(x, which.values, lengths, which.lengths))
+        assert same_bits(best.values, take(x, which.values, lengths, which.lengths))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -179,11 +179,11 @@ def test_a_sequence_alone_and_many_threads_give_the_same(dtype, threads):
     lengths = np.concatenate([rng.integers(0, 90, 2000), [300_000, 500, 0, 140_000]])
     x = rng.integers(-9999, 9999, lengths.sum()).astype(dtype)
     wide = np.stack([x, x[::-1]], 1)
-    made = []
+    result = []
     for n in (1, 3):
         threads(n)
         with_columns = ops.argsort(wide, lengths)
-        made.append(
+        result.append(
             (
                 ops.sort(x, lengths),
                 ops.argsort(x, lengths, descending=True),
@@ -194,13 +194,13 @@ def test_a_sequence_alone_and_many_threads_give_the_same(dtype, threads):
                 with_columns,
             )
         )
-    assert all(same_bits(a, b) for a, b in zip(*made, strict=True))
+    assert all(same_bits(a, b) for a, b in zip(*result, strict=True))
     offsets = oracle.offsets(lengths.tolist())
     for i in (0, 1, 1999, 2000, 2001, 2003):
         some = slice(offsets[i], offsets[i + 1])
-        assert np.array_equal(made[0][0][some], np.sort(x[some]))
-        assert np.array_equal(made[0][6][some, 1], np.argsort(wide[some, 1], kind="stable"))
-        assert same_bits(ops.sort(x[some], [lengths[i]]), made[0][0][some])
+        assert np.array_equal(result[0][0][some], np.sort(x[some]))
+        assert np.array_equal(result[0][6][some, 1], np.argsort(wide[some, 1], kind="stable"))
+        assert same_bits(ops.sort(x[some], [lengths[i]]), result[0][0][some])
 
 
 @given(numbers(("float32", "float64")), st.integers(1, 5))
@@ -210,7 +210,7 @@ def test_gradients_are_adjoint_to_what_they_belong_to(case, k):
     which = ops.argsort(x, lengths)
     d = np.arange(x.size, dtype=x.dtype).reshape(x.shape)
     back = ops.backprop_sort(d, which, lengths)
-    assert np.array_equal(taken(back, which, lengths), d)
+    assert np.array_equal(take(back, which, lengths), d)
     assert np.sum(ops.sort(x, lengths) * d) == pytest.approx(np.sum(x * back))
     best, which = ops.topk(x, lengths, k=k)
     d = vl.Ragged(
@@ -230,10 +230,10 @@ def test_gradients_are_adjoint_to_what_they_belong_to(case, k):
 @given(strategies.raggeds(dtype="int32", trailing=()), st.booleans())
 def test_a_ragged_is_ordered_at_any_level(r, descending):
     for level in range(len(r.levels)):
-        made = r.sort(level, descending=descending)
-        over = made.levels[-1]
-        assert len(made.levels) == level + 1
-        assert np.array_equal(made.values, ops.sort(r.values, over, descending=descending))
+        result = r.sort(level, descending=descending)
+        over = result.levels[-1]
+        assert len(result.levels) == level + 1
+        assert np.array_equal(result.values, ops.sort(r.values, over, descending=descending))
         assert np.array_equal(r.rank(level, method="min").values, ops.rank(r.values, over, method="min"))
         assert r.rank(level).levels == r.levels
         assert r.unique(level).levels[:-1] == r.levels[:level]

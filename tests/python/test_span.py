@@ -154,13 +154,13 @@ def test_ways_back_are_adjoint(of_spans, of_tokens):
 def test_levels_above_are_kept():
     r = vl.Ragged([3, 1, 4, 1, 5], [[2, 1], [2, 1, 2]])
     at = vl.Ragged([[0, 2], [0, 1], [1, 2]], [1, 0, 2])
-    made = ops.spans(r, at)
-    assert made.to_list() == [[[[3, 1]], []], [[[1], [5]]]]
-    assert ops.backprop_spans(made, at, r.levels[-1]).to_list() == [[[3, 1], [0]], [[1, 5]]]
+    result = ops.spans(r, at)
+    assert result.to_list() == [[[[3, 1]], []], [[[1], [5]]]]
+    assert ops.backprop_spans(result, at, r.levels[-1]).to_list() == [[[3, 1], [0]], [[1, 5]]]
     alignment = vl.Ragged([1, 0, 0, 1], [2, 0, 2])
-    made = ops.align(r, alignment)
-    assert made.to_list() == [[[1, 3], []], [[1, 5]]]
-    assert ops.backprop_align(made, alignment, r.levels[-1]).to_list() == [[[3, 1], [0]], [[1, 5]]]
+    result = ops.align(r, alignment)
+    assert result.to_list() == [[[1, 3], []], [[1, 5]]]
+    assert ops.backprop_align(result, alignment, r.levels[-1]).to_list() == [[[3, 1], [0]], [[1, 5]]]
     grown = ops.insert_rows(r, vl.Ragged([0, 2, 2], [1, 0, 2]))
     assert grown.to_list() == [[[0, 3, 1], [4]], [[1, 5, 0, 0]]]
 

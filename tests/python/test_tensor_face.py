@@ -39,9 +39,9 @@ def test_rectangles_of_several_levels():
     assert FACE.from_tensor(block, ragged_rank=2).to_list() == block.tolist()
     assert FACE.from_tensor(block, ragged_rank=2, padding=0).to_list() == [[[5], [7], []], [[6], [], []]]
     counts = np.array([[1, 0, 2], [0, 1, 0]])
-    made = FACE.from_tensor(block, lengths=counts, ragged_rank=2)
-    assert made.to_list() == [[[5], [], [0, 0]], [[], [0], []]]
-    assert made.row_lengths(2).to_list() == counts.tolist()
+    result = FACE.from_tensor(block, lengths=counts, ragged_rank=2)
+    assert result.to_list() == [[[5], [], [0, 0]], [[], [0], []]]
+    assert result.row_lengths(2).to_list() == counts.tolist()
 
 
 def cut(nested, shape, fill):

@@ -162,8 +162,8 @@ def test_23_columns_of_a_padded():
     part = ops.list2padded(of_lengths([7, 2, 4]))[1:3]
     same(part.size_at_t, [2, 2, 1, 1])
     assert part.data.shape == (4, 2, 5)
-    for made, wanted in zip(ops.padded2list(part), of_lengths([7, 2, 4])[1:], strict=True):
-        same(made, wanted)
+    for result, wanted in zip(ops.padded2list(part), of_lengths([7, 2, 4])[1:], strict=True):
+        same(result, wanted)
 
 
 def test_24_pad():
@@ -202,10 +202,10 @@ def test_28_unpad():
 
 
 def test_29_flatten_of_nothing():
-    made = ops.flatten([])
-    assert (made.shape, made.dtype) == ((0, 0), np.float32)
-    made = ops.flatten([], dtype="i", ndim_if_empty=1)
-    assert (made.shape, made.dtype) == ((0,), np.int32)
+    result = ops.flatten([])
+    assert (result.shape, result.dtype) == ((0, 0), np.float32)
+    result = ops.flatten([], dtype="i", ndim_if_empty=1)
+    assert (result.shape, result.dtype) == ((0,), np.int32)
     assert ops.flatten([np.zeros((0, 3)), np.zeros((0, 3))]).shape == (0, 3)
 
 

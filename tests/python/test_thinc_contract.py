@@ -187,18 +187,20 @@ def test_threads_change_no_bit():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 24)).astype("float32")
     lengths = np.full(6000, 10, np.int32)
-    before, made = vl.num_threads(), []
+    before, result = vl.num_threads(), []
     try:
         for threads in (1, 2):
             vl.set_num_threads(threads)
-            made.append([OURS.seq2col(X, 1), OURS.reduce_mean(X, lengths), *OURS.maxout(X.reshape(-1, 8, 3))])
+            result.append(
+                [OURS.seq2col(X, 1), OURS.reduce_mean(X, lengths), *OURS.maxout(X.reshape(-1, 8, 3))]
+            )
     finally:
         vl.set_num_threads(before)
-    same(*made)
+    same(*result)
     found = []
     callers = [threading.Thread(target=lambda: found.append(OURS.reduce_mean(X, lengths))) for _ in range(3)]
     for caller in callers:
         caller.start()
     for caller in callers:
         caller.join()
-    same(found, [made[0][1]] * 3)
+    same(found, [result[0][1]] * 3)

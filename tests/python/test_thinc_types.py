@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import varlen as vl
 from hypothesis import given
-from varlen.interop import thinc_types
 from varlen.testing import strategies
+from varlen.thinc import types as thinc_types
 
 KINDS = [vl.Ragged, thinc_types.Ragged]
 DATA = np.arange(12, dtype=np.float32).reshape(6, 2)

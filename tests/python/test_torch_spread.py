@@ -35,9 +35,9 @@ def test_ways_back_give_the_numbers_of_arrays(name):
     lengths = [2, 0, 3]
     x, d = rows(lengths, (2,)), rows([3], (2,), seed=1)
     back = getattr(ops, f"backprop_reduce_{name}")
-    made = back(d, x, lengths)
-    assert np.allclose(made.numpy(), back(d.numpy(), x.numpy(), lengths), rtol=1e-12)
-    assert torch.equal(back(d.numpy(), x, lengths), made)
+    result = back(d, x, lengths)
+    assert np.allclose(result.numpy(), back(d.numpy(), x.numpy(), lengths), rtol=1e-12)
+    assert torch.equal(back(d.numpy(), x, lengths), result)
     with pytest.raises(TypeError, match=f"d_{'sum' if name == 'logsumexp' else name}s: expected"):
         back(d.float(), x, lengths)
     with pytest.raises(TypeError, match="X: expected floats"):
@@ -70,8 +70,8 @@ def test_products_with_zeros_have_second_derivatives_and_no_third():
 @pytest.mark.parametrize("name", NAMES)
 def test_empty_sequences_get_no_gradient(name):
     x = rows([2, 0, 3]).requires_grad_()
-    made = getattr(ops, f"reduce_{name}")(x, [2, 0, 3], empty=0)
-    made.sum().backward()
+    result = getattr(ops, f"reduce_{name}")(x, [2, 0, 3], empty=0)
+    result.sum().backward()
     alone = x.detach()[:2].requires_grad_()
     getattr(ops, f"reduce_{name}")(alone, [2]).sum().backward()
     assert torch.allclose(x.grad[:2], alone.grad)
@@ -99,7 +99,7 @@ def test_transforms_of_torch_func(name):
 def test_empty_sequences_leave_second_derivatives_finite(op):
     x = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64, requires_grad=True)
     w = torch.ones(3, dtype=torch.float64, requires_grad=True)
-    made = getattr(vl.Ragged(x, [1, 0, 2]), op)(empty=3.0)
-    (first,) = torch.autograd.grad((made * w).sum(), x, create_graph=True)
+    result = getattr(vl.Ragged(x, [1, 0, 2]), op)(empty=3.0)
+    (first,) = torch.autograd.grad((result * w).sum(), x, create_graph=True)
     (second,) = torch.autograd.grad((first**2).sum(), w)
     assert second.tolist() == [0, 0, pytest.approx(4 if op == "var" else 1)]

@@ -150,13 +150,13 @@ def test_padded_from_a_layer_may_have_columns_of_its_own():
     r = vl.Ragged(np.arange(6.0), [2, 2, 1, 1])
 
     def other_order(padded, is_train):
-        made = padded.to_ragged().to_padded(ties="stable")
+        result = padded.to_ragged().to_padded(ties="stable")
 
         def backprop(dY):
-            assert dY.indices.tolist() == made.indices.tolist()
+            assert dY.indices.tolist() == result.indices.tolist()
             return dY.to_ragged().to_padded()
 
-        return made, backprop
+        return result, backprop
 
     Y, backprop = transforms.with_padded(other_order)(r, True)
     assert Y.equals(r)

@@ -116,8 +116,8 @@ def test_autograd_flows_through_tensors(make):
     layer = transforms.expand_window(1) if make == "expand_window" else getattr(transforms, make)(inner)
 
     def run(values):
-        made, _ = layer(vl.Ragged(values, LENGTHS), True)
-        return made.values
+        result, _ = layer(vl.Ragged(values, LENGTHS), True)
+        return result.values
 
     assert torch.autograd.gradcheck(run, (x,))
     Y, _ = layer(vl.Ragged(x, LENGTHS), True)

@@ -163,14 +163,16 @@ def test_windows_of_a_ragged_are_those_of_its_innermost_sequences(r, around):
 )
 def test_windows_are_the_oracles(data, lengths, size, step, drop_last, dtype):
     X = data.draw(strategies.rows(sum(lengths), dtype))
-    made = ops.windows(X, lengths, size=size, step=step, drop_last=drop_last)
+    result = ops.windows(X, lengths, size=size, step=step, drop_last=drop_last)
     spans = (oracle.full_windows if drop_last else oracle.windows)(lengths, size, step)
     starts = oracle.offsets(lengths)
-    assert made.dtype == X.dtype
-    assert made.values.tobytes() == b"".join(X[starts[i] + a : starts[i] + b].tobytes() for i, a, b in spans)
-    assert made.levels[0].lengths.tolist() == [sum(s[0] == i for s in spans) for i in range(len(lengths))]
-    assert made.levels[1].lengths.tolist() == [b - a for _, a, b in spans]
-    assert not np.shares_memory(made.values, X)
+    assert result.dtype == X.dtype
+    assert result.values.tobytes() == b"".join(
+        X[starts[i] + a : starts[i] + b].tobytes() for i, a, b in spans
+    )
+    assert result.levels[0].lengths.tolist() == [sum(s[0] == i for s in spans) for i in range(len(lengths))]
+    assert result.levels[1].lengths.tolist() == [b - a for _, a, b in spans]
+    assert not np.shares_memory(result.values, X)
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -209,8 +211,8 @@ def test_average_windows_is_the_mean_of_the_places(name, lengths, size, step, dr
 @given(strategies.lengths(), st.integers(1, 9), st.integers(1, 9))
 def test_average_windows_brings_back_what_windows_took(lengths, size, step):
     X = np.arange(1, sum(lengths) + 1, dtype=np.float64)
-    made = ops.windows(X, lengths, size=size, step=step)
-    back = ops.average_windows(made, lengths, size=size, step=step)
+    result = ops.windows(X, lengths, size=size, step=step)
+    back = ops.average_windows(result, lengths, size=size, step=step)
     inside = oracle.positions(lengths)
     for row, x, at in zip(back.values, X, inside, strict=True):
         assert row == (x if at % step < size else 0)

@@ -7,10 +7,10 @@ ROWS = np.arange(12.0).reshape(6, 2)
 TENS = np.arange(10.0).reshape(5, 2)
 
 
-def same(made, wanted):
+def same(result, wanted):
     """Equal numbers in equal shapes."""
-    np.testing.assert_array_equal(made, wanted)
-    assert np.shape(made) == np.shape(wanted)
+    np.testing.assert_array_equal(result, wanted)
+    assert np.shape(result) == np.shape(wanted)
 
 
 def ragged(data=ROWS, lengths=(2, 0, 3, 1)):

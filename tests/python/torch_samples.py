@@ -7,12 +7,12 @@ torch = pytest.importorskip("torch")
 
 
 def rows(lengths, trailing=(), dtype=torch.float64, seed=0):
-    made = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(seed))
-    return (made * 4).to(dtype)
+    result = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(seed))
+    return (result * 4).to(dtype)
 
 
-def agree(made, wanted, equal_nan=False):
+def agree(result, wanted, equal_nan=False):
     """A tensor of the numbers and the dtype of an array."""
-    assert isinstance(made, torch.Tensor)
-    assert np.array_equal(made.detach().numpy(), wanted, equal_nan=equal_nan)
-    assert made.detach().numpy().dtype == wanted.dtype
+    assert isinstance(result, torch.Tensor)
+    assert np.array_equal(result.detach().numpy(), wanted, equal_nan=equal_nan)
+    assert result.detach().numpy().dtype == wanted.dtype

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "batch.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -19,6 +20,7 @@ void bind_batch(py::module_& m) {
            "The batch of these rows, by name.")
       .def("lengths", &BatcherObject::lengths, py::arg("rows") = py::none(),
            "int64, the rows of each record on the first ragged axis, before any window.");
+  refuse_pickling(m.attr("Batcher"));
 }
 
 }  // namespace varlen::bindings

@@ -13,7 +13,8 @@ void bind_cast(py::module_& m) {
         const py::dtype to = dtype_of(dtype, values.dtype());
         values = convertible(values, to, !nan.is_none());
         const Fill instead = fill_of(nan, to, {}, "nan");
-        const Convert how = convert_of(values, to, instead, "values");
+        std::atomic<bool> lost{false};
+        const Convert how = convert_of(values, to, instead, "values", &lost);
         py::array out = empty(to.ptr(), static_cast<int>(values.ndim()), values.shape());
         const std::int64_t count = how.run == nullptr ? values.nbytes() : values.size();
         auto* target = static_cast<std::byte*>(out.mutable_data());
@@ -22,6 +23,7 @@ void bind_cast(py::module_& m) {
           const Unlocked unlocked(out.nbytes() + values.nbytes());
           cast(how, source, count, target);
         }
+        raise_if_lost(lost, values, to, "values");
         return out;
       },
       py::arg("values"), py::arg("dtype"), py::arg("nan") = py::none(),

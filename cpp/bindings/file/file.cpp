@@ -115,8 +115,8 @@ class FileReader {
   }
 
   py::array read(py::handle begins, py::handle ends) {
-    const Ints from = as_ints(begins, "begins");
-    const Ints to = as_ints(ends, "ends");
+    const Ints from = as_own_ints(begins, "begins");
+    const Ints to = as_own_ints(ends, "ends");
     if (from.count != to.count) raise_value("ends: as many as begins are needed");
     const std::int64_t limit = file_.id().size - start_;
     std::int64_t size = 0;
@@ -170,6 +170,8 @@ void bind_file(py::module_& m) {
            "uint8 array: the ranges of the data, one after the other.")
       .def("close", &FileReader::close)
       .def_property_readonly("bytes_read", &FileReader::bytes);
+  refuse_pickling(m.attr("MappedFile"));
+  refuse_pickling(m.attr("FileReader"));
 }
 
 }  // namespace varlen::bindings

@@ -188,6 +188,7 @@ void bind_header(py::module_& m) {
       .def("layout", &Header::layout,
            "(depth, bounds, lengths, rows): entries of each level, rows at each depth.")
       .def("columns", &Header::columns, "[(name, dim, entry), ...] without the levels.");
+  refuse_pickling(m.attr("Header"));
 }
 
 }  // namespace varlen::bindings

@@ -23,7 +23,10 @@ namespace joint_dense_outputs {
 class DenseOutputs {
  public:
   DenseOutputs(const Joint& joint, const DenseOptions& options)
-      : joint_(joint), options_(options), plan_(joint, options.max_sizes, options.masks, options.empty_keys) {
+      : joint_(joint),
+        options_(options),
+        plan_(joint, options.max_sizes, side_of(options.truncate, "truncate"), options.masks,
+              options.empty_keys) {
     outputs_.reserve(plan_.entries().size());
     for (const DensePlan::Entry& entry : plan_.entries()) add(entry);
   }
@@ -82,7 +85,7 @@ class DenseOutputs {
       padded_bytes(entry.name, output.dtype, output.shape, options_.max_bytes, fresh_);
     } else {
       const std::string name = "out['" + entry.name + "']";
-      output.array = checked_out(name, given, output.dtype, output.shape);
+      output.array = checked_out(name, given, output.dtype, output.shape, {});
       output.given = true;
       written_.add(name, output.array, read());
     }
@@ -93,6 +96,11 @@ class DenseOutputs {
     if (!read_) {
       read_.emplace();
       add_memory(*read_, joint_.data());
+      if (!options_.fill.is_none()) {
+        for (const auto& [name, row] : py::reinterpret_borrow<py::dict>(options_.fill)) {
+          read_->add(as_rows(row, "fill"));
+        }
+      }
       read_->settle();
     }
     return *read_;

@@ -6,6 +6,7 @@
 #include "lists.hpp"
 #include "pieces.hpp"
 #include "shape.hpp"
+#include "support/arrays.hpp"
 #include "support/raise.hpp"
 
 namespace varlen::bindings {
@@ -20,6 +21,7 @@ bool is_text(const Items& items) {
 /// Lists of numbers mostly: what NumPy would make text or objects of is none.
 py::object of_array_like(const py::object& item, const std::string& name) {
   py::object array;
+  refuse_cycles(item, name);
   try {
     array = numpy("asarray")(item);
   } catch (py::error_already_set& error) {

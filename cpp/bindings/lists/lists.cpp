@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "fill.hpp"
 #include "request.hpp"
+#include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/raise.hpp"
@@ -104,6 +105,7 @@ py::object from_lists(const Arguments<5>& args) {
   } catch (const NeedsPython&) {
     // Below, with nothing of the walk left.
   }
+  refuse_cycles(root, name);
   const py::object copy = plain_copy(root);
   try {
     if (!is_list(copy.ptr()) && !is_array(copy.ptr(), Api::get())) throw NeedsPython{};

@@ -67,6 +67,7 @@ void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
   request.want.number = number_of(pieces.descr());
   request.name = "fill";
   const char kind = dtype.kind();
+  refuse_cycles(given_fill, "fill");
   py::object value = kind == 'm' || kind == 'M' || kind == 'V'
                          ? numpy("array")(given_fill, py::arg("dtype") = dtype)
                          : numpy("asarray")(given_fill);

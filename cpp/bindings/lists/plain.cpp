@@ -1,5 +1,6 @@
 // The slow path of nested lists: whatever needs Python is called here once, into lists that nobody else has.
 #include "shape.hpp"
+#include "support/arrays.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
 
@@ -51,6 +52,7 @@ bool is_number(PyObject* object) noexcept {
 }
 
 py::object plain_copy(PyObject* object, int depth_left) {
+  if (depth_left == kMaxDepth + 1) refuse_cycles(object, "values");
   if (depth_left < 0) raise_value("nested deeper than " + std::to_string(kMaxDepth) + " levels");
   const auto self = py::reinterpret_borrow<py::object>(object);
   if (is_list(object)) return list_of(self, depth_left - 1);

@@ -126,7 +126,7 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
     throw;
   }
   silent.attr("__exit__")(py::none(), py::none(), py::none());
-  if (to == 'f' || user_type) {
+  if (to == 'f' || to == 'c' || user_type) {
     const py::object lost = numpy("isfinite")(values) & ~numpy("isfinite")(out);
     if (lost.attr("any")().cast<bool>()) {
       const auto place = numpy("argmax")(lost).cast<std::int64_t>();

@@ -32,6 +32,7 @@ constexpr Signature<4> kFromWords{"from_words", {"lists", "vocabulary", "depth",
 py::object from_words(const Arguments<4>& args) {
   const std::string name = given(args[3]) ? py::cast<std::string>(args[3]) : "values";
   if (PyDict_CheckExact(args[1]) == 0) raise_type("vocabulary: expected a dict, got " + type_name(args[1]));
+  refuse_cycles(args[0], name);
   const py::object root = plain_copy(args[0]);
   if (PyList_Check(root.ptr()) == 0 && PyTuple_Check(root.ptr()) == 0) {
     raise_type(name + ": expected a list or tuple, got " + type_name(args[0]));

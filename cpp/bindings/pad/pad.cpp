@@ -17,17 +17,21 @@ namespace varlen::bindings {
 namespace {
 
 /// False: no such output. True: a fresh one. An array: that one, checked.
-py::object asked(py::handle given, std::string_view name, const Extents& shape, const py::array& source,
+py::object asked(py::handle given, std::string_view name, const Extents& shape, Inputs inputs,
                  std::int64_t max_bytes, std::int64_t& used) {
   const py::dtype dtype = py::dtype::of<bool>();
   if (given.ptr() == Py_False || given.is_none()) return py::none();
-  if (given.ptr() != Py_True) return checked_out(name, given, dtype, shape, &source);
+  if (given.ptr() != Py_True) return checked_out(name, given, dtype, shape, inputs);
   padded_bytes(name, dtype, shape, max_bytes, used);
   return empty(dtype, shape);
 }
 
-std::byte* bytes_of(const py::object& array) {
-  return static_cast<std::byte*>(py::reinterpret_borrow<py::array>(array).mutable_data());
+py::array array_in(const py::object& output) {
+  return py::reinterpret_borrow<py::array>(output);
+}
+
+std::byte* bytes_of(const py::object& output) {
+  return static_cast<std::byte*>(array_in(output).mutable_data());
 }
 
 constexpr Signature<15> kPad{
@@ -45,7 +49,8 @@ py::object pad_arrays(const Arguments<15>& args) {
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");
-  const Sizes sizes = sizes_of(levels, exact, most, multiple);
+  const auto [sizes, keeps, cuts] = slots_of(levels, exact, most, multiple, how.cut);
+  how.keeps = keeps.data();
   Extents slots{levels.views[0].count};
   slots.append(sizes.begin(), sizes.end());
   const Extents row(values.shape() + 1, values.shape() + values.ndim());
@@ -59,7 +64,10 @@ py::object pad_arrays(const Arguments<15>& args) {
   const Fill instead = fill_of(or_none(given_nan), to, {}, "nan");
   how.fill = pattern.data();
   how.period = pattern.period();
-  how.convert = convert_of(values, to, instead, "values");
+  // Where all of the values go into fresh memory, what does not fit is found on the way.
+  std::atomic<bool> lost{false};
+  const bool looks_on_the_way = !cuts && !given(given_out);
+  how.convert = convert_of(values, to, instead, "values", looks_on_the_way ? &lost : nullptr);
   Convert is_nan;
   if (wants_nan) {
     const auto from = type_of(values.dtype());
@@ -73,19 +81,25 @@ py::object pad_arrays(const Arguments<15>& args) {
       given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
   if (max_bytes < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(max_bytes));
   std::int64_t used = 0;
+  const Inputs inputs{given_values, values, given_fill, given_nan};
   const py::object out = [&]() -> py::object {
-    if (given(given_out)) return checked_out("out", given_out, to, shape, &values);
+    if (given(given_out)) return checked_out("out", given_out, to, shape, inputs);
     padded_bytes("values", to, shape, max_bytes, used);
     return empty(to, shape);
   }();
-  const py::object marks = asked(or_none(given_mask), "mask", slots, values, max_bytes, used);
-  const py::object nans = asked(or_none(given_nan_mask), "nan_mask", shape, values, max_bytes, used);
+  const py::object marks = asked(or_none(given_mask), "mask", slots, inputs, max_bytes, used);
+  const py::object nans = asked(or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
+  if (!marks.is_none()) refuse_shared("mask", array_in(marks), array_in(out));
+  if (!nans.is_none()) {
+    refuse_shared("nan_mask", array_in(nans), array_in(out));
+    if (!marks.is_none()) refuse_shared("nan_mask", array_in(nans), array_in(marks));
+  }
 
   const Rows rows = rows_of(values);
   const Range all{0, levels.views[0].count};
   std::int64_t bytes = 0;
   for (const py::object* one : {&out, &marks, &nans}) {
-    if (!one->is_none()) bytes += py::reinterpret_borrow<py::array>(*one).nbytes();
+    if (!one->is_none()) bytes += array_in(*one).nbytes();
   }
   how.stores = !given(given_past)      ? stores_for(bytes)
                : given_past == Py_True ? Stores::past_caches
@@ -103,6 +117,7 @@ py::object pad_arrays(const Arguments<15>& args) {
       pad(levels.views.data(), levels.depth(), all, rows, sizes.data(), how, to_nans);
     }
   }
+  raise_if_lost(lost, values, to, "values");
   if (marks.is_none() && nans.is_none()) return out;
   if (nans.is_none()) return py::make_tuple(out, marks);
   if (marks.is_none()) return py::make_tuple(out, nans);

@@ -27,8 +27,16 @@ Levels levels_of(py::handle given, std::int64_t rows);
 
 using Sizes = Few<std::int64_t>;
 
-/// Slots of every level: exactly so many, or as the longest sequence needs, cut and rounded.
-Sizes sizes_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple);
+/// How large a rectangle is, and how much of the sequences goes into it.
+struct Slots {
+  Sizes sizes;        ///< of every level
+  Sizes keeps;        ///< most rows of a sequence of every level
+  bool cuts = false;  ///< whether a sequence is longer than that
+};
+
+/// Slots of every level: exactly so many, or as many as the longest sequence that is kept needs, rounded up.
+/// Sequences are cut first: what rounding adds is fill.
+Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple, Side cut);
 
 /// Right where nothing was given.
 Side side_or_right(PyObject* text, const char* argument);

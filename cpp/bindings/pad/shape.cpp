@@ -44,24 +44,36 @@ void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t l
 
 }  // namespace
 
-Sizes sizes_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple) {
-  Sizes sizes(levels.each.size(), -1);
+Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple, Side cut) {
+  const std::size_t depth = levels.each.size();
+  Slots made{Sizes(depth, -1), Sizes(depth, -1)};
+  auto& [sizes, keeps, cuts] = made;
   sizes_per_level(exact, "sizes", 0, sizes);
-  Sizes cap;
-  if (given(most)) {
-    cap = Sizes(sizes.size(), -1);
-    sizes_per_level(most, "max_len", 0, cap);
-  }
+  sizes_per_level(most, "max_len", 0, keeps);
   const std::int64_t step = given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
+  Sizes longest(depth, 0);
+  bool cuts_above = false;  // a sequence that holds sequences
+  for (std::size_t d = 0; d < depth; ++d) {
+    longest[d] = levels.each[d]->stats().longest;
+    if (keeps[d] < 0) keeps[d] = INT64_MAX;
+    if (sizes[d] >= 0) keeps[d] = std::min(keeps[d], sizes[d]);
+    const bool is_cut = keeps[d] < longest[d];
+    cuts = cuts || is_cut;
+    cuts_above = cuts_above || (is_cut && d + 1 < depth);
+    longest[d] = std::min(longest[d], keeps[d]);
+  }
+  if (cuts_above) {
+    pad_kept_sizes(levels.views.data(), levels.depth(), {0, levels.views[0].count}, keeps.data(), cut,
+                   longest.data());
+  }
+  for (std::size_t d = 0; d < depth; ++d) {
     if (sizes[d] >= 0) continue;
-    sizes[d] = levels.each[d]->stats().longest;
-    if (!cap.empty() && cap[d] >= 0) sizes[d] = std::min(sizes[d], cap[d]);
+    sizes[d] = longest[d];
     if (step > 1 && (!checked_add(sizes[d], step - 1, sizes[d]) || (sizes[d] -= sizes[d] % step) < 0)) {
       raise_overflow("pad_to_multiple: " + std::to_string(step) + " does not fit 63 bits");
     }
   }
-  return sizes;
+  return made;
 }
 
 Levels levels_of(py::handle given, std::int64_t rows) {

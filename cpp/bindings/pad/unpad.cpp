@@ -37,7 +37,7 @@ py::object unpad_array(const Arguments<4>& args) {
   }
   Extents shape{levels.views.back().total()};
   shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
-  py::array out = given(given_out) ? checked_out("out", given_out, dense.dtype(), shape, &dense)
+  py::array out = given(given_out) ? checked_out("out", given_out, dense.dtype(), shape, {given_block, dense})
                                    : empty(dense.dtype(), shape);
   std::int64_t width = dense.itemsize();
   for (py::ssize_t axis = depth + 1; axis < dense.ndim(); ++axis) width *= dense.shape(axis);

@@ -95,7 +95,9 @@ struct Work {
     if (level.count() > 0 && stats.shortest == 0 && !given(given_empty)) refuse_empty(level);
     const Fill empty_as = given(given_empty) ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
     shape = values.rows(level.count());
-    out = given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape);
+    out = given(given_out)
+              ? checked_out("out", given_out, dtype, shape, {given_values, values.array, given_empty})
+              : empty(dtype, shape);
     job.type = values.type;
     job.level = level.view();
     job.longest = stats.longest;

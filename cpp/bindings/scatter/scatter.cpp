@@ -56,9 +56,9 @@ Looked pairs_of(PyObject* given_indices) {
 }
 
 /// The output that was given, or a fresh one.
-py::array made_for(PyObject* out, const Numbers& like, std::int64_t rows) {
+py::array made_for(PyObject* out, const Numbers& like, std::int64_t rows, Inputs inputs) {
   const Extents shape = like.rows(rows);
-  return given(out) ? checked_out("out", out, like.array.dtype(), shape, &like.array)
+  return given(out) ? checked_out("out", out, like.array.dtype(), shape, inputs)
                     : empty(like.array.dtype(), shape);
 }
 
@@ -67,16 +67,17 @@ constexpr Signature<3> kGather{"gather_add", {"table", "indices", "out"}, 2, 3};
 py::object gather(const Arguments<3>& args) {
   const Numbers table = numbers_of(args[0], "table");
   const Looked indices = pairs_of(args[1]);
-  check(indices, table.array.shape(0));
+  const std::int64_t rows = table.array.shape(0);
+  check(indices, rows);
   const std::int64_t n = indices.array.shape(0);
   const std::int64_t each = indices.array.shape(1);
-  py::array made = made_for(args[2], table, n);
+  py::array made = made_for(args[2], table, n, {args[0], table.array, args[1], indices.array});
   std::byte* const to = bytes(made);
   const auto* const from = static_cast<const std::byte*>(table.array.data());
   const std::int64_t columns = table.columns();
   {
     const Unlocked unlocked(made.nbytes());
-    gather_add(table.type, from, columns, indices.lookups, n, each, to);
+    gather_add(table.type, from, rows, columns, indices.lookups, n, each, to);
   }
   return made;
 }
@@ -93,7 +94,7 @@ py::object backprop_gather_add(const Arguments<4>& args) {
                 std::to_string(indices.array.shape(0)) + " of indices");
   }
   check(indices, rows);
-  py::array made = made_for(args[3], dy, rows);
+  py::array made = made_for(args[3], dy, rows, {args[0], dy.array, args[1], indices.array});
   add_to(dy, indices.lookups, indices.array.shape(1), true, made);
   return made;
 }
@@ -112,7 +113,7 @@ py::object add(const Arguments<3>& args) {
                ", the dtype of the table, got " + std::string(py::str(values.array.dtype())));
   }
   const Extents shape(given_table.shape(), given_table.shape() + given_table.ndim());
-  py::array table = checked_out("table", args[0], values.array.dtype(), shape, &values.array);
+  py::array table = checked_out("table", args[0], values.array.dtype(), shape, {args[2], values.array});
   if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table: is not aligned");
   const Looked indices = lookups_of(args[1]);
   Extents needed = indices.shape();
@@ -123,7 +124,7 @@ py::object add(const Arguments<3>& args) {
                 text_of(has));
   }
   check(indices, table.shape(0));
-  if (Memory(table).meets(Memory(indices.array))) raise_overlap("table");
+  refuse_overlap("table", table, {args[1], indices.array});
   add_to(values, indices.lookups, 1, false, table);
   return py::none();
 }
@@ -156,8 +157,9 @@ void add_to(const Numbers& values, Lookups lookups, std::int64_t each, bool fres
   const bool counted = rows <= 16 * lookups.count;
   Scratch<Addition> additions(lookups.count);
   Scratch<std::int64_t> counts(counted ? rows + 1 : 0);
+  Scratch<std::int64_t> own(counted ? lookups.count : 0);
   const Unlocked unlocked(moved);
-  scatter_order(lookups, each, rows, counted ? counts.data() : nullptr, additions.data());
+  scatter_order(lookups, each, rows, counted ? counts.data() : nullptr, own.data(), additions.data());
   scatter_add(values.type, from, columns, additions.data(), lookups.count, rows, fresh, to);
 }
 

@@ -67,7 +67,8 @@ py::object sort_rows(const Arguments<7>& args) {
   if (with_values == nullptr || truth_of(with_values)) {
     const py::dtype dtype = values.array.dtype();
     py::array made =
-        given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape);
+        given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                         : empty(dtype, shape);
     to_values = bytes(made);
     sorted = std::move(made);
   }
@@ -114,7 +115,8 @@ py::object unsort_rows(const Arguments<5>& args) {
                 std::to_string(level->view().length(i)));
   }
   const Extents back = rows.rows(level->total());
-  py::array out = given(given_out) ? checked_out("out", given_out, rows.array.dtype(), back, &rows.array)
+  py::array out = given(given_out) ? checked_out("out", given_out, rows.array.dtype(), back,
+                                                 {given_rows, rows.array, given_which, places.keep})
                                    : empty(rows.array.dtype(), back);
   const auto* const from = static_cast<const std::byte*>(rows.array.data());
   std::byte* const to = bytes(out);

@@ -16,7 +16,7 @@ namespace {
 
 /// Rows that others are put in front of, `total` for the end.
 Ints between_of(PyObject* given_before, std::int64_t total) {
-  Ints before = as_ints(given_before, "before");
+  Ints before = as_own_ints(given_before, "before");
   raise_if(span_between(before.data, before.count, total), "before");
   return before;
 }
@@ -42,7 +42,7 @@ py::object insert(const Arguments<4>& args) {
     added = static_cast<const std::byte*>(rows.data());
   }
   if (!checked_add(x.shape(0), before.count, shape[0])) raise_overflow("at: the rows do not fit 63 bits");
-  py::array made = out_for(nullptr, max_bytes, "X", x.dtype(), shape, x);
+  py::array made = out_for(nullptr, max_bytes, "X", x.dtype(), shape);
   std::byte* const to = bytes(made);
   const Rows all = rows_of(x);
   {

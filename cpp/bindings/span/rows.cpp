@@ -72,7 +72,7 @@ py::object spans(const Arguments<5>& args) {
   const Offsets ends = named.spans->view();
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = ends.total();
-  py::array made = out_for(nullptr, max_bytes, "X", x.dtype(), shape, x);
+  py::array made = out_for(nullptr, max_bytes, "X", x.dtype(), shape);
   std::byte* const to = bytes(made);
   const Rows rows = rows_of(x);
   {
@@ -126,7 +126,7 @@ py::object take(const Arguments<3>& args) {
   refuse(status, x.shape(0), "rows");
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = index.count;
-  py::array made = out_for(nullptr, args[2], "X", x.dtype(), shape, x);
+  py::array made = out_for(nullptr, args[2], "X", x.dtype(), shape);
   std::byte* const to = bytes(made);
   const Rows rows = rows_of(x);
   {

@@ -9,7 +9,7 @@ namespace varlen::bindings {
 namespace {
 
 Ints lengths_at(py::handle lengths) {
-  Ints all = as_ints(lengths, "lengths");
+  Ints all = as_own_ints(lengths, "lengths");
   for (std::int64_t i = 0; i < all.count; ++i) {
     if (all.data[i] < 0) raise_if({Code::negative_length, i, all.data[i]}, "lengths");
   }

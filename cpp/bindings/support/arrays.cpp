@@ -1,6 +1,9 @@
 #include "arrays.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
 
 #include "ndarray.hpp"
 #include "outputs.hpp"
@@ -34,12 +37,40 @@ bool is_int64(const py::array& array) {
 
 }  // namespace
 
+void refuse_cycles(py::handle nested, std::string_view argument) {
+  const auto is_list = [](PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); };
+  if (!is_list(nested.ptr())) return;
+  struct Step {
+    PyObject* list;
+    Py_ssize_t next;
+  };
+  std::vector<Step> path{{nested.ptr(), 0}};
+  std::unordered_map<PyObject*, bool> open{{nested.ptr(), true}};  // false: all of it was looked at
+  while (!path.empty()) {
+    auto& [list, next] = path.back();
+    if (next >= PySequence_Fast_GET_SIZE(list)) {
+      open[list] = false;
+      path.pop_back();
+      continue;
+    }
+    PyObject* const child = PySequence_Fast_ITEMS(list)[next++];
+    if (!is_list(child)) continue;
+    const auto [known, is_new] = open.try_emplace(child, true);
+    if (is_new) {
+      path.push_back({child, 0});
+    } else if (known->second) {
+      raise_value(std::string(argument) + ": a list that contains itself");
+    }
+  }
+}
+
 Ints as_ints(py::handle object, const char* argument) {
   py::array array;
   if (py::isinstance<py::array>(object)) {
     refuse_masked(object.ptr(), argument);
     array = py::reinterpret_borrow<py::array>(object);
   } else {
+    refuse_cycles(object, argument);
     array = py::module_::import("numpy").attr("asarray")(object).cast<py::array>();
     if (array.size() == 0 && array.ndim() == 1) array = empty_ints(0);  // [] has no dtype of its own
   }
@@ -62,6 +93,13 @@ Ints as_ints(py::handle object, const char* argument) {
     if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")().cast<py::array>();
   }
   return {array, static_cast<const std::int64_t*>(array.data()), static_cast<std::int64_t>(array.size())};
+}
+
+Ints as_own_ints(py::handle object, const char* argument) {
+  Ints given = as_ints(object, argument);
+  py::array own = empty_ints(given.count);
+  if (given.count > 0) std::memcpy(own.mutable_data(), given.data, static_cast<std::size_t>(own.nbytes()));
+  return {own, static_cast<const std::int64_t*>(own.data()), given.count};
 }
 
 py::array as_rows(py::handle object, const char* argument) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "few.hpp"
 #include "varlen/views.hpp"
@@ -26,8 +27,14 @@ struct Ints {
   std::int64_t count = 0;
 };
 
+/// ValueError for lists and tuples that contain themselves, which NumPy would walk for ever.
+void refuse_cycles(py::handle nested, std::string_view argument);
+
 /// Any 1-d array (or sequence) of integers, any byte order or stride. Floats, bools and objects are refused.
 Ints as_ints(py::handle object, const char* argument);
+
+/// The same in memory of our own, which no other thread writes while it is checked and used.
+Ints as_own_ints(py::handle object, const char* argument);
 
 /// An array whose rows (axis 0) can be moved as bytes: C-contiguous (copied where it is not), no objects.
 py::array as_rows(py::handle object, const char* argument);

@@ -54,7 +54,21 @@ py::array convertible(const py::array& values, const py::dtype& dtype, bool touc
   return values.attr("astype")(values.dtype().attr("newbyteorder")("=")).cast<py::array>();
 }
 
-Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument) {
+namespace {
+
+/// Refuses what cast_check found in `values`.
+void refuse_unfit(Status status, const py::array& values, const py::dtype& dtype, const char* argument) {
+  if (status.ok()) return;
+  const py::object bad = values.attr("reshape")(-1).attr("item")(status.where);
+  const std::int64_t row = status.where / (values.size() / values.shape(0));
+  raise_value(std::string(argument) + ": element " + std::to_string(status.where) + " (row " +
+              std::to_string(row) + ") is " + str_of(bad) + ", which does not fit " + str_of(dtype));
+}
+
+}  // namespace
+
+Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument,
+                   std::atomic<bool>* lost) {
   const std::optional<Type> from = type_of(values.dtype());
   const bool replaces = nan.data() != nullptr && from && is_float(*from);
   if (!replaces && values.dtype().equal(dtype)) return {};
@@ -62,19 +76,26 @@ Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& 
   if (!from || !to) {
     raise_type(std::string(argument) + ": " + str_of(values.dtype()) + " does not become " + str_of(dtype));
   }
+  const std::byte* const instead = replaces ? nan.data() : nullptr;
+  if (lost != nullptr && is_float(*to)) return checked_cast_of(*from, *to, instead, lost);
   const auto* in = static_cast<const std::byte*>(values.data());
   Status status;
   {
     const Unlocked unlocked(values.nbytes());
     status = cast_check(*from, *to, replaces, in, values.size());
   }
-  if (!status.ok()) {
-    const py::object bad = values.attr("reshape")(-1).attr("item")(status.where);
-    const std::int64_t row = status.where / (values.size() / values.shape(0));
-    raise_value(std::string(argument) + ": element " + std::to_string(status.where) + " (row " +
-                std::to_string(row) + ") is " + str_of(bad) + ", which does not fit " + str_of(dtype));
-  }
-  return cast_of(*from, *to, replaces ? nan.data() : nullptr);
+  refuse_unfit(status, values, dtype, argument);
+  return cast_of(*from, *to, instead);
+}
+
+void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const py::dtype& dtype,
+                   const char* argument) {
+  if (!lost.load(std::memory_order_relaxed)) return;
+  const auto* in = static_cast<const std::byte*>(values.data());
+  const Status status = cast_check(*type_of(values.dtype()), *type_of(dtype), true, in, values.size());
+  refuse_unfit(status, values, dtype, argument);
+  // Another thread wrote there meanwhile.
+  raise_value(std::string(argument) + ": holds a number that does not fit " + str_of(dtype));
 }
 
 }  // namespace varlen::bindings

@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,8 +42,16 @@ struct Fill {
 Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument);
 
 /// The conversion of `values` to `dtype`, after a look at every value: what does not fit is refused by its
-/// place. `nan`, where it holds something, takes the place of NaN, and must outlive the result.
-Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument);
+/// place. `nan`, where it holds something, takes the place of NaN, and must outlive the result. With `lost`
+/// numbers that would become infinite are looked for while they are converted, into memory that nobody has
+/// seen yet; raise_if_lost is to be called after that.
+Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument,
+                   std::atomic<bool>* lost = nullptr);
+
+/// ValueError that names the first number of `values` that `dtype` does not hold, where `lost` says there is
+/// one.
+void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const py::dtype& dtype,
+                   const char* argument);
 
 /// `values` in the byte order of this machine where they have to be converted, else as they are.
 py::array convertible(const py::array& values, const py::dtype& dtype, bool touches_nan);

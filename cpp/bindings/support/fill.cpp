@@ -76,6 +76,13 @@ void convert_into(Type from, Type to, const std::byte* in, std::int64_t count, s
 /// Whether text, bytes, dates and spans of time are what they were when they are turned back.
 bool is_kept(const py::array& given, const py::array& made) {
   const std::string kind(1, made.dtype().kind());
+  if (kind == "f" || kind == "c") {  // finite numbers stay finite
+    return numpy()
+        .attr("isfinite")(given)
+        .attr("__le__")(numpy().attr("isfinite")(made))
+        .attr("all")()
+        .cast<bool>();
+  }
   if (std::string("SUMm").find(kind) == std::string::npos) return true;
   if (kind == "S" || kind == "U") {
     return given.attr("astype")(kind).attr("__eq__")(made).attr("all")().cast<bool>();
@@ -107,6 +114,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     convert_into(number->type, *to, number->bytes, 1, fill.bytes.data());
     return fill;
   }
+  refuse_cycles(value, argument);
   py::array given = numpy().attr("asarray")(value).cast<py::array>();
   const std::optional<Type> from = type_of(given.dtype());
   given = numpy().attr("ascontiguousarray")(given).attr("reshape")(given.attr("shape")).cast<py::array>();
@@ -122,7 +130,15 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     bool kept = false;
     py::array made;
     try {
-      made = given.attr("astype")(dtype).cast<py::array>();
+      const py::object silent = numpy().attr("errstate")(py::arg("over") = "ignore");
+      silent.attr("__enter__")();
+      try {
+        made = given.attr("astype")(dtype).cast<py::array>();
+      } catch (...) {
+        silent.attr("__exit__")(py::none(), py::none(), py::none());
+        throw;
+      }
+      silent.attr("__exit__")(py::none(), py::none(), py::none());
       kept = is_kept(given, made);
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_ValueError)) throw;  // text of other letters, numbers that are cut short

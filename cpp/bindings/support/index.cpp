@@ -41,8 +41,9 @@ Ints index_of(py::handle index, std::int64_t count) {
   const std::int64_t picked = gather_count(bytes, count);
   py::array made = empty_ints(picked + 1);
   auto* out = static_cast<std::int64_t*>(made.mutable_data());
-  gather_mask(bytes, count, out);
-  return {std::move(made), out, picked};
+  // Fewer than were counted where another thread wrote to the mask meanwhile.
+  const std::int64_t found = gather_mask(bytes, count, picked, out);
+  return {std::move(made), out, found};
 }
 
 bool is_plain_slice(py::handle index, std::int64_t count, Range& rows) {

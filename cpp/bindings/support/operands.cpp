@@ -8,6 +8,15 @@
 
 namespace varlen::bindings {
 
+py::array plain_bools(py::array bools) {
+  const auto* const in = static_cast<const std::byte*>(bools.data());
+  const std::int64_t count = bools.size();
+  if (are_plain_bools(in, count)) return bools;
+  py::array made = empty(bools.dtype().ptr(), static_cast<int>(bools.ndim()), bools.shape());
+  cast(cast_of(Type::u8, Type::b1), in, count, bytes(made));
+  return made;
+}
+
 Numbers numbers_of(PyObject* argument, const char* name) {
   const py::array any = as_rows(argument, name);
   py::array array = convertible(any, any.dtype(), true);
@@ -17,7 +26,7 @@ Numbers numbers_of(PyObject* argument, const char* name) {
                std::string(py::str(any.dtype())));
   }
   if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) array = array.attr("copy")();
-  return {array, *type};
+  return {*type == Type::b1 ? plain_bools(array) : array, *type};
 }
 
 Extents Numbers::rows(std::int64_t count) const {

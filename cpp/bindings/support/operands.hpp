@@ -26,6 +26,9 @@ struct Numbers {
 };
 Numbers numbers_of(PyObject* argument, const char* name);
 
+/// Contiguous bools as bytes of 0 and 1: a copy where views of other memory hold other bytes, which are True.
+py::array plain_bools(py::array bools);
+
 /// A Level over `rows` rows of the argument `name`; below 0: over any number.
 LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows);
 

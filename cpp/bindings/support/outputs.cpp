@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ndarray.hpp"
-#include "overlap.hpp"
 #include "raise.hpp"
 #include "varlen/checked.hpp"
 
@@ -40,7 +39,7 @@ std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const E
 }
 
 py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
-                      const py::array* source) {
+                      Inputs inputs) {
   if (!py::isinstance<py::array>(given)) {
     raise_type(std::string(name) + ": expected an array, got " + type_name(given));
   }
@@ -55,7 +54,7 @@ py::array checked_out(std::string_view name, py::handle given, const py::dtype& 
   }
   if (!array.writeable()) raise_value(std::string(name) + ": is read-only");
   if ((array.flags() & py::array::c_style) == 0) raise_value(std::string(name) + ": is not C-contiguous");
-  if (source != nullptr && Memory(array).meets(Memory(*source))) raise_overlap(name);
+  refuse_overlap(name, array, inputs);
   return array;
 }
 

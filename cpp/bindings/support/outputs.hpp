@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "arrays.hpp"
+#include "overlap.hpp"
 #include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
@@ -26,10 +27,10 @@ std::int64_t default_max_bytes();
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
                           std::int64_t max_bytes, std::int64_t& used);
 
-/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, not in
-/// `source`.
+/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, and apart from
+/// all that the call reads. `inputs`: see refuse_overlap.
 py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
-                      const py::array* source = nullptr);
+                      Inputs inputs);
 
 /// Uninitialised, C-contiguous, aligned to a cache line. The memory of large arrays that died lately is used
 /// again, because a first touch costs several times the writing; some of it is kept for that.

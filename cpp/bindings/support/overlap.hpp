@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ struct Memory {
   Memory(const std::byte* from, const std::byte* to) : begin(from), end(to) {}
   /// Of a C-contiguous array.
   explicit Memory(const py::array& array);
+  /// From the first to the last byte of an array of any strides.
+  static Memory around(const py::array& array);
 
   [[nodiscard]] bool meets(const Memory& other) const noexcept {
     return std::max(begin, other.begin) < std::min(end, other.end);
@@ -50,6 +53,16 @@ class MemoryWritten {
  private:
   std::vector<Memory> all_;
 };
+
+/// What a call reads, as it was given and, where that is another array, as it is read. Null handles, None,
+/// numbers and Levels (which own what they hold) may stand here too: they have no memory to share.
+using Inputs = std::initializer_list<py::handle>;
+
+/// ValueError where `out`, which is C-contiguous, shares memory with one of the inputs.
+void refuse_overlap(std::string_view name, const py::array& out, Inputs inputs);
+
+/// ValueError where two outputs share memory.
+void refuse_shared(std::string_view name, const py::array& out, const py::array& other);
 
 /// ValueError for an output in the memory that is read.
 [[noreturn]] void raise_overlap(std::string_view name);

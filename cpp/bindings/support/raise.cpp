@@ -28,6 +28,13 @@ void raise_file_error(const char* kind, const std::string& path, const std::stri
   throw py::error_already_set();
 }
 
+void refuse_pickling(py::handle type) {
+  const auto refuse = [](py::handle self, py::handle) -> py::object {
+    raise_type("cannot pickle '" + type_name(self) + "' object");
+  };
+  type.attr("__reduce_ex__") = py::cpp_function(refuse, py::name("__reduce_ex__"), py::is_method(type));
+}
+
 std::string type_name(py::handle object) {
   return py::str(py::type::handle_of(object).attr("__name__"));
 }

@@ -68,7 +68,7 @@ py::object windows(const Arguments<7>& args) {
   if (is_shared) x = shared_rows(x.ptr(), name, level->view(), planned.windows->view(), how);
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = planned.rows->total();
-  py::array made = out_for(nullptr, max_bytes, name, x.dtype(), shape, x);
+  py::array made = out_for(nullptr, max_bytes, name, x.dtype(), shape);
   std::byte* const to = bytes(made);
   const Rows rows = rows_of(x);
   const Offsets ends = planned.rows->view();
@@ -103,7 +103,7 @@ py::object merge(const Arguments<8>& args) {
   Extents shape(y.shape(), y.shape() + y.ndim());
   shape[0] = level->total();
   const py::dtype dtype = is_mean && !is_float(type) ? py::dtype::of<double>() : y.dtype();
-  py::array made = out_for(nullptr, max_bytes, name, dtype, shape, y);
+  py::array made = out_for(nullptr, max_bytes, name, dtype, shape);
   std::byte* const to = bytes(made);
   const auto* const from = static_cast<const std::byte*>(y.data());
   const std::int64_t count = row_bytes(y) / y.itemsize();

@@ -24,8 +24,8 @@ std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, 
 }
 
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
-                  const py::dtype& dtype, const Extents& shape, const py::array& source) {
-  if (given(given_out)) return checked_out("out", given_out, dtype, shape, &source);
+                  const py::dtype& dtype, const Extents& shape, Inputs inputs) {
+  if (given(given_out)) return checked_out("out", given_out, dtype, shape, inputs);
   std::int64_t bytes = dtype.itemsize();
   bool fits = true;
   for (const py::ssize_t size : shape) {
@@ -102,7 +102,7 @@ py::object forward(const Arguments<8>& args) {
     }
     shape.push_back(width);
   }
-  py::array made = out_for(out, max_bytes, "X", x.dtype(), shape, x);
+  py::array made = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x});
   std::byte* const to = bytes(made);
   const Rows rows = rows_of(x);
   {
@@ -145,7 +145,7 @@ py::object back(const Arguments<9>& args) {
     }
     shape.append(dy.shape() + 2, dy.shape() + dy.ndim());
   }
-  py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, dy);
+  py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy});
   std::byte* const to = bytes(dx);
   const auto* const from = static_cast<const std::byte*>(dy.data());
   const std::int64_t count = row_bytes(dx) / dx.itemsize();

@@ -10,6 +10,7 @@
 #include "support/arrays.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
+#include "support/overlap.hpp"
 
 namespace varlen::bindings {
 
@@ -20,7 +21,7 @@ std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, 
 
 /// The output that was given, checked, or a fresh one of at most max_bytes.
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
-                  const py::dtype& dtype, const Extents& shape, const py::array& source);
+                  const py::dtype& dtype, const Extents& shape, Inputs inputs = {});
 
 /// Refuses a level of `argument` that is not the one it has to be: "sequence 3 has 2 windows, ...".
 void check_level(const LevelRef& has, const LevelRef& needed, const std::string& argument,

@@ -64,7 +64,8 @@ void BatchPlan::run() {
   for (const auto& job : jobs_) job();
 }
 
-Scratch<Segment> BatchPlan::segments(const Feeds* feeds) const {
+Scratch<Segment> BatchPlan::segments(const Feeds* feeds, int axes) const {
+  const std::size_t inner = own_ends_.size() - 2;  // where there are some
   Scratch<Segment> all(count_);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t s = source_of(i);
@@ -76,6 +77,14 @@ Scratch<Segment> BatchPlan::segments(const Feeds* feeds) const {
           feeds->values[feeds->one].rows.width;  // a source without rows has none of its own
     }
     all[i].rows = ranges_[1][i];
+    if (own_levels_.empty() || axes < 2) continue;
+    // Levels of our own are counted from the first row of their run, and so are its values.
+    const Range rows = ranges_[static_cast<std::size_t>(axes)][i];
+    all[i].levels = own_levels_.data() + i * inner;
+    all[i].rows = {0, all[i].rows.size()};
+    if (feeds == nullptr || rows.size() == 0) continue;
+    all[i].values.data += rows.begin * all[i].values.width;
+    all[i].values.count = rows.size();
   }
   return all;
 }
@@ -94,7 +103,13 @@ void BatchPlan::end_to_end(const std::vector<Feed>& feeds, std::size_t key, std:
 
 void BatchPlan::level_ends(int axis, std::int64_t* out) const {
   const auto a = static_cast<std::size_t>(axis);
-  batch_level(runs(), axis - 1, ranges_[a - 1].data(), ranges_[a].data(), out);
+  const Range* const above = ranges_[a - 1].data();
+  const Range* const below = ranges_[a].data();
+  if (own_levels_.empty()) {
+    batch_level(runs(), axis - 1, above, below, out);
+  } else {
+    batch_own_level(count_, above, below, own_ends_[a].data(), out);
+  }
 }
 
 void BatchPlan::pad_rows(const std::byte* rows, int axes, std::int64_t width, const std::byte* pattern,
@@ -133,7 +148,7 @@ void BatchPlan::write_values(std::size_t key, std::byte* to) {
     end_to_end(feeds.values, key, feeds.width, feeds.between, rows.data());
     pad_rows(rows.data(), feeds.axes, feeds.width, feeds.pattern, to);
   } else {
-    const Scratch<Segment> all = segments(&feeds);
+    const Scratch<Segment> all = segments(&feeds, feeds.axes);
     pad_segments(all.data(), per_row_, n_, feeds.axes, sizes_.data(),
                  how(feeds.pattern, feeds.values[feeds.one].convert), to);
   }
@@ -177,7 +192,7 @@ void BatchPlan::outer(const std::vector<Feed>& feeds, std::int64_t width, std::b
 void BatchPlan::add_mask(int axes) {
   const std::size_t k = add(dim_name(axes, "mask"), BatchOutput::Kind::flags, shape_of(axes));
   jobs_.emplace_back([this, axes, k] {
-    const Scratch<Segment> all = segments(nullptr);
+    const Scratch<Segment> all = segments(nullptr, axes);
     pad_segments_mask(all.data(), per_row_, n_, axes, sizes_.data(), how(nullptr), at(k));
   });
 }

@@ -150,7 +150,14 @@ void BatchPlan::measure(bool measured) {
     }
     run_ends_[axis].make(count_);
     need(batch_ends(ranges_[axis].data(), count_, run_ends_[axis].data()), "rows");
+    if (axis == 1 || b_.trusted_) continue;
+    own_ends_.resize(ranges_.size());
+    own_ends_[axis].make(total(static_cast<int>(axis) - 1));
+    need(batch_own_ends(view, static_cast<int>(axis) - 1, ranges_[axis - 1].data(), ranges_[axis].data(),
+                        own_ends_[axis].data(), place),
+         place);
   }
+  own_levels();
   if (b_.options_.flatten && b_.depth_ > 1) {
     up_.resize(static_cast<std::size_t>(b_.depth_));
     for (auto& up : up_) {
@@ -174,6 +181,20 @@ void BatchPlan::measure(bool measured) {
   for (std::int64_t k = 0; k < n_; ++k) {
     sizes_[0] = std::max(sizes_[0], row_ends_[k] - before);
     before = row_ends_[k];
+  }
+}
+
+void BatchPlan::own_levels() {
+  if (own_ends_.empty()) return;
+  const std::size_t inner = own_ends_.size() - 2;
+  own_levels_.resize(static_cast<std::size_t>(count_) * inner);
+  for (std::size_t axis = 2; axis < own_ends_.size(); ++axis) {
+    const std::int64_t* ends = own_ends_[axis].data();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
+      const std::int64_t size = ranges_[axis - 1][i].size();
+      own_levels_[i * inner + axis - 2] = {ends, size};
+      ends += size;
+    }
   }
 }
 
@@ -202,12 +223,32 @@ void BatchPlan::check_runs(std::size_t k, const std::vector<Feed>& feeds, const 
   need(status, place, b_.keys_[k].name);
 }
 
+/// The sizes of inner axes that are cut: of what is kept.
+void BatchPlan::measure_kept() {
+  for (std::size_t a = 1; a < keeps_.size(); ++a) sizes_[a] = std::min(sizes_[a], keeps_[a]);
+  if (keeps_.size() < 3) return;  // what is cut at the last axis has nothing below it
+  const auto inner = static_cast<int>(keeps_.size()) - 1;
+  std::vector<std::int64_t> longest(static_cast<std::size_t>(inner));
+  std::fill(sizes_.begin() + 1, sizes_.end(), 0);
+  const Scratch<Segment> all = segments(nullptr, inner + 1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    pad_kept_sizes(all[i].levels, inner, all[i].rows, keeps_.data() + 1, b_.options_.cut, longest.data());
+    for (std::size_t a = 0; a < longest.size(); ++a) sizes_[a + 1] = std::max(sizes_[a + 1], longest[a]);
+  }
+}
+
 void BatchPlan::settle_sizes() {
   const BatchOptions& o = b_.options_;
+  keeps_.assign(sizes_.size(), INT64_MAX);
+  bool cuts = false;
+  for (std::size_t a = 1; a < keeps_.size(); ++a) {
+    if (a - 1 >= o.inner_max.size() || o.inner_max[a - 1] < 0) continue;
+    keeps_[a] = o.inner_max[a - 1];
+    cuts = cuts || keeps_[a] < sizes_[a];
+  }
+  if (cuts) measure_kept();
   for (std::size_t a = 0; a < sizes_.size(); ++a) {
     std::int64_t& size = sizes_[a];
-    if (a > 0 && a - 1 < o.inner_max.size() && o.inner_max[a - 1] >= 0)
-      size = std::min(size, o.inner_max[a - 1]);
     if (a < o.multiple.size() && o.multiple[a] > 1 && size % o.multiple[a] != 0) {
       size += o.multiple[a] - size % o.multiple[a];
     }

@@ -6,14 +6,22 @@
 
 namespace varlen {
 
-DensePlan::DensePlan(const Joint& given, const std::vector<std::int64_t>& max_sizes, bool masks,
+DensePlan::DensePlan(const Joint& given, const std::vector<std::int64_t>& max_sizes, Side cut, bool masks,
                      bool empty_keys)
     : joint_(given.settled()), sizes_(static_cast<std::size_t>(std::max(given.depth(), 0))) {
   const Joint& joint = joint_;
   if (joint.depth() < 0) return;
-  pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
+  std::vector<std::int64_t> caps(sizes_.size(), INT64_MAX);
+  bool cuts = false;
   for (std::size_t d = 0; d < sizes_.size() && d < max_sizes.size(); ++d) {
-    if (max_sizes[d] >= 0) sizes_[d] = std::min(sizes_[d], max_sizes[d]);
+    if (max_sizes[d] < 0) continue;
+    caps[d] = max_sizes[d];
+    cuts = true;
+  }
+  if (cuts) {
+    pad_kept_sizes(joint.levels(), joint.depth(), joint.range(0), caps.data(), cut, sizes_.data());
+  } else {
+    pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
   }
   const std::vector<Column>& columns = joint.data().columns;
   for (int d = 0; d <= joint.depth(); ++d) {

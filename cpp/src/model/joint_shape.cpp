@@ -1,5 +1,4 @@
 // Other shapes of a view: columns chosen or renamed, dims added, dropped and merged.
-#include "varlen/checked.hpp"
 #include "varlen/model/error.hpp"
 #include "varlen/model/joint.hpp"
 

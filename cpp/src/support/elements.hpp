@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 
@@ -124,6 +125,49 @@ bool is_nan(T x) noexcept {
     return std::isnan(widen(x));
   } else {
     return std::isnan(x);
+  }
+}
+
+/// Numbers of at least this size, which are not infinite, become infinite in To: half a step beyond its
+/// largest.
+template <class To>
+inline constexpr double kOverflow = 0;
+template <>
+inline constexpr double kOverflow<Half> = 65520;
+template <>
+inline constexpr double kOverflow<BFloat> = 0x1.FFp127;
+template <>
+inline constexpr double kOverflow<float> = 0x1.FFFFFFp127;
+
+/// Whether To holds all finite numbers of From, the largest rounded.
+template <class From, class To>
+constexpr bool holds_all() noexcept {
+  if constexpr (kOverflow<To> == 0 || std::is_same_v<From, To> || std::is_same_v<From, Bool>) {
+    return true;
+  } else if constexpr (std::is_integral_v<From>) {
+    return static_cast<double>(std::numeric_limits<From>::max()) < kOverflow<To>;
+  } else {
+    return std::is_same_v<From, Half> || (std::is_same_v<From, BFloat> && std::is_same_v<To, float>);
+  }
+}
+
+/// Whether x is finite and becomes infinite in To.
+template <class To, class From>
+bool overflows(From x) noexcept {
+  if constexpr (holds_all<From, To>()) {
+    return false;
+  } else if constexpr (std::is_integral_v<From>) {
+    constexpr auto kMost = static_cast<From>(kOverflow<To>);
+    if constexpr (std::is_signed_v<From>) return (x >= kMost) | (x <= -kMost);
+    return x >= kMost;
+  } else if constexpr (std::is_same_v<From, double>) {
+    const double size = std::fabs(x);
+    return (size >= kOverflow<To>)&(size < std::numeric_limits<double>::infinity());
+  } else if constexpr (kHalf<From>) {
+    return overflows<To>(widen(x));
+  } else {
+    const float size = std::fabs(x);
+    return (size >= static_cast<float>(kOverflow<To>)) & (size < std::numeric_limits<float>::infinity());
   }
 }
 

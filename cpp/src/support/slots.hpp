@@ -1,6 +1,7 @@
 // Rows of a dim over the slots below them: what joints and batches share.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,9 +10,12 @@
 
 namespace varlen {
 
-/// The first row of the deepest dim under row i, through depth levels.
+/// The first row of the deepest dim under row i, through depth levels. What a level says is held inside the
+/// next one: levels that were not copied may be written by another thread after they were checked.
 inline std::int64_t first_slot(const Offsets* levels, int depth, std::int64_t i) noexcept {
-  for (int d = 0; d < depth; ++d) i = levels[d].start(i);
+  for (int d = 0; d < depth; ++d) {
+    i = levels[d].start(d == 0 ? i : std::clamp<std::int64_t>(i, 0, levels[d].count));
+  }
   return i;
 }
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.arguments import as_int
 from varlen.data.memory import Column, columns_of, joint_of
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, Plan, Seed
 from varlen.data.records import Records
-from varlen.types.arguments import whole
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -41,7 +41,7 @@ class Collator:
 
     def set_epoch(self, epoch: int) -> None:
         """The epoch that random windows of an int seed depend on."""
-        self.epoch = whole(epoch, "epoch")
+        self.epoch = as_int(epoch, "epoch")
 
     def __call__(self, samples: Any) -> Batch:
         """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records."""

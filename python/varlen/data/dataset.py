@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_int as whole_number
 from varlen.data.collator import Collator
 from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
@@ -16,7 +17,6 @@ from varlen.data.options import BatchKeywords, BatchOptions, Side, Window
 from varlen.data.plan import Batch, Plan, Seed
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
-from varlen.types.arguments import whole as whole_number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import unmasked
 from varlen.data.memory import ColumnLike, joint_of
-from varlen.types.arguments import unmasked
 
 __all__ = []
 

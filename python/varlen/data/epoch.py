@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.arguments import as_int
 from varlen.data.buffers import Buffers
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, Seed
 from varlen.data.prefetch import Prefetcher
-from varlen.types.arguments import whole
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -50,14 +50,14 @@ class Epoch:
     ) -> None:
         if (batch_size is None) == (batches is None):
             raise ValueError("batch_size: give batch_size or batches, one of them")
-        batch_size = None if batch_size is None else whole(batch_size, "batch_size", 1)
+        batch_size = None if batch_size is None else as_int(batch_size, "batch_size", 1)
         if batches is not None and not hasattr(batches, "__iter__"):
             raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
         if batches is not None and (shuffle or drop_last):
             raise ValueError("batches: their order is what it is; shuffle and drop_last go with batch_size")
-        prefetch, epoch = whole(prefetch, "prefetch"), whole(epoch, "epoch")
+        prefetch, epoch = as_int(prefetch, "prefetch"), as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
-            seed = whole(seed, "seed", most=None)
+            seed = as_int(seed, "seed", most=None)
         elif not (seed is None or isinstance(seed, np.random.Generator)):
             raise TypeError(f"seed: expected an int, a Generator or None; got {type(seed).__name__}")
         self._dataset, self._options = dataset, options
@@ -72,13 +72,13 @@ class Epoch:
         return n // size if self._drop_last else -(-n // size)
 
     def __iter__(self) -> Iterator[Batch]:
-        made = self._made(self._rows())
+        result = self._made(self._rows())
         if not self._progress:
-            return made
+            return result
         from tqdm.auto import tqdm
 
         total = len(self) if self._batches is None or hasattr(self._batches, "__len__") else None
-        return iter(tqdm(made, total=total, unit=" batches"))
+        return iter(tqdm(result, total=total, unit=" batches"))
 
     def _rows(self) -> Iterable[Rows]:
         if self._batches is not None:

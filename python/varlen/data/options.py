@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
-from varlen.types.arguments import listed, whole
+from varlen.arguments import as_int, as_list
 
 if TYPE_CHECKING:
     from varlen.data.memory import ColumnLike
@@ -100,7 +100,7 @@ class BatchOptions:
         for name in ("max_len", "pad_to", "pad_to_multiple"):
             per_axis(name, getattr(self, name), 1 if name == "pad_to_multiple" else 0)
         if self.max_bytes is not None:
-            whole(self.max_bytes, "max_bytes")
+            as_int(self.max_bytes, "max_bytes")
         if self.window is not None and self.max_len is None:
             raise ValueError(f"window: {self.window!r} needs max_len")
         if self.layout == "ragged":
@@ -156,14 +156,14 @@ def per_axis(name: str, given: int | Sequence[int | None] | None, least: int) ->
     if given is None:
         return []
     axes = given if isinstance(given, (tuple, list)) else [given]
-    return [-1 if item is None else whole(item, name, least) for item in axes]
+    return [-1 if item is None else as_int(item, name, least) for item in axes]
 
 
 def choose(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None) -> dict[str, ColumnLike]:
     """The columns of a batch, in the order of `keys`."""
     if keys is None:
         return dict(columns)
-    chosen = listed(keys, "keys", "keys")
+    chosen = as_list(keys, "keys", "keys")
     for key in chosen:
         if key not in columns:
             raise KeyError(f"keys: {key!r} is not one of {sorted(columns)}")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_dtype, as_mapping
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import BatchOptions, choose, for_key, one_row
-from varlen.types.arguments import a_dtype, a_mapping
 
 __all__ = []
 
@@ -98,14 +98,14 @@ class Plan:
             number, places = draw_seed(seed, rows)
             counters = counters if places is None else places
         if out is not None and not isinstance(out, dict):
-            a_mapping(out, "out", "names to arrays")
+            as_mapping(out, "out", "names to arrays")
         if out is not None and options.framework == "torch":
             out = {
                 name: buffer if isinstance(buffer, np.ndarray) else buffer.numpy()
                 for name, buffer in out.items()
             }
         grow = getattr(out, "grow", None)
-        made: Batch = self.batcher(
+        result: Batch = self.batcher(
             rows,
             start,
             end,
@@ -117,7 +117,7 @@ class Plan:
             dict(out) if out is not None and grow is None else None,
             grow,
         )
-        return to_torch(made) if options.framework == "torch" else made
+        return to_torch(result) if options.framework == "torch" else result
 
 
 def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
@@ -165,7 +165,7 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
 
 
 def _native(key: str, dtype: Any) -> np.dtype[Any]:
-    native: np.dtype[Any] = a_dtype(dtype, f"dtype of {key!r}").newbyteorder("=")
+    native: np.dtype[Any] = as_dtype(dtype, f"dtype of {key!r}").newbyteorder("=")
     return native
 
 

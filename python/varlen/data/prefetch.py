@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
+from varlen.arguments import as_int
 from varlen.data.buffers import Buffers
-from varlen.types.arguments import whole
 
 __all__ = ["Prefetcher"]
 
@@ -71,9 +71,9 @@ class _Ring(Generic[Item, Made]):
                 self.changed.wait()
             return self.free.pop() if self.free and not self.stopped and self.last is None else None
 
-    def _put(self, number: int, buffers: Buffers, made: Made | BaseException) -> None:
+    def _put(self, number: int, buffers: Buffers, result: Made | BaseException) -> None:
         with self.changed:
-            self.ready[number] = (buffers, made)
+            self.ready[number] = (buffers, result)
             self.changed.notify_all()
 
     def _end(self, count: int) -> None:
@@ -147,7 +147,7 @@ class Prefetcher(Iterator[Made], Generic[Item, Made]):
             raise TypeError(f"make: expected a function, got {type(make).__name__}")
         if not hasattr(items, "__iter__"):
             raise TypeError(f"items: expected what can be iterated, got {type(items).__name__}")
-        depth, threads = whole(depth, "depth", 1), whole(threads, "threads")
+        depth, threads = as_int(depth, "depth", 1), as_int(threads, "threads")
         if not 1 <= threads <= depth:
             raise ValueError(f"threads: expected 1 to depth={depth}, got {threads}")
         self._ring: _Ring[Item, Made] = _Ring(make, items, depth + 1)
@@ -170,11 +170,11 @@ class Prefetcher(Iterator[Made], Generic[Item, Made]):
             self.close()
             raise StopIteration
         self._number += 1
-        self._held, made = found
-        if isinstance(made, BaseException):
+        self._held, result = found
+        if isinstance(result, BaseException):
             self.close()
-            raise made
-        return made
+            raise result
+        return result
 
     def close(self) -> None:
         """Stops the threads and waits for them. The batch that was taken last stays good."""

@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_int, unmasked
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
-from varlen.types.arguments import unmasked, whole
 
 __all__ = []
 
@@ -31,7 +31,7 @@ class Rows:
             many = isinstance(source, (list, tuple))
             joints = [joint_of(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
-        self._source = cast(Source, source)
+        self._source = cast("Source", source)
         self._count = len(self._source)
         self._lengths: dict[int, Ints] = {}
 
@@ -95,15 +95,15 @@ class Rows:
         >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[[1, 2], [3]], []]})).lengths_at(2)
         array([3, 0])
         """
-        wanted = self.depth if dim is None else whole(dim, "dim")
+        wanted = self.depth if dim is None else as_int(dim, "dim")
         if not 1 <= wanted <= self.depth:
             raise ValueError(f"dim: expected 1 to {self.depth}, got {wanted}")
         if wanted not in self._lengths:
             shards = [s for s, count in enumerate(self._source.counts) if count]
             parts = [_lengths_of(self._source, s, wanted) for s in shards]
-            made = np.concatenate(parts) if parts else np.empty(0, np.int64)
-            made.flags.writeable = False
-            self._lengths[wanted] = made
+            result = np.concatenate(parts) if parts else np.empty(0, np.int64)
+            result.flags.writeable = False
+            self._lengths[wanted] = result
         return self._lengths[wanted]
 
     def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
-from varlen.types.arguments import whole
-from varlen.types.values import as_ints
+from varlen.arguments import as_int
+from varlen.backends.values import as_ints
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
@@ -46,17 +46,17 @@ class BatchSampler:
         rank: int,
     ) -> None:
         self.lengths: Ints = _core.Level.from_lengths(as_ints(lengths)).lengths
-        num_replicas, rank = whole(num_replicas, "num_replicas", 1), whole(rank, "rank")
+        num_replicas, rank = as_int(num_replicas, "num_replicas", 1), as_int(rank, "rank")
         if rank >= num_replicas:
             raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
-        self.shuffle, self.seed, self.drop_last = shuffle, whole(seed, "seed", most=None), drop_last
+        self.shuffle, self.seed, self.drop_last = shuffle, as_int(seed, "seed", most=None), drop_last
         self.num_replicas, self.rank = num_replicas, rank
         self.epoch = 0
         self._made: tuple[int, list[Ints]] | None = None
 
     def set_epoch(self, epoch: int) -> None:
         """The epoch that the next iteration is of: another order, the same on every replica."""
-        self.epoch = whole(epoch, "epoch")
+        self.epoch = as_int(epoch, "epoch")
 
     def __len__(self) -> int:
         """Batches of this replica in this epoch."""
@@ -153,10 +153,10 @@ class LengthBuckets(BatchSampler):
         super().__init__(
             lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
         )
-        self.batch_size = whole(batch_size, "batch_size", 1)
+        self.batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
             raise ValueError("buckets: give bucket_size or buckets, not both")
-        self.bucket_size = None if bucket_size is None else whole(bucket_size, "bucket_size", 1)
+        self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
         self.buckets = None if buckets is None else np.asarray(buckets)
         if self.buckets is not None:
             if self.buckets.dtype.kind not in "iuf":
@@ -245,14 +245,14 @@ class TokenBudget(BatchSampler):
         super().__init__(
             lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
         )
-        self.max_tokens = whole(max_tokens, "max_tokens", 1)
-        self.max_batch = None if max_batch is None else whole(max_batch, "max_batch", 1)
-        self.bucket_size = None if bucket_size is None else whole(bucket_size, "bucket_size", 1)
+        self.max_tokens = as_int(max_tokens, "max_tokens", 1)
+        self.max_batch = None if max_batch is None else as_int(max_batch, "max_batch", 1)
+        self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
         self.padded = padded
         if too_long not in ("raise", "alone", "skip"):
             raise ValueError(f"too_long: expected 'raise', 'alone' or 'skip', got {too_long!r}")
         if max_len is not None:
-            self.lengths = np.minimum(self.lengths, whole(max_len, "max_len", 1))
+            self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         over = self.lengths > self.max_tokens
         if too_long == "raise" and over.any():
             row = int(np.argmax(over))

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_dtype, as_int, as_list
 from varlen.data.collator import collate_joints
 from varlen.data.options import BatchOptions, Side, one_row
 from varlen.data.plan import to_torch
-from varlen.types.arguments import a_dtype, listed, whole
 
 __all__ = ["Collate", "collate"]
 
@@ -82,15 +82,15 @@ class Collate:
     def __post_init__(self) -> None:
         if self.framework not in ("numpy", "torch", None):
             raise ValueError(f"framework: expected 'numpy', 'torch' or None; got {self.framework!r}")
-        whole(self.pad_to_multiple, "pad_to_multiple", 1)
+        as_int(self.pad_to_multiple, "pad_to_multiple", 1)
         for dtype in self.dtype.values() if isinstance(self.dtype, Mapping) else (self.dtype,):
             if dtype is not None:
-                a_dtype(dtype, "dtype", objects=True)
+                as_dtype(dtype, "dtype", objects=True)
         self._batch_options()
 
     def __call__(self, samples: Sequence[Any]) -> Any:
         """The batch of these samples. Raises ValueError or TypeError that names the key and the sample."""
-        items = listed(samples, "samples", "samples")
+        items = as_list(samples, "samples", "samples")
         if not items:
             raise ValueError("samples: a batch needs at least one")
         return self._merge("", items)
@@ -136,11 +136,11 @@ class Collate:
         """The values under "", and what comes beside them."""
         tensors = any(_is_tensor(item) for item in items)
         try:
-            made = self._arrays([_as_array(item) for item in items], key)
+            result = self._arrays([_as_array(item) for item in items], key)
         except (ValueError, TypeError, OverflowError) as error:
             raise type(error)(f"samples{name}: {error}") from None
         torch = self.framework == "torch" or (self.framework is None and tensors)
-        return to_torch(made) if torch else made
+        return to_torch(result) if torch else result
 
     def _arrays(self, items: list[Any], key: Any) -> dict[str, Any]:
         fill = self.fill.get(key, 0) if isinstance(self.fill, Mapping) else (self.fill or 0)
@@ -179,15 +179,15 @@ class Collate:
             raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
         depth = len(levels)
         row = one_row("fill", "", values.shape[1:], values.dtype, fill)
-        made = _core.Joint([""], [depth], [values], levels).dense(
+        result = _core.Joint([""], [depth], [values], levels).dense(
             padding_side=self.padding_side,
             truncate=self.truncate,
             fill={"": row},
             max_sizes=[] if self.max_len is None else [self.max_len],
             masks=self.masks,
         )
-        out = {"": made.get("", np.empty((len(levels[0]), *[0] * depth), values.dtype))}
-        return out | ({"mask": made[f"dim{depth}/mask"]} if self.masks else {})
+        out = {"": result.get("", np.empty((len(levels[0]), *[0] * depth), values.dtype))}
+        return out | ({"mask": result[f"dim{depth}/mask"]} if self.masks else {})
 
     def _batch_options(self) -> BatchOptions:
         given: dict[str, Any] = {} if self.layout == "ragged" else {"pad_to_multiple": self.pad_to_multiple}

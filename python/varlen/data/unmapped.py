@@ -40,11 +40,11 @@ def run_unmapped(
         return plan.run(places, start, end, seed, epoch, out, rows, whole)
     starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
     plan = Plan([source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None))
-    made = plan.run(places, out=out)
+    result = plan.run(places, out=out)
     if options.windows:
-        made["window/start"][:] = _like(made["window/start"], starts)
-        made["window/end"][:] = _like(made["window/end"], ends)
-    return made
+        result["window/start"][:] = _like(result["window/start"], starts)
+        result["window/end"][:] = _like(result["window/end"], ends)
+    return result
 
 
 def _windows(
@@ -65,8 +65,8 @@ def _windows(
     batcher = _core.Batcher(
         [joint], [""], None, None, ["_"], [1], [np.zeros((1, 0), np.uint8)], [None], asked
     )
-    made = batcher(np.arange(len(rows)), start, end, number, epoch, rows if counters is None else counters)
-    return made["window/start"], made["window/end"]
+    result = batcher(np.arange(len(rows)), start, end, number, epoch, rows if counters is None else counters)
+    return result["window/start"], result["window/end"]
 
 
 def _like(array: Any, values: Ints) -> Any:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from varlen.backends.values import is_tensor
 from varlen.types.packed import Packed
 from varlen.types.padded import Padded
 from varlen.types.pairs import Pairs
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
-from varlen.types.values import is_tensor
 
 ROWS = 6  # sequences that are written, at every level
 VALUES = 8  # values of a sequence that are written

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
-from varlen.types.arguments import listed, unmasked
+from varlen.arguments import as_list, unmasked
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
 
@@ -90,18 +90,18 @@ def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
     """The value in the type of a column, nothing lost but the last digits of a float."""
     fits = False
     try:
-        made = pa.scalar(value, type=kind)
+        result = pa.scalar(value, type=kind)
         if pa.types.is_floating(kind):
-            fits = bool(np.isfinite(made.as_py()) or not np.isfinite(value))
+            fits = bool(np.isfinite(result.as_py()) or not np.isfinite(value))
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            fits = bool(made.as_py() == value)
+            fits = bool(result.as_py() == value)
         else:
             fits = not isinstance(value, float)  # of which Arrow would keep the whole part
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
     if not fits:
         raise ValueError(f"fill: {short(value)} is no value of {kind}, the type of {place.name}")
-    return made
+    return result
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -343,7 +343,7 @@ def to_arrow(values: npt.NDArray[Any], levels: Sequence[Level]) -> pa.Array:
     if not isinstance(values, np.ndarray):
         raise TypeError(f"values: expected an array, got {type(values).__name__}")
     unmasked(values, "values")
-    levels = listed(levels, "levels", "Level")
+    levels = as_list(levels, "levels", "Level")
     for i, level in enumerate(levels):
         if not isinstance(level, Level):
             raise TypeError(f"levels: item {i} is no Level but {type(level).__name__}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.interop.torch import tensor_of
+from varlen.backends.torch.memory import tensor_of
+from varlen.backends.values import is_tensor
 from varlen.types.padded import one_level
-from varlen.types.values import is_tensor
 
 if TYPE_CHECKING:
     import torch

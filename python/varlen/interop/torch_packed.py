@@ -9,8 +9,8 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from varlen import _core
-from varlen.interop.torch import as_numpy, tensor_of
-from varlen.interop.torch_ops import Op
+from varlen.backends.torch.autograd import AutogradOp
+from varlen.backends.torch.memory import as_numpy, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from varlen.types.packed import Packed
     from varlen.types.ranks import RankTable
 
-_permute: Op = Op(
+_permute: AutogradOp = AutogradOp(
     "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
     lambda x, rows, back: _core.take_rows(x, rows),
     lambda x, rows, back: x.new_empty((rows.shape[0], *x.shape[1:])),
@@ -110,8 +110,8 @@ def to_packed_sequence(packed: Packed, empty: str = "raise") -> PackedSequence:
 def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
     if x.device.type not in ("cpu", "meta") or x.is_complex():
         return x.index_select(0, rows.to(x.device))
-    made: torch.Tensor = _permute(x, rows, back)
-    return made
+    result: torch.Tensor = _permute(x, rows, back)
+    return result
 
 
 def _is_plain(x: torch.Tensor) -> bool:

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_list
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.facts import Facts, Identity, forget_lock, header_of, recall, remember
 from varlen.io.schema import Field, Schema
-from varlen.types.arguments import listed
 
 __all__ = ["File", "open_file", "read_header"]
 
@@ -136,7 +136,7 @@ class File:
 
     def joint(self, keys: Iterable[str] | None = None) -> _core.Joint:
         """The keys with the levels that they need: views of the map, or read whole with `mmap=False`."""
-        names = None if keys is None else tuple(dict.fromkeys(listed(keys, "keys", "keys")))
+        names = None if keys is None else tuple(dict.fromkeys(as_list(keys, "keys", "keys")))
         found = self._joints.get(names)
         if found is None:
             found = self._named(lambda: self._make_joint(names))

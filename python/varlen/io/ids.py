@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.types.arguments import as_ids
+from varlen.arguments import as_ids
 
 __all__ = ["RowIds"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_mapping, unmasked, words_of
 from varlen.io import atomic
 from varlen.io.dtypes import RANK, dtype_of, little_endian, tag_of
 from varlen.io.schema import encode_metadata, store
-from varlen.types.arguments import a_mapping, unmasked, words_of
 
 __all__ = ["save", "split_name"]
 
@@ -76,7 +76,7 @@ def save(
     >>> folder.cleanup()
     """
     words: dict[str, dict[str, int]] = {}
-    a_mapping(entries, "entries", "names of tensors to arrays")
+    as_mapping(entries, "entries", "names of tensors to arrays")
     given = {name: as_tensor(name, array, "entries") for name, array in entries.items()}
     stored = {}
     for name, array in given.items():
@@ -86,7 +86,7 @@ def save(
         stored[name] = little_endian(store(bare, array, words))
         if bare in words:
             stored[name] = stored[name].astype(np.min_scalar_type(max(len(words[bare]) - 1, 0)))
-    asked = {} if vocabularies is None else a_mapping(vocabularies, "vocabularies", "keys to words")
+    asked = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
     lists = {
         **{key: list(w) for key, w in words.items()},
         **{key: words_of(key, w) for key, w in asked.items()},
@@ -130,7 +130,7 @@ def _check(
     stored: Mapping[str, Array],
     vocabularies: Mapping[str, Sequence[str]],
     row_ids: str | None,
-    made: Mapping[str, Any],
+    result: Mapping[str, Any],
 ) -> None:
     """Refuses what could be written but not be read again."""
     by_key = {}
@@ -147,7 +147,7 @@ def _check(
         array = by_key[key][1]
         if array.dtype.kind not in "iu":
             raise TypeError(f"vocabularies: key {key!r} is {array.dtype}, ids are integers")
-        if key not in made and array.size and not 0 <= int(array.min()) <= int(array.max()) < len(words):
+        if key not in result and array.size and not 0 <= int(array.min()) <= int(array.max()) < len(words):
             raise ValueError(
                 f"vocabularies: key {key!r} holds ids {array.min()} to {array.max()}, "
                 f"for {len(words)} strings"

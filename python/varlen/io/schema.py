@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from varlen.arguments import as_mapping
 from varlen.io.dtypes import common_dtype, has_stand_in, tag_of
 from varlen.io.errors import FileFormatError
-from varlen.types.arguments import a_mapping
 
 __all__ = ["VERSION", "Field", "decode_metadata", "encode_strings"]
 
@@ -195,7 +195,7 @@ def encode_metadata(
                 f"vocabulary of {name!r}: the vocabularies take over {_MAX_VOCABULARY} bytes, more than a "
                 "header holds; store ids, and the strings in a file of their own"
             )
-    for key, value in a_mapping(extra or {}, "metadata", "strings to strings").items():
+    for key, value in as_mapping(extra or {}, "metadata", "strings to strings").items():
         if not isinstance(key, str) or not isinstance(value, str):
             raise TypeError(f"metadata: expected strings, got {key!r}: {value!r}")
         if key in out or key.startswith("varlen."):

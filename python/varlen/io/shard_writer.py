@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_int, dtypes_of
 from varlen.io import atomic
 from varlen.io.convert import as_piece
 from varlen.io.schema import Field
 from varlen.io.shards import INDEX, Shard, write_index
 from varlen.io.writer import Writer, ids_of
-from varlen.types.arguments import dtypes_of, whole
 
 __all__ = ["ShardWriter"]
 
@@ -47,7 +47,7 @@ class ShardWriter(atomic.WholeOrNothing):
     """
 
     def __init__(self, folder: str | os.PathLike[str], rows_per_shard: int, **options: Any) -> None:
-        rows_per_shard = whole(rows_per_shard, "rows_per_shard", 1)
+        rows_per_shard = as_int(rows_per_shard, "rows_per_shard", 1)
         if options.get("narrow"):
             raise ValueError(
                 "narrow: shards share their dtypes, which are known too late; name them in schema"

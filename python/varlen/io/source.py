@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_list, unmasked
 from varlen.io.dtypes import widened
 from varlen.io.file import open_file
 from varlen.io.files import Files
 from varlen.io.ids import RowIds
 from varlen.io.read import read_rows, wanted_ranges
 from varlen.io.shards import INDEX, Shard, find_shards
-from varlen.types.arguments import listed, unmasked
 
 __all__ = ["Source", "open_source"]
 
@@ -57,7 +57,7 @@ def open_source(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = 
     >>> folder.cleanup()
     """
     if keys is not None:
-        keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else listed(keys, "keys", "keys")))
+        keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     if name is not None and not name.endswith(INDEX):
         try:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from varlen.arguments import as_dtype, as_mapping, dtypes_of, words_of
 from varlen.io import atomic
 from varlen.io.convert import Piece, as_piece, cast_exactly, smallest, wide
 from varlen.io.dtypes import RANK, little_endian, tag_of
 from varlen.io.save import Entry, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
 from varlen.io.spool import Spool
-from varlen.types.arguments import a_dtype, a_mapping, dtypes_of, words_of
 
 __all__ = ["Writer"]
 
@@ -23,12 +23,12 @@ Array = np.ndarray[Any, Any]
 
 
 def _asked(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
-    return {} if given is None else a_mapping(given, argument, f"keys to {what}")
+    return {} if given is None else as_mapping(given, argument, f"keys to {what}")
 
 
 def ids_of(given: Any) -> np.dtype[Any] | None:
     """The dtype that was given for ids of strings; None for the smallest that holds them."""
-    ids = None if given is None else a_dtype(given, "ids")
+    ids = None if given is None else as_dtype(given, "ids")
     if ids is not None and ids.kind not in "iu":
         raise TypeError(f"ids: expected an integer dtype, got {ids}")
     return ids

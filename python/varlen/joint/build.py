@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.types.arguments import a_dtype, unmasked, whole, words_of
+from varlen.arguments import as_dtype, as_int, unmasked, words_of
 
 __all__: list[str] = []
 
@@ -47,7 +47,7 @@ class Options:
         self.schema = {key: _dtype_of(key, dtype) for key, dtype in (schema or {}).items()}
         self.narrow = narrow
         self.trailing_dims = {
-            key: whole(n, f"trailing_dims of {key!r}") for key, n in (trailing_dims or {}).items()
+            key: as_int(n, f"trailing_dims of {key!r}") for key, n in (trailing_dims or {}).items()
         }
         self.row_ids = row_ids
         self.words = {key: words_of(key, words) for key, words in (vocabularies or {}).items()}
@@ -55,7 +55,7 @@ class Options:
 
 def _dtype_of(key: str, dtype: Any) -> Any:
     """The dtype as it was given, once NumPy knows it; `str` asks for a vocabulary."""
-    a_dtype(dtype, f"schema: key {key!r}")
+    as_dtype(dtype, f"schema: key {key!r}")
     return dtype
 
 

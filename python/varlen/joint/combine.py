@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_list
 from varlen.joint.state import JointState
-from varlen.types.arguments import listed
 
 __all__: list[str] = []
 
@@ -156,7 +156,7 @@ class Combine(JointState):
 
 
 def _checked(given: Iterable[Self], argument: str) -> list[Self]:
-    parts = listed(given, argument, "joint dicts")
+    parts = as_list(given, argument, "joint dicts")
     for i, part in enumerate(parts):
         if not isinstance(part, JointState):
             raise TypeError(f"{argument}: item {i} is no joint dict but {type(part).__name__}")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_int, as_mapping, ints_per_level
 from varlen.joint.state import JointState
-from varlen.types.arguments import a_mapping, whole, whole_per_level
 
 __all__ = ["pprint_dense"]
 
@@ -119,7 +119,7 @@ class Densify(JointState):
         view = self._view()
         if out is not None:
             _check_out(view, out)
-        most = [] if max_len is None else whole_per_level(max_len, "max_len", max(view.depth, 0))
+        most = [] if max_len is None else ints_per_level(max_len, "max_len", max(view.depth, 0))
         return view.dense(
             padding_side,
             truncate,
@@ -128,7 +128,7 @@ class Densify(JointState):
             [-1 if size is None else size for size in most],
             bool(masks),
             bool(empty_keys),
-            -1 if max_bytes is None else whole(max_bytes, "max_bytes"),
+            -1 if max_bytes is None else as_int(max_bytes, "max_bytes"),
         )
 
 
@@ -152,7 +152,7 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
 
 
 def _check_out(view: _core.Joint, out: Mapping[str, Array]) -> None:
-    a_mapping(out, "out", "names to arrays")
+    as_mapping(out, "out", "names to arrays")
     known = {f"dim{dim}/mask" for dim in range(1, view.depth + 1)} | set(view.names)
     for name in out:
         if name not in known:

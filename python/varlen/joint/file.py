@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_list
 from varlen.joint import build
-from varlen.types.arguments import listed
 
 __all__: list[str] = []
 
@@ -22,7 +22,7 @@ def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
     """The full names of the tensors that the keys need, sorted, bounds among them."""
     if isinstance(keys, (str, bytes)):
         raise TypeError("`keys` must be an iterable of strings, not a bare str/bytes.")
-    asked = listed(keys, "keys", "keys")
+    asked = as_list(keys, "keys", "keys")
     if not asked:
         raise ValueError("`keys` must be non-empty.")
     strangers = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import unmasked
 from varlen.joint.state import JointState, _new
-from varlen.types.arguments import unmasked
 
 __all__: list[str] = []
 

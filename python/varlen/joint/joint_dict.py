@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_mapping
 from varlen.joint import build, compat, file
 from varlen.joint.combine import Combine
 from varlen.joint.dense import Densify
 from varlen.joint.keyed import Keyed
-from varlen.types.arguments import a_mapping
 
 __all__ = ["JointNestedRaggedTensorDict"]
 
@@ -126,7 +126,7 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
         given = {**given, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if given[argument] is not None:
-                a_mapping(given[argument], argument, "keys to what they have")
+                as_mapping(given[argument], argument, "keys to what they have")
         if raw_tensors is not None:
             options = build.Options(schema, narrow, trailing_dims, vocabularies, row_ids)
             self._joint, self._given = build.from_raw(raw_tensors, options)

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import as_dtype, as_ids, as_int, as_list, as_mapping, unmasked
 from varlen.joint import build
 from varlen.joint.index import Indexing
-from varlen.types.arguments import a_dtype, a_mapping, as_ids, listed, unmasked, whole
 
 __all__: list[str] = []
 
@@ -44,7 +44,7 @@ class Keyed(Indexing):
         >>> JointNestedRaggedTensorDict({"b": [[1], [2, 3]]}).lengths()
         array([1, 2])
         """
-        return self._view().level(whole(dim, "dim", 1)).lengths
+        return self._view().level(as_int(dim, "dim", 1)).lengths
 
     def select(self: Self, keys: str | Iterable[str], *more: str) -> Self:
         """Only these keys, in this order, with the levels that they need; values are shared.
@@ -100,7 +100,7 @@ class Keyed(Indexing):
         >>> JointNestedRaggedTensorDict({"a": [1, 2]}).rename(a="age").to_list()
         {'age': [1, 2]}
         """
-        new = {**a_mapping({} if names is None else names, "names", "old to new names"), **more}
+        new = {**as_mapping({} if names is None else names, "names", "old to new names"), **more}
         _check_known(self, list(new), "names")
         view = self._view()
         after = [new.get(name, name) for name in view.names]
@@ -145,9 +145,9 @@ class Keyed(Indexing):
         """
         build.check_names([name], "name")
         view = self._view()
-        dim = None if dim is None else whole(dim, "dim")
+        dim = None if dim is None else as_int(dim, "dim")
         levels: list[_core.Level] = []
-        schema: Any = None if dtype is None else a_dtype(dtype, "dtype")
+        schema: Any = None if dtype is None else as_dtype(dtype, "dtype")
         if isinstance(values, np.ndarray):
             flat, dim = unmasked(values, name), dim or 0
             flat = flat if dtype is None else _core.cast(flat, dtype)
@@ -256,7 +256,7 @@ class Keyed(Indexing):
 
 
 def _listed(keys: str | Iterable[str], more: tuple[str, ...]) -> list[str]:
-    return [*([keys] if isinstance(keys, str) else listed(keys, "keys", "keys")), *more]
+    return [*([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")), *more]
 
 
 def _check_known(self: Indexing, names: Iterable[str], argument: str) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.types.arguments import a_dtype, unmasked
-from varlen.types.values import is_tensor
+from varlen.arguments import as_dtype, unmasked
+from varlen.backends.values import is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,8 +65,8 @@ def as_contig(data: Any, dtype: Any = None) -> Any:
     >>> vl.ops.as_contig(np.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    made = asarray(data, dtype=dtype)
-    return made.contiguous() if is_tensor(made) else np.asarray(made, order="C")
+    result = asarray(data, dtype=dtype)
+    return result.contiguous() if is_tensor(result) else np.asarray(result, order="C")
 
 
 def asarray(data: Any, *, dtype: Any = None) -> Any:
@@ -123,8 +123,8 @@ def alloc(shape: int | tuple[int, ...], *, dtype: Any = np.float32, zeros: bool 
     array([[0.],
            [0.]], dtype=float32)
     """
-    made = np.zeros if zeros else np.empty
-    return made(shape, a_dtype(dtype, "dtype"))
+    result = np.zeros if zeros else np.empty
+    return result(shape, as_dtype(dtype, "dtype"))
 
 
 def reshape(array: Any, shape: int | tuple[int, ...]) -> Any:
@@ -197,51 +197,51 @@ def get_dropout_mask(
         return np.ones(shape, np.float32)
     if drop >= 1:
         return np.zeros(shape, np.float32)
-    made: NDArray[np.float32] = np.random.default_rng(seed).random(shape, np.float32)
-    np.greater_equal(made, np.float32(drop), out=made)
-    made *= np.float32(1 / (1 - drop))
-    return made
+    result: NDArray[np.float32] = np.random.default_rng(seed).random(shape, np.float32)
+    np.greater_equal(result, np.float32(drop), out=result)
+    result *= np.float32(1 / (1 - drop))
+    return result
 
 
 def _as(data: Any, dtype: Any, ndim: int | None) -> Any:
     if is_tensor(data):
-        made = data
+        result = data
         if dtype is not None and data.dtype != (kind := _torch_dtype(dtype)):
-            from varlen.interop.torch_cast import cast
+            from varlen.backends.torch.cast import cast
 
-            made = cast(data, kind, "data")
+            result = cast(data, kind, "data")
     else:
         try:
-            made = np.asarray(unmasked(data, "data"))
+            result = np.asarray(unmasked(data, "data"))
         except ValueError as error:
             raise ValueError(f"data: not a rectangle of numbers ({error})") from None
-        if made.dtype.hasobject:
-            raise TypeError(f"data: holds Python objects (dtype {made.dtype})")
-        if dtype is not None and made.dtype != (kind := a_dtype(dtype, "dtype")):
-            native = _core.cast(made.reshape(-1), kind.newbyteorder("="))
-            made = native.reshape(made.shape).astype(kind, copy=False)
-    if ndim is not None and made.ndim != ndim:
-        raise ValueError(f"data: expected {_axes(ndim)}, got shape {tuple(made.shape)}")
-    return made
+        if result.dtype.hasobject:
+            raise TypeError(f"data: holds Python objects (dtype {result.dtype})")
+        if dtype is not None and result.dtype != (kind := as_dtype(dtype, "dtype")):
+            native = _core.cast(result.reshape(-1), kind.newbyteorder("="))
+            result = native.reshape(result.shape).astype(kind, copy=False)
+    if ndim is not None and result.ndim != ndim:
+        raise ValueError(f"data: expected {_axes(ndim)}, got shape {tuple(result.shape)}")
+    return result
 
 
 def _torch_dtype(dtype: Any) -> Any:
     """Of torch, or of NumPy by its name."""
     import torch
 
-    return dtype if isinstance(dtype, torch.dtype) else getattr(torch, a_dtype(dtype, "dtype").name, dtype)
+    return dtype if isinstance(dtype, torch.dtype) else getattr(torch, as_dtype(dtype, "dtype").name, dtype)
 
 
 def _axes(ndim: int) -> str:
     return "1 axis" if ndim == 1 else f"{ndim} axes"
 
 
-def _named(made: F, name: str, parameters: list[Parameter], doc: str) -> F:
-    function: Any = made
+def _named(result: F, name: str, parameters: list[Parameter], doc: str) -> F:
+    function: Any = result
     function.__name__ = function.__qualname__ = name
     function.__signature__ = Signature(parameters)
     function.__doc__ = doc
-    return made
+    return result
 
 
 def _option(name: str, default: Any) -> Parameter:
@@ -262,7 +262,7 @@ def _sizes(name: str, ndim: int, given: tuple[int, ...], named: dict[str, int]) 
 
 
 def _alloc(name: str, ndim: int, default: str) -> _Alloc:
-    def made(*d: int, dtype: Any = default, zeros: bool = True, **named: int) -> NDArray[Any]:
+    def result(*d: int, dtype: Any = default, zeros: bool = True, **named: int) -> NDArray[Any]:
         return alloc(_sizes(name, ndim, d, named), dtype=dtype, zeros=zeros)
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
@@ -276,11 +276,11 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
     ({sizes}{"," if ndim == 1 else ""})
     """
     options = [_option("dtype", default), _option("zeros", True)]
-    return _named(made, name, _plain(*(f"d{k}" for k in range(ndim))) + options, doc)
+    return _named(result, name, _plain(*(f"d{k}" for k in range(ndim))) + options, doc)
 
 
 def _alloc_shape(name: str, default: str) -> _AllocShape:
-    def made(shape: int | tuple[int, ...], *, dtype: Any = default, zeros: bool = True) -> NDArray[Any]:
+    def result(shape: int | tuple[int, ...], *, dtype: Any = default, zeros: bool = True) -> NDArray[Any]:
         return alloc(shape, dtype=dtype, zeros=zeros)
 
     doc = f"""A new array of this shape, {default} where no dtype is given; see `alloc`.
@@ -293,11 +293,11 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
     dtype('{default}')
     """
     options = [_option("dtype", default), _option("zeros", True)]
-    return _named(made, name, _plain("shape") + options, doc)
+    return _named(result, name, _plain("shape") + options, doc)
 
 
 def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
-    def made(data: Any, *, dtype: Any = default) -> Any:
+    def result(data: Any, *, dtype: Any = default) -> Any:
         return _as(data, dtype, ndim)
 
     number = "5" if default == "int32" else "5.0"
@@ -312,11 +312,11 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
     >>> vl.ops.{name}({nested}).dtype
     dtype('{default}')
     """
-    return _named(made, name, [*_plain("data"), _option("dtype", default)], doc)
+    return _named(result, name, [*_plain("data"), _option("dtype", default)], doc)
 
 
 def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
-    def made(array: Any, *d: int, **named: int) -> Any:
+    def result(array: Any, *d: int, **named: int) -> Any:
         return reshape(array, _sizes(name, ndim, d, named))
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
@@ -330,11 +330,11 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
     >>> vl.ops.{name}({number}, {sizes}).ndim
     {ndim}
     """
-    return _named(made, name, _plain("array", *(f"d{k}" for k in range(ndim))), doc)
+    return _named(result, name, _plain("array", *(f"d{k}" for k in range(ndim))), doc)
 
 
 def _reshape_shape(name: str, kind: str) -> Any:
-    def made(array: Any, shape: int | tuple[int, ...]) -> Any:
+    def result(array: Any, shape: int | tuple[int, ...]) -> Any:
         return reshape(array, shape)
 
     doc = f"""The same {kind} in another shape; see `reshape`.
@@ -346,7 +346,7 @@ def _reshape_shape(name: str, kind: str) -> Any:
     >>> vl.ops.{name}(np.arange(4), (2, 2)).shape
     (2, 2)
     """
-    return _named(made, name, _plain("array", "shape"), doc)
+    return _named(result, name, _plain("array", "shape"), doc)
 
 
 alloc1f, alloc2f, alloc3f, alloc4f = (_alloc(f"alloc{n}f", n, "float32") for n in range(1, 5))

@@ -9,9 +9,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.ops.given import as_level
-from varlen.types.arguments import a_dtype, unmasked, whole
-from varlen.types.values import is_tensor
+from varlen.arguments import as_dtype, as_int, unmasked
+from varlen.backends.values import is_tensor
+from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -60,13 +60,13 @@ def flatten(X: Sequence[Any] | None, dtype: Any = None, pad: int = 0, ndim_if_em
     array([0, 1, 2, 0, 3, 0])
     """
     if X is None or (hasattr(X, "__len__") and len(X) == 0):
-        shape = (0,) * whole(ndim_if_empty, "ndim_if_empty")
-        return np.zeros(shape, np.float32 if dtype is None else a_dtype(dtype, "dtype"))
+        shape = (0,) * as_int(ndim_if_empty, "ndim_if_empty")
+        return np.zeros(shape, np.float32 if dtype is None else as_dtype(dtype, "dtype"))
     X = list(X) if is_tensor(X) else X
     if isinstance(X, (list, tuple)) and is_tensor(X[0]):
-        from varlen.interop.torch_flatten import flatten
+        from varlen.backends.torch.flatten import flatten
 
-        return flatten(X, dtype, whole(pad, "pad"))
+        return flatten(X, dtype, as_int(pad, "pad"))
     return _core.flatten(X, dtype, pad)
 
 
@@ -108,7 +108,7 @@ def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
     >>> vl.ops.unflatten(np.array([0, 1, 2, 0, 3, 0]), [2, 0, 1], pad=1)
     [array([1, 2]), array([], dtype=int64), array([3])]
     """
-    level, gap = as_level(lengths), whole(pad, "pad")
+    level, gap = as_level(lengths), as_int(pad, "pad")
     values: Any = X if is_tensor(X) else np.asarray(unmasked(X, "X"))
     if values.ndim == 0:
         raise ValueError("X: expected at least one dimension, got a scalar")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen import _core
-from varlen.ops.given import rows_and_sequences
-from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.values import as_ints, as_values
+from varlen._core import RaggedBase
+from varlen.arguments import as_int
+from varlen.backends.values import as_ints, as_values
+from varlen.ops.inputs import rows_and_sequences
+from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,10 +56,10 @@ def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> An
     [[], [16863871380863422640]]
     """
     rows, level = rows_and_sequences(keys, lengths, "keys")
-    made, grams = _core.ngrams(whole(n, "n", 1), as_values(as_ints(rows), "keys"), level)
-    if isinstance(keys, Ragged):
-        return keys._make(made, (*keys.levels[:-1], grams))
-    return made if lengths is None else Ragged._make(made, (grams,))
+    result, grams = _core.ngrams(as_int(n, "n", 1), as_values(as_ints(rows), "keys"), level)
+    if isinstance(keys, RaggedBase):
+        return keys._make(result, (*keys._levels[:-1], grams))
+    return result if lengths is None else new_ragged(result, (grams,))
 
 
 def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
@@ -95,4 +96,4 @@ def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
     >>> vl.ops.hash(np.array([1], np.uint64), 0)
     array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
     """
-    return _core.hash(as_values(as_ints(ids), "ids"), whole(seed, "seed"))
+    return _core.hash(as_values(as_ints(ids), "ids"), as_int(seed, "seed"))

@@ -10,15 +10,18 @@ import numpy as np
 from numpy import ndarray
 
 from varlen import _core
-from varlen.types import Ragged
-from varlen.types.values import host, is_tensor, like, like_bits
+from varlen._core import RaggedBase
+from varlen.backends.values import from_memory, is_tensor, like, memory_of
+from varlen.ops.outputs import new_ragged, ragged_class
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from varlen.types import Ragged
+
 _list2dense = _core.list2dense
 _list2ragged = _core.list2ragged
-_make = Ragged._make
+_make = new_ragged
 
 
 def _are_tensors(arrays: Any) -> bool:
@@ -95,15 +98,15 @@ def pad(
     ((2, 4), np.int64(3))
     """
     if _are_tensors(arrays):
-        made = _pad_tensors(arrays, round_to, fill, padding_side, max_len, truncate, dtype, max_bytes)
+        result = _pad_tensors(arrays, round_to, fill, padding_side, max_len, truncate, dtype, max_bytes)
         if out is not None:
-            if not is_tensor(out) or (out.shape, out.dtype) != (made[0].shape, made[0].dtype):
-                needed = f"{made[0].dtype}{tuple(made[0].shape)}"
+            if not is_tensor(out) or (out.shape, out.dtype) != (result[0].shape, result[0].dtype):
+                needed = f"{result[0].dtype}{tuple(result[0].shape)}"
                 got = f"{out.dtype}{tuple(out.shape)}" if hasattr(out, "dtype") else type(out).__name__
                 raise (ValueError if is_tensor(out) else TypeError)(f"out: needs {needed}, got {got}")
-            out.copy_(made[0])
-            made = out, made[1]
-        return made if mask else made[0]
+            out.copy_(result[0])
+            result = out, result[1]
+        return result if mask else result[0]
     return _list2dense(arrays, round_to, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes)
 
 
@@ -128,17 +131,17 @@ def _pad_tensors(
     max_bytes: int | None,
 ) -> tuple[Any, Any]:
     """The rectangle and its mask: by the core, unless autograd watches or a device holds the tensors."""
-    from varlen.interop.torch import filled
+    from varlen.backends.torch.memory import filled
 
     first = tensors[0]
     if dtype is None and all(_is_plain(tensor, first.dtype) for tensor in tensors):
         fill = filled(fill, first.dtype, ()) if fill else 0
-        arrays = [host(t) for t in tensors]
+        arrays = [memory_of(t) for t in tensors]
         block, there = _list2dense(
             arrays, round_to, fill, padding_side, max_len, truncate, True, None, None, max_bytes
         )
-        return like_bits(block, first), like(there, first)
-    values, levels = (ragged := Ragged.from_list(tensors, dtype)).values, ragged.levels
+        return from_memory(block, first), like(there, first)
+    values, levels = (ragged := ragged_class().from_list(tensors, dtype)).values, ragged.levels
     numbers = _core.ragged2list(np.arange(len(values)), levels)
     limit = None if max_bytes is None else max_bytes * 8 // max(1, values.element_size() * values[:1].numel())
     rows, there = _list2dense(numbers, round_to, 0, padding_side, max_len, truncate, True, None, None, limit)
@@ -186,7 +189,8 @@ def list2ragged(
     (array([3, 1, 4, 1, 5]), array([3, 2], dtype=int32))
     """
     if out is None and _are_tensors(arrays):
-        return Ragged.from_list(arrays, dtype)
+        result: Ragged = ragged_class().from_list(arrays, dtype)
+        return result
     values, level = _list2ragged(arrays, dtype, out)
     return _make(values, (level,))
 
@@ -199,7 +203,7 @@ def ragged2list(ragged: Ragged) -> list[Any]:
     >>> vl.ops.ragged2list(vl.Ragged([3, 1, 4, 1, 5], lengths=[3, 0, 2]))
     [array([3, 1, 4]), array([], dtype=int64), array([1, 5])]
     """
-    if not isinstance(ragged, Ragged):
+    if not isinstance(ragged, RaggedBase):
         raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
     values = ragged.values
     if is_tensor(values):

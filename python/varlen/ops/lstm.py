@@ -14,7 +14,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.values import as_ints, as_values, is_tensor
+from varlen.backends.values import as_ints, as_values, is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,7 +118,7 @@ def backprop_lstm(dY: Any, lengths: Any, params: Any, fwd_state: tuple[Any, ...]
     ((3, 2), (20,))
     """
     if is_tensor(params):
-        from varlen.interop import torch_lstm
+        from varlen.backends.torch import lstm as torch_lstm
 
         return torch_lstm.backward(dY, _sizes(lengths), params, fwd_state)
     return run_back(_plain(dY, "dY"), _sizes(lengths), _plain(params, "params"), fwd_state)[:2]
@@ -127,7 +127,7 @@ def backprop_lstm(dY: Any, lengths: Any, params: Any, fwd_state: tuple[Any, ...]
 def _forward(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any, training: bool) -> tuple[Any, Any]:
     sizes = _sizes(size_at_t)
     if is_tensor(params):
-        from varlen.interop import torch_lstm
+        from varlen.backends.torch import lstm as torch_lstm
 
         return torch_lstm.forward(params, H0, C0, X, sizes)
     given = (_plain(params, "params"), _plain(H0, "H0"), _plain(C0, "C0"), _plain(X, "X"))
@@ -148,8 +148,8 @@ def _sizes(size_at_t: Any) -> list[int]:
     if len(more):
         t = int(more[0]) + 1
         raise ValueError(f"size_at_t: step {t} has {sizes[t]} sequences, the step before {sizes[t - 1]}")
-    made: list[int] = sizes.tolist()
-    return made
+    result: list[int] = sizes.tolist()
+    return result
 
 
 @dataclass

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen._core import Level
-from varlen.ops.given import as_level
-from varlen.types import Ragged
-from varlen.types.arguments import a_dtype, whole
-from varlen.types.values import is_tensor, like
+from varlen._core import Level, RaggedBase
+from varlen.arguments import as_dtype, as_int
+from varlen.backends.values import is_tensor, like
+from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from varlen.types import Ragged
 
 
 def mask(
@@ -69,9 +70,9 @@ def mask(
            [0, 1, 1]])
     """
     level, values = _level_and_kind(lengths)
-    if max_len is not None and whole(max_len, "max_len") < level.longest:
+    if max_len is not None and as_int(max_len, "max_len") < level.longest:
         level = Level.from_lengths(np.minimum(level.lengths, max_len))
-    if width is not None and whole(width, "width") < level.longest:
+    if width is not None and as_int(width, "width") < level.longest:
         i = int((level.lengths > width).argmax())
         raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, over width={width}")
     nothing = np.empty((level.total, 0), np.bool_)
@@ -213,15 +214,15 @@ def block_mask(
     """
     level, values = _level_and_kind(lengths)
     before, behind = window if isinstance(window, (tuple, list)) else (window, window)
-    before, behind = (None if x is None else whole(x, "window") for x in (before, behind))
+    before, behind = (None if x is None else as_int(x, "window") for x in (before, behind))
     if causal:
         behind = 0
     if is_tensor(values) or is_tensor(out) or not _is_numpy(dtype):
-        from varlen.interop.torch_mask import block_mask as of_tensors
+        from varlen.backends.torch.mask import block_mask as of_tensors
 
-        made = of_tensors(level, dtype, before, behind, out, max_bytes)
-        return made.to(values.device) if out is None and is_tensor(values) else made
-    kind = a_dtype(dtype, "dtype")
+        result = of_tensors(level, dtype, before, behind, out, max_bytes)
+        return result.to(values.device) if out is None and is_tensor(values) else result
+    kind = as_dtype(dtype, "dtype")
     if kind.kind not in "biuf":
         raise TypeError(f"dtype: expected bool, integers or floats, got {kind}")
     pair = np.array([-np.inf, 0] if kind.kind == "f" else [0, 1], kind)
@@ -234,8 +235,8 @@ def _is_numpy(dtype: Any) -> bool:
 
 def _level_and_kind(lengths: Any) -> tuple[Level, NDArray[Any]]:
     """The level, and something of the kind that is to be given back."""
-    if isinstance(lengths, Ragged):
-        return lengths.levels[-1], lengths.values
+    if isinstance(lengths, RaggedBase):
+        return lengths._levels[-1], lengths._values
     return as_level(lengths), lengths if is_tensor(lengths) else _HOST
 
 

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from varlen.types.arguments import whole
-from varlen.types.pairs import take
+from varlen.arguments import as_int, index_array
+from varlen.backends import backend_of
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class SizedGenerator(Generic[T]):
 
     def __init__(self, get_items: Callable[[], Iterable[T]], length: int) -> None:
         self.get_items = get_items
-        self.length = whole(length, "length")
+        self.length = as_int(length, "length")
 
     def __len__(self) -> int:
         return self.length
@@ -132,10 +132,10 @@ def _count(sequence: Any, argument: str) -> int:
 def _cuts(size: Any, count: int) -> list[int]:
     """Where batches begin and end: 0 first, `count` last."""
     if isinstance(size, (bool, np.bool_)) or not hasattr(size, "__iter__") or getattr(size, "ndim", 1) == 0:
-        return [*range(0, count, whole(size, "size", 1)), count]
+        return [*range(0, count, as_int(size, "size", 1)), count]
     cuts, sizes = [0], iter(size)
     while cuts[-1] < count and (one := next(sizes, None)) is not None:
-        cuts.append(min(count, cuts[-1] + whole(one, f"size[{len(cuts) - 1}]", 1)))
+        cuts.append(min(count, cuts[-1] + as_int(one, f"size[{len(cuts) - 1}]", 1)))
     if cuts[-1] < count:
         raise ValueError(f"size: {len(cuts) - 1} sizes make {cuts[-1]} items, but there are {count}")
     return cuts
@@ -144,7 +144,7 @@ def _cuts(size: Any, count: int) -> list[int]:
 def _batches(
     cuts: list[int], batch: Callable[[Any], T], shuffle: bool, buffer: int, seed: Any
 ) -> SizedGenerator[T]:
-    most = whole(buffer, "buffer", 1)
+    most = as_int(buffer, "buffer", 1)
     rng = np.random.default_rng(seed) if shuffle else None
 
     def items() -> Iterator[T]:
@@ -159,3 +159,25 @@ def _batches(
         yield from kept
 
     return SizedGenerator(items, len(cuts) - 1)
+
+
+def take(batch: Any, key: Any) -> Any:
+    """What a slice, a mask or integers choose of a batch of any kind; lists and tuples stay what they are.
+
+    Examples
+    --------
+    >>> take([3, 1, 4], np.array([2, 0])), take((3, 1, 4), [True, False, True]), take([3, 1, 4], slice(2))
+    ([4, 3], (3, 4), [3, 1])
+    """
+    if isinstance(key, slice):
+        return batch[key]
+    index = index_array(key)
+    if isinstance(batch, (list, tuple)):
+        chosen = np.arange(len(batch))[index].tolist()
+        items = [batch[i] for i in chosen]
+        return items if isinstance(batch, list) else tuple(items)
+    return (
+        batch[backend_of(batch).like(index, batch)]
+        if hasattr(batch, "device") and not hasattr(batch, "_levels")
+        else batch[index]
+    )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.values import as_ints, as_values, is_tensor
+from varlen._core import RaggedBase
+from varlen.arguments import as_int
+from varlen.backends.values import as_ints, as_values, is_tensor
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -65,12 +65,12 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
     values = as_values(table, "table")
     places, ragged = _indices(indices)
     if is_tensor(values):
-        from varlen.interop.torch_scatter import gather_add as gather
+        from varlen.backends.torch.scatter import gather_add as gather
 
-        made = gather(values, places, out)
+        result = gather(values, places, out)
     else:
-        made = _core.gather_add(values, as_ints(places), out)
-    return made if ragged is None else ragged._make(made, ragged.levels)
+        result = _core.gather_add(values, as_ints(places), out)
+    return result if ragged is None else ragged._make(result, ragged._levels)
 
 
 def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) -> Array:
@@ -108,11 +108,11 @@ def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) ->
     >>> vl.ops.backprop_gather_add(np.array([1.0, 10.0]), [[0, 1], [3, 3]], 4)
     array([ 1.,  1.,  0., 20.])
     """
-    values = as_values(dY.values if isinstance(dY, Ragged) else dY, "dY")
+    values = as_values(dY._values if isinstance(dY, RaggedBase) else dY, "dY")
     places, _ = _indices(indices)
-    count = whole(rows, "rows")
+    count = as_int(rows, "rows")
     if is_tensor(values):
-        from varlen.interop.torch_scatter import backprop_gather_add as back
+        from varlen.backends.torch.scatter import backprop_gather_add as back
 
         return back(values, places, count, out)
     return _core.backprop_gather_add(values, as_ints(places), count, out)
@@ -155,17 +155,17 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     """
     places = _integers(indices)
     if is_tensor(table):
-        from varlen.interop.torch_scatter import scatter_add as add
+        from varlen.backends.torch.scatter import scatter_add as add
 
         add(table, places, values)
     else:
         _core.scatter_add(table, as_ints(places), as_values(as_ints(values), "values"))
 
 
-def _indices(indices: Any) -> tuple[Any, Ragged | None]:
+def _indices(indices: Any) -> tuple[Any, RaggedBase | None]:
     """Rows of indices, and the Ragged that they came in."""
-    if isinstance(indices, Ragged):
-        return indices.values, indices
+    if isinstance(indices, RaggedBase):
+        return indices._values, indices
     return _integers(indices), None
 
 
@@ -173,5 +173,5 @@ def _integers(indices: Any) -> Any:
     """Indices as they are, or what NumPy reads; an empty list holds integers too."""
     if isinstance(indices, np.ndarray) or is_tensor(indices):
         return as_values(indices, "indices")
-    made = as_values(indices, "indices")
-    return made if np.size(made) else made.astype(np.int64)
+    result = as_values(indices, "indices")
+    return result if np.size(result) else result.astype(np.int64)

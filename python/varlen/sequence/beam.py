@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
+from varlen.arguments import as_int
+from varlen.backends.values import as_ints, as_values, is_tensor, like, take
+from varlen.levels import flatten_levels
 from varlen.sequence.states import each_state
 from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.levels import composed
-from varlen.types.values import as_ints, as_values, is_tensor, like, taken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class Beam:
     _parents: Ints
 
     def __init__(self, sources: int, first: Any = 0, like: Any = None) -> None:
-        count = whole(sources, "sources")
+        count = as_int(sources, "sources")
         ones = _first(first, count)
         if is_tensor(like):
             scores = like.new_zeros(count)
@@ -201,11 +201,11 @@ class Beam:
         >>> vl.Beam(1).step(np.float32([[-1, -2, -3]]), k=3, end=[0, 2]).finished.to_list()
         [[True, False, True]]
         """
-        most, rows = whole(k, "k", 1), self._rows(log_probs)
+        most, rows = as_int(k, "k", 1), self._rows(log_probs)
         ends = _ends(end, int(rows.shape[1]))
         with np.errstate(invalid="ignore"):  # inf - inf is refused below
             candidates = self.expand(rows)
-        over, each = composed(candidates.levels), candidates.levels[1]
+        over, each = flatten_levels(candidates.levels), candidates.levels[1]
         self._no_nan(candidates.values, each, rows)
         best, which = Ragged._make(candidates.values, (over,)).topk(most)
         level, scores = best.levels[0], best.values
@@ -221,9 +221,9 @@ class Beam:
         finished = ~added
         if len(ends):
             finished |= tokens == ends[0] if len(ends) == 1 else np.isin(tokens, ends)
-        made = object.__new__(type(self))
-        made._set(self, level, scores, parents, tokens, added, finished)
-        return made
+        result = object.__new__(type(self))
+        result._set(self, level, scores, parents, tokens, added, finished)
+        return result
 
     def _no_nan(self, candidates: Any, each: Level, rows: Any) -> None:
         """Refuse NaN, which would be dropped with what cannot be."""
@@ -267,7 +267,7 @@ class Beam:
             rows = given if isinstance(given, Ragged) else as_values(given, name)
             if len(rows) != before:
                 raise ValueError(f"{name}: has {len(rows)} rows, but there were {before} hypotheses")
-            return rows[self._parents] if isinstance(rows, Ragged) else taken(rows, self._parents)
+            return rows[self._parents] if isinstance(rows, Ragged) else take(rows, self._parents)
 
         return each_state(one, state, nested=True)
 
@@ -291,8 +291,8 @@ class Beam:
         shape = (len(tokens), self._level.total)
         block = np.array(tokens[::-1], np.int64).reshape(shape)
         lengths = np.array(added, bool).reshape(shape).sum(axis=0, dtype=np.int64)
-        made = Ragged.from_dense(np.ascontiguousarray(block.T), lengths)
-        return Ragged._make(like(made.values, self._scores), (self._level, *made.levels))
+        result = Ragged.from_dense(np.ascontiguousarray(block.T), lengths)
+        return Ragged._make(like(result.values, self._scores), (self._level, *result.levels))
 
 
 def _where(ended: Any, scores: Any, total: Any) -> Any:
@@ -312,7 +312,7 @@ def _first(first: Any, count: int) -> Ints:
     if given.shape not in ((), (1,), (count,)):
         raise ValueError(f"first: expected an int, or {count}, one for each source, got shape {given.shape}")
     if given.dtype == np.uint64 and given.size:
-        whole(given.max(), "first")
+        as_int(given.max(), "first")
     return np.broadcast_to(given.astype(np.int64, copy=False), count)
 
 
@@ -328,7 +328,7 @@ def _ends(end: Any, width: int) -> list[int]:
         listed = [] if given is None else [(given, "end")]
     tokens = []
     for token, name in listed:
-        at = whole(as_ints(token), name, -(2**63), None)
+        at = as_int(as_ints(token), name, -(2**63), None)
         if not 0 <= at < width:
             raise IndexError(f"{name}: token {at} is out of range for {width} tokens")
         tokens.append(at)

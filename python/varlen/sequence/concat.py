@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.sequence.given import gradient_rows, picked
+from varlen.levels import flatten_levels, resolve_level
+from varlen.sequence.inputs import gradient_rows, select
 from varlen.types import Ragged
 from varlen.types.combine import alike, check_rows, parts_of, woven
-from varlen.types.levels import composed, place_of
 
 
 def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int = -1) -> Ragged:
@@ -84,19 +84,19 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     parts, at = _parts(input, level)
     check_rows(parts, "input")
     nothing = [part._make(np.empty((part.total, 0), np.uint8), part.levels) for part in parts]
-    made = woven(nothing, at, "input")
-    over = [composed(part.levels[at:]) for part in parts]
-    d = gradient_rows(dY, made.total, made.levels, inner=tuple(parts[0].values.shape[1:]))
+    result = woven(nothing, at, "input")
+    over = [flatten_levels(part.levels[at:]) for part in parts]
+    d = gradient_rows(dY, result.total, result.levels, inner=tuple(parts[0].values.shape[1:]))
     lengths = np.stack([each.lengths for each in over], axis=1)
     pieces = Ragged._make(d, (Level.from_lengths(lengths.reshape(-1)),))
     n, k = lengths.shape
-    rows = [picked(pieces, 0, np.arange(p, n * k, k))[0] for p in range(k)]
+    rows = [select(pieces, 0, np.arange(p, n * k, k))[0] for p in range(k)]
     return [part._make(each, part.levels) for part, each in zip(parts, rows, strict=True)]
 
 
 def _parts(input: Any, level: int) -> tuple[list[Ragged], int]:
     """The inputs, which nest alike above a level, and its number."""
     parts = parts_of(input, "input")
-    at = place_of(level, parts[0].levels)
+    at = resolve_level(level, parts[0].levels)
     alike(parts, at, "input")
     return parts, at

@@ -9,8 +9,11 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.backends.values import is_tensor, like
 from varlen.ops.window import backprop_seq2col
-from varlen.sequence.given import gradient_rows, put_back, sequences
+from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
 from varlen.sequence.numeric import (
     alike,
     as_of,
@@ -26,9 +29,6 @@ from varlen.sequence.numeric import (
     widened,
 )
 from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.shifts import shifted
-from varlen.types.values import is_tensor, like
 
 _FARTHEST = 2**31  # rows from a row to its window
 
@@ -105,10 +105,10 @@ def sequence_conv(
     added = None if bias is None else alike(bias, "bias", rows)
     if added is not None and tuple(added.shape) != (filter.shape[1],):
         raise ValueError(f"bias: expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
-    made = product(_columns(rows, window, padding_data), filter)
+    result = product(_columns(rows, window, padding_data), filter)
     if added is not None:
-        made = as_of(made + added, made, added)
-    return r._make(made, r.levels if window.stride == 1 else (*window.above, window.kept))
+        result = as_of(result + added, result, added)
+    return r._make(result, r.levels if window.stride == 1 else (*window.above, window.kept))
 
 
 def backprop_sequence_conv(
@@ -161,13 +161,13 @@ def backprop_sequence_conv(
     first, left, right = window.around
     d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.over)
     if first:
-        d_rows = shifted(d_rows, window.over, first)
+        d_rows = backend_of(d_rows).shift(d_rows, window.over, first)
     d_rows = gradient_as(of_pairs(d_rows) if paired else d_rows, rows, d, filter)
     d_padding = None
     if padding_data is not None:
         at, which = window.outside()
         padding = alike(padding_data, "padding_data", rows)
-        d_padding = put_back(_flat(back)[like(at, d)], which, len(padding))
+        d_padding = scatter_rows(_flat(back)[like(at, d)], which, len(padding))
         d_padding = gradient_as(of_pairs(d_padding) if paired else d_padding, padding, d, filter)
     d_filter = gradient_as(product(conjugate(widened(columns)).T, widened(d)), filter, columns, d)
     d_bias = as_of(widened(d).sum(0), d)
@@ -225,14 +225,14 @@ def _window(
         raise ValueError(f"filter: expected (context_length * {rows.shape[1]}, M), got {tuple(filter.shape)}")
     if length is None:
         length = len(filter) // rows.shape[1] if rows.shape[1] else 1
-        whole(length, "context_length", 1)
-    size = whole(length, "context_length", 1)
+        as_int(length, "context_length", 1)
+    size = as_int(length, "context_length", 1)
     if len(filter) != size * rows.shape[1]:
         raise ValueError(
             f"filter: has {len(filter)} rows, expected {size} * {rows.shape[1]} = {size * rows.shape[1]}"
         )
-    step = whole(stride, "context_stride", 1)
-    begin = -(size // 2) if start is None else whole(start, "context_start", -(2**63), None)
+    step = as_int(stride, "context_stride", 1)
+    begin = -(size // 2) if start is None else as_int(start, "context_start", -(2**63), None)
     if abs(begin) > _FARTHEST:
         raise ValueError(f"context_start: expected {-_FARTHEST} to {_FARTHEST}, got {begin}")
     nothing = np.empty((over.total, 0), np.uint8)
@@ -258,17 +258,17 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
 def _laid_out(rows: Any, window: _Window, padding: Any) -> Any:
     first, left, right = window.around
     if first:
-        rows = shifted(rows, window.over, -first)
+        rows = backend_of(rows).shift(rows, window.over, -first)
     kernels: Any = _core
     if is_tensor(rows):
-        from varlen.interop import torch_window as kernels
+        from varlen.backends.torch import window as kernels
     columns = kernels.seq2col(rows, window.over, left, right, 1, window.stride)[0]
     if padding is None:
         return columns
     at, which = window.outside()
     flat = columns.reshape(len(columns) * window.length, rows.shape[1])
     if is_tensor(rows):
-        from varlen.interop.torch_span import take_rows
+        from varlen.backends.torch.span import take_rows
 
         flat = flat.index_copy(0, like(at, rows), take_rows(padding, which))
     else:

@@ -9,22 +9,21 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen.arguments import as_int, is_zero
+from varlen.backends.values import is_tensor, like, memory_of
+from varlen.levels import resolve_level
 from varlen.ops.window import backprop_seq2col
-from varlen.sequence.given import (
+from varlen.sequence.inputs import (
     fill_for,
     gradient_rows,
     in_parts,
     of_pad_value,
-    picked,
-    put_back,
-    said_of,
+    rename_argument,
+    scatter_rows,
+    select,
     sequences,
 )
 from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.levels import place_of
-from varlen.types.shifts import is_zero
-from varlen.types.values import host, is_tensor, like
 
 
 def sequence_enumerate(
@@ -72,20 +71,20 @@ def sequence_enumerate(
     >>> vl.sequence_enumerate(vl.Ragged.from_list([[[1, 2], [3]]]), 2, level=0).to_list()
     [[[[1, 2], [3]], [[3], []]]]
     """
-    r, size = sequences(input, "input"), whole(win_size, "win_size", 1)
-    at = place_of(level, r.levels)
+    r, size = sequences(input, "input"), as_int(win_size, "win_size", 1)
+    at = resolve_level(level, r.levels)
     if at < len(r.levels) - 1:
         if not is_zero(pad_value):
             raise ValueError(f"pad_value: at level {level} empty sequences pad, not {pad_value!r}")
         return _of_sequences(r, at, size)
     values, over = r.values, r.levels[-1]
     inner = _inner(values)
-    fill = fill_for(host(values[:0]), pad_value)
-    made = _places(values.reshape(len(values), 1, *inner), over, size).reshape(len(values), size, *inner)
+    fill = fill_for(memory_of(values[:0]), pad_value)
+    result = _places(values.reshape(len(values), 1, *inner), over, size).reshape(len(values), size, *inner)
     if is_zero(pad_value):
-        return r._make(made, r.levels)
+        return r._make(result, r.levels)
     try:
-        return r._make(_filled(made, over, size, fill), r.levels)
+        return r._make(_filled(result, over, size, fill), r.levels)
     except ValueError as error:
         raise of_pad_value(error) from None
 
@@ -111,12 +110,12 @@ def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: in
     >>> vl.sequence.backprop_sequence_enumerate([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], r, 2).values
     array([1., 5., 5.])
     """
-    r, size = sequences(input, "input"), whole(win_size, "win_size", 1)
-    at = place_of(level, r.levels)
+    r, size = sequences(input, "input"), as_int(win_size, "win_size", 1)
+    at = resolve_level(level, r.levels)
     if at < len(r.levels) - 1:
-        made = _of_sequences(r._make(np.arange(r.total), r.levels), at, size)
-        d = gradient_rows(dY, made.total, made.levels, inner=tuple(r.values.shape[1:]))
-        return r._make(put_back(d, made.values, r.total), r.levels)
+        result = _of_sequences(r._make(np.arange(r.total), r.levels), at, size)
+        d = gradient_rows(dY, result.total, result.levels, inner=tuple(r.values.shape[1:]))
+        return r._make(scatter_rows(d, result.values, r.total), r.levels)
     inner, over = _inner(r.values), r.levels[-1]
     d = gradient_rows(dY, r.total, r.levels, inner=(size, *inner))
     dX = in_parts(d, lambda each: _sums(each, over, size))
@@ -140,26 +139,26 @@ def _places(rows: Any, over: Level, size: int) -> Any:
     try:
         if not is_tensor(rows):
             return _core.seq2col(rows, over, 0, size - 1)[0]
-        from varlen.interop.torch_window import seq2col
+        from varlen.backends.torch.window import seq2col
 
-        made = seq2col(rows, over, 0, size - 1, 1, 1, None, None)[0]
+        result = seq2col(rows, over, 0, size - 1, 1, 1, None, None)[0]
     except (ValueError, OverflowError) as error:
-        raise said_of(error, "win_size") from None
-    return made if made.dtype == rows.dtype else made.view(rows.dtype)  # bytes that have no name
+        raise rename_argument(error, "win_size") from None
+    return result if result.dtype == rows.dtype else result.view(rows.dtype)  # bytes that have no name
 
 
-def _filled(made: Any, over: Level, size: int, fill: Any) -> Any:
+def _filled(result: Any, over: Level, size: int, fill: Any) -> Any:
     """The windows with their places behind the end of sequences filled."""
     gaps = ~_core.seq2col(np.ones((over.total, 1, 1), np.bool_), over, 0, size - 1)[0]
-    gaps = gaps.reshape(over.total, size, *(1 for _ in made.shape[2:]))
-    if is_tensor(made):
-        from varlen.interop.torch import filled, tensor_of
+    gaps = gaps.reshape(over.total, size, *(1 for _ in result.shape[2:]))
+    if is_tensor(result):
+        from varlen.backends.torch.memory import filled, tensor_of
 
-        blank = tensor_of(filled(fill, made.dtype, ()), made.dtype)
-        return made.where(~like(gaps, made), blank.to(made.device))
-    exact = _core.pad(made[:0].reshape(0), Level([0]), fill=fill, sizes=1)[0]
-    np.copyto(made, exact, where=gaps)
-    return made
+        blank = tensor_of(filled(fill, result.dtype, ()), result.dtype)
+        return result.where(~like(gaps, result), blank.to(result.device))
+    exact = _core.pad(result[:0].reshape(0), Level([0]), fill=fill, sizes=1)[0]
+    np.copyto(result, exact, where=gaps)
+    return result
 
 
 def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
@@ -173,9 +172,9 @@ def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
     values = r.values
     watched = is_tensor(values) and values.requires_grad
     of = np.arange(r.total) if watched else values
-    rows, levels = picked(r._make(of, (padded, *r.levels[at + 2 :])), 0, order)
+    rows, levels = select(r._make(of, (padded, *r.levels[at + 2 :])), 0, order)
     if watched:  # rows come more than once, and their gradients are to be added in one order
-        from varlen.interop.torch_span import take_rows
+        from varlen.backends.torch.span import take_rows
 
         rows = take_rows(values, rows)
     windows = Level.from_lengths(np.full(over.total, size))

@@ -8,11 +8,11 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import array_of, gradient_rows, picked, put_back, sequences
+from varlen.arguments import unmasked
+from varlen.backends.values import apply_rows, as_values, is_tensor
+from varlen.levels import counted_before, reindex, resolve_level
+from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
 from varlen.types import Ragged, concatenate
-from varlen.types.arguments import unmasked
-from varlen.types.levels import counted_before, place_of, recounted
-from varlen.types.values import as_values, is_tensor, through
 
 
 def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
@@ -59,16 +59,16 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     [[[1, 2]], []]
     """
     r = sequences(x)
-    at = place_of(level, r.levels)
+    at = resolve_level(level, r.levels)
     if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and _has_words(r.values.dtype):
         return _erased(r, tokens)
     keep = _kept(r, at, tokens)
-    kept = recounted(r.levels[at], counted_before(keep))
+    kept = reindex(r.levels[at], counted_before(keep))
     if at == len(r.levels) - 1:
         each = Level.from_lengths(np.ones(r.total, np.int64))
-        values, _ = through(r.values, lambda rows: _core.gather(rows, (each,), keep))
+        values, _ = apply_rows(r.values, lambda rows: _core.gather(rows, (each,), keep))
         return r._make(values, (*r.levels[:at], kept))
-    values, below = picked(r, at + 1, keep)
+    values, below = select(r, at + 1, keep)
     return r._make(values, (*r.levels[:at], kept, *below))
 
 
@@ -94,15 +94,15 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
     array([5., 0., 6.])
     """
     r = sequences(x)
-    at = place_of(level, r.levels)
+    at = resolve_level(level, r.levels)
     chosen = _kept(r, at, tokens)
-    levels = (*r.levels[:at], recounted(r.levels[at], counted_before(chosen)))
+    levels = (*r.levels[:at], reindex(r.levels[at], counted_before(chosen)))
     where: Any = np.flatnonzero(chosen)
     if at < len(r.levels) - 1:
-        where, below = picked(r._make(np.arange(r.total), r.levels), at + 1, chosen)
+        where, below = select(r._make(np.arange(r.total), r.levels), at + 1, chosen)
         levels = (*levels, *below)
     d = gradient_rows(dY, len(where), levels, inner=tuple(r.values.shape[1:]))
-    return r._make(put_back(d, where, r.total), r.levels)
+    return r._make(scatter_rows(d, where, r.total), r.levels)
 
 
 def _erased(r: Ragged, tokens: Any) -> Ragged:
@@ -219,7 +219,7 @@ def _as_rows(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
         dtype = np.empty(0, dtype).real.dtype
     if tokens.dtype.hasobject:
         each = [_as_rows(np.asarray(x).reshape(1), dtype) for x in tokens]
-        return np.concatenate([made for made, _ in each]), np.concatenate([held for _, held in each])
+        return np.concatenate([result for result, _ in each]), np.concatenate([held for _, held in each])
     if tokens.dtype == dtype:
         return tokens, tokens == tokens
     given = tokens.view(np.uint8) if tokens.dtype.kind == "b" else tokens
@@ -229,14 +229,14 @@ def _as_rows(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
         there = (wide >= float(low)) & (wide < float(high // 2 + 1) * 2) & (wide == np.trunc(wide))
         return np.where(there, wide, 0).astype(dtype), there
     with np.errstate(all="ignore"):
-        made = given.astype(dtype)
+        result = given.astype(dtype)
         if dtype.kind == "f" and given.dtype.kind in "iu":
             # What was rounded up beyond the integers must not go back among them.
-            wide = made.astype(np.promote_types(dtype, np.float64))
+            wide = result.astype(np.promote_types(dtype, np.float64))
             there = np.isfinite(wide) & (wide < float(int(np.iinfo(given.dtype).max) + 1))
-            there &= np.where(there, made, 0).astype(given.dtype) == given
-            return made, there
-        return made, (made.astype(given.dtype) == given) & ((made < 0) == (given < 0))
+            there &= np.where(there, result, 0).astype(given.dtype) == given
+            return result, there
+        return result, (result.astype(given.dtype) == given) & ((result < 0) == (given < 0))
 
 
 def _among(r: Ragged, tokens: Ragged, held: Any) -> Any:

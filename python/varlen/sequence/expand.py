@@ -9,15 +9,15 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import gradient_rows, in_parts, sequences
+from varlen.arguments import fits_memory
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, broadcast_rows, is_tensor
+from varlen.levels import flatten_levels, reindex, resolve_level
+from varlen.sequence.inputs import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
-from varlen.types.arguments import with_room
-from varlen.types.levels import composed, place_of, recounted
-from varlen.types.reductions import reduced
-from varlen.types.values import as_values, is_tensor, spread
 
 if TYPE_CHECKING:
-    from varlen.types.levels import Levels
+    from varlen.levels import Levels
 
 
 def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None, *, level: int = -1) -> Any:
@@ -75,12 +75,12 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
         rows = as_values(x, "x")
         _fitting(times, len(rows), "rows")
         _check_room(times.total, rows)
-        return spread(rows, times)
-    at = place_of(level, x.levels)
+        return broadcast_rows(rows, times)
+    at = resolve_level(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     _check_room(times.total, x.values)
     if is_tensor(x.values):
-        from varlen.interop.torch_expand import expand_blocks
+        from varlen.backends.torch.expand import expand_blocks
 
         return x._make(
             expand_blocks(x.values, *_groups(x.levels[at:], times)), _repeated(x.levels, at, times)
@@ -119,14 +119,14 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
         rows = as_values(x, "x")
         _fitting(times, len(rows), "rows")
         d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
-        return in_parts(d, lambda each: reduced("sum", each, times, 0))
-    at = place_of(level, x.levels)
+        return in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0))
+    at = resolve_level(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
     levels = _repeated(x.levels, at, times) if isinstance(dY, Ragged) else ()
     d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))
     if is_tensor(d):
-        from varlen.interop.torch_expand import reduce_blocks
+        from varlen.backends.torch.expand import reduce_blocks
 
         return x._make(in_parts(d, lambda each: reduce_blocks(each, groups, blocks)), x.levels)
     return x._make(in_parts(d, lambda each: _core.reduce_blocks(each, groups, blocks)), x.levels)
@@ -174,7 +174,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
     _fitting(over, len(rows), "rows")
     _check_room(over.total, rows)
-    return Ragged._make(spread(rows, over), levels)
+    return Ragged._make(broadcast_rows(rows, over), levels)
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
@@ -198,16 +198,18 @@ def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
     array([3., 0., 4.])
     """
     over, levels = _as_over(y, level)
-    return in_parts(gradient_rows(dY, over.total, levels), lambda each: reduced("sum", each, over, 0))
+    return in_parts(
+        gradient_rows(dY, over.total, levels), lambda each: backend_of(each).reduce("sum", each, over, 0)
+    )
 
 
 def _times(y: Any, ref_level: int) -> Level:
     """The level whose lengths say how often."""
     if isinstance(y, Level):
-        place_of(ref_level, (y,), "ref_level")
+        resolve_level(ref_level, (y,), "ref_level")
         return y
     levels = sequences(y, "y").levels
-    return levels[place_of(ref_level, levels, "ref_level")]
+    return levels[resolve_level(ref_level, levels, "ref_level")]
 
 
 def _fitting(times: Level, count: int, what: str) -> None:
@@ -217,12 +219,12 @@ def _fitting(times: Level, count: int, what: str) -> None:
 
 def _check_room(count: int, rows: Any) -> None:
     """Refuse so many rows like these where no memory could hold them, nor a number for each."""
-    with_room(count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8), "y")
+    fits_memory(count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8), "y")
 
 
 def _above(levels: Levels, at: int, times: Level) -> Levels:
     """The levels above; that right above counts sequences, of which there are others now."""
-    return (*levels[: at - 1], recounted(levels[at - 1], times.offsets)) if at else ()
+    return (*levels[: at - 1], reindex(levels[at - 1], times.offsets)) if at else ()
 
 
 def _repeated(levels: Levels, at: int, times: Level) -> Levels:
@@ -233,12 +235,12 @@ def _repeated(levels: Levels, at: int, times: Level) -> Levels:
 
 def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:
     """The rows of each sequence with all its repeats, and without."""
-    blocks = composed(levels)
+    blocks = flatten_levels(levels)
     if times.total * blocks.longest >= 2**60:  # the products may wrap around
-        with_room(int((times.lengths * blocks.lengths.astype(np.float64)).sum()), "y")
+        fits_memory(int((times.lengths * blocks.lengths.astype(np.float64)).sum()), "y")
     return Level.from_lengths(times.lengths * blocks.lengths), blocks
 
 
 def _as_over(y: Any, level: int) -> tuple[Level, Levels]:
     levels = sequences(y, "y").levels
-    return composed(levels[place_of(level, levels) :]), levels
+    return flatten_levels(levels[resolve_level(level, levels) :]), levels

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.sequence.given import array_of, gradient_rows
+from varlen.arguments import as_int
+from varlen.backends.values import as_values, is_tensor, like, take
+from varlen.sequence.inputs import array_of, gradient_rows
 from varlen.types import Ragged
-from varlen.types.arguments import whole
-from varlen.types.values import as_values, is_tensor, like, taken
 
 Sizes = int | Sequence[int]
 
@@ -80,7 +80,7 @@ def im2sequence(
         patches = seen[:, :, ::sh, ::sw].transpose(0, 2, 3, 1, 4, 5)
     rows = patches.reshape(len(images) * down * across, images.shape[1] * fh * fw)
     level, which = grid.chosen(input_image_size, out_stride)
-    values = rows if which is None else taken(rows, which)
+    values = rows if which is None else take(rows, which)
     return Ragged._make(values, (*(input.levels if isinstance(input, Ragged) else ()), level))
 
 
@@ -126,12 +126,12 @@ def backprop_im2sequence(
         d = every
     d = d.reshape(n, grid.down, grid.across, channels, fh, fw)
     d = d.permute(0, 3, 1, 2, 4, 5) if is_tensor(d) else d.transpose(0, 3, 1, 2, 4, 5)
-    made = zeros((n, channels, up + height + below, left + width + right))
+    result = zeros((n, channels, up + height + below, left + width + right))
     for y in range(fh):
         for x in range(fw):
-            made[:, :, y : y + sh * grid.down : sh, x : x + sw * grid.across : sw] += d[..., y, x]
-    made = made[:, :, up : up + height, left : left + width]
-    return input._make(as_values(made), input.levels) if isinstance(input, Ragged) else as_values(made)
+            result[:, :, y : y + sh * grid.down : sh, x : x + sw * grid.across : sw] += d[..., y, x]
+    result = result[:, :, up : up + height, left : left + width]
+    return input._make(as_values(result), input.levels) if isinstance(input, Ragged) else as_values(result)
 
 
 class _Grid:
@@ -196,22 +196,22 @@ def _padded(images: Any, padding: tuple[int, int, int, int]) -> Any:
 
         return torch.nn.functional.pad(images, (left, right, up, below))
     n, channels, height, width = images.shape
-    made = np.zeros((n, channels, up + height + below, left + width + right), images.dtype)
-    made[:, :, up : up + height, left : left + width] = images
-    return made
+    result = np.zeros((n, channels, up + height + below, left + width + right), images.dtype)
+    result[:, :, up : up + height, left : left + width] = images
+    return result
 
 
 def _pair(given: Any, argument: str, least: int) -> tuple[int, int]:
     if np.ndim(given) == 0:
-        return (whole(given, argument, least),) * 2
+        return (as_int(given, argument, least),) * 2
     if len(given) != 2:
         raise ValueError(f"{argument}: expected one number or two, got {len(given)}")
-    return whole(given[0], argument, least), whole(given[1], argument, least)
+    return as_int(given[0], argument, least), as_int(given[1], argument, least)
 
 
 def _four(given: Any) -> tuple[int, int, int, int]:
     if np.ndim(given) and len(given) == 4:
-        up, left, below, right = (whole(x, "padding") for x in given)
+        up, left, below, right = (as_int(x, "padding") for x in given)
         return up, left, below, right
     down, across = _pair(given, "padding", 0)
     return down, across, down, across

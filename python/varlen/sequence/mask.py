@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
+from varlen.arguments import as_dtype, as_int
+from varlen.backends.values import is_tensor, like
 from varlen.ops.mask import mask
-from varlen.sequence.given import array_of, said_of
+from varlen.sequence.inputs import array_of, rename_argument
 from varlen.types import Ragged
-from varlen.types.arguments import a_dtype, whole
-from varlen.types.values import is_tensor, like
 
 
 def sequence_mask(
@@ -81,16 +81,16 @@ def sequence_mask(
 
 
 def _marks(over: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
-    width = over.longest if maxlen is None else whole(maxlen, "maxlen")
+    width = over.longest if maxlen is None else as_int(maxlen, "maxlen")
     try:
         marks = mask(over, width, width=width).reshape(*shape, width)
     except (ValueError, OverflowError) as error:
-        raise said_of(error, "x" if maxlen is None else "maxlen") from None
+        raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
     if not type(dtype).__module__.startswith("torch"):
-        return like(marks.astype(a_dtype(dtype, "dtype"), copy=False), values)
+        return like(marks.astype(as_dtype(dtype, "dtype"), copy=False), values)
     if is_tensor(values):
-        made: Any = like(marks, values)
-        return made.to(dtype)
-    from varlen.interop.torch import dtype_of
+        result: Any = like(marks, values)
+        return result.to(dtype)
+    from varlen.backends.torch.memory import dtype_of
 
     return marks.astype(dtype_of(dtype), copy=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.values import as_values, is_tensor
+from varlen.backends.values import as_values, is_tensor
 
 
 def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
@@ -97,11 +97,11 @@ def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
     >>> alike([1.0], "bias", np.ones(1))
     array([1.])
     """
-    made = as_values(given, argument)
-    if is_tensor(made) != is_tensor(rows):
+    result = as_values(given, argument)
+    if is_tensor(result) != is_tensor(rows):
         kind = "a tensor" if is_tensor(rows) else "an array"
         raise TypeError(f"{argument}: expected {kind} as {of} is one, got {type(given).__name__}")
-    return numbers(made, argument, True)
+    return numbers(result, argument, True)
 
 
 def widened(values: Any) -> Any:
@@ -117,7 +117,7 @@ def widened(values: Any) -> Any:
     return values.float() if is_tensor(values) else values.astype(np.float32)
 
 
-def as_of(made: Any, *given: Any) -> Any:
+def as_of(result: Any, *given: Any) -> Any:
     """What was made of numbers that were widened: a half again where the numbers, as given, make one.
 
     Examples
@@ -127,12 +127,12 @@ def as_of(made: Any, *given: Any) -> Any:
     dtype('float16')
     """
     if not any(_is_half(each.dtype) for each in given):
-        return made
+        return result
     dtype = common_dtype(*given)
-    return cast(made, dtype) if _is_half(dtype) else made
+    return cast(result, dtype) if _is_half(dtype) else result
 
 
-def gradient_as(made: Any, of: Any, *given: Any) -> Any:
+def gradient_as(result: Any, of: Any, *given: Any) -> Any:
     """A gradient of `of` as `as_of` has it; the real part alone where `of` is real.
 
     Examples
@@ -140,10 +140,10 @@ def gradient_as(made: Any, of: Any, *given: Any) -> Any:
     >>> gradient_as(np.array([1 + 2j]), np.ones(1), np.ones(1, complex))
     array([1.])
     """
-    made = as_of(made, *given)
-    if is_complex(of) or not is_complex(made):
-        return made
-    return as_values(made.real)
+    result = as_of(result, *given)
+    if is_complex(of) or not is_complex(result):
+        return result
+    return as_values(result.real)
 
 
 def common_dtype(*given: Any) -> Any:
@@ -219,7 +219,7 @@ def of_pairs(values: Any) -> Any:
 
 def _are_numbers(values: Any, complexes: bool) -> bool:
     if is_tensor(values):
-        from varlen.interop.torch_ops import has_no_name
+        from varlen.backends.torch.autograd import has_no_name
 
         return complexes if values.is_complex() else not has_no_name(values)
     return complexes if values.dtype.kind == "c" else _is_known(values.dtype, complexes)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import unmasked
+from varlen.backends.values import is_tensor
 from varlen.types import Packed, Ragged, RankTable, concatenate
-from varlen.types.arguments import unmasked
-from varlen.types.values import is_tensor
 
 if TYPE_CHECKING:
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
 
 
 def packed_of(parts: Sequence[Any], table: RankTable) -> Packed:
@@ -81,7 +81,7 @@ def joined(parts: Sequence[Any]) -> Values:
     if not len(parts):
         return np.zeros(0, np.float32)
     if is_tensor(parts[0]):
-        from varlen.interop.torch import concat
+        from varlen.backends.torch.memory import concat
 
         return concat(list(parts))
     try:

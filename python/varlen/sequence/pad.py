@@ -9,22 +9,22 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import (
+from varlen.arguments import ints_per_level
+from varlen.backends.values import as_values, is_tensor, like
+from varlen.levels import resolve_level
+from varlen.sequence.inputs import (
     array_of,
     fill_for,
     gradient_rows,
     of_pad_value,
     per_sequence,
-    said_of,
+    rename_argument,
     sequences,
 )
 from varlen.types import Ragged
-from varlen.types.arguments import whole_per_level
-from varlen.types.levels import place_of
-from varlen.types.values import as_values, is_tensor, like
 
 if TYPE_CHECKING:
-    from varlen.types.levels import Levels
+    from varlen.levels import Levels
 
 
 def sequence_pad(
@@ -81,20 +81,20 @@ def sequence_pad(
     ([[[1, 2], [3, 0]], [[4, 0], [0, 0]]], (array([2, 1]), array([2, 1, 1])))
     """
     r = sequences(x)
-    at = place_of(level, r.levels)
+    at = resolve_level(level, r.levels)
     above, levels = r.levels[:at], r.levels[at:]
     widths = _widths(levels, maxlen, at)
     fill = fill_for(r.values, pad_value)
     try:
         if is_tensor(r.values):
-            from varlen.interop.torch import pad
+            from varlen.backends.torch.memory import pad
 
             out = pad(r.values, levels, fill=fill, sizes=widths)
         else:
             out = _core.pad(r.values, levels, fill=fill, sizes=widths)
     except (ValueError, OverflowError) as error:
         if not isinstance(error, ValueError) or str(error).startswith("values:"):
-            raise said_of(error, "x" if maxlen is None else "maxlen") from None
+            raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
         raise of_pad_value(error) from None
     length = tuple(like(each.lengths, r.values) for each in levels)
     outer = length[0]
@@ -125,7 +125,7 @@ def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
     [[5.0, 6.0], [7.0]]
     """
     r = sequences(x)
-    at = place_of(level, r.levels)
+    at = resolve_level(level, r.levels)
     levels = r.levels[at:]
     block = gradient_rows(dY, len(levels[0]), r.levels[:at])
     inner, given = tuple(r.values.shape[1:]), tuple(block.shape[len(levels) + 1 :])
@@ -205,20 +205,18 @@ def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
     rows = gradient_rows(dY, levels[-1].total, (*outer, *levels), inner=inner)
     widths = list(block.shape[1 : len(levels) + 1])
     if is_tensor(rows):
-        from varlen.interop.torch import pad
+        from varlen.backends.torch.memory import pad
 
-        made = pad(rows, levels, sizes=widths)
+        result = pad(rows, levels, sizes=widths)
     else:
-        made = _core.pad(rows, levels, sizes=widths)
-    return x._make(made, x.levels) if isinstance(x, Ragged) else made
+        result = _core.pad(rows, levels, sizes=widths)
+    return x._make(result, x.levels) if isinstance(x, Ragged) else result
 
 
 def _widths(levels: Levels, maxlen: Any, at: int) -> list[int]:
     """The length that the sequences of each level get."""
     widths = []
-    for d, (each, most) in enumerate(
-        zip(levels, whole_per_level(maxlen, "maxlen", len(levels)), strict=True)
-    ):
+    for d, (each, most) in enumerate(zip(levels, ints_per_level(maxlen, "maxlen", len(levels)), strict=True)):
         if most is not None and most < each.longest:
             i = int((each.lengths > most).argmax())
             raise ValueError(f"maxlen: {most}, but sequence {i} of level {at + d} has {each.lengths[i]} rows")
@@ -268,7 +266,7 @@ def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
     """The rows of a rectangle that the levels say are there."""
     _check_fit(block, levels, argument)
     if is_tensor(block):
-        from varlen.interop.torch import unpad
+        from varlen.backends.torch.memory import unpad
 
         return unpad(block, levels)
     return _core.unpad(block, levels)

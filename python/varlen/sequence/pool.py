@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import fill_for, gradient_rows, of_pad_value, sequences
+from varlen.arguments import unmasked
+from varlen.backends import backend_of
+from varlen.backends.values import as_ints, is_tensor, like
+from varlen.sequence.inputs import fill_for, gradient_rows, of_pad_value, sequences
 from varlen.sequence.numeric import floats, numbers
-from varlen.types.arguments import unmasked
-from varlen.types.reductions import end, extreme, reduced
-from varlen.types.values import as_ints, is_tensor, like
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
@@ -84,15 +83,17 @@ def sequence_pool(
     unmasked(pad_value, "pad_value")
     try:
         if with_index:
-            made, which = extreme("max", values, over, pad_value)
-            return r._under(made, above), r._under(_rows(which, over), above)
+            result, which = backend_of(values).reduce_extreme("max", values, over, pad_value)
+            return r._under(result, above), r._under(_rows(which, over), above)
         if kind in _ENDS:
-            made = end(values, over, kind == "last", fill_for(values, pad_value))
+            result = backend_of(values).reduce_end(values, over, kind == "last", fill_for(values, pad_value))
         else:
-            made = reduced("mean" if kind in ("average", "sqrt") else kind, values, over, pad_value)
+            result = backend_of(values).reduce(
+                "mean" if kind in ("average", "sqrt") else kind, values, over, pad_value
+            )
     except ValueError as error:
         raise of_pad_value(error) from None
-    return r._under(_times_root(made, over, 1) if kind == "sqrt" else made, above)
+    return r._under(_times_root(result, over, 1) if kind == "sqrt" else result, above)
 
 
 def sequence_first_step(input: Any, *, level: int = -1) -> Any:
@@ -151,22 +152,20 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     d = numbers(gradient_rows(dY, len(over), above, inner=tuple(values.shape[1:])), "dY", True)
     if kind in ("average", "sqrt"):
         floats(d, "dY")
-    on = _on_tensors() if is_tensor(d) else _core
+    on = backend_of(d)
     if kind == "max":
-        which = extreme("max", values, over, 0)[1]
+        which = backend_of(values).reduce_extreme("max", values, over, 0)[1]
         which = which if is_tensor(d) else as_ints(which)
-        made = on.expand_which(d, over, which) if over.total else _none(d)
+        result = on.expand_which(d, over, which) if over.total else _none(d)
     elif kind in _ENDS:
         full = np.flatnonzero(over.lengths)
         kept = Level.from_bounds(over.offsets[1:][full])
-        made = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")
-    elif kind == "average" and is_tensor(d):
-        made = on.expand(d, over, "mean")
+        result = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")
     elif kind == "average":
-        made = _core.expand(_core.divided_by_lengths(d, over), over)
+        result = on.expand_mean(d, over)
     else:
-        made = on.expand(_times_root(d, over, -1) if kind == "sqrt" else d, over)
-    return r._make(made, r.levels)
+        result = on.expand(_times_root(d, over, -1) if kind == "sqrt" else d, over)
+    return r._make(result, r.levels)
 
 
 def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
@@ -196,12 +195,6 @@ def _kind(pool_type: Any) -> str:
     if kind not in _TYPES:
         raise ValueError(f"pool_type: expected one of {', '.join(_TYPES)}, got {pool_type!r}")
     return kind
-
-
-def _on_tensors() -> Any:
-    from varlen.interop import torch_reduce
-
-    return torch_reduce
 
 
 def _none(d: Any) -> Any:

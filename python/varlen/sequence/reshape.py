@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from varlen._core import Level
-from varlen.sequence.given import gradient_rows, sequences
+from varlen.arguments import as_int
+from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.types import Ragged
-from varlen.types.arguments import whole
 
 
 def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
@@ -49,7 +49,7 @@ def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
     >>> vl.sequence_reshape(r, 2).to_list()
     [[[1, 2], [3, 4]], [], [[5, 6], [7, 8], [9, 10], [11, 12]]]
     """
-    r, width = sequences(input, "input"), whole(new_dim, "new_dim", 1)
+    r, width = sequences(input, "input"), as_int(new_dim, "new_dim", 1)
     values, over, above = r._over(level)
     row = math.prod(values.shape[1:])
     numbers = over.offsets * row
@@ -77,6 +77,6 @@ def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int =
     array([[5., 6.],
            [7., 8.]])
     """
-    made = sequence_reshape(input, new_dim, level=level)
-    d = gradient_rows(dY, made.total, made.levels, inner=tuple(made.values.shape[1:]))
-    return made._make(d.reshape(input.values.shape), input.levels)
+    result = sequence_reshape(input, new_dim, level=level)
+    d = gradient_rows(dY, result.total, result.levels, inner=tuple(result.values.shape[1:]))
+    return result._make(d.reshape(input.values.shape), input.levels)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from varlen.sequence.given import gradient_rows, of_shape, sequences
+from varlen.backends.values import as_values, is_tensor
+from varlen.levels import same_levels
+from varlen.sequence.inputs import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.sequence.steps import backprop_reorder, init_memories
 from varlen.sequence.sweeps import Growing, Once, Shrinking, Sweep, cut
 from varlen.types import Packed, Ragged, RankTable
-from varlen.types.levels import same
-from varlen.types.values import as_values, is_tensor
 
 
 def rnn(
@@ -109,9 +109,9 @@ def rnn(
         taste.forward([_nothing(x)], Once(cut(start, 0, 0)))
         ys = taste.ys
     outputs = _packed_outputs(ys, table, run.kinds).to_ragged()
-    made = outputs, _given(last, table)
+    result = outputs, _given(last, table)
     if not is_train:
-        return made
+        return result
 
     def backprop(d_outputs: Ragged, d_last: Any = None) -> tuple[Ragged, Any]:
         inner = tuple(outputs.values.shape[1:])
@@ -125,7 +125,7 @@ def rnn(
         dx = packed_of(dxs, table) if dxs else x
         return dx.to_ragged(), _given(d_init, table)
 
-    return made, backprop
+    return result, backprop
 
 
 class _Run:
@@ -154,24 +154,24 @@ class _Run:
                 both = cell(x, state, is_train=True)
                 if not isinstance(both, (tuple, list)) or len(both) != 2:
                     raise TypeError(f"cell: expected (result, backprop) with is_train, got {_kind(both)}")
-                made, back = both
+                result, back = both
                 backs.append(back)
             else:
-                made = cell(x, state)
-            if type(made) is kind:
-                y = state = made
+                result = cell(x, state)
+            if type(result) is kind:
+                y = state = result
                 try:
                     fits = len(y) == size
                 except TypeError:  # a scalar has no length
                     fits = False
             else:
                 fits = False
-                if many or isinstance(made, tuple):
-                    y, state = self.parted(made, many)
+                if many or isinstance(result, tuple):
+                    y, state = self.parted(result, many)
                     kind = None
                 else:
-                    y = state = made
-                    kind = type(made)
+                    y = state = result
+                    kind = type(result)
                     self.alone = True
             if not fits:
                 self.check(y, state, sweep, len(ys), size)
@@ -179,18 +179,22 @@ class _Run:
         self.ys, self.backs = sweep.ordered(ys), sweep.ordered(backs)
         return sweep.last(state, running)
 
-    def parted(self, made: Any, many: int) -> tuple[Any, Any]:
+    def parted(self, result: Any, many: int) -> tuple[Any, Any]:
         """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
-        if isinstance(made, tuple) and len(made) == 2:
-            y, state = made
+        if isinstance(result, tuple) and len(result) == 2:
+            y, state = result
             if len(state) == many if isinstance(state, tuple) else not many:
                 self.alone = False
                 return y, tuple(state) if many else state
-        if isinstance(made, tuple) and len(made) == many and not any(isinstance(one, tuple) for one in made):
+        if (
+            isinstance(result, tuple)
+            and len(result) == many
+            and not any(isinstance(one, tuple) for one in result)
+        ):
             self.alone = True
-            return made[0], tuple(made)
+            return result[0], tuple(result)
         states = f"a tuple of {many} states" if many else "a state"
-        raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(made)}")
+        raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(result)}")
 
     def check(self, y: Any, state: Any, sweep: Sweep, at: int, size: int) -> None:
         """Refuse an output or a state that is no array, or of another size than the step has."""
@@ -248,9 +252,9 @@ def _packed_outputs(ys: list[Any], table: RankTable, kinds: set[type]) -> Packed
         raise
 
 
-def _kind(made: Any) -> str:
-    inside = ", ".join(_kind(one) for one in made) if isinstance(made, tuple) else ""
-    return f"({inside})" if inside else type(made).__name__
+def _kind(result: Any) -> str:
+    inside = ", ".join(_kind(one) for one in result) if isinstance(result, tuple) else ""
+    return f"({inside})" if inside else type(result).__name__
 
 
 def _packed(inputs: Any, level: int, order: Any) -> Packed:
@@ -260,7 +264,7 @@ def _packed(inputs: Any, level: int, order: Any) -> Packed:
 def _rows(state: Any, table: RankTable, argument: str) -> Any:
     """A row for each sequence, from an array or a Ragged under the levels above."""
     nests = isinstance(state, Ragged)
-    if nests and not same(state.levels, table.outer):
+    if nests and not same_levels(state.levels, table.outer):
         raise ValueError(f"{argument}: a Ragged that does not nest as the levels above the sequences")
     rows = state.values if nests else as_values(state, argument)
     if len(rows) != len(table):
@@ -302,5 +306,5 @@ def _start(cell: Any, init: Any, x: Packed) -> Any:
 
 def _given(states: Any, table: RankTable) -> Any:
     """States by rank as a caller gets them."""
-    made = backprop_reorder(states, table)
-    return each_state(lambda one, _: Ragged._make(one, table.outer), made) if table.outer else made
+    result = backprop_reorder(states, table)
+    return each_state(lambda one, _: Ragged._make(one, table.outer), result) if table.outer else result

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.sequence.given import array_of, picked, sequences
+from varlen.arguments import as_int
+from varlen.backends.values import apply_rows, as_values
+from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
+from varlen.sequence.inputs import array_of, select, sequences
 from varlen.types import Ragged, concatenate, split
-from varlen.types.arguments import whole
 from varlen.types.choosing import as_bools
 from varlen.types.combine import joined, parts_of
-from varlen.types.levels import counted_before, difference, place_of, recounted, same
-from varlen.types.values import as_values, through
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from varlen.types.levels import Levels
+    from varlen.levels import Levels
 
     Bools = NDArray[np.bool_]
 
@@ -47,7 +47,7 @@ def split_lod(x: Ragged, num: int) -> list[Ragged]:
     >>> [part.to_list() for part in split_lod(vl.Ragged([3, 1, 4, 1], [1, 2, 1]), 2)]
     [[[3], [1, 4]], [[1]]]
     """
-    n, count = len(sequences(x, "x")), whole(num, "num", 1)
+    n, count = len(sequences(x, "x")), as_int(num, "num", 1)
     each = -(-n // count)
     return split(x, np.clip(n - each * np.arange(count), 0, each))
 
@@ -110,7 +110,7 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
         _no_level(level)
         there = _bools(mask, len(rows), "rows")
         return _take(rows, there), _take(rows, ~there)
-    at = place_of(level, input.levels)
+    at = resolve_level(level, input.levels)
     there = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
     return _where(input, at, there), _where(input, at, ~there)
 
@@ -154,13 +154,13 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
     a, b = in_true.levels, in_false.levels
     if len(a) != len(b):
         raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
-    at = place_of(level, a)
+    at = resolve_level(level, a)
     there = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
     above = _above(a[:at], b[:at], there)
     if x is not None:
         _check_against(sequences(x, "x").levels, above, at, len(there))
-    made = _woven(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), there)
-    return in_true._make(made.values, (*above, *made.levels[1:]))
+    result = _woven(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), there)
+    return in_true._make(result.values, (*above, *result.levels[1:]))
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
@@ -182,19 +182,19 @@ def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:
 
 
 def _no_level(level: int) -> None:
-    if whole(level, "level", -(2**63)) not in (0, -1):
+    if as_int(level, "level", -(2**63)) not in (0, -1):
         raise IndexError(f"level: {level} is out of range for rows without levels")
 
 
 def _take(rows: Any, index: Any) -> Any:
-    return through(rows, lambda each: (each[index], None))[0]
+    return apply_rows(rows, lambda each: (each[index], None))[0]
 
 
 def _where(x: Ragged, at: int, there: Bools) -> Ragged:
-    values, levels = picked(x, at, there)
+    values, levels = select(x, at, there)
     above = x.levels[:at]
     if at:
-        above = (*above[:-1], recounted(above[-1], counted_before(there)))
+        above = (*above[:-1], reindex(above[-1], counted_before(there)))
     return x._make(values, (*above, *levels))
 
 
@@ -217,8 +217,8 @@ def _above(a: Levels, b: Levels, there: Bools) -> Levels:
     """The levels above those that are merged: the innermost of them holds what both hold."""
     if not a:
         return ()
-    if not same(a[:-1], b[:-1]) or len(a[-1]) != len(b[-1]):
-        what = difference(a[:-1], b[:-1])
+    if not same_levels(a[:-1], b[:-1]) or len(a[-1]) != len(b[-1]):
+        what = describe_difference(a[:-1], b[:-1])
         if len(a[-1]) != len(b[-1]):
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
         raise ValueError(f"in_true, in_false: nest otherwise above level {len(a)}: {what}")
@@ -238,8 +238,8 @@ def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
         raise ValueError(f"x: has {len(levels)} levels, in_true has more")
     if len(levels[at]) != count:
         raise ValueError(f"x: has {len(levels[at])} sequences of level {at}, the mask is for {count}")
-    if not same(levels[:at], above):
-        raise ValueError(f"x: nests otherwise above level {at}: {difference(levels[:at], above)}")
+    if not same_levels(levels[:at], above):
+        raise ValueError(f"x: nests otherwise above level {at}: {describe_difference(levels[:at], above)}")
 
 
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.sequence.given import array_of, sequences
+from varlen.backends.values import as_values, is_tensor
+from varlen.levels import describe_difference, same_levels
+from varlen.sequence.inputs import array_of, sequences
 from varlen.types import Ragged
-from varlen.types.levels import difference, same
-from varlen.types.values import as_values, is_tensor
 
 
 def sequence_scatter(
@@ -61,15 +61,15 @@ def sequence_scatter(
     shape = block.shape
     table = block.reshape(shape[0] * shape[1], *shape[2:])
     if is_tensor(block):
-        from varlen.interop.torch_scatter import added
+        from varlen.backends.torch.scatter import added
 
-        made = added(table, rows, places).reshape(shape)
+        result = added(table, rows, places).reshape(shape)
     else:
         native = block.dtype.newbyteorder("=")
-        made = table.astype(native)
-        _core.scatter_add(made, places, rows.astype(native, copy=False))
-        made = made.reshape(shape)
-    return input._make(made, input.levels) if isinstance(input, Ragged) else made
+        result = table.astype(native)
+        _core.scatter_add(result, places, rows.astype(native, copy=False))
+        result = result.reshape(shape)
+    return input._make(result, input.levels) if isinstance(input, Ragged) else result
 
 
 def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged]:
@@ -92,7 +92,7 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
     places, r = _places(block, index, level, "dY")
     table = block.reshape(block.shape[0] * block.shape[1], *block.shape[2:])
     if is_tensor(block):
-        from varlen.interop.torch_span import take_rows
+        from varlen.backends.torch.span import take_rows
 
         return dY, r._make(take_rows(table, places), r.levels)
     return dY, r._make(_core.take_rows(table, places), r.levels)
@@ -127,8 +127,10 @@ def _places(block: Any, index: Any, level: int, argument: str = "input") -> tupl
 
 def _updates(updates: Any, r: Ragged, block: Any) -> Any:
     if isinstance(updates, Ragged):
-        if not same(updates.levels, r.levels):
-            raise ValueError(f"updates: nests otherwise than index: {difference(updates.levels, r.levels)}")
+        if not same_levels(updates.levels, r.levels):
+            raise ValueError(
+                f"updates: nests otherwise than index: {describe_difference(updates.levels, r.levels)}"
+            )
         rows = updates.values
     else:
         rows = as_values(updates, "updates")

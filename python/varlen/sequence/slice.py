@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.sequence.given import gradient_rows, per_sequence, picked, put_back, sequences
+from varlen.backends.values import apply_rows
+from varlen.levels import resolve_level
+from varlen.sequence.inputs import gradient_rows, per_sequence, scatter_rows, select, sequences
 from varlen.types import Ragged
-from varlen.types.levels import place_of
-from varlen.types.values import through
 
 
 def sequence_slice(
@@ -58,15 +58,15 @@ def sequence_slice(
     [[[1, 2]], [[4]]]
     """
     r = sequences(input, "input")
-    at = place_of(level, r.levels)
+    at = resolve_level(level, r.levels)
     over = r.levels[at]
     begins = per_sequence(offset, len(over), "offset", None)
     sizes = per_sequence(length, len(over), "length", None)
     if at == len(r.levels) - 1:
-        values, kept = through(r.values, lambda rows: _core.cut(rows, over, begins, sizes))
+        values, kept = apply_rows(r.values, lambda rows: _core.cut(rows, over, begins, sizes))
         return r._make(values, (*r.levels[:at], kept))
     index, kept = _core.cut(np.arange(over.total), over, begins, sizes)
-    values, below = picked(r, at + 1, index)
+    values, below = select(r, at + 1, index)
     return r._make(values, (*r.levels[:at], kept, *below))
 
 
@@ -92,6 +92,6 @@ def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, le
     array([0., 5., 6.])
     """
     r = sequences(input, "input")
-    made = sequence_slice(r._make(np.arange(r.total), r.levels), offset, length, level=level)
-    d = gradient_rows(dY, made.total, made.levels, inner=tuple(r.values.shape[1:]))
-    return r._make(put_back(d, made.values, r.total), r.levels)
+    result = sequence_slice(r._make(np.arange(r.total), r.levels), offset, length, level=level)
+    d = gradient_rows(dY, result.total, result.levels, inner=tuple(r.values.shape[1:]))
+    return r._make(scatter_rows(d, result.values, r.total), r.levels)

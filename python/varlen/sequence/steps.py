@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from varlen.sequence.given import gradient_rows, of_shape, sequences
+from varlen.arguments import as_list
+from varlen.backends.values import as_values
+from varlen.levels import flatten_levels, resolve_level
+from varlen.sequence.inputs import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, joined, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.types import Packed, Ragged, RankTable
-from varlen.types.arguments import listed
-from varlen.types.levels import composed, place_of
 from varlen.types.packing import reordered
-from varlen.types.values import as_values
 
 
 def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankTable:
@@ -55,7 +55,7 @@ def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankT
     [(2, 8), (0, 5), (1, 1)]
     """
     levels = sequences(x).levels
-    at = place_of(level, levels)
+    at = resolve_level(level, levels)
     return RankTable.of(levels[at], order, levels[:at])
 
 
@@ -146,7 +146,7 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
         if table is not None and steps.table != _a_table(table):
             raise ValueError("steps: they are packed by another table")
         return steps.to_ragged()
-    parts, at = listed(steps, "steps", "arrays"), _a_table(table)
+    parts, at = as_list(steps, "steps", "arrays"), _a_table(table)
     if len(parts) != at.longest:
         raise ValueError(f"steps: {len(parts)} steps, but the longest sequence has length {at.longest}")
     check_steps(parts, "steps")
@@ -340,13 +340,13 @@ def _grown(dY: Any, memory: Any, argument: str) -> Any:
         d = as_values(dY, argument)
         if len(d) > len(was):
             raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(was)}")
-        if nests and len(d) not in composed(memory.levels).offsets:
+        if nests and len(d) not in flatten_levels(memory.levels).offsets:
             raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
     of_shape(d, was.shape[1:], argument)
     behind = (len(was) - len(d), *d.shape[1:])
     zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
-    made = joined([d, zeros])
-    return Ragged._make(made, memory.levels) if nests else made
+    result = joined([d, zeros])
+    return Ragged._make(result, memory.levels) if nests else result
 
 
 def _a_table(table: Any) -> RankTable:

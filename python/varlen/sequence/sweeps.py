@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from varlen.backends.values import is_tensor
 from varlen.sequence.outputs import joined
 from varlen.types import RankTable
-from varlen.types.values import is_tensor
 
 
 class Sweep:

@@ -9,12 +9,12 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.sequence.given import gradient_rows, sequences
+from varlen.arguments import as_int, as_list
+from varlen.backends import backend_of
+from varlen.backends.values import as_ints, is_tensor, like
+from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.sequence.numeric import cast, floats, is_float, numbers, widened
 from varlen.types import Ragged
-from varlen.types.arguments import listed, whole
-from varlen.types.ordering import ordered
-from varlen.types.values import as_ints, is_tensor, like
 
 
 def sequence_topk_avg_pooling(
@@ -71,16 +71,16 @@ def sequence_topk_avg_pooling(
     best, _, kept = _largest(values if is_float(values) else cast(values, _double(values)), tables, most)
     ends = np.minimum(ks, most) - 1
     if is_tensor(best):
-        from varlen.interop.torch import pad
+        from varlen.backends.torch.memory import pad
 
         sums = widened(pad(best, (kept,), sizes=[most])).cumsum(1)
     else:
         with np.errstate(invalid="ignore"):  # inf beside -inf is NaN, which says enough
             sums = widened(_core.pad(best, kept, sizes=most)).cumsum(1)
     means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
-    made = cast(means, best.dtype)
-    count = whole(channel_num, "channel_num", 1)
-    return into._make(made[like(order, values)].reshape(into.total, count * len(ks)), into.levels)
+    result = cast(means, best.dtype)
+    count = as_int(channel_num, "channel_num", 1)
+    return into._make(result[like(order, values)].reshape(into.total, count * len(ks)), into.levels)
 
 
 def backprop_sequence_topk_avg_pooling(
@@ -124,8 +124,8 @@ def backprop_sequence_topk_avg_pooling(
         each[:, :k] += d[:, i : i + 1] / k
     each = cast(each, given.dtype)
     if is_tensor(each):
-        from varlen.interop.torch import unpad
-        from varlen.interop.torch_sort import unsort
+        from varlen.backends.torch.memory import unpad
+        from varlen.backends.torch.sort import unsort
 
         dX = unsort(unpad(each, (kept,)), tables, kept, which)
     else:
@@ -143,7 +143,7 @@ def _largest(values: Any, tables: Level, most: int) -> tuple[Any, Any, Level]:
     if not is_tensor(values):
         values = cast(values, values.dtype.newbyteorder("="))
     if not is_float(values) or not bool(_is_nan(values).any()):
-        return ordered(values, tables, True, most, True, True)
+        return backend_of(values).sort(values, tables, True, most, True, True)
     # The order of the core has NaN last.
     ids, in_front = like(tables.row_ids, values), like(tables.positions < most, values)
     if is_tensor(values):
@@ -179,8 +179,8 @@ def _tables(
     """A level over the rows of all tables, and for each row and channel of the result the row of a table."""
     r, into, across = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")
     numbers(r.values, "input")
-    count = whole(channel_num, "channel_num", 1)
-    ks = [whole(k, f"topks[{i}]", 1) for i, k in enumerate(listed(topks, "topks", "integers"))]
+    count = as_int(channel_num, "channel_num", 1)
+    ks = [as_int(k, f"topks[{i}]", 1) for i, k in enumerate(as_list(topks, "topks", "integers"))]
     if not ks:
         raise ValueError("topks: expected one number or more")
     if r.values.shape[1:] not in ((), (1,)):

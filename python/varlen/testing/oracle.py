@@ -241,8 +241,8 @@ def scan(
     out: list[Any] = []
     for sequence in nest(rows, [lengths]):
         row = sequence[::-1] if reverse else sequence
-        made = list(accumulate(row if start is None else [start, *row], join))[: len(row)]
-        out += made[::-1] if reverse else made
+        result = list(accumulate(row if start is None else [start, *row], join))[: len(row)]
+        out += result[::-1] if reverse else result
     return out
 
 
@@ -382,8 +382,8 @@ def softmax(numbers: Sequence[float], lengths: Sequence[int], temperature: float
     >>> softmax([0.0, 0.0, 5.0], [2, 1])
     [0.5, 0.5, 1.0]
     """
-    made = []
+    result = []
     for row in nest(numbers, [lengths]):
         lifted = [math.exp((x - max(row)) / temperature) for x in row]
-        made += [x / math.fsum(lifted) for x in lifted]
-    return made
+        result += [x / math.fsum(lifted) for x in lifted]
+    return result

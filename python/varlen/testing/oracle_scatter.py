@@ -27,10 +27,10 @@ def scatter_add(table: Sequence[Any], indices: Sequence[int], values: Sequence[A
     >>> scatter_add([0, 0, 1], [2, 2], [3, 4])
     [0, 0, 8]
     """
-    made = list(table)
+    result = list(table)
     for i, value in zip(indices, values, strict=True):
-        made[i] = made[i] + value
-    return made
+        result[i] = result[i] + value
+    return result
 
 
 def spans(nested: Sequence[Sequence[Any]], at: Sequence[Sequence[tuple[int, int]]]) -> list[Any]:
@@ -67,11 +67,11 @@ def insert_rows(
     >>> insert_rows([[1, 2], [3]], [[1, 2], []], [[7, 8], []])
     [[1, 7, 2, 8], [3]]
     """
-    made = []
+    result = []
     for row, places, new in zip(nested, at, rows, strict=True):
         put = [[x for p, x in zip(places, new, strict=True) if p == t] for t in range(len(row) + 1)]
-        made.append([x for t, old in enumerate([*row, None]) for x in [*put[t], old]][:-1])
-    return made
+        result.append([x for t, old in enumerate([*row, None]) for x in [*put[t], old]][:-1])
+    return result
 
 
 def murmur64(keys: Sequence[int]) -> int:

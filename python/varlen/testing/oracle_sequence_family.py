@@ -18,7 +18,7 @@ def sequence_pool(nested: Nested, kind: str, pad: float = 0.0) -> list[Any]:
     >>> sequence_pool([[1, 3], []], "sqrt")
     [2.82842712474619, 0.0]
     """
-    made: dict[str, Any] = {
+    result: dict[str, Any] = {
         "average": lambda row: sum(row) / len(row),
         "sum": sum,
         "sqrt": lambda row: sum(row) / len(row) ** 0.5,
@@ -26,7 +26,7 @@ def sequence_pool(nested: Nested, kind: str, pad: float = 0.0) -> list[Any]:
         "last": lambda row: row[-1],
         "first": lambda row: row[0],
     }
-    return [made[kind](row) if len(row) else pad for row in nested]
+    return [result[kind](row) if len(row) else pad for row in nested]
 
 
 def sequence_expand(nested: Nested, times: Sequence[int]) -> list[Any]:
@@ -127,11 +127,11 @@ def sequence_conv(
             return rows[k] if 0 <= k < len(rows) else [0] * width
         return padding[before + (k if k < 0 else k - len(rows))]
 
-    made = []
+    result = []
     for rows in nested:
         flat = [[x for k in range(length) for x in at(rows, t + start + k)] for t in range(len(rows))]
-        made.append([[sum(map(mul, x, w)) for w in zip(*filter, strict=True)] for x in flat[::stride]])
-    return made
+        result.append([[sum(map(mul, x, w)) for w in zip(*filter, strict=True)] for x in flat[::stride]])
+    return result
 
 
 def row_conv(nested: Nested, filter: Rows) -> list[Any]:
@@ -159,11 +159,11 @@ def sequence_scatter(table: Sequence[Rows], index: Nested, updates: Nested) -> l
     >>> sequence_scatter([[0, 0]], [[1, 1]], [[3, 4]])
     [[0, 7]]
     """
-    made = [list(row) for row in table]
-    for row, places, numbers in zip(made, index, updates, strict=True):
+    result = [list(row) for row in table]
+    for row, places, numbers in zip(result, index, updates, strict=True):
         for place, number in zip(places, numbers, strict=True):
             row[place] += number
-    return made
+    return result
 
 
 def sequence_topk_avg_pooling(
@@ -176,13 +176,13 @@ def sequence_topk_avg_pooling(
     >>> sequence_topk_avg_pooling([[1, 5, 3]], [1], [3], [1, 2], 1)
     [[[5.0, 4.0]]]
     """
-    made = []
+    result = []
     for x, r, c in zip(nested, rows, columns, strict=True):
         best = [sorted(x[i * c : (i + 1) * c], reverse=True) for i in range(channels * r)]
-        made.append(
+        result.append(
             [[sum(best[ch * r + i][:k]) / k for ch in range(channels) for k in topks] for i in range(r)]
         )
-    return made
+    return result
 
 
 def im2sequence(image: Sequence[Sequence[Rows]], size: tuple[int, int], stride: tuple[int, int]) -> list[Any]:

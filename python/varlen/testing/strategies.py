@@ -115,11 +115,11 @@ def levels(draw: DrawFn, depth: int = 1, max_rows: int = 6, max_length: int = 5)
     --------
     >>> levels(2).validate()
     """
-    made = [draw(lengths(max_rows, max_length))]
+    result = [draw(lengths(max_rows, max_length))]
     for _ in range(1, depth):
-        n = sum(made[-1])
-        made.append(draw(st.lists(st.integers(0, max_length), min_size=n, max_size=n)))
-    return made
+        n = sum(result[-1])
+        result.append(draw(st.lists(st.integers(0, max_length), min_size=n, max_size=n)))
+    return result
 
 
 @composite

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from varlen.backends.values import is_tensor
 from varlen.transforms.convert import as_array
 from varlen.transforms.kinds import check_gradient, check_structure
-from varlen.transforms.layer import Backprop, Layer, is_model, made, not_trained
+from varlen.transforms.layer import Backprop, Layer, is_model, not_trained, result
 from varlen.types import Padded
-from varlen.types.values import is_tensor
 
 
 def chain(*layers: Any) -> Any:
@@ -29,10 +29,10 @@ def chain(*layers: Any) -> Any:
     ('list2ragged>>reduce_sum', array([3, 3]))
     """
     if any(map(is_model, _some(layers))):
-        from varlen.interop import thinc_layer
+        from varlen.transforms import thinc_layer
 
         return thinc_layer.chain(*layers)
-    return made(_chain, *layers)
+    return result(_chain, *layers)
 
 
 def concatenate(*layers: Any) -> Any:
@@ -58,7 +58,7 @@ def concatenate(*layers: Any) -> Any:
     array([[3, 2],
            [3, 3]])
     """
-    return made(_concatenate, *_some(layers))
+    return result(_concatenate, *_some(layers))
 
 
 def add(*layers: Any) -> Any:
@@ -81,7 +81,7 @@ def add(*layers: Any) -> Any:
     >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
     [[0, 2], [6]]
     """
-    return made(_add, *_some(layers))
+    return result(_add, *_some(layers))
 
 
 def residual(layer: Any) -> Any:
@@ -101,7 +101,7 @@ def residual(layer: Any) -> Any:
     >>> vl.transforms.residual(np.square).predict(np.array([1, 2, 3]))
     array([ 2,  6, 12])
     """
-    return made(_residual, layer)
+    return result(_residual, layer)
 
 
 def total(parts: Sequence[Any], what: str = "results") -> Any:

@@ -15,9 +15,9 @@ import numpy as np
 
 from varlen import ops
 from varlen._core import Level
+from varlen.backends.values import as_values
 from varlen.transforms.kinds import is_array, kind, refused
 from varlen.types import Padded, Ragged
-from varlen.types.values import as_values
 
 ndarray = np.ndarray
 
@@ -268,16 +268,16 @@ def _array_of_padded(y: Any) -> Any:
 def _ragged_of_ragged(X: Ragged, y: Any) -> Ragged:
     y = _expect(Ragged, y)
     levels = tuple(a if a == b else b for a, b in zip(X._levels, y._levels, strict=False))
-    made: Ragged = y._make(y._values, (*levels, *y._levels[len(levels) :]))
-    return made
+    result: Ragged = y._make(y._values, (*levels, *y._levels[len(levels) :]))
+    return result
 
 
 def _padded_of_ragged(X: Padded, y: Any) -> Padded:
-    made: Padded = _expect(Ragged, y).to_padded()
+    result: Padded = _expect(Ragged, y).to_padded()
     lengths = y.levels[0].lengths
     if len(lengths) == len(X) and np.array_equal(lengths[X.indices], X.lengths):
-        return laid_out(made, X)
-    return made
+        return laid_out(result, X)
+    return result
 
 
 def _list_of_ragged(as_tuple: bool, y: Any) -> Any:

@@ -98,7 +98,7 @@ class Layer:
         --------
         >>> model = vl.transforms.reduce_sum().to_thinc()  # doctest: +SKIP
         """
-        from varlen.interop.thinc_layer import model
+        from varlen.transforms.thinc_layer import model
 
         return model(partial(_itself, self))
 
@@ -106,16 +106,16 @@ class Layer:
         return f"Layer({self.name!r})"
 
 
-def made(make: Callable[..., Layer], *layers: Any) -> Any:
+def result(make: Callable[..., Layer], *layers: Any) -> Any:
     """What `make` makes of layers of any kind: a Layer, or a Thinc Model where one of them is such.
 
     Examples
     --------
-    >>> made(lambda layer: layer, np.tanh)
+    >>> result(lambda layer: layer, np.tanh)
     Layer('tanh')
     """
     if any(map(is_model, layers)):
-        from varlen.interop.thinc_layer import model
+        from varlen.transforms.thinc_layer import model
 
         return model(make, *layers)
     return make(*map(as_layer, layers))
@@ -149,12 +149,12 @@ def as_layer(given: Any) -> Layer:
     if isinstance(given, Layer):
         return given
     if is_model(given):
-        from varlen.interop import thinc_layer
+        from varlen.transforms import thinc_layer
 
         return thinc_layer.as_layer(given)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(given, torch.nn.Module):
-        from varlen.interop import torch_layer
+        from varlen.transforms import torch_layer
 
         return torch_layer.as_layer(given)
     if not callable(given):

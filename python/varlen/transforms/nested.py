@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from varlen import ops
+from varlen.arguments import as_int
 from varlen.transforms.kinds import check_gradient, is_array, kind, refused
-from varlen.transforms.layer import Backprop, Layer, made, not_trained
-from varlen.types.arguments import whole
+from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
 def with_flatten(layer: Any) -> Any:
@@ -37,7 +37,7 @@ def with_flatten(layer: Any) -> Any:
     >>> layer.predict([[1, 2], [], [3]]), layer.predict([[[1], [2, 3]], []])
     ([[2, 4], [], [6]], [[[2], [4, 6]], []])
     """
-    return made(_with_flatten, layer)
+    return result(_with_flatten, layer)
 
 
 def with_getitem(idx: int, layer: Any) -> Any:
@@ -64,7 +64,7 @@ def with_getitem(idx: int, layer: Any) -> Any:
     >>> vl.transforms.with_getitem(-1, np.negative).predict((np.array([1]), np.array([2])))
     (array([1]), array([-2]))
     """
-    return made(partial(_with_getitem, whole(idx, "idx", least=-(2**63))), layer)
+    return result(partial(_with_getitem, as_int(idx, "idx", least=-(2**63))), layer)
 
 
 def with_reshape(layer: Any) -> Any:
@@ -86,7 +86,7 @@ def with_reshape(layer: Any) -> Any:
     >>> vl.transforms.with_reshape(lambda table: table @ np.ones((3, 5))).predict(np.ones((4, 2, 3))).shape
     (4, 2, 5)
     """
-    return made(_with_reshape, layer)
+    return result(_with_reshape, layer)
 
 
 def map_list(layer: Any) -> Any:
@@ -106,7 +106,7 @@ def map_list(layer: Any) -> Any:
     >>> vl.transforms.map_list(np.sum).predict([np.array([1, 2]), np.array([3])])
     [np.int64(3), np.int64(3)]
     """
-    return made(_map_list, layer)
+    return result(_map_list, layer)
 
 
 def _with_flatten(layer: Layer) -> Layer:

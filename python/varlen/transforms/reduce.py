@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from varlen import ops
+from varlen.arguments import as_int
 from varlen.transforms.convert import as_ragged
 from varlen.transforms.kinds import check_gradient, is_array
 from varlen.transforms.layer import Backprop, Layer
-from varlen.types.arguments import whole
 
 
 def reduce_sum(*, empty: Any = 0) -> Layer:
@@ -105,7 +105,7 @@ def expand_window(window_size: int = 1) -> Layer:
     >>> vl.transforms.expand_window(1).predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
     [[[0, 1, 2], [1, 2, 0]], [[0, 3, 0]]]
     """
-    return Layer("expand_window", partial(_window, whole(window_size, "window_size")))
+    return Layer("expand_window", partial(_window, as_int(window_size, "window_size")))
 
 
 Reduced = tuple[Any, Callable[[Any], Any]]
@@ -120,18 +120,18 @@ def _mean(values: Any, level: Any, empty: Any) -> Reduced:
 
 
 def _max(values: Any, level: Any, empty: Any) -> Reduced:
-    made, which = ops.reduce_max(values, level, empty=empty)
-    return made, lambda d: ops.backprop_reduce_max(d, which, level)
+    result, which = ops.reduce_max(values, level, empty=empty, which=True)
+    return result, lambda d: ops.backprop_reduce_max(d, which, level)
 
 
 def _first(values: Any, level: Any, empty: Any) -> Reduced:
-    made, starts_ends = ops.reduce_first(values, level, empty=empty)
-    return made, lambda d: ops.backprop_reduce_first(d, starts_ends)
+    result = ops.reduce_first(values, level, empty=empty)
+    return result, lambda d: ops.backprop_reduce_first(d, level)
 
 
 def _last(values: Any, level: Any, empty: Any) -> Reduced:
-    made, lasts = ops.reduce_last(values, level, empty=empty)
-    return made, lambda d: ops.backprop_reduce_last(d, lasts)
+    result = ops.reduce_last(values, level, empty=empty)
+    return result, lambda d: ops.backprop_reduce_last(d, level)
 
 
 def _reduce(

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from varlen.arguments import as_int
 from varlen.transforms.convert import Way, alike, as_array, as_array2d, as_list, as_padded, as_ragged
 from varlen.transforms.kinds import check_gradient
-from varlen.transforms.layer import Backprop, Layer, made, not_trained
-from varlen.types.arguments import whole
+from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
 def with_array(layer: Any, pad: int = 0) -> Any:
@@ -51,8 +51,8 @@ def with_array(layer: Any, pad: int = 0) -> Any:
     >>> layer.predict([np.array([1, 2]), np.array([3])])
     [array([-1, -2]), array([-3])]
     """
-    enter = partial(as_array, pad=pad) if whole(pad, "pad") else as_array
-    return made(partial(_around, "with_array", enter), layer)
+    enter = partial(as_array, pad=pad) if as_int(pad, "pad") else as_array
+    return result(partial(_around, "with_array", enter), layer)
 
 
 def with_array2d(layer: Any, pad: int = 0) -> Any:
@@ -71,7 +71,7 @@ def with_array2d(layer: Any, pad: int = 0) -> Any:
     >>> layer.predict(vl.Ragged(np.ones((1, 2, 2), int), [1])).to_list()
     [[[[1, 10], [100, 1000]]]]
     """
-    return made(partial(_around, "with_array2d", partial(as_array2d, pad=whole(pad, "pad"))), layer)
+    return result(partial(_around, "with_array2d", partial(as_array2d, pad=as_int(pad, "pad"))), layer)
 
 
 def with_padded(layer: Any) -> Any:
@@ -101,7 +101,7 @@ def with_padded(layer: Any) -> Any:
     >>> vl.transforms.with_padded(steps).predict(vl.Ragged([1, 2, 3, 4], [3, 1])).to_list()
     [[1, 3, 6], [4]]
     """
-    return made(partial(_around, "with_padded", as_padded), layer)
+    return result(partial(_around, "with_padded", as_padded), layer)
 
 
 def with_ragged(layer: Any) -> Any:
@@ -123,7 +123,7 @@ def with_ragged(layer: Any) -> Any:
     >>> vl.transforms.with_ragged(lambda r: r * 10).predict([np.array([1, 2]), np.array([3])])
     [array([10, 20]), array([30])]
     """
-    return made(partial(_around, "with_ragged", as_ragged), layer)
+    return result(partial(_around, "with_ragged", as_ragged), layer)
 
 
 def with_list(layer: Any) -> Any:
@@ -148,7 +148,7 @@ def with_list(layer: Any) -> Any:
     >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
     [[2, 1], [3]]
     """
-    return made(partial(_around, "with_list", as_list), layer)
+    return result(partial(_around, "with_list", as_list), layer)
 
 
 def _around(name: str, enter: Callable[[Any], Way], layer: Layer) -> Layer:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.types.arguments import unmasked
-from varlen.types.levels import Levels, composed, difference, same
-from varlen.types.values import is_tensor, like, spread
+from varlen.arguments import unmasked
+from varlen.backends.values import broadcast_rows, is_tensor, like
+from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from varlen.backends.values import Values
     from varlen.types.ragged import Ragged
-    from varlen.types.values import Values
 
 
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -56,7 +56,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if outs:
         kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
     if any(is_tensor(x) for x in given):
-        from varlen.interop.torch import call
+        from varlen.backends.torch.memory import call
 
         result = call(ufunc, given, kwargs)
     else:
@@ -160,8 +160,8 @@ def operand(x: Any, model: Ragged, room: int) -> Any:
     """
     if _is_ragged(x):
         depth = len(x.levels)
-        if not same(x.levels, model.levels[:depth]):
-            parted = difference(model.levels[:depth], x.levels)
+        if not same_levels(x.levels, model.levels[:depth]):
+            parted = describe_difference(model.levels[:depth], x.levels)
             raise ValueError(f"the containers nest differently: {parted}")
         return _rows(x.values, model.levels[depth:], room)
     if not is_tensor(x):
@@ -175,7 +175,7 @@ def _rows(x: Any, below: Levels, room: int) -> Any:
     """Rows of the same rank for each value that nests below; their axes stay the outer ones."""
     if x.ndim - 1 < room:
         x = x.reshape((*x.shape, *(1,) * (room + 1 - x.ndim)))
-    return spread(x, composed(below)) if below else x
+    return broadcast_rows(x, flatten_levels(below)) if below else x
 
 
 def _per_sequence(x: Any, model: Ragged, room: int) -> Any:
@@ -196,6 +196,6 @@ def _target(out: Any, model: Ragged) -> Any:
     """Where results go: the values of a container that nests alike."""
     if not _is_ragged(out):
         raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
-    if not same(out.levels, model.levels):
-        raise ValueError(f"out: nests differently: {difference(model.levels, out.levels)}")
+    if not same_levels(out.levels, model.levels):
+        raise ValueError(f"out: nests differently: {describe_difference(model.levels, out.levels)}")
     return out.values

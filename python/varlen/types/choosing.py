@@ -9,16 +9,24 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import LARGEST, axis_of, listed, whole, with_room
-from varlen.types.levels import composed, counted_before, difference, place_of, recounted, same
-from varlen.types.values import as_ints, as_values, is_tensor, like, row_as, spread, taken
+from varlen.arguments import as_int, as_list, axis_of, fits_memory
+from varlen.backends.values import as_ints, as_values, broadcast_rows, is_tensor, like, row_as, take
+from varlen.levels import (
+    counted_before,
+    describe_difference,
+    flatten_levels,
+    reindex,
+    resolve_level,
+    same_levels,
+)
+from varlen.ops.inputs import whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
     Ints = NDArray[np.int64]
 
@@ -43,29 +51,6 @@ def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
         found = (*found, Level.from_offsets(np.arange(count + 1) * width))
         values = values.reshape(count * width, *values.shape[2:])
     return values, found
-
-
-def whole_numbers(given: Any, argument: str) -> Ints:
-    """Integers, int64, from an array or a tensor of such, or from nothing.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> whole_numbers([1.0], "indices")
-    Traceback (most recent call last):
-    TypeError: indices: expected integers, got float64
-    """
-    numbers = np.asarray(as_ints(given))
-    if numbers.dtype.kind not in "iu" and numbers.size:
-        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
-    if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
-        k = int((numbers.reshape(-1) > LARGEST).argmax())
-        raise OverflowError(f"{argument}: entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
-    return numbers.astype(np.int64, copy=False)
 
 
 def as_bools(numbers: Any, given: Any, argument: str) -> NDArray[np.bool_]:
@@ -124,7 +109,7 @@ class Choosing:
 
         def _under(self, rows: Any, above: Levels) -> Any: ...
 
-    def spread(self, rows: Any, level: int = -1) -> Self:
+    def broadcast_rows(self, rows: Any, level: int = -1) -> Self:
         """A row for each sequence of a level, given to all values below it: a Ragged that nests as this one.
 
         What operators do with a Ragged of fewer levels, as a method.
@@ -152,14 +137,14 @@ class Choosing:
             at = len(rows._levels)
             if at >= len(levels):
                 raise ValueError(f"rows: has {at} levels, expected fewer than {len(levels)}")
-            if not same(rows._levels, levels[:at]):
-                raise ValueError(f"rows: nests otherwise: {difference(levels[:at], rows._levels)}")
+            if not same_levels(rows._levels, levels[:at]):
+                raise ValueError(f"rows: nests otherwise: {describe_difference(levels[:at], rows._levels)}")
             given = rows._values
         else:
-            at, given = place_of(level, levels), as_values(rows, "rows")
+            at, given = resolve_level(level, levels), as_values(rows, "rows")
         if len(given) != len(levels[at]):
             raise ValueError(f"rows: has {len(given)} rows, level {at} has {len(levels[at])} sequences")
-        return self._make(spread(given, composed(levels[at:])), levels)
+        return self._make(broadcast_rows(given, flatten_levels(levels[at:])), levels)
 
     def tile(self, multiples: Any) -> Self:
         """What lies along each axis, so many times, end to end.
@@ -185,12 +170,12 @@ class Choosing:
         >>> vl.Ragged([3, 1, 4], [2, 1]).tile([2, 1]).to_list()
         [[3, 1], [4], [3, 1], [4]]
         """
-        times = [whole(m, "multiples") for m in listed(multiples, "multiples", "numbers, one an axis")]
+        times = [as_int(m, "multiples") for m in as_list(multiples, "multiples", "numbers, one an axis")]
         if len(times) != self.ndim:
             raise ValueError(f"multiples: {len(times)} numbers for {self.ndim} axes")
         levels, values = self._levels, self._values
         depth = len(levels)
-        with_room(max(levels[-1].total, len(levels[0])) * math.prod(times), "multiples")
+        fits_memory(max(levels[-1].total, len(levels[0])) * math.prod(times), "multiples")
         if any(m != 1 for m in times[depth + 1 :]):
             inner = (1, *times[depth + 1 :])
             values = values.repeat(inner) if is_tensor(values) else np.tile(values, inner)
@@ -249,7 +234,7 @@ class Choosing:
         >>> r.gather(vl.Ragged([2, 0, 1], [2, 0, 1]), batch_dims=1).to_list()
         [[4, 3], [], [5]]
         """
-        shared = whole(batch_dims, "batch_dims")
+        shared = as_int(batch_dims, "batch_dims")
         at = axis_of(shared if axis is None else axis, self.ndim)
         depth = len(self._levels)
         if shared > min(at, depth):
@@ -260,14 +245,16 @@ class Choosing:
         given, nest = nested(self._make(given, nest) if nest else given, "indices", len(nest) + given.ndim)
         ids = whole_numbers(given, "indices")
         kept = max(shared - 1, 0)
-        if not same(nest[:kept], self._levels[:kept]):
-            raise ValueError(f"indices: nests otherwise: {difference(self._levels[:kept], nest[:kept])}")
+        if not same_levels(nest[:kept], self._levels[:kept]):
+            raise ValueError(
+                f"indices: nests otherwise: {describe_difference(self._levels[:kept], nest[:kept])}"
+            )
         if at == 0:
             _in_range(ids, len(self._levels[0]))
             return self._picked(ids, nest, 0)
         ids, inner = self._numbers_of(ids, nest[kept:], at, shared)
         level = self._levels[at - 1]
-        owners = composed(inner).row_ids if inner else np.arange(len(level))
+        owners = flatten_levels(inner).row_ids if inner else np.arange(len(level))
         _in_range(ids, level.lengths[owners], owners, at > shared)
         return self._picked(level.offsets[owners] + ids, (*self._levels[: at - 1], *inner), at)
 
@@ -284,7 +271,7 @@ class Choosing:
         if at == shared:
             return ids, inner
         n = len(levels[at - 1])
-        owner = composed(levels[shared - 1 : at - 1]).row_ids if shared else np.zeros(n, np.int64)
+        owner = flatten_levels(levels[shared - 1 : at - 1]).row_ids if shared else np.zeros(n, np.int64)
         if not inner:
             return ids[owner], inner
         return _core.gather(ids, inner, owner)
@@ -293,7 +280,7 @@ class Choosing:
         """Items of an axis by their numbers in the whole, below levels that are given."""
         below = self._levels[at:]
         if not below:
-            return self._under(taken(self._values, rows), above)
+            return self._under(take(self._values, rows), above)
         content = self._make(self._values, below)[rows]
         return self._make(content._values, (*above, *content._levels))
 
@@ -338,13 +325,13 @@ class Choosing:
             raise ValueError(f"mask: has {axes} axes, this Ragged {self.ndim}")
         given, nest = nested(self._make(given, nest) if nest else given, "mask", axes)
         values, levels = nested(self, "self", max(axes, len(self._levels) + 1))
-        if not same(nest, levels[: axes - 1]):
-            raise ValueError(f"mask: nests otherwise: {difference(levels[: axes - 1], nest)}")
+        if not same_levels(nest, levels[: axes - 1]):
+            raise ValueError(f"mask: nests otherwise: {describe_difference(levels[: axes - 1], nest)}")
         there = as_bools(given, mask, "mask")
         if not nest and len(there) != len(levels[0]):
             raise ValueError(f"mask: has {len(there)} entries for {len(levels[0])} sequences")
         if nest:
-            nest = (*nest[:-1], recounted(nest[-1], counted_before(there)))
+            nest = (*nest[:-1], reindex(nest[-1], counted_before(there)))
         r = self._make(values, levels)
         return r._picked(np.flatnonzero(there), () if flatten else nest, axes - 1)
 
@@ -383,12 +370,12 @@ class Choosing:
         if isinstance(values, np.ndarray):
             before = level.offsets[:-1][empty]
             rows = np.broadcast_to(row, (len(before), *row.shape[1:]))
-            made = _core.insert_rows(values, before, np.ascontiguousarray(rows))
+            result = _core.insert_rows(values, before, np.ascontiguousarray(rows))
         else:
-            from varlen.interop.torch import concat
+            from varlen.backends.torch.memory import concat
 
             index = np.full(filled.total, level.total)
             index[~np.repeat(empty, filled.lengths)] = np.arange(level.total)
-            made = taken(concat([values, row]), index)
-        r = self._make(made, (*self._levels[:-1], filled))
+            result = take(concat([values, row]), index)
+        r = self._make(result, (*self._levels[:-1], filled))
         return r, self._under(like(empty, values), self._levels[:-1])

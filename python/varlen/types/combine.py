@@ -10,10 +10,10 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.arguments import axis_of, listed, whole
-from varlen.types.levels import composed, difference, each_level, same
+from varlen.arguments import as_int, as_list, axis_of
+from varlen.backends.values import from_memory, is_tensor, memory_of, take
+from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
 from varlen.types.ragged import Ragged
-from varlen.types.values import host, is_tensor, like_bits, taken
 
 
 def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
@@ -108,7 +108,7 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
     """
     n = len(ragged)
     if np.ndim(sizes) == 0:
-        cuts = [*range(0, n, whole(sizes, "sizes", 1)), n] if n else [0]
+        cuts = [*range(0, n, as_int(sizes, "sizes", 1)), n] if n else [0]
     else:
         (level,) = each_level([sizes], Level, "sizes")
         if level.total != n:
@@ -133,7 +133,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
     """
     if isinstance(given, Ragged):
         raise TypeError(f"{argument}: expected a list of Ragged, got one Ragged")
-    parts = listed(given, argument, "Ragged")
+    parts = as_list(given, argument, "Ragged")
     if not parts:
         raise ValueError(f"{argument}: there is nothing to concatenate")
     for p, part in enumerate(parts):
@@ -156,8 +156,8 @@ def alike(parts: list[Ragged], depth: int, argument: str) -> None:
     """
     first = parts[0].levels[:depth]
     for p, part in enumerate(parts):
-        if not same(part.levels[:depth], first):
-            parted = difference(part.levels[:depth], first)
+        if not same_levels(part.levels[:depth], first):
+            parted = describe_difference(part.levels[:depth], first)
             raise ValueError(f"{argument}: part {p} nests otherwise than the first: {parted}")
 
 
@@ -193,8 +193,8 @@ def woven(parts: list[Ragged], at: int, argument: str) -> Ragged:
                 f"the first has {len(parts[0].levels[at])}"
             )
     above = parts[0].levels[:at]
-    made = _woven([part._make(part.values, part.levels[at:]) for part in parts], argument)
-    return made._make(made.values, (*above, *made.levels))
+    result = _woven([part._make(part.values, part.levels[at:]) for part in parts], argument)
+    return result._make(result.values, (*above, *result.levels))
 
 
 def _side_by_side(values: list[Any], axis: int) -> Any:
@@ -207,7 +207,7 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
                 f"the first has {tuple(values[0].shape[1:])}"
             )
     if any(is_tensor(x) for x in values):
-        from varlen.interop.torch import concat
+        from varlen.backends.torch.memory import concat
 
         return concat(values, axis)
     return np.concatenate(_of_one_dtype(values, "raggeds"), axis)
@@ -225,42 +225,42 @@ def joined(parts: list[Ragged], argument: str) -> Ragged:
     levels = tuple(_core.concat_levels(list(each)) for each in zip(*(r.levels for r in parts), strict=True))
     values: list[Any] = [part.values for part in parts]
     if any(is_tensor(x) for x in values):
-        from varlen.interop.torch import concat
+        from varlen.backends.torch.memory import concat
 
         return parts[0]._make(concat(values), levels)
-    return parts[0]._make(_core.concat([host(x) for x in _of_one_dtype(values, argument)]), levels)
+    return parts[0]._make(_core.concat([memory_of(x) for x in _of_one_dtype(values, argument)]), levels)
 
 
 def _woven(parts: list[Ragged], argument: str) -> Ragged:
     """Sequence i of every part, end to end."""
     values: list[Any] = [part.values for part in parts]
-    over = [composed(part.levels) for part in parts]
+    over = [flatten_levels(part.levels) for part in parts]
     if any(is_tensor(x) for x in values):
         rows, level = _woven_tensors(values, over)
     else:
         rows, level = _core.weave(_of_one_dtype(values, argument), over)
     if len(parts[0].levels) == 1:
         return parts[0]._make(rows, (level,))
-    made = []
+    result = []
     for d in range(1, len(parts[0].levels)):
-        above = [composed(part.levels[:d]) for part in parts]
+        above = [flatten_levels(part.levels[:d]) for part in parts]
         lengths, _ = _core.weave([part.levels[d].lengths for part in parts], above)
-        made.append(Level.from_lengths(lengths))
+        result.append(Level.from_lengths(lengths))
     outer = Level.from_offsets(np.sum([part.offsets for part in parts], axis=0))
-    return parts[0]._make(rows, (outer, *made))
+    return parts[0]._make(rows, (outer, *result))
 
 
 def _woven_tensors(values: list[Any], over: list[Level]) -> tuple[Any, Level]:
     first = next(x for x in values if is_tensor(x))
     if all(is_tensor(x) and _is_plain(x) and x.dtype == first.dtype for x in values):
-        rows, level = _core.weave([host(x) for x in values], over)
-        return like_bits(rows, first), level
-    from varlen.interop.torch import concat
+        rows, level = _core.weave([memory_of(x) for x in values], over)
+        return from_memory(rows, first), level
+    from varlen.backends.torch.memory import concat
 
     ends = np.cumsum([0, *(len(x) for x in values)])
     index, level = _core.weave([np.arange(a, b) for a, b in pairwise(ends)], over)
     rows = concat(values)
-    return taken(rows, index), level
+    return take(rows, index), level
 
 
 def _is_plain(x: Any) -> bool:

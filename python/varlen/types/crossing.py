@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
+from varlen.backends.values import as_ints, is_tensor, like, take
+from varlen.levels import flatten_levels, resolve_level, same_levels
 from varlen.types.arithmetic import model_of, operand
 from varlen.types.choosing import as_bools, nested
 from varlen.types.combine import alike, concatenate, parts_of
-from varlen.types.levels import composed, place_of, same
 from varlen.types.ragged import Ragged
-from varlen.types.values import as_ints, is_tensor, like, taken
 
 
 def where(condition: Any, x: Any, y: Any) -> Ragged:
@@ -84,7 +84,7 @@ def _held(x: Any, other: Any, argument: str) -> Any:
 def _fit(a: Any, b: Any) -> bool:
     """Whether the one nests as the other does, down to the level where either ends."""
     depth = min(len(a), len(b))
-    return same(a[:depth], b[:depth])
+    return same_levels(a[:depth], b[:depth])
 
 
 def _sequences(there: Any, nest: Any, x: Ragged, y: Ragged) -> Ragged:
@@ -144,9 +144,9 @@ def cross(raggeds: Iterable[Ragged], level: int = -1) -> tuple[Ragged, ...]:
     ([[1, 1, 2, 2], []], [[7, 8, 7, 8], []])
     """
     parts = parts_of(raggeds, "raggeds")
-    at = place_of(level, parts[0].levels)
+    at = resolve_level(level, parts[0].levels)
     alike(parts, at, "raggeds")
-    over = [composed(part.levels[at:]) for part in parts]
+    over = [flatten_levels(part.levels[at:]) for part in parts]
     for p, each in enumerate(over):
         if len(each) != len(over[0]):
             raise ValueError(f"raggeds: part {p} has {len(each)} sequences, the first has {len(over[0])}")
@@ -155,9 +155,9 @@ def cross(raggeds: Iterable[Ragged], level: int = -1) -> tuple[Ragged, ...]:
         raise OverflowError("raggeds: the combinations do not fit 63 bits")
     level_of = Level.from_lengths(np.prod(lengths, axis=0))
     ids, place = level_of.row_ids, level_of.positions
-    made = []
+    result = []
     for part, each in zip(reversed(parts), reversed(over), strict=True):
         place, item = np.divmod(place, each.lengths[ids])
-        rows = taken(part.values, each.offsets[ids] + item)
-        made.append(part._make(rows, (*parts[0].levels[:at], level_of)))
-    return tuple(reversed(made))
+        rows = take(part.values, each.offsets[ids] + item)
+        result.append(part._make(rows, (*parts[0].levels[:at], level_of)))
+    return tuple(reversed(result))

@@ -9,14 +9,14 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.levels import Levels, check, each_level
-from varlen.types.values import as_values, host, is_tensor
+from varlen.backends.values import as_values, is_tensor, memory_of
+from varlen.levels import Levels, check_levels, each_level
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from varlen.backends.values import Values
     from varlen.types.ragged import Ragged
-    from varlen.types.values import Values
 
 VIEWS = 4096  # views of sequences that are made in one call
 
@@ -30,7 +30,7 @@ def from_list(data: Any, dtype: DTypeLike | None = None) -> tuple[Values, Levels
     (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
     """
     if _holds_tensors(data):
-        from varlen.interop.torch import from_list as from_tensors
+        from varlen.backends.torch.memory import from_list as from_tensors
 
         return from_tensors(data, dtype)
     values, levels = _core.from_lists(data, -1, dtype, name="data")
@@ -51,7 +51,7 @@ def to_list(r: Ragged) -> list[Any]:
     """
     values = r.values
     if is_tensor(values):
-        from varlen.interop.torch import readable
+        from varlen.backends.torch.memory import readable
 
         values = readable(values)
     return _core.to_lists(values, r.levels)
@@ -88,13 +88,13 @@ def from_dense(
         there = as_values(mask, "mask")
         if tuple(there.shape) != tuple(dense.shape[:2]):
             raise ValueError(f"mask: has shape {tuple(there.shape)}, the block {tuple(dense.shape)}")
-        levels = (_core.mask_to_level(host(there), padding_side),)
+        levels = (_core.mask_to_level(memory_of(there), padding_side),)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
-        check(levels[-1].total, levels, "lengths")
+        check_levels(levels[-1].total, levels, "lengths")
     if isinstance(dense, np.ndarray):
         return _core.unpad(dense, levels, padding_side, out), levels
-    from varlen.interop.torch import unpad
+    from varlen.backends.torch.memory import unpad
 
     return unpad(dense, levels, padding_side, out), levels
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
-from varlen.types.arguments import unmasked
-from varlen.types.values import as_values, is_tensor, through
+from varlen.arguments import index_array, raise_index
+from varlen.backends.values import apply_rows, as_values, is_tensor
 
 if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
@@ -71,7 +71,7 @@ def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
 
 def _through(r: Ragged, op: Callable[..., Any], *args: Any) -> Any:
     """What an operation of the core gives for the values of a Ragged, which are a tensor."""
-    return through(r.values, lambda rows: op(rows, r.levels, *args))
+    return apply_rows(r.values, lambda rows: op(rows, r.levels, *args))
 
 
 def _window(r: Ragged, window: slice, index: Any = None) -> Ragged:
@@ -108,7 +108,7 @@ def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
     levels = r.levels
     at = int_index(first)
     if at is not None:
-        values, rest = through(r.values, lambda rows: _core.gather_column(rows, levels, at))
+        values, rest = apply_rows(r.values, lambda rows: _core.gather_column(rows, levels, at))
         content = r._make(values, rest) if rest else values
         return content[all_rows] if below else content
     if not isinstance(first, slice):
@@ -167,7 +167,7 @@ def int_index(key: Any) -> int | None:
     if type(key) is int:
         return key
     if isinstance(key, (bool, np.bool_)):
-        _raise(key)
+        raise_index(key)
     if isinstance(key, (slice, list, range)):
         return None
     if isinstance(key, np.ndarray) or is_tensor(key):
@@ -178,41 +178,5 @@ def int_index(key: Any) -> int | None:
         return None
 
 
-def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    """A list, array or tensor of integers or bools as an array of one dimension.
-
-    Raises
-    ------
-    IndexError
-        It is something else.
-
-    Examples
-    --------
-    >>> index_array([True, False])
-    array([ True, False])
-    """
-    if isinstance(key, (str, bytes, dict, set)) or key is None:
-        _raise(key)
-    given = key.detach().cpu().numpy() if is_tensor(key) else unmasked(key, "index")
-    try:
-        index = np.asarray(given)
-    except ValueError:
-        _raise(key)
-    if index.size == 0 and not hasattr(key, "dtype"):
-        index = index.astype(np.int64)
-    if index.dtype.kind not in "iub" or index.ndim == 0:
-        _raise(key, f" of {index.dtype}" if index.ndim else "")
-    if index.ndim != 1:
-        raise IndexError(f"index: expected one dimension, got shape {index.shape}")
-    return index
-
-
 def _kind(array: Any) -> str:
     return str(array.dtype.kind) if isinstance(array, np.ndarray) else str(array.cpu().numpy().dtype.kind)
-
-
-def _raise(key: Any, of: str = "") -> NoReturn:
-    raise IndexError(
-        "sequences are picked by ints, slices, ..., and lists or arrays of integers or bools, "
-        f"not by {type(key).__name__}{of}"
-    )

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level, RaggedBase
+from varlen.backends.values import as_values
+from varlen.levels import flatten_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
+from varlen.ops.inputs import nest_rows
 from varlen.types import seq_pos
-from varlen.types.levels import composed, nested_in, nested_levels, over_rows, place_of, under
-from varlen.types.values import as_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
     Ints = NDArray[np.int64]
 
@@ -69,7 +70,7 @@ class Lod:
         """
         name = "recursive_sequence_lengths"
         levels = nested_levels(recursive_sequence_lengths, Level.from_lengths, name)
-        return cls._make(*under(values, levels, name))
+        return cls._make(*nest_rows(values, levels, name))
 
     @classmethod
     def from_lod(cls, values: Any, lod: Any) -> Self:
@@ -87,7 +88,7 @@ class Lod:
         >>> vl.Ragged.from_lod(np.arange(6), [[0, 2, 3], [0, 3, 4, 6]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
-        return cls._make(*under(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
+        return cls._make(*nest_rows(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
 
     @classmethod
     def from_absolute_offsets(cls, values: Any, offsets: Any, *, empty: str | None = None) -> Self:
@@ -112,7 +113,7 @@ class Lod:
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         over = nested_levels(offsets, Level.from_offsets, "offsets")
-        return cls._make(*under(values, nested_in(over, "offsets", empty), "offsets"))
+        return cls._make(*nest_rows(values, nest_levels(over, "offsets", empty), "offsets"))
 
     @classmethod
     def from_seq_pos(cls, values: Any, start_poses: Any, dim: int | None = None) -> Self:
@@ -141,7 +142,7 @@ class Lod:
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         rows = values if isinstance(values, RaggedBase) else as_values(values)
-        return cls._make(*under(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
+        return cls._make(*nest_rows(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
         """Lengths of each level, outermost first, as nested lists of Python ints. As arrays: `levels`.
@@ -171,7 +172,7 @@ class Lod:
         >>> vl.Ragged.from_list([[[1, 2], [3]], []]).absolute_offsets()
         (array([0, 3, 3]), array([0, 2, 3]))
         """
-        return tuple(level.offsets for level in over_rows(self._levels))
+        return tuple(level.offsets for level in levels_over_rows(self._levels))
 
     def seq_pos(self) -> Any:
         """Where sequences start inside the sequence that holds them: a Ragged of one list a sequence.
@@ -202,7 +203,7 @@ class Lod:
         >>> r.row_ids_at(0), r.row_ids_at(1)
         (array([0, 0, 0, 1]), array([0, 0, 1, 2]))
         """
-        return composed(self._levels[place_of(level, self._levels) :]).row_ids
+        return flatten_levels(self._levels[resolve_level(level, self._levels) :]).row_ids
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
         """Whether the levels fit the values: they did when they met, so only a resized tensor says no.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level
-from varlen.types.arguments import whole
-from varlen.types.levels import check, composed, level_from, nested_in, place_of
+from varlen.arguments import as_int
+from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 class Nesting:
@@ -53,9 +53,9 @@ class Nesting:
         >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).slice_in_level(1, 1, 3).to_list()
         [[3], [4]]
         """
-        at = place_of(level, self._levels)
+        at = resolve_level(level, self._levels)
         n = len(self._levels[at])
-        first, last = whole(begin, "begin"), whole(end, "end")
+        first, last = as_int(begin, "begin"), as_int(end, "end")
         if last > n:
             raise IndexError(f"end: {last} is out of range for {n} sequences of level {at}")
         if first > last:
@@ -83,8 +83,8 @@ class Nesting:
         ([[1], [1]], (3, 4))
         """
         part = self.slice_in_level(level, begin, end)
-        rows = [whole(begin, "begin"), whole(end, "end")]
-        for each in self._levels[place_of(level, self._levels) :]:
+        rows = [as_int(begin, "begin"), as_int(end, "end")]
+        for each in self._levels[resolve_level(level, self._levels) :]:
             rows = each.offsets[rows].tolist()
         return [each.lengths.tolist() for each in part._levels], (rows[0], rows[1])
 
@@ -116,15 +116,15 @@ class Nesting:
         ([[[1, 2, 3], [4]]], [[[1, 2], [3]], [[4]]])
         """
         depth = len(self._levels)
-        at = whole(level, "level", -(2**63))
+        at = as_int(level, "level", -(2**63))
         if not -depth - 1 <= at <= depth:
             raise IndexError(f"level: {at} is out of range for a new one beside {depth}")
         at %= depth + 1
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if at == 0:
-            check(len(self._levels[0]), (groups,), "lengths")
+            check_levels(len(self._levels[0]), (groups,), "lengths")
             return self._make(self._values, (groups, *self._levels))
-        pair = nested_in((self._levels[at - 1], groups), "lengths", empty, at - 1)
+        pair = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
         return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
 
     def drop_level(self, level: int = 0) -> Self:
@@ -146,11 +146,11 @@ class Nesting:
         [[1, 2, 3], [4]]
         """
         levels = self._levels
-        at = place_of(level, levels)
+        at = resolve_level(level, levels)
         if len(levels) == 1:
             raise ValueError("level: a Ragged needs at least one; without it its rows are .values")
         if at == 0:
             return self._make(self._values, levels[1:])
         return self._make(
-            self._values, (*levels[: at - 1], composed(levels[at - 1 : at + 1]), *levels[at + 1 :])
+            self._values, (*levels[: at - 1], flatten_levels(levels[at - 1 : at + 1]), *levels[at + 1 :])
         )

@@ -9,21 +9,21 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen.backends.values import as_values, copy_of, device_of, from_state, to_state
+from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.types import arithmetic
 from varlen.types.combine import split
 from varlen.types.indexing import int_index
-from varlen.types.levels import Levels, difference, each_level, place_of, same
 from varlen.types.packing import agreed, fits, laid, relaid, table_of
 from varlen.types.padded import Padded
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
-from varlen.types.values import as_values, copied, device_of, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
 
     Int32s = NDArray[np.int32]
 
@@ -103,11 +103,11 @@ class Packed:
     @classmethod
     def _make(cls, values: Values, table: RankTable, inner: Levels = ()) -> Self:
         """Of parts that are known to fit."""
-        made = object.__new__(cls)
-        made._values = values
-        made._table = table
-        made._inner = inner
-        return made
+        result = object.__new__(cls)
+        result._values = values
+        result._table = table
+        result._inner = inner
+        return result
 
     @classmethod
     def from_ragged(cls, ragged: Ragged, level: int = 0, order: Any = "stable") -> Self:
@@ -135,11 +135,11 @@ class Packed:
         levels = ragged.levels
         if isinstance(order, RankTable):
             table, at = order, len(order.outer)
-            if not same(levels[: at + 1], table.levels):
-                apart = difference(levels[: at + 1], table.levels)
+            if not same_levels(levels[: at + 1], table.levels):
+                apart = describe_difference(levels[: at + 1], table.levels)
                 raise ValueError(f"ragged: it nests otherwise than the table says: {apart}")
         else:
-            at = place_of(level, levels)
+            at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
         return cls._make(*laid(ragged.values, table, levels[at + 1 :]))
 
@@ -155,8 +155,8 @@ class Packed:
         array([2, 1, 3])
         """
         padded = padded if isinstance(padded, Padded) else Padded.from_thinc(padded)
-        made = table_of(padded.lengths, padded.indices)
-        return cls._make(padded.to_packed(), made if table is None else agreed(made, table, "padded"))
+        result = table_of(padded.lengths, padded.indices)
+        return cls._make(padded.to_packed(), result if table is None else agreed(result, table, "padded"))
 
     @classmethod
     def from_packed_sequence(cls, packed_sequence: Any, table: RankTable | None = None) -> Self:
@@ -180,13 +180,13 @@ class Packed:
         >>> vl.Packed.from_packed_sequence(there, p.table).level.lengths
         array([1, 0, 2])
         """
-        from varlen.interop.torch_pack import from_packed_sequence
+        from varlen.backends.torch.pack import from_packed_sequence
 
         values, *fields = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
-        made = table_of(*_core.check_padded((len(fields[0]), len(fields[1])), *fields)[1:], not given)
-        fits(len(values), made, ())
-        return cls._make(values, made if table is None else agreed(made, table, "packed_sequence"))
+        result = table_of(*_core.check_padded((len(fields[0]), len(fields[1])), *fields)[1:], not given)
+        fits(len(values), result, ())
+        return cls._make(values, result if table is None else agreed(result, table, "packed_sequence"))
 
     @property
     def values(self) -> Any:
@@ -340,7 +340,7 @@ class Packed:
         >>> p.copy().equals(p)
         True
         """
-        return self._make(copied(self._values), self._table, self._inner)
+        return self._make(copy_of(self._values), self._table, self._inner)
 
     __copy__ = copy
 
@@ -376,14 +376,14 @@ class Packed:
         """
         if not isinstance(other, Packed) or self._table != other._table:
             return False
-        alike = same(self._inner, other._inner)
+        alike = same_levels(self._inner, other._inner)
         return alike and arithmetic.equal_values(self._values, other._values, equal_nan)
 
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, Packed) else NotImplemented
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), packed(self._values), self._table, self._inner)
+        return _restore, (type(self), to_state(self._values), self._table, self._inner)
 
     def __repr__(self) -> str:
         from varlen.display.text import packed_steps
@@ -397,4 +397,4 @@ class Packed:
 
 
 def _restore(kind: type[Packed], values: Any, table: RankTable, inner: Levels) -> Packed:
-    return kind(unpacked(values), table, inner=inner)
+    return kind(from_state(values), table, inner=inner)

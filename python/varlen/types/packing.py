@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.types.levels import Levels, check
+from varlen.levels import Levels, check_levels
 from varlen.types.ranks import RankTable
 
 if TYPE_CHECKING:
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
 
 
 def laid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankTable, Levels]:
@@ -63,8 +63,8 @@ def reordered(values: Values, levels: Levels, order: Any, back: Any) -> tuple[Va
 
     if not levels:
         return permuted(values, order, back), ()
-    rows, made = _core.gather(np.arange(len(values)), levels, order)
-    return permuted(values, rows, _core.gather(np.arange(len(values)), made, back)[0]), made
+    rows, result = _core.gather(np.arange(len(values)), levels, order)
+    return permuted(values, rows, _core.gather(np.arange(len(values)), result, back)[0]), result
 
 
 def fits(count: int, table: RankTable, inner: Levels) -> None:
@@ -82,7 +82,7 @@ def fits(count: int, table: RankTable, inner: Levels) -> None:
     ValueError: values: there are 4, but the lengths add up to 3
     """
     if inner:
-        check(count, inner, "inner")
+        check_levels(count, inner, "inner")
     elements = len(inner[0]) if inner else count
     if elements != table.total:
         what = "inner: level 0 has" if inner else "values: there are"
@@ -102,7 +102,7 @@ def table_of(lengths: Any, indices: Any, presorted: bool = False) -> RankTable:
     return RankTable(original, None if presorted else indices)
 
 
-def agreed(made: RankTable, table: RankTable, argument: str) -> RankTable:
+def agreed(result: RankTable, table: RankTable, argument: str) -> RankTable:
     """The table that the caller gave, which has to be the one made of all sequences that are not empty.
 
     Raises
@@ -119,10 +119,10 @@ def agreed(made: RankTable, table: RankTable, argument: str) -> RankTable:
         raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
     there = table.active(0)
     names = table.indices[:there]
-    kept = made.active(0)
+    kept = result.active(0)
     order = np.searchsorted(np.sort(names), names)  # what is left is numbered anew
-    mine = np.searchsorted(np.sort(made.indices[:kept]), made.indices[:kept])
-    for name, a, b in (("lengths", made.lengths[:kept], table.lengths[:there]), ("order", mine, order)):
+    mine = np.searchsorted(np.sort(result.indices[:kept]), result.indices[:kept])
+    for name, a, b in (("lengths", result.lengths[:kept], table.lengths[:there]), ("order", mine, order)):
         if not np.array_equal(a, b):
             raise ValueError(f"{argument}: its {name} are not those of the table")
     return table

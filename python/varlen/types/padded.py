@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, is_tensor, to_state
+from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
 from varlen.types.thinc_face import PaddedFace
-from varlen.types.values import as_ints, as_values, copied, device_of, is_tensor, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
 
     Int32s = NDArray[np.int32]
     Fields = tuple[Int32s, Int32s, Int32s]
 
 
+@container("Padded")
 class Padded(PaddedFace):
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 
@@ -90,12 +92,12 @@ class Padded(PaddedFace):
     @classmethod
     def _make(cls, data: Values, size_at_t: Int32s, lengths: Int32s, indices: Int32s) -> Self:
         """Of parts that are known to fit."""
-        made = object.__new__(cls)
-        made._data = data
-        made._size_at_t = size_at_t
-        made._lengths = lengths
-        made._indices = indices
-        return made
+        result = object.__new__(cls)
+        result._data = data
+        result._size_at_t = size_at_t
+        result._lengths = lengths
+        result._indices = indices
+        return result
 
     @classmethod
     def from_list(
@@ -127,7 +129,7 @@ class Padded(PaddedFace):
         level = one_level(ragged)
         if isinstance(ragged.values, np.ndarray):
             return cls._make(*_core.ragged2padded(ragged.values, level, ties, fill, max_bytes))
-        from varlen.interop.torch_pack import ragged2padded
+        from varlen.backends.torch.pack import ragged2padded
 
         return cls._make(*ragged2padded(ragged.values, level, ties, fill, max_bytes))
 
@@ -212,7 +214,7 @@ class Padded(PaddedFace):
         if isinstance(self._data, np.ndarray):
             values, level = _core.padded2ragged(self._data, *self._fields)
         else:
-            from varlen.interop.torch_pack import padded2ragged
+            from varlen.backends.torch.pack import padded2ragged
 
             values, level = padded2ragged(self._data, *self._fields)
         return Ragged._make(values, (level,))
@@ -257,7 +259,7 @@ class Padded(PaddedFace):
         >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_packed_sequence().batch_sizes
         tensor([2, 1])
         """
-        from varlen.interop.torch_pack import to_packed_sequence
+        from varlen.backends.torch.pack import to_packed_sequence
 
         return to_packed_sequence(self, empty)
 
@@ -273,7 +275,7 @@ class Padded(PaddedFace):
         tensor([[1, 3],
                 [2, 0]])
         """
-        from varlen.interop.torch_pack import from_packed_sequence
+        from varlen.backends.torch.pack import from_packed_sequence
 
         return cls.from_packed(*from_packed_sequence(packed_sequence))
 
@@ -286,7 +288,7 @@ class Padded(PaddedFace):
         >>> p.copy().equals(p)
         True
         """
-        return self._make(copied(self._data), *self._fields)
+        return self._make(copy_of(self._data), *self._fields)
 
     __copy__ = copy
 
@@ -310,7 +312,7 @@ class Padded(PaddedFace):
         if isinstance(data, np.ndarray):
             data = data.take(columns, axis=1)
         else:
-            from varlen.interop.torch import tensor_of
+            from varlen.backends.torch.memory import tensor_of
 
             data = data.index_select(1, tensor_of(columns).to(data.device))
         sizes = np.searchsorted(-lengths, -np.arange(steps))
@@ -342,7 +344,7 @@ class Padded(PaddedFace):
         return self.equals(other) if isinstance(other, Padded) else NotImplemented
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), packed(self._data), *self._fields)
+        return _restore, (type(self), to_state(self._data), *self._fields)
 
     def __repr__(self) -> str:
         from varlen.display.text import padded
@@ -392,4 +394,4 @@ def _zeros(values: Values, shape: tuple[int, ...]) -> Values:
 
 
 def _restore(kind: type[Padded], data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Padded:
-    return kind(unpacked(data), size_at_t, lengths, indices)
+    return kind(from_state(data), size_at_t, lengths, indices)

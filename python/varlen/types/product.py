@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.types.arguments import unmasked
-from varlen.types.levels import difference, same
+from varlen.arguments import unmasked
+from varlen.backends.values import as_values, is_tensor
+from varlen.levels import describe_difference, same_levels
 from varlen.types.ragged import Ragged
-from varlen.types.values import as_values, is_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from varlen.types.levels import Levels
+    from varlen.levels import Levels
 
     Ints = NDArray[np.int64]
 
@@ -103,8 +103,8 @@ def _flat(a: Ragged, b: Any) -> Ragged:
     if values.shape[-1] != size:
         raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")
     values, b = _of_one_kind(values, b)
-    made = values.reshape(math.prod(values.shape[:-1]), size) @ b
-    return a._make(made.reshape(*values.shape[:-1], *b.shape[1:]), levels)
+    result = values.reshape(math.prod(values.shape[:-1]), size) @ b
+    return a._make(result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
 
 
 @dataclass
@@ -178,8 +178,8 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
 
 def _by_sequence(A: _Operand, B: _Operand) -> Any:
     above = A.above if A.above is not None else B.above or ()
-    if B.above is not None and not same(above, B.above):
-        raise ValueError(f"b: nests otherwise than a: {difference(above, B.above)}")
+    if B.above is not None and not same_levels(above, B.above):
+        raise ValueError(f"b: nests otherwise than a: {describe_difference(above, B.above)}")
     n, count = len(A.blocks.rows), len(B.blocks.rows)
     if n != count:
         raise ValueError(f"b: has {count} matrices, a has {n}")
@@ -194,19 +194,19 @@ def _by_sequence(A: _Operand, B: _Operand) -> Any:
     ta, tb = A.blocks.transposed, B.blocks.transposed
     one, two = Blocks(*((K, P) if ta else (P, K)), ta), Blocks(*((K, Q)[::-1] if tb else (K, Q)), tb)
     if is_tensor(a):
-        from varlen.interop.torch_product import product as of_tensors
+        from varlen.backends.torch.product import product as of_tensors
 
-        made = of_tensors(a, one, b, two)
+        result = of_tensors(a, one, b, two)
     else:
-        made = product(a, one, b, two, _empty, np.matmul)
+        result = product(a, one, b, two, _empty, np.matmul)
     p, q = A.sizes[0], B.sizes[1]
     if p is not None and q is not None:
-        block = made.reshape(n, p, q)
+        block = result.reshape(n, p, q)
         return Ragged._make(block, above) if above else block
     by_rows = A.by_rows if A.by_rows is not None and not ta else Level.from_lengths(P)
     if q is not None:
-        return Ragged._make(made.reshape(by_rows.total, q), (*above, by_rows))
-    return Ragged._make(made, (*above, by_rows, Level.from_lengths(Q[by_rows.row_ids])))
+        return Ragged._make(result.reshape(by_rows.total, q), (*above, by_rows))
+    return Ragged._make(result, (*above, by_rows, Level.from_lengths(Q[by_rows.row_ids])))
 
 
 def product(
@@ -235,14 +235,14 @@ def product(
         a = _picked(a, sizes[0], order)
         b = a if same_rows else _picked(b, sizes[1], order)
         sizes = sizes[:, order]
-    made = empty(int(sizes[2].sum()), a)
+    result = empty(int(sizes[2].sum()), a)
     ends = np.concatenate((np.zeros((3, 1), np.int64), np.cumsum(sizes, axis=1)), axis=1)[:, cuts]
     runs = np.concatenate((ends[:, :-1], ends[:, 1:], shapes[:, cuts[:-1]], np.diff(cuts)[None]))
     ta, tb = A.transposed, B.transposed
     for a0, b0, c0, a1, b1, c1, p, k, q, count in runs.T.tolist():
         if c0 == c1:
             continue
-        x, y, z = a[a0:a1], b[b0:b1], made[c0:c1]
+        x, y, z = a[a0:a1], b[b0:b1], result[c0:c1]
         if count == 1:
             x = x.reshape(k, p).T if ta else x.reshape(p, k)
             y = y.reshape(q, k).T if tb else y.reshape(k, q)
@@ -251,7 +251,7 @@ def product(
         x = x.reshape(count, k, p).swapaxes(1, 2) if ta else x.reshape(count, p, k)
         y = y.reshape(count, q, k).swapaxes(1, 2) if tb else y.reshape(count, k, q)
         multiply(x, y, out=z.reshape(count, p, q))
-    return _picked(made, sizes[2], np.argsort(order)) if together else made
+    return _picked(result, sizes[2], np.argsort(order)) if together else result
 
 
 def _empty(count: int, like: Any) -> Any:
@@ -273,7 +273,7 @@ def _picked(flat: Any, sizes: Ints, order: Ints) -> Any:
 def _of_one_kind(a: Any, b: Any) -> tuple[Any, Any]:
     """Both arrays, or both tensors of one dtype on one device."""
     if is_tensor(a) or is_tensor(b):
-        from varlen.interop.torch_product import of_one_kind
+        from varlen.backends.torch.product import of_one_kind
 
         return of_one_kind(a, b)
     dtype = np.result_type(a, b)

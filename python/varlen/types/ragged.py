@@ -9,12 +9,14 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from varlen import _core
+from varlen.arguments import as_dtype
+from varlen.backends.values import as_values, copy_of, device_of, from_state, like, to_state
+from varlen.levels import Levels, check_levels, levels_from, same_levels
+from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, indexing
-from varlen.types.arguments import a_dtype
 from varlen.types.choosing import Choosing
+from varlen.types.constructors import Doors
 from varlen.types.counting import Counting
-from varlen.types.doors import Doors
-from varlen.types.levels import Levels, check, levels_from, same
 from varlen.types.lod import Lod
 from varlen.types.nesting import Nesting
 from varlen.types.ordering import Ordering
@@ -26,16 +28,16 @@ from varlen.types.softmaxes import Softmaxes
 from varlen.types.stepping import Stepping
 from varlen.types.tensor_face import TensorFace
 from varlen.types.thinc_face import RaggedFace
-from varlen.types.values import as_values, copied, device_of, like, packed, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
 
     Ints = NDArray[np.int64]
 
 
+@container("Ragged")
 class Ragged(
     Choosing, Counting, Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts,
     Softmaxes, Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
@@ -279,7 +281,7 @@ class Ragged(
         """
         pad: Callable[..., Any] = _core.pad
         if not isinstance(self._values, np.ndarray):
-            from varlen.interop.torch import pad
+            from varlen.backends.torch.memory import pad
         return pad(
             self._values, self._levels, padding_side, fill, mask, max_len, truncate, out, dtype,
             pad_to_multiple, max_bytes,
@@ -295,10 +297,10 @@ class Ragged(
         """
         values = self._values
         if isinstance(values, np.ndarray):
-            return self._make(values.astype(a_dtype(dtype, "dtype")), self._levels)
-        from varlen.interop import torch_cast
+            return self._make(values.astype(as_dtype(dtype, "dtype")), self._levels)
+        from varlen.backends.torch import cast as torch_cast
 
-        return self._make(values.to(torch_cast.a_dtype(dtype), copy=True), self._levels)
+        return self._make(values.to(torch_cast.as_dtype(dtype), copy=True), self._levels)
 
     def copy(self) -> Ragged:
         """Values of its own; levels, which cannot change, are shared.
@@ -309,7 +311,7 @@ class Ragged(
         >>> r.copy().equals(r)
         True
         """
-        return self._make(copied(self._values), self._levels)
+        return self._make(copy_of(self._values), self._levels)
 
     def __copy__(self) -> Ragged:
         return self.copy()
@@ -318,7 +320,7 @@ class Ragged(
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), packed(self._values), self._levels)
+        return _restore, (type(self), to_state(self._values), self._levels)
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Ragged that nests alike and holds equal values; dtypes may differ.
@@ -334,7 +336,7 @@ class Ragged(
         >>> r.equals(vl.Ragged([3.0, 1.0], [2])), r.equals(vl.Ragged([3, 1], [1, 1]))
         (True, False)
         """
-        if not isinstance(other, Ragged) or not same(self._levels, other._levels):
+        if not isinstance(other, Ragged) or not same_levels(self._levels, other._levels):
             return False
         return arithmetic.equal_values(self._values, other._values, equal_nan)
 
@@ -356,6 +358,6 @@ class Ragged(
 
 
 def _restore(kind: type[Ragged], values: Values, levels: Levels) -> Ragged:
-    values = unpacked(values)
-    check(len(values), levels)
+    values = from_state(values)
+    check_levels(len(values), levels)
     return kind._make(values, levels)

@@ -8,9 +8,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.types.arguments import whole
-from varlen.types.levels import Levels, each_level
-from varlen.types.values import as_ints
+from varlen.arguments import as_int
+from varlen.backends.values import as_ints
+from varlen.levels import Levels, each_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,9 +95,9 @@ class RankTable:
     @classmethod
     def _make(cls, level: Level, fields: Fields, outer: Levels = (), presorted: bool = False) -> Self:
         """Of parts that are known to fit."""
-        made = object.__new__(cls)
-        made._set(level, fields, outer, presorted)
-        return made
+        result = object.__new__(cls)
+        result._set(level, fields, outer, presorted)
+        return result
 
     @classmethod
     def of(cls, level: Level, order: Any = "stable", outer: Levels = ()) -> Self:
@@ -220,7 +220,7 @@ class RankTable:
         >>> [vl.RankTable([3, 1]).active(t) for t in range(4)]
         [2, 1, 1, 0]
         """
-        at = whole(t, "t")
+        at = as_int(t, "t")
         return int(self.size_at_t[at]) if at < len(self.size_at_t) else 0
 
     def __len__(self) -> int:

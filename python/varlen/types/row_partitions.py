@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import axis_of, listed, whole, with_room
-from varlen.types.levels import level_from, nested_levels, under
-from varlen.types.values import as_ints, as_values
+from varlen.arguments import as_int, as_list, axis_of, fits_memory
+from varlen.backends.values import as_ints, as_values
+from varlen.levels import level_from, nested_levels
+from varlen.ops.inputs import nest_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
     Ints = NDArray[np.int64]
 
@@ -153,15 +154,15 @@ class RowPartitions:
         [[[7, 8], []], [[9], []]]
         """
         values = _rows(values)
-        length, rows = whole(uniform_row_length, "uniform_row_length"), len(values)
-        count = rows // max(length, 1) if nrows is None else whole(nrows, "nrows")
+        length, rows = as_int(uniform_row_length, "uniform_row_length"), len(values)
+        count = rows // max(length, 1) if nrows is None else as_int(nrows, "nrows")
         count = 0 if nrows is None and length == 0 else count
         if count * length != rows:
             raise ValueError(
                 f"uniform_row_length: {count} sequences of {length} make {count * length}, "
                 f"but there are {rows} values"
             )
-        level = Level.from_lengths(np.full(with_room(count, "nrows"), length))
+        level = Level.from_lengths(np.full(fits_memory(count, "nrows"), length))
         return cls._with_level(values, level, "uniform_row_length")
 
     @classmethod
@@ -182,7 +183,7 @@ class RowPartitions:
         """
         name = "nested_row_splits"
         return cls._make(
-            *under(flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name)
+            *nest_rows(flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name)
         )
 
     @classmethod
@@ -201,7 +202,7 @@ class RowPartitions:
         """
         name = "nested_row_lengths"
         return cls._make(
-            *under(flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name)
+            *nest_rows(flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name)
         )
 
     @classmethod
@@ -227,19 +228,19 @@ class RowPartitions:
         [[[7, 8]], [[9], []]]
         """
         name, counts_name = "nested_value_rowids", "nested_nrows"
-        ids = listed(nested_value_rowids, name, "arrays, one a level")
-        counts = [None] * len(ids) if nested_nrows is None else listed(nested_nrows, counts_name, "numbers")
+        ids = as_list(nested_value_rowids, name, "arrays, one a level")
+        counts = [None] * len(ids) if nested_nrows is None else as_list(nested_nrows, counts_name, "numbers")
         if len(counts) != len(ids):
             raise ValueError(f"{counts_name}: {len(counts)} numbers for {len(ids)} levels")
         levels: list[Any] = []
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
             above = levels[-1].total if levels and nested_nrows is None else count
             levels.append(_by_ids(item, above, f"{name}[{d}]", f"{counts_name}[{d}]"))
-        return cls._make(*under(flat_values, nested_levels(levels, Level.from_lengths, name), name))
+        return cls._make(*nest_rows(flat_values, nested_levels(levels, Level.from_lengths, name), name))
 
     @classmethod
     def _with_level(cls, values: Any, level: Level, argument: str) -> Self:
-        return cls._make(*under(values, (level,), argument))
+        return cls._make(*nest_rows(values, (level,), argument))
 
     @property
     def flat_values(self) -> Any:
@@ -364,5 +365,5 @@ def _rows(values: Any) -> Any:
 
 
 def _by_ids(ids: Any, count: Any, argument: str, count_name: str) -> Level:
-    sequences = -1 if count is None else whole(count, count_name)
+    sequences = -1 if count is None else as_int(count, count_name)
     return level_from(ids, lambda x: Level.from_row_ids(as_ints(x), sequences), argument)

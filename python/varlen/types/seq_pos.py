@@ -8,8 +8,8 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.types.arguments import whole
-from varlen.types.levels import Levels, over_rows
+from varlen.arguments import as_int
+from varlen.levels import Levels, levels_over_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def starts_of(levels: Levels) -> tuple[Ints, Level]:
     >>> starts, vectors.lengths
     (array([0, 7, 0, 3, 0]), array([2, 2, 1]))
     """
-    over = over_rows(levels)
+    over = levels_over_rows(levels)
     starts = [over[0].offsets[:-1]]
     for above, parents, children in zip(levels, over, over[1:], strict=False):
         starts.append(children.offsets[:-1] - parents.offsets[above.row_ids])
@@ -46,7 +46,7 @@ def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
     """
     starts, vectors = _vectors(start_poses)
     count = len(vectors)
-    dims = 0 if dim is None else whole(dim, "dim", 1)
+    dims = 0 if dim is None else as_int(dim, "dim", 1)
     if dims > DEEPEST:
         raise ValueError(f"dim: expected at most {DEEPEST}, got {dims}")
     levels: list[Level] = []

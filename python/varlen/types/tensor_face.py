@@ -9,10 +9,11 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
+from varlen.arguments import as_int, as_list, axis_of, fits_memory
+from varlen.backends.values import as_ints, as_values, row_as
+from varlen.levels import flatten_levels, level_from
+from varlen.ops.inputs import nest_rows
 from varlen.types import dense
-from varlen.types.arguments import axis_of, listed, whole, with_room
-from varlen.types.levels import composed, level_from, under
-from varlen.types.values import as_ints, as_values, row_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
-    from varlen.types.values import Values
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 
 class TensorFace:
@@ -84,7 +85,7 @@ class TensorFace:
         if lengths is not None and padding is not None:
             raise ValueError("lengths, padding: give one of them at most")
         block = as_values(tensor, "tensor")
-        depth = whole(ragged_rank, "ragged_rank", 1)
+        depth = as_int(ragged_rank, "ragged_rank", 1)
         if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):
             if depth not in (1, len(lengths)):
                 raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
@@ -134,12 +135,12 @@ class TensorFace:
         count = sizes[0]
         r = self if count is None else self[:count]
         if count is not None and count > len(r._levels[0]):
-            missing = np.zeros(with_room(count, "shape") - len(r._levels[0]), np.int64)
+            missing = np.zeros(fits_memory(count, "shape") - len(r._levels[0]), np.int64)
             outer = Level.from_lengths(np.concatenate((r._levels[0].lengths, missing)))
             r = self._make(r._values, (outer, *r._levels[1:]))
         pad: Any = _core.pad
         if not isinstance(r._values, np.ndarray):
-            from varlen.interop.torch import pad
+            from varlen.backends.torch.memory import pad
         # As wide as any sequence is, those too that `shape` leaves out.
         pairs = zip(sizes[1:], levels, strict=False)
         wide = [each.longest if size is None else size for size, each in pairs]
@@ -165,7 +166,7 @@ class TensorFace:
             return sizes
         if np.ndim(axis) == 0:
             return int(sizes[axis_of(axis, self.ndim)])
-        return sizes[[axis_of(each, self.ndim) for each in listed(axis, "axis", "ints")]]
+        return sizes[[axis_of(each, self.ndim) for each in as_list(axis, "axis", "ints")]]
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values.
@@ -204,7 +205,7 @@ class TensorFace:
         if outer == 0:
             levels = levels[inner:]
         elif outer < inner:
-            levels = (*levels[: outer - 1], composed(levels[outer - 1 : inner]), *levels[inner:])
+            levels = (*levels[: outer - 1], flatten_levels(levels[outer - 1 : inner]), *levels[inner:])
         return self._make(values, levels) if levels else values
 
     def expand_dims(self, axis: int) -> Self:
@@ -221,7 +222,7 @@ class TensorFace:
         >>> r.expand_dims(0).to_list(), r.expand_dims(1).to_list(), r.expand_dims(2).to_list()
         ([[[3, 1], [4]]], [[[3, 1]], [[4]]], [[[3], [1]], [[4]]])
         """
-        at, levels, values = whole(axis, "axis", -(2**63)), self._levels, self._values
+        at, levels, values = as_int(axis, "axis", -(2**63)), self._levels, self._values
         if not -self.ndim - 1 <= at <= self.ndim:
             raise ValueError(f"axis: {at} is out of range for a new one beside {self.ndim}")
         at %= self.ndim + 1
@@ -249,7 +250,7 @@ class TensorFace:
         >>> r.with_values([7, 8, 9]).to_list()
         [[7, 8], [9]]
         """
-        return self._make(*under(new_values, self._levels[:1], "new_values"))
+        return self._make(*nest_rows(new_values, self._levels[:1], "new_values"))
 
     def with_flat_values(self, new_values: Any) -> Self:
         """Other values in all levels, which are shared; a Ragged's sequences become the rows.
@@ -264,14 +265,14 @@ class TensorFace:
         >>> vl.Ragged([3, 1, 4], [2, 1]).with_flat_values([[7], [8], [9]]).to_list()
         [[[7], [8]], [[9]]]
         """
-        return self._make(*under(new_values, self._levels, "new_values"))
+        return self._make(*nest_rows(new_values, self._levels, "new_values"))
 
 
 def _sizes(shape: Any, axes: int) -> list[int | None]:
-    given = listed(shape, "shape", "sizes")
+    given = as_list(shape, "shape", "sizes")
     if len(given) != axes:
         raise ValueError(f"shape: {len(given)} sizes for {axes} axes")
-    return [None if size is None else whole(size, "shape") for size in given]
+    return [None if size is None else as_int(size, "shape") for size in given]
 
 
 def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:

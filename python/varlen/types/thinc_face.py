@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.types.values import as_ints
+from varlen.backends.values import as_ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.types.levels import Levels
+    from varlen.levels import Levels
 
     Int32s = NDArray[np.int32]
 
@@ -117,7 +117,7 @@ class RaggedFace:
         >>> vl.Ragged([[3.0], [1.0]], [0, 2]).to_thinc().lengths  # doctest: +SKIP
         array([0, 2], dtype=int32)
         """
-        from varlen.interop.thinc_convert import ragged
+        from varlen.thinc.convert import ragged
 
         return ragged(self)
 
@@ -166,7 +166,7 @@ class PaddedFace:
         >>> vl.Padded.from_list([[[1.0]], [[2.0]]]).to_thinc().indices  # doctest: +SKIP
         array([1, 0], dtype=int32)
         """
-        from varlen.interop.thinc_convert import padded
+        from varlen.thinc.convert import padded
 
         return padded(self)
 
@@ -191,7 +191,7 @@ class PairsFace:
         >>> vl.Pairs.from_thinc(vl.Pairs([3, 1], [4, 1])).one
         [3, 1]
         """
-        from varlen.interop.thinc_convert import from_any
+        from varlen.thinc.convert import from_any
 
         return cls(*map(from_any, _fields(pairs, "pairs", "one", "two")))
 
@@ -208,7 +208,7 @@ class PairsFace:
         >>> vl.Pairs([3, 1], [4, 1]).to_thinc().one  # doctest: +SKIP
         [3, 1]
         """
-        from varlen.interop.thinc_convert import pairs
+        from varlen.thinc.convert import pairs
 
         return pairs(self)
 

@@ -183,9 +183,11 @@ class BatchPlan {
   void enter();
   void cut_windows();
   void measure(bool measured);
+  void own_levels();
   void check_values() const;
   void check_runs(std::size_t key, const std::vector<Feed>& feeds, const Range* ranges) const;
   void settle_sizes();
+  void measure_kept();
 
   // Which outputs, and what is written into each: batch_outputs.cpp.
   void add_outputs();
@@ -208,10 +210,10 @@ class BatchPlan {
     return b_.options_.flatten && b_.keys_[key].dim > 0 && b_.keys_[key].dim < b_.depth_;
   }
   [[nodiscard]] Padding how(const std::byte* pattern, const Convert& convert = {}) const noexcept {
-    return {b_.options_.side, b_.options_.cut, pattern, 0, stores_, convert};
+    return {b_.options_.side, b_.options_.cut, pattern, 0, stores_, keeps_.data(), convert};
   }
-  /// What every run gives a rectangle; `feeds` null: a mask.
-  [[nodiscard]] Scratch<Segment> segments(const Feeds* feeds) const;
+  /// What every run gives a rectangle of so many ragged axes; `feeds` null: a mask.
+  [[nodiscard]] Scratch<Segment> segments(const Feeds* feeds, int axes) const;
   /// One value a row of the batch.
   void outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const;
   /// All runs of a key, `width` bytes a row; `between` is what spreading leaves.
@@ -236,8 +238,11 @@ class BatchPlan {
   std::vector<Scratch<std::int64_t>> run_ends_;    ///< [axis]: rows in runs [0, i]
   Scratch<std::int64_t> sums_;                     ///< what row_ends looks at, where a row has several runs
   const std::int64_t* row_ends_ = nullptr;         ///< rows of axis 1 in batch rows [0, k]
+  std::vector<Scratch<std::int64_t>> own_ends_;    ///< [axis]: of the runs, where a source may be written to
+  std::vector<Offsets> own_levels_;                ///< [run][axis - 2]: views of them
   std::vector<std::vector<std::int64_t>> levels_;  ///< [axis]: ends of the batch's own level, where needed
   std::vector<std::int64_t> sizes_;                ///< slots of every ragged axis
+  std::vector<std::int64_t> keeps_;                ///< most rows of a sequence of every axis
   std::vector<BatchOutput> outputs_;
   std::vector<std::function<void()>> jobs_;
   std::int64_t bytes_ = 0;

@@ -23,7 +23,9 @@ class DensePlan {
   };
 
   /// max_sizes: most slots of each axis, below 0 as many as there are. empty_keys: keys without a leaf too.
-  DensePlan(const Joint& joint, const std::vector<std::int64_t>& max_sizes, bool masks, bool empty_keys);
+  /// cut: which end of a sequence goes.
+  DensePlan(const Joint& joint, const std::vector<std::int64_t>& max_sizes, Side cut, bool masks,
+            bool empty_keys);
 
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
   /// (rows, slots, ...): one number a dim, without the shape of a row.

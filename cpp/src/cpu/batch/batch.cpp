@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "support/ahead.hpp"
+#include "support/once.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen {
@@ -38,8 +39,8 @@ Status walk(const Nest& nest, int d, Range range, Range& below, std::int64_t& lo
     before = end;
   }
   if (!falls) return {};
-  std::int64_t i = range.begin;
-  while (level.end(i) >= level.start(i)) ++i;
+  std::int64_t i = range.begin;  // by now it may rise again, where another thread writes
+  while (i + 1 < range.end && level.end(i) >= level.start(i)) ++i;
   return {Code::decreasing, i, level.end(i)};
 }
 
@@ -51,8 +52,9 @@ Status batch_records(const Source* sources, std::int64_t source_count, const std
   const std::int64_t total = starts[source_count];
   std::int64_t s = 0;
   for (std::int64_t k = 0; k < n; ++k) {
-    const std::int64_t row = rows[k] < 0 ? rows[k] + total : rows[k];
-    if (row < 0 || row >= total) return {Code::index_out_of_range, k, rows[k]};
+    const std::int64_t given = read_once(rows + k);
+    const std::int64_t row = given < 0 ? given + total : given;
+    if (row < 0 || row >= total) return {Code::index_out_of_range, k, given};
     if (row < starts[s] || row >= starts[s + 1]) {
       s = std::upper_bound(starts, starts + source_count + 1, row) - starts - 1;
     }
@@ -72,8 +74,9 @@ Status batch_first(const Source& source, const std::int64_t* rows, std::int64_t 
   std::int64_t sum = 0;
   for (std::int64_t k = 0; k < n; ++k) {
     if (k + kAhead < n && rows[k + kAhead] < total) prefetch(level.ends, first + rows[k + kAhead], 8);
-    const std::int64_t row = rows[k] < 0 ? rows[k] + total : rows[k];
-    if (row < 0 || row >= total) return {Code::index_out_of_range, k, rows[k]};
+    const std::int64_t given = read_once(rows + k);
+    const std::int64_t row = given < 0 ? given + total : given;
+    if (row < 0 || row >= total) return {Code::index_out_of_range, k, given};
     const Range record{first + row, first + row + 1};
     if (records != nullptr) records[k] = record;
     const Status status = below_of(nest, 0, record, below[k]);
@@ -184,6 +187,34 @@ void batch_level(const Runs& runs, int d, const Range* above, const Range* below
     const Offsets& level = runs.source(i).nest.levels[d];
     const std::int64_t shift = below[i].begin - total;
     for (std::int64_t j = above[i].begin; j < above[i].end; ++j) *out++ = level.end(j) - shift;
+    total += below[i].size();
+  }
+}
+
+Status batch_own_ends(const Runs& runs, int d, const Range* above, const Range* below, std::int64_t* own,
+                      Place& place) noexcept {
+  for (std::int64_t i = 0; i < runs.count; ++i) {
+    const Offsets& level = runs.source(i).nest.levels[d];
+    std::int64_t before = below[i].begin;
+    for (std::int64_t j = above[i].begin; j < above[i].end; ++j) {
+      const std::int64_t end = read_once(level.ends + j);
+      const bool is_last = j + 1 == above[i].end;
+      if (end < before || end > below[i].end || (is_last && end != below[i].end)) {
+        place = {i, d + 1};
+        return {Code::decreasing, j, end};
+      }
+      *own++ = end - below[i].begin;
+      before = end;
+    }
+  }
+  return {};
+}
+
+void batch_own_level(std::int64_t count, const Range* above, const Range* below, const std::int64_t* own,
+                     std::int64_t* out) noexcept {
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t j = above[i].begin; j < above[i].end; ++j) *out++ = *own++ + total;
     total += below[i].size();
   }
 }

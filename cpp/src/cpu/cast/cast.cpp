@@ -30,6 +30,23 @@ void run(const std::byte* __restrict in, std::int64_t count, const std::byte* na
   for (std::int64_t i = 0; i < count; ++i) write(out, i, convert<To>(read<From>(in, i)));
 }
 
+/// run, in short blocks: what a number was is still in the first cache when it is looked at again.
+template <class From, class To>
+bool run_checked(const std::byte* __restrict in, std::int64_t count, const std::byte* nan,
+                 std::byte* __restrict out) noexcept {
+  constexpr std::int64_t kBlock = 1024;
+  bool lost = false;
+  for (std::int64_t from = 0; from < count; from += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - from);
+    const std::byte* const block = in + from * static_cast<std::int64_t>(sizeof(From));
+    std::int64_t bad = 0;
+    for (std::int64_t i = 0; i < n; ++i) bad += overflows<To>(read<From>(block, i)) ? 1 : 0;
+    lost |= bad != 0;
+    run<From, To>(block, n, nan, out + from * static_cast<std::int64_t>(sizeof(To)));
+  }
+  return !lost;
+}
+
 template <class From>
 void run_nan(const std::byte* __restrict in, std::int64_t count, const std::byte* /*nan*/,
              std::byte* __restrict out) noexcept {
@@ -60,6 +77,28 @@ constexpr std::array<std::array<CastRun, kTypes>, kTypes> all_runs(std::index_se
 
 constexpr auto kRuns = all_runs(std::make_index_sequence<kTypes>{});
 
+// Null where nothing can be lost.
+template <class From, class To>
+constexpr CheckedRun checked_of() noexcept {
+  if constexpr (holds_all<From, To>()) {
+    return nullptr;
+  } else {
+    return &run_checked<From, To>;
+  }
+}
+
+template <class From, std::size_t... To>
+constexpr std::array<CheckedRun, kTypes> checked_from(std::index_sequence<To...> /*all*/) {
+  return {checked_of<From, std::tuple_element_t<To, Types>>()...};
+}
+
+template <std::size_t... From>
+constexpr std::array<std::array<CheckedRun, kTypes>, kTypes> all_checked(std::index_sequence<From...> all) {
+  return {checked_from<std::tuple_element_t<From, Types>>(all)...};
+}
+
+constexpr auto kChecked = all_checked(std::make_index_sequence<kTypes>{});
+
 }  // namespace
 
 std::int64_t size_of(Type type) noexcept {
@@ -74,6 +113,28 @@ Convert cast_of(Type from, Type to, const std::byte* nan) noexcept {
   if (!is_float(from)) nan = nullptr;
   if (from == to && nan == nullptr) return {};
   return {kRuns[number(from)][number(to)], size_of(from), size_of(to), nan};
+}
+
+bool may_overflow(Type from, Type to) noexcept {
+  return kChecked[number(from)][number(to)] != nullptr;
+}
+
+Convert checked_cast_of(Type from, Type to, const std::byte* nan, std::atomic<bool>* lost) noexcept {
+  Convert made = cast_of(from, to, nan);
+  made.checked = kChecked[number(from)][number(to)];
+  if (made.checked != nullptr) made.lost = lost;
+  return made;
+}
+
+bool are_plain_bools(const std::byte* in, std::int64_t count) noexcept {
+  constexpr std::int64_t kBlock = 4096;
+  for (std::int64_t from = 0; from < count; from += kBlock) {
+    const std::int64_t to = std::min(count, from + kBlock);
+    std::uint8_t seen = 0;
+    for (std::int64_t i = from; i < to; ++i) seen |= read<std::uint8_t>(in, i);
+    if (seen > 1) return false;
+  }
+  return true;
 }
 
 Convert nan_mask_of(Type from) noexcept {
@@ -92,7 +153,7 @@ void cast(const Convert& how, const std::byte* in, std::int64_t count, std::byte
     if (how.run == nullptr) {
       std::memcpy(to, from, static_cast<std::size_t>(some * how.from));
     } else {
-      how.run(from, some, how.nan, to);
+      how.apply(from, some, to);
     }
   });
 }

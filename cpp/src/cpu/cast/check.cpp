@@ -65,6 +65,7 @@ Status check_floats(Bounds to, bool skip_nan, const std::byte* in, std::int64_t 
 
 template <class T>
 Status check_from(Type to, bool skip_nan, const std::byte* in, std::int64_t count) noexcept {
+  if (is_float(to)) return check_finite_in<T>(to, in, count);
   if constexpr (std::is_same_v<T, Bool>) {
     return {};
   } else if constexpr (kFloat<T>) {
@@ -72,6 +73,23 @@ Status check_from(Type to, bool skip_nan, const std::byte* in, std::int64_t coun
   } else {
     return check_integers<T>(bounds_of(to), in, count);
   }
+}
+
+/// For a To that holds less: what would become infinite does not fit.
+template <class From, class To>
+Status check_finite(const std::byte* in, std::int64_t count) noexcept {
+  if constexpr (holds_all<From, To>()) {
+    return {};
+  } else {
+    return first_bad<From>(in, count, [](From x) { return !overflows<To>(x); });
+  }
+}
+
+template <class From>
+Status check_finite_in(Type to, const std::byte* in, std::int64_t count) noexcept {
+  if (to == Type::f16) return check_finite<From, Half>(in, count);
+  if (to == Type::bf16) return check_finite<From, BFloat>(in, count);
+  return to == Type::f32 ? check_finite<From, float>(in, count) : Status{};
 }
 
 using Check = Status (*)(Type, bool, const std::byte*, std::int64_t) noexcept;
@@ -86,7 +104,7 @@ constexpr auto kChecks = all_checks(std::make_index_sequence<kTypes>{});
 }  // namespace
 
 Status cast_check(Type from, Type to, bool skip_nan, const std::byte* in, std::int64_t count) noexcept {
-  if (from == to || is_float(to)) return {};
+  if (from == to || (is_float(to) && !may_overflow(from, to))) return {};
   return kChecks[number(from)](to, skip_nan, in, count);
 }
 

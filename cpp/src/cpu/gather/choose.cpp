@@ -3,6 +3,7 @@
 #include <array>
 
 #include "support/ahead.hpp"
+#include "support/once.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/gather.hpp"
 #include "varlen/pool.hpp"
@@ -16,10 +17,6 @@ constexpr std::int64_t wrapped(std::int64_t i, std::int64_t count) noexcept {
   return i < 0 ? i + count : i;
 }
 
-constexpr bool inside(std::int64_t i, std::int64_t count) noexcept {
-  return static_cast<std::uint64_t>(i) < static_cast<std::uint64_t>(count);
-}
-
 /// gather_sequences of [begin, end), with ends counted from 0 at begin.
 Status pick(Offsets level, const std::int64_t* index, std::int64_t begin, std::int64_t end, Range* ranges,
             std::int64_t* ends) noexcept {
@@ -29,8 +26,8 @@ Status pick(Offsets level, const std::int64_t* index, std::int64_t begin, std::i
   with_lookahead(
       begin, end, kOffsetsAhead, [&](std::int64_t k) { prefetch(level.ends, wrapped(index[k], count), 8); },
       [&](std::int64_t k) {
-        const std::int64_t i = wrapped(index[k], count);
-        if (!inside(i, count)) {
+        const std::int64_t i = wrapped(read_once(index + k), count);
+        if (!is_inside(i, count)) {
           if (status.ok()) status = {Code::index_out_of_range, k, index[k]};
           return;
         }
@@ -46,8 +43,8 @@ Status pick(Offsets level, const std::int64_t* index, std::int64_t begin, std::i
 
 Status gather_index(const std::int64_t* index, std::int64_t n, std::int64_t count, Range* ranges) noexcept {
   for (std::int64_t k = 0; k < n; ++k) {
-    const std::int64_t i = wrapped(index[k], count);
-    if (!inside(i, count)) return {Code::index_out_of_range, k, index[k]};
+    const std::int64_t i = wrapped(read_once(index + k), count);
+    if (!is_inside(i, count)) return {Code::index_out_of_range, k, index[k]};
     ranges[k] = {i, i + 1};
   }
   return {};
@@ -59,13 +56,14 @@ std::int64_t gather_count(const std::uint8_t* mask, std::int64_t n) noexcept {
   return count;
 }
 
-void gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t* index) noexcept {
+std::int64_t gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t count,
+                         std::int64_t* index) noexcept {
   std::int64_t at = 0;
-  for (std::int64_t i = 0; i < n;
-       ++i) {  // always written, kept where the mask says so: nothing to mispredict
-    index[at] = i;
+  for (std::int64_t i = 0; i < n && at <= count; ++i) {
+    index[at] = i;  // always written, kept where the mask says so: nothing to mispredict
     at += mask[i] != 0 ? 1 : 0;
   }
+  return std::min(at, count);
 }
 
 Slice::Pick Slice::of(std::int64_t length) const noexcept {
@@ -136,7 +134,7 @@ void gather_strided(const Range* ranges, const std::int64_t* ends, std::int64_t 
 Status gather_column(const Range* ranges, std::int64_t n, std::int64_t at, std::int64_t* index) noexcept {
   for (std::int64_t k = 0; k < n; ++k) {
     const std::int64_t i = wrapped(at, ranges[k].size());
-    if (!inside(i, ranges[k].size())) return {Code::index_out_of_range, k, ranges[k].size()};
+    if (!is_inside(i, ranges[k].size())) return {Code::index_out_of_range, k, ranges[k].size()};
     index[k] = ranges[k].begin + i;
   }
   return {};

@@ -44,8 +44,8 @@ Status joint_ends(Offsets level, Range rows, std::int64_t shift, std::int64_t* o
         static_cast<std::int64_t>(static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(shift));
   }
   if (!bad) return {};
-  std::int64_t i = rows.begin;
-  while (level.end(i) >= level.start(i)) ++i;
+  std::int64_t i = rows.begin;  // by now it may rise again, where another thread writes
+  while (i + 1 < rows.end && level.end(i) >= level.start(i)) ++i;
   return {Code::decreasing, i, level.end(i)};
 }
 

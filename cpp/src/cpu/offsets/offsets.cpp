@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/once.hpp"
+
 namespace varlen {
 namespace {
 
@@ -19,7 +21,7 @@ Status offsets_from_row_ids(const std::int64_t* row_ids, std::int64_t total, std
   std::int64_t row = 0;
   offsets[0] = 0;
   for (std::int64_t j = 0; j < total; ++j) {
-    const std::int64_t id = row_ids[j];
+    const std::int64_t id = read_once(row_ids + j);
     if (id < 0 || id >= n) return {Code::row_ids_range, j, id};
     if (id < row) return {Code::row_ids_unsorted, j, id};
     while (row < id) offsets[++row] = j;

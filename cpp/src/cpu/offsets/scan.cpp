@@ -8,6 +8,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "support/once.hpp"
 #include "support/wide.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/offsets.hpp"
@@ -18,22 +19,6 @@ namespace {
 
 // Long enough to fill the pipeline, short enough that a failed block is found again at once.
 constexpr std::int64_t kBlock = 1024;
-
-template <class T>
-Status first_bad_length(const T* lengths, std::int64_t begin, std::int64_t end, std::int64_t sum) noexcept {
-  for (std::int64_t i = begin; i < end; ++i) {
-    if constexpr (std::is_signed_v<T>) {
-      if (lengths[i] < 0) return {Code::negative_length, i, static_cast<std::int64_t>(lengths[i])};
-    } else if constexpr (sizeof(T) == 8) {
-      if (lengths[i] > static_cast<T>(std::numeric_limits<std::int64_t>::max()))
-        return {Code::overflow, i, sum};
-    }
-    std::int64_t next = 0;
-    if (!checked_add(sum, static_cast<std::int64_t>(lengths[i]), next)) return {Code::overflow, i, sum};
-    sum = next;
-  }
-  return {};
-}
 
 /// What a scan carries from block to block. `seen` or-s the lengths of the block at hand.
 struct Scan {
@@ -55,6 +40,29 @@ struct Scan {
     }
   }
 };
+
+/// Scan::step with a look at every number, each read once.
+template <class T>
+Status scan_with_care(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t end,
+                      std::int64_t* ends) noexcept {
+  auto sum = static_cast<std::int64_t>(scan.sum);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const T given = read_once(lengths + i);
+    if constexpr (std::is_signed_v<T>) {
+      if (given < 0) return {Code::negative_length, i, static_cast<std::int64_t>(given)};
+    } else if constexpr (sizeof(T) == 8) {
+      if (given > static_cast<T>(std::numeric_limits<std::int64_t>::max())) return {Code::overflow, i, sum};
+    }
+    const auto length = static_cast<std::int64_t>(given);
+    std::int64_t next = 0;
+    if (!checked_add(sum, length, next)) return {Code::overflow, i, sum};
+    ends[i] = sum = next;
+    scan.longest = std::max(scan.longest, length);
+    scan.shortest = std::min(scan.shortest, length);
+  }
+  scan.sum = static_cast<std::uint64_t>(sum);
+  return {};
+}
 
 // Lengths below 2^52 under the exponent of 2^52 are doubles in the same order, and SSE2 has max and min of
 // doubles but not of 64-bit integers.
@@ -175,10 +183,9 @@ Status offsets_from_lengths(const T* lengths, std::int64_t n, std::int64_t* offs
     const Scan before = scan;
     scan_fast(scan, lengths, begin, end, offsets + 1);
     if (scan.seen >> kSmallBits != 0 || static_cast<std::int64_t>(scan.sum) < 0) {
-      const Status status = first_bad_length(lengths, begin, end, static_cast<std::int64_t>(before.sum));
-      if (!status.ok()) return status;
       scan = before;
-      scan.step(lengths, begin, end, offsets + 1);
+      const Status status = scan_with_care(scan, lengths, begin, end, offsets + 1);
+      if (!status.ok()) return status;
     }
   }
   if (stats != nullptr) *stats = n > 0 ? LevelStats{scan.longest, scan.shortest} : LevelStats{};

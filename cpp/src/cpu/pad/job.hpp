@@ -1,6 +1,7 @@
 // What one call pads: its shape, and what becomes of a row.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "varlen/pad.hpp"
@@ -13,6 +14,11 @@ struct PadJob {
   Padding how;
   std::int64_t width;  ///< bytes of a row as it is written
   bool mask;
+
+  /// Most rows of a sequence of an axis.
+  [[nodiscard]] std::int64_t most(int axis) const noexcept {
+    return how.keeps == nullptr ? sizes[axis] : std::min(sizes[axis], how.keeps[axis]);
+  }
 
   /// Bytes of one slot of an axis; axis -1 is a whole output row.
   [[nodiscard]] std::int64_t slot_bytes(int axis) const noexcept {

@@ -54,6 +54,7 @@ VARLEN_WIDE std::int64_t pad_medium(const SmallRows& job, const Pattern& fill, s
                                     const std::byte* limit) noexcept {
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.slots * width;
+  const std::int64_t most = job.most * width;
   const std::int64_t* const ends = job.level.ends;
   std::byte* at = out;
   std::int64_t i = job.rows.begin;
@@ -64,7 +65,7 @@ VARLEN_WIDE std::int64_t pad_medium(const SmallRows& job, const Pattern& fill, s
   std::int64_t start = i < job.rows.end ? job.level.start(i) : 0;
   for (; i < job.rows.end && limit - at >= row_bytes + kOver; ++i, at += row_bytes) {
     const std::int64_t have = (ends[i] - start) * width;
-    const std::int64_t bytes = std::min(have, row_bytes);
+    const std::int64_t bytes = std::min(have, most);
     const std::byte* in = job.data + (start - job.first) * width + (job.cut_left ? have - bytes : 0);
     if (job.end - in < bytes + kOver) break;
     start = ends[i];

@@ -55,8 +55,10 @@ void write(const PadJob& job, std::int64_t n, std::int64_t per_row, std::byte* o
 }
 
 /// Whether every sequence fills its slots, and the rows of values that they take together.
-bool is_full(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes, Range& taken) noexcept {
+bool is_full(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes,
+             const std::int64_t* keeps, Range& taken) noexcept {
   for (int d = 0; d < depth; ++d) {
+    if (keeps != nullptr && keeps[d] < sizes[d]) return false;
     if (rows.size() <= 0) return false;
     const Range below{levels[d].start(rows.begin), levels[d].end(rows.end - 1)};
     if (below.size() == 0 || below.size() != rows.size() * sizes[d]) return false;
@@ -71,12 +73,15 @@ bool is_full(const Offsets* levels, int depth, Range rows, const std::int64_t* s
 
 void write_levels(const Offsets* levels, int depth, Range rows, const Rows& values, const std::int64_t* sizes,
                   const Padding& how, bool mask, std::byte* out) noexcept {
-  if (Range all; rows.size() > 1 && is_full(levels, depth, rows, sizes, all)) {  // as one long sequence
+  if (Range all;
+      rows.size() > 1 && is_full(levels, depth, rows, sizes, how.keeps, all)) {  // as one long sequence
     const std::int64_t slots = all.size();
     const Offsets level{&slots, 1};
     const Rows from =
         mask ? values : Rows{values.data + all.begin * values.width, values.count - all.begin, values.width};
-    write_levels(&level, 1, {0, 1}, from, &slots, how, mask, out);
+    Padding whole = how;
+    whole.keeps = nullptr;
+    write_levels(&level, 1, {0, 1}, from, &slots, whole, mask, out);
     return;
   }
   const PadJob job{depth, sizes, how, mask ? 1 : how.convert.out_bytes(values.width), mask};
@@ -130,6 +135,27 @@ void pad_mask(const Offsets* levels, int depth, Range rows, const std::int64_t* 
 void pad_segments_mask(const Segment* segments, std::int64_t per_row, std::int64_t n, int depth,
                        const std::int64_t* sizes, Padding how, std::byte* out) noexcept {
   write_segments(segments, per_row, n, depth, sizes, for_mask(how), true, out);
+}
+
+namespace {
+
+void longest_kept(const Offsets* levels, int depth, Range rows, const std::int64_t* caps, Side cut,
+                  std::int64_t* sizes) noexcept {
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const std::int64_t have = levels[0].length(i);
+    const std::int64_t keep = std::min(have, caps[0]);
+    sizes[0] = std::max(sizes[0], keep);
+    const std::int64_t first = levels[0].start(i) + (cut == Side::left ? have - keep : 0);
+    if (depth > 1) longest_kept(levels + 1, depth - 1, {first, first + keep}, caps + 1, cut, sizes + 1);
+  }
+}
+
+}  // namespace
+
+void pad_kept_sizes(const Offsets* levels, int depth, Range rows, const std::int64_t* caps, Side cut,
+                    std::int64_t* sizes) noexcept {
+  std::fill_n(sizes, depth, 0);
+  longest_kept(levels, depth, rows, caps, cut, sizes);
 }
 
 std::int64_t past_caches_from() noexcept {

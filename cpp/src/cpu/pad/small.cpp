@@ -22,7 +22,7 @@ template <bool Left, bool Mask>
 void one_row(const SmallRows& job, std::int64_t i, std::byte* out) noexcept {
   const std::int64_t start = job.level.start(i);
   const std::int64_t have = job.level.end(i) - start;
-  const std::int64_t keep = std::min(have, job.slots);
+  const std::int64_t keep = std::min(have, job.most);
   const std::int64_t bytes = keep * job.width;
   const std::int64_t gap = (job.slots - keep) * job.width;
   std::byte* data = Left ? out + gap : out;
@@ -63,6 +63,7 @@ template <class V, int Vectors, bool Left, bool Mask>
   constexpr std::ptrdiff_t kVector = sizeof(V);
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.slots * width;
+  const std::int64_t most = job.most * width;
   const std::int64_t cut = job.cut_left ? -1 : 0;
   const Range whole = whole_rows<Left, Mask>(job, Vectors * kVector, out, limit);
   const std::int64_t* const ends = job.level.ends;
@@ -74,7 +75,7 @@ template <class V, int Vectors, bool Left, bool Mask>
   if constexpr (!Mask) std::memcpy(fill, job.fill, sizeof fill);
   for (; i < whole.end; ++i, out += row_bytes) {
     const std::int64_t have = (ends[i] - start) * width;
-    const std::int64_t bytes = std::min(have, row_bytes);
+    const std::int64_t bytes = std::min(have, most);
     start = ends[i];
     const std::byte* from = in;
     if constexpr (!Mask) {

@@ -39,6 +39,7 @@ class Walk {
     }
     if (axis == last_ && medium_) rows.begin = medium(levels[0], values, rows);
     const std::int64_t slots = job_.sizes[axis];
+    const std::int64_t most = job_.most(axis);
     const std::int64_t slot_bytes = job_.slot_bytes(axis);
     const bool left = job_.how.side == Side::left;
     const bool cut_left = job_.how.cut == Side::left;
@@ -46,7 +47,7 @@ class Walk {
     std::int64_t start = levels[0].start(rows.begin);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       const std::int64_t have = ends[i] - start;
-      const std::int64_t keep = std::min(have, slots);
+      const std::int64_t keep = std::min(have, most);
       const std::int64_t first = start + (cut_left ? have - keep : 0);
       const std::int64_t gap = (slots - keep) * slot_bytes;
       start = ends[i];
@@ -105,7 +106,7 @@ class Walk {
     std::int64_t have = 0;
     for (std::int64_t s = 0; s < count; ++s) have += segments[s].rows.size();
     const std::int64_t slots = job_.sizes[axis];
-    std::int64_t keep = std::min(have, slots);
+    std::int64_t keep = std::min(have, job_.most(axis));
     std::int64_t skip = job_.how.cut == Side::left ? have - keep : 0;
     const std::int64_t gap = (slots - keep) * job_.slot_bytes(axis);
     if (job_.how.side == Side::left && gap > 0) gap_of(gap);
@@ -142,7 +143,7 @@ class Walk {
     if (convert.run == nullptr) {
       out_.copy(in, bytes, values.data, values.data + values.count * values.width);
     } else if constexpr (std::is_same_v<Out, Cached>) {
-      convert.run(in, bytes / convert.to, convert.nan, out_.out);
+      convert.apply(in, bytes / convert.to, out_.out);
       out_.out += bytes;
     } else {
       converted(in, bytes / convert.to);
@@ -154,7 +155,7 @@ class Walk {
     const std::int64_t most = kScratch / convert.to;
     while (count > 0) {
       const std::int64_t some = std::min(count, most);
-      convert.run(in, some, convert.nan, scratch_);
+      convert.apply(in, some, scratch_);
       out_.copy(scratch_, some * convert.to, scratch_, scratch_ + sizeof scratch_);
       in += some * convert.from;
       count -= some;
@@ -176,6 +177,7 @@ class Walk {
             values.data + values.count * values.width,
             job_.width,
             job_.sizes[last_],
+            job_.most(last_),
             job_.how.side == Side::left,
             job_.how.cut == Side::left,
             job_.mask,
@@ -212,8 +214,8 @@ class Walk {
         continue;
       }
       while (next < rows.end && level.end(next) - first <= most) stop = level.end(next++);
-      convert.run(values.data + first * values.width, (stop - first) * job_.width / convert.to, convert.nan,
-                  scratch_ + kSmallRow);
+      convert.apply(values.data + first * values.width, (stop - first) * job_.width / convert.to,
+                    scratch_ + kSmallRow);
       some.rows = {i, next};
       some.first = first;
       put(some);

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "support/elements.hpp"
+#include "support/once.hpp"
 #include "support/sequences.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/scan.hpp"
@@ -99,9 +100,10 @@ void sum_places(const std::byte* dy, Range rows, std::int64_t columns, const std
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       for (std::int64_t k = 0; k < n; ++k) {
         const std::int64_t at = row * columns + c + k;
-        if (which[at] != places[k]) {
+        const std::int64_t place = read_once(which + at);
+        if (place != places[k]) {
           put(k);
-          places[k] = which[at];
+          places[k] = is_inside(place, rows.size()) ? place : -1;
           sums[k] = Acc(-0.0);
         }
         sums[k] += convert<Acc>(read<T>(dy, at));

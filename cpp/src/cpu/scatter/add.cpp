@@ -127,7 +127,7 @@ void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lo
     with_sum_type(type, [&](auto as) {
       using T = decltype(as);
       if constexpr (!kHalf<T>) {
-        direct_part(Table<T>{values, columns}, RowNumbers(lookups), each, lookups.count, {cut(c), cut(c + 1)},
+        direct_part(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count, {cut(c), cut(c + 1)},
                     table);
       }
     });

@@ -76,15 +76,15 @@ Status scatter_check(Lookups lookups, std::int64_t rows) noexcept {
   return {};
 }
 
-void gather_add(Type type, const std::byte* table, std::int64_t columns, Lookups lookups, std::int64_t n,
-                std::int64_t each, std::byte* out) noexcept {
+void gather_add(Type type, const std::byte* table, std::int64_t rows, std::int64_t columns, Lookups lookups,
+                std::int64_t n, std::int64_t each, std::byte* out) noexcept {
   const std::int64_t width = columns * size_of(type);
   if (n == 0 || width == 0) return;
   if (each == 0) {
     std::memset(out, 0, static_cast<std::size_t>(n * width));
     return;
   }
-  const RowNumbers places(lookups);
+  const RowNumbers places(lookups, rows);
   const std::int64_t chunks = std::min(n, chunks_for(n * (each + 1) * width));
   const auto cut = [&](std::int64_t c) { return n / chunks * c + std::min(c, n % chunks); };
   parallel(chunks, [&](std::int64_t c) {
@@ -95,8 +95,8 @@ void gather_add(Type type, const std::byte* table, std::int64_t columns, Lookups
 }
 
 void scatter_order(Lookups lookups, std::int64_t each, std::int64_t rows, std::int64_t* counts,
-                   Addition* additions) noexcept {
-  const RowNumbers places(lookups);
+                   std::int64_t* own, Addition* additions) noexcept {
+  const RowNumbers places(lookups, rows);
   const std::int64_t n = lookups.count;
   if (counts == nullptr) {
     for (std::int64_t k = 0; k < n; ++k) additions[k] = {places[k], k};
@@ -107,11 +107,14 @@ void scatter_order(Lookups lookups, std::int64_t each, std::int64_t rows, std::i
     return;
   }
   std::memset(counts, 0, static_cast<std::size_t>(rows + 1) * sizeof *counts);
-  for (std::int64_t k = 0; k < n; ++k) ++counts[places[k] + 1];
+  for (std::int64_t k = 0; k < n; ++k) {
+    own[k] = places[k];
+    ++counts[own[k] + 1];
+  }
   for (std::int64_t row = 0; row < rows; ++row) counts[row + 1] += counts[row];
   for (std::int64_t k = 0, from = 0; k < n; ++from) {
     for (const std::int64_t end = k + each; k < end; ++k) {
-      const std::int64_t to = places[k];
+      const std::int64_t to = own[k];
       additions[counts[to]++] = {to, from};
     }
   }

@@ -28,16 +28,19 @@ struct Table {
   }
 };
 
-/// Checked lookups: signs do not matter any more.
+/// Checked lookups in so many rows: signs do not matter any more. Another thread may have written there since,
+/// so what is no row by now is row 0: numbers come out wrong, and nothing else is touched.
 struct RowNumbers {
   const std::byte* data;
   bool is_wide;
+  std::uint64_t rows;
 
-  explicit RowNumbers(const Lookups& lookups) noexcept
-      : data(lookups.data), is_wide(size_of(lookups.type) == 8) {}
+  RowNumbers(const Lookups& lookups, std::int64_t count) noexcept
+      : data(lookups.data), is_wide(size_of(lookups.type) == 8), rows(static_cast<std::uint64_t>(count)) {}
 
   [[nodiscard]] std::int64_t operator[](std::int64_t i) const noexcept {
-    return is_wide ? read<std::int64_t>(data, i) : static_cast<std::int64_t>(read<std::uint32_t>(data, i));
+    const std::uint64_t row = is_wide ? read<std::uint64_t>(data, i) : read<std::uint32_t>(data, i);
+    return row < rows ? static_cast<std::int64_t>(row) : 0;
   }
 };
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "run.hpp"
+#include "support/once.hpp"
 
 namespace varlen {
 namespace {
@@ -55,15 +56,16 @@ void sort_in(const SortJob& job, Offsets kept, const SortRoom& room, std::byte* 
   });
 }
 
-/// Elements back to their places.
+/// Elements back to their places in a sequence of `length`; those that have none are left out.
 template <std::size_t kSize>
 void put(const std::byte* rows, std::int64_t columns, Range kept, const std::int64_t* places,
-         std::byte* out) noexcept {
+         std::int64_t length, std::byte* out) noexcept {
   for (std::int64_t r = kept.begin; r < kept.end; ++r) {
     for (std::int64_t c = 0; c < columns; ++c) {
       const std::int64_t at = r * columns + c;
-      if (places[at] < 0) continue;
-      std::memcpy(out + (places[at] * columns + c) * static_cast<std::int64_t>(kSize),
+      const std::int64_t place = read_once(places + at);
+      if (!is_inside(place, length)) continue;
+      std::memcpy(out + (place * columns + c) * static_cast<std::int64_t>(kSize),
                   rows + at * static_cast<std::int64_t>(kSize), kSize);
     }
   }
@@ -121,7 +123,7 @@ void unsort(Offsets level, Offsets kept, const std::byte* rows, std::int64_t col
     for (std::int64_t i = some.begin; i < some.end; ++i) {
       std::byte* const to = out + level.start(i) * columns * size;
       std::memset(to, 0, static_cast<std::size_t>(level.length(i) * columns * size));
-      run(rows, columns, {kept.start(i), kept.end(i)}, places, to);
+      run(rows, columns, {kept.start(i), kept.end(i)}, places, level.length(i), to);
     }
   });
 }

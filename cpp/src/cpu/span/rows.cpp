@@ -1,4 +1,5 @@
 // Spans and places that a caller names, checked, as rows of the values.
+#include "support/once.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/span_rows.hpp"
 
@@ -11,8 +12,8 @@ Status span_ranges(Offsets level, Offsets groups, const std::int64_t* pairs, Ran
     const std::int64_t start = level.start(i);
     const std::int64_t length = level.length(i);
     for (std::int64_t s = groups.start(i); s < groups.end(i); ++s) {
-      const std::int64_t begin = pairs[2 * s];
-      const std::int64_t end = pairs[2 * s + 1];
+      const std::int64_t begin = read_once(pairs + 2 * s);
+      const std::int64_t end = read_once(pairs + 2 * s + 1);
       if (begin < 0 || end > length) return {Code::index_out_of_range, s, length};
       if (end < begin) return {Code::decreasing, s, length};
       if (!checked_add(sum, end - begin, sum)) return {Code::overflow, s, 0};
@@ -28,11 +29,13 @@ Status span_cut(Offsets level, const std::int64_t* firsts, const std::int64_t* s
   std::int64_t sum = 0;  // no more than the rows that there are
   for (std::int64_t i = 0; i < level.count; ++i) {
     const std::int64_t length = level.length(i);
-    if (firsts[i] < 0 || sizes[i] < 0) return {Code::negative_length, i, length};
-    if (sizes[i] > length - firsts[i]) return {Code::index_out_of_range, i, length};
-    const std::int64_t begin = level.start(i) + firsts[i];
-    ranges[i] = {begin, begin + sizes[i]};
-    ends[i] = sum += sizes[i];
+    const std::int64_t first = read_once(firsts + i);
+    const std::int64_t size = read_once(sizes + i);
+    if (first < 0 || size < 0) return {Code::negative_length, i, length};
+    if (size > length - first) return {Code::index_out_of_range, i, length};
+    const std::int64_t begin = level.start(i) + first;
+    ranges[i] = {begin, begin + size};
+    ends[i] = sum += size;
   }
   return {};
 }
@@ -44,8 +47,9 @@ Status span_rows(Offsets level, Offsets groups, const std::int64_t* places, bool
     const std::int64_t length = level.length(i);
     const std::int64_t most = between ? length : length - 1;
     for (std::int64_t k = groups.start(i); k < groups.end(i); ++k) {
-      if (places[k] < 0 || places[k] > most) return {Code::index_out_of_range, k, length};
-      rows[k] = start + places[k];
+      const std::int64_t place = read_once(places + k);
+      if (!is_inside(place, most + 1)) return {Code::index_out_of_range, k, length};
+      rows[k] = start + place;
       if (between && k > groups.start(i) && rows[k] < rows[k - 1]) return {Code::decreasing, k, length};
     }
   }

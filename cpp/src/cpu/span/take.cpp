@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "support/ahead.hpp"
+#include "support/once.hpp"
 #include "support/wide.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
@@ -24,7 +25,10 @@ VARLEN_WIDE void take_part(Rows values, const std::int64_t* rows, Range some, st
             prefetch(values.data, rows[k], width, static_cast<std::uintptr_t>(line));
           }
         },
-        [&](std::int64_t k) { copy(out + k * width, values.data + rows[k] * width); });
+        [&](std::int64_t k) {
+          const std::int64_t row = read_once(rows + k);  // checked before, and maybe written since
+          copy(out + k * width, values.data + (is_inside(row, values.count) ? row : 0) * width);
+        });
   };
   const auto fixed = [&](auto bytes) {
     run([](std::byte* to, const std::byte* from) { detail::move_fixed<decltype(bytes)::value>(to, from); });

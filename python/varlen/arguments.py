@@ -1,0 +1,319 @@
+"""What a caller gave, as what is needed: the errors of all doors, in one voice."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from reprlib import repr as short
+from typing import Any, NoReturn
+
+import numpy as np
+
+LARGEST = 2**63 - 1
+
+
+def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
+    """A number of things: any integer but a bool, from `least` to `most`.
+
+    Raises
+    ------
+    TypeError
+        It is no integer.
+    ValueError
+        It is below `least`.
+    OverflowError
+        It is beyond `most`.
+
+    Examples
+    --------
+    >>> as_int(np.int8(3), "depth")
+    3
+    >>> as_int(2.5, "depth")
+    Traceback (most recent call last):
+    TypeError: depth: expected an int, got 2.5
+    """
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{argument}: expected an int, got {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument}: expected an int, got {short(value)}") from None
+    if number < least:
+        raise ValueError(f"{argument}: expected at least {least}, got {number}")
+    if most is not None and number > most:
+        raise OverflowError(f"{argument}: {number} does not fit 63 bits")
+    return number
+
+
+def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
+    """An axis, counted from the outermost.
+
+    Raises
+    ------
+    ValueError
+        There is no such axis.
+
+    Examples
+    --------
+    >>> axis_of(-1, 3)
+    2
+    """
+    at = as_int(axis, argument, -(2**63))
+    if not -ndim <= at < ndim:
+        raise ValueError(f"{argument}: {at} is out of range for {ndim} axes")
+    return at % ndim
+
+
+def fits_memory(count: int, argument: str) -> int:
+    """A number of things of 8 bytes that memory could hold, if it were large enough.
+
+    Raises
+    ------
+    OverflowError
+        Their bytes do not fit 63 bits.
+
+    Examples
+    --------
+    >>> fits_memory(2**60, "nrows")
+    Traceback (most recent call last):
+    OverflowError: nrows: 1152921504606846976 have no room in memory
+    """
+    if count >= 2**60 - 2:
+        raise OverflowError(f"{argument}: {count} have no room in memory")
+    return count
+
+
+def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> list[int | None]:
+    """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is said.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As `as_int`, and ValueError for more numbers than levels.
+
+    Examples
+    --------
+    >>> ints_per_level(3, "max_len", 2), ints_per_level((None, 4), "max_len", 2)
+    ([3, None], [None, 4])
+    """
+    listed = list(given) if isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1 else [given]
+    if len(listed) > depth:
+        raise ValueError(f"{argument}: {len(listed)} numbers for {depth} levels")
+    numbers = [None if item is None else as_int(item, argument, least) for item in listed]
+    return [*numbers, *[None] * (depth - len(numbers))]
+
+
+def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
+    """The dtype that was given.
+
+    Raises
+    ------
+    TypeError
+        NumPy has no such dtype, or it holds Python objects where `objects` does not say that it may.
+
+    Examples
+    --------
+    >>> as_dtype("f4", "dtype")
+    dtype('float32')
+    >>> as_dtype("no such", "dtype")
+    Traceback (most recent call last):
+    TypeError: dtype: expected a NumPy dtype, got 'no such'
+    """
+    try:
+        # NumPy takes None for float64, which nobody asked for.
+        dtype: np.dtype[Any] | None = None if given is None else np.dtype(given)
+    except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
+        dtype = None
+    if dtype is None:
+        raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
+    if dtype.hasobject and not objects:
+        raise TypeError(f"{argument}: {dtype} holds Python objects, which cannot be moved as bytes")
+    return dtype
+
+
+def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
+    """The dtypes of a schema, none for None; those of Python objects stand for strings.
+
+    Raises
+    ------
+    TypeError
+        It is no dict, or NumPy has no such dtype: the key is named.
+
+    Examples
+    --------
+    >>> dtypes_of({"code": "u1"})
+    {'code': dtype('uint8')}
+    """
+    given = {} if schema is None else as_mapping(schema, "schema", "keys to dtypes")
+    return {key: as_dtype(dtype, f"schema: key {key!r}", objects=True) for key, dtype in given.items()}
+
+
+def as_mapping(given: Any, argument: str, what: str) -> Mapping[Any, Any]:
+    """The mapping that was given.
+
+    Raises
+    ------
+    TypeError
+        It is none.
+
+    Examples
+    --------
+    >>> as_mapping([1], "schema", "keys to dtypes")
+    Traceback (most recent call last):
+    TypeError: schema: expected a dict from keys to dtypes, got list
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{argument}: expected a dict from {what}, got {type(given).__name__}")
+    return given
+
+
+def as_list(given: Any, argument: str, what: str) -> list[Any]:
+    """The items of what was given.
+
+    Raises
+    ------
+    TypeError
+        It has none, or is a string.
+
+    Examples
+    --------
+    >>> as_list(None, "keys", "keys")
+    Traceback (most recent call last):
+    TypeError: keys: expected a list of keys, got NoneType
+    """
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise TypeError(f"{argument}: expected a list of {what}, got {type(given).__name__}")
+    return list(given)
+
+
+def words_of(key: str, words: Any) -> list[str]:
+    """A vocabulary: strings, none of them twice.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is none; the word is named.
+
+    Examples
+    --------
+    >>> words_of("code", ["a", "a"])
+    Traceback (most recent call last):
+    ValueError: vocabularies: key 'code' has the word 'a' twice
+    """
+    known = as_list(words, f"vocabularies of {key!r}", "words")
+    for i, word in enumerate(known):
+        if not isinstance(word, str):
+            raise TypeError(f"vocabularies: word {i} of {key!r} is no string but {type(word).__name__}")
+    if len(set(known)) != len(known):
+        twice = next(word for i, word in enumerate(known) if word in known[:i])
+        raise ValueError(f"vocabularies: key {key!r} has the word {twice!r} twice")
+    return known
+
+
+def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
+    """Ids of rows, numbers or strings, as an array.
+
+    Raises
+    ------
+    TypeError
+        None or other objects among them, or a masked array.
+
+    Examples
+    --------
+    >>> as_ids([7, None], "ids")
+    Traceback (most recent call last):
+    TypeError: ids: expected integers or strings, position 1 holds NoneType
+    """
+    array = np.asarray(unmasked(ids, argument))
+    if array.dtype.hasobject:
+        for i, item in enumerate(array.reshape(-1).tolist()):
+            if not isinstance(item, (int, str)):
+                raise TypeError(
+                    f"{argument}: expected integers or strings, position {i} holds {type(item).__name__}"
+                )
+    return array
+
+
+def unmasked(given: Any, argument: str) -> Any:
+    """What was given.
+
+    Raises
+    ------
+    TypeError
+        It is a masked array, whose mask would be lost.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1, 2], mask=[True, False]), "values")
+    Traceback (most recent call last):
+    TypeError: values: a masked array; fill it first, or compress it
+    """
+    if isinstance(given, np.ma.MaskedArray):
+        raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
+    return given
+
+
+def as_ints(x: Any) -> Any:
+    """Lengths, offsets or indices for the core: tensors come to the host, everything else stays as it is.
+
+    Examples
+    --------
+    >>> as_ints([1, 2])
+    [1, 2]
+    """
+    return x.detach().cpu().numpy() if hasattr(x, "detach") else x
+
+
+def is_zero(fill: Any) -> bool:
+    """Whether a fill is the plain 0, which stands for zero bytes of any dtype.
+
+    Examples
+    --------
+    >>> is_zero(0), is_zero(-0.0)
+    (True, False)
+    """
+    return type(fill) is int and fill == 0
+
+
+def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """A list, array or tensor of integers or bools as an array of one dimension.
+
+    Raises
+    ------
+    IndexError
+        It is something else.
+
+    Examples
+    --------
+    >>> index_array([True, False])
+    array([ True, False])
+    """
+    if isinstance(key, (str, bytes, dict, set)) or key is None:
+        raise_index(key)
+    given = unmasked(as_ints(key), "index")
+    try:
+        index = np.asarray(given)
+    except ValueError:
+        raise_index(key)
+    if index.size == 0 and not hasattr(key, "dtype"):
+        index = index.astype(np.int64)
+    if index.dtype.kind not in "iub" or index.ndim == 0:
+        raise_index(key, f" of {index.dtype}" if index.ndim else "")
+    if index.ndim != 1:
+        raise IndexError(f"index: expected one dimension, got shape {index.shape}")
+    return index
+
+
+def raise_index(key: Any, of: str = "") -> NoReturn:
+    """Refuse a key that picks no sequences.
+
+    Examples
+    --------
+    >>> raise_index(1.5)
+    Traceback (most recent call last):
+    IndexError: sequences are picked by ints, slices, ..., lists or arrays of integers or bools, not by float
+    """
+    raise IndexError(
+        "sequences are picked by ints, slices, ..., lists or arrays of integers or bools, "
+        f"not by {type(key).__name__}{of}"
+    )

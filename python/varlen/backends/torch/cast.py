@@ -1,0 +1,97 @@
+"""Tensors in another dtype, where every number has to fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+
+def as_dtype(given: Any) -> torch.dtype:
+    """The dtype of torch that was given; TypeError for anything else.
+
+    Examples
+    --------
+    >>> import torch
+    >>> as_dtype(torch.int32)
+    torch.int32
+    """
+    import torch
+
+    if not isinstance(given, torch.dtype):
+        raise TypeError(f"dtype: expected a torch.dtype, got {given!r}")
+    return given
+
+
+def bits_of(dtype: torch.dtype) -> torch.dtype:
+    """The integers as wide as a dtype.
+
+    Examples
+    --------
+    >>> import torch
+    >>> bits_of(torch.bfloat16)
+    torch.int16
+    """
+    import torch
+
+    return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+
+
+def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
+    """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error.
+
+    Examples
+    --------
+    >>> import torch
+    >>> cast(torch.tensor([1, 300]), torch.uint8, "values")
+    Traceback (most recent call last):
+    ValueError: values: element 1 is 300, which does not fit torch.uint8
+    """
+    if tensor.is_complex() and not dtype.is_complex:
+        raise ValueError(f"{argument}: complex numbers do not fit {dtype}")
+    result = tensor.to(as_dtype(dtype))
+    if dtype.is_floating_point or dtype.is_complex:
+        return result
+    lost = (result.to(tensor.dtype) != tensor).reshape(-1).nonzero()
+    if len(lost):
+        value = tensor.reshape(-1)[lost[0]].item()
+        raise ValueError(f"{argument}: element {int(lost[0])} is {value}, which does not fit {dtype}")
+    return result
+
+
+def exactly(given: Any) -> torch.Tensor:
+    """A number, or a row of them, as a tensor: Python's floats in full, not in torch's default dtype.
+
+    Examples
+    --------
+    >>> exactly(0.1).dtype
+    torch.float64
+    """
+    import torch
+
+    whole = isinstance(given, (torch.Tensor, np.ndarray))
+    if whole:
+        return torch.as_tensor(given)
+    result = np.asarray(given)
+    return torch.as_tensor(result.astype(np.uint64) if result.dtype.kind == "u" else result)
+
+
+def scalar(given: Any, beside: torch.Tensor) -> torch.Tensor:
+    """A number as an operand of a tensor: Python's floats in full, which torch then takes as its scalars.
+
+    Examples
+    --------
+    >>> import torch
+    >>> scalar(0.1, torch.zeros(1)).dtype, scalar(0.1, torch.zeros(1, dtype=int)).dtype
+    (torch.float64, torch.float32)
+    """
+    import torch
+
+    dtype = None
+    if type(given) in (float, complex):
+        full = type(given) is float and (beside.is_floating_point() or beside.is_complex())
+        dtype = torch.float64 if full else torch.result_type(beside, given)
+    return torch.as_tensor(given, dtype=dtype, device=beside.device)

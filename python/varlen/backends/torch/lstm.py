@@ -1,0 +1,105 @@
+"""The LSTM of tensors: one op, watched by autograd, and one for its way back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu, once
+from varlen.ops.lstm import run, run_back
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def _run(params: Array, H0: Array, C0: Array, X: Array, sizes: list[int]) -> tuple[Array, ...]:
+    result, state = run(params, H0, C0, X, list(sizes), True)
+    # Results of an op are nobody's views; X is an input already.
+    return (
+        result if result.base is None else result.copy(),
+        *(x.copy() if x.base is not None else x for x in state[1:]),
+    )
+
+
+def _shapes(
+    params: torch.Tensor, H0: torch.Tensor, C0: torch.Tensor, X: torch.Tensor, sizes: list[int]
+) -> tuple[torch.Tensor, ...]:
+    depth, directions, nO = H0.shape
+    rows = X.shape[0]
+    each = (depth, directions, rows, nO)
+    return (
+        X.new_empty((rows, directions * nO)),
+        X.new_empty(each),
+        X.new_empty((depth, directions, rows, 4 * nO)),
+        X.new_empty(each),
+        X.new_empty(each),
+    )
+
+
+def _gradient(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    params, X, *state = seen.saved
+    dX, d_params, dH0, dC0 = _lstm_back(d.contiguous(), params, X, *state, seen.rest[0])
+    return d_params, dH0, dC0, dX
+
+
+_lstm: AutogradOp = AutogradOp(
+    "lstm(Tensor params, Tensor H0, Tensor C0, Tensor X, SymInt[] sizes)"
+    " -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    _run,
+    _shapes,
+    _gradient,
+    columns=4,
+    saves=(0, 3, -2, -3, -4, -5),
+)
+_lstm_back: AutogradOp = AutogradOp(
+    "lstm_back(Tensor d, Tensor params, Tensor X, Tensor Y, Tensor gates, Tensor cells, Tensor hidden,"
+    " SymInt[] sizes) -> (Tensor, Tensor, Tensor, Tensor)",
+    lambda d, params, X, Y, gates, cells, hidden, sizes: run_back(
+        d, list(sizes), params, (X, Y, gates, cells, hidden)
+    ),
+    lambda d, params, X, Y, *_: (
+        X.new_empty(X.shape),
+        params.new_empty(params.shape),
+        X.new_empty((*Y.shape[:2], Y.shape[3])),
+        X.new_empty((*Y.shape[:2], Y.shape[3])),
+    ),
+    once("lstm"),
+    columns=7,
+)
+
+
+def forward(
+    params: torch.Tensor, H0: Any, C0: Any, X: Any, sizes: list[int]
+) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
+    """`ops.lstm_forward_training` of tensors.
+
+    Examples
+    --------
+    >>> start = torch.zeros(1, 1, 1)
+    >>> forward(torch.zeros(20), start, start, torch.ones(3, 2), [2, 1])[0].shape
+    torch.Size([3, 1])
+    """
+    given = []
+    for name, x in (("params", params), ("H0", H0), ("C0", C0), ("X", X)):
+        if not isinstance(x, torch.Tensor):
+            raise TypeError(f"{name}: expected a tensor as params, got {type(x).__name__}")
+        given.append(on_cpu(x, name))
+    result, *state = _lstm(*given, sizes)
+    return result, (X, *state)
+
+
+def backward(dY: Any, sizes: list[int], params: torch.Tensor, state: tuple[Any, ...]) -> tuple[Any, Any]:
+    """`ops.backprop_lstm` of tensors.
+
+    Examples
+    --------
+    >>> start = torch.zeros(1, 1, 1)
+    >>> Y, state = forward(torch.zeros(20), start, start, torch.ones(3, 2), [2, 1])
+    >>> backward(Y, [2, 1], torch.zeros(20), state)[1].shape
+    torch.Size([20])
+    """
+    dX, d_params, _, _ = _lstm_back(on_cpu(dY, "dY"), params, *state, sizes)
+    return dX, d_params

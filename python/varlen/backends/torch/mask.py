@@ -1,0 +1,44 @@
+"""Masks as tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.memory import as_numpy, tensor_of
+
+if TYPE_CHECKING:
+    import torch
+
+
+def block_mask(
+    level: Level, dtype: Any, before: int | None, behind: int | None, out: Any, max_bytes: int | None
+) -> torch.Tensor:
+    """`ops.block_mask` as a tensor on the CPU, or written to one.
+
+    Raises
+    ------
+    TypeError
+        A dtype of other things than numbers; an `out` that is no tensor, or of another dtype.
+
+    Examples
+    --------
+    >>> import torch
+    >>> block_mask(Level([1, 1]), torch.bfloat16, None, None, None, None)
+    tensor([[0., -inf],
+            [-inf, 0.]], dtype=torch.bfloat16)
+    """
+    import torch
+
+    kind = torch.bool if dtype is bool else dtype
+    if not isinstance(kind, torch.dtype) or kind.is_complex:
+        raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
+    pair = torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1]).to(kind)
+    if out is None:
+        return tensor_of(_core.block_mask(level, as_numpy(pair), before, behind, None, max_bytes), kind)
+    if not isinstance(out, torch.Tensor) or out.dtype != kind:
+        got = out.dtype if isinstance(out, torch.Tensor) else type(out).__name__
+        raise TypeError(f"out: expected a tensor of {kind}, got {got}")
+    _core.block_mask(level, as_numpy(pair), before, behind, as_numpy(out), max_bytes)
+    return out

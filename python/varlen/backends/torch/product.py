@@ -1,0 +1,72 @@
+"""Products of the matrices of sequences, of tensors, watched by autograd."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from varlen.backends.torch.memory import tensor_of
+from varlen.types.product import Blocks
+from varlen.types.product import product as run
+
+
+def _empty(count: int, like: torch.Tensor) -> torch.Tensor:
+    return like.new_empty(count)
+
+
+class _Product(torch.autograd.Function):  # type: ignore[misc]
+    """Its gradients are products of the same kind, and have gradients too."""
+
+    @staticmethod
+    def forward(a: torch.Tensor, A: Blocks, b: torch.Tensor, B: Blocks) -> torch.Tensor:
+        x = a.detach()
+        result: torch.Tensor = run(x, A, x if b is a else b.detach(), B, _empty, torch.matmul)
+        return result
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+        a, ctx.A, b, ctx.B = inputs
+        ctx.save_for_backward(a, b)
+
+    @staticmethod
+    def backward(ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
+        a, b = (x.conj().resolve_conj() for x in ctx.saved_tensors)  # themselves, but of complex numbers
+        A, B = ctx.A, ctx.B
+        D = Blocks(A.shape[0], B.shape[1])
+        d = d.contiguous()
+        da = db = None
+        if ctx.needs_input_grad[0]:
+            swapped = B.turned(not B.transposed)
+            da = product(b, B, d, D.turned(True)) if A.transposed else product(d, D, b, swapped)
+        if ctx.needs_input_grad[2]:
+            swapped = A.turned(not A.transposed)
+            db = product(d, D.turned(True), a, A) if B.transposed else product(a, swapped, d, D)
+        return da, None, db, None
+
+
+def product(a: torch.Tensor, A: Blocks, b: torch.Tensor, B: Blocks) -> torch.Tensor:
+    """The products of matrices that lie end to end.
+
+    Examples
+    --------
+    >>> ones = Blocks(np.array([1, 1]), np.array([1, 1]))
+    >>> product(torch.tensor([2.0, 3.0]), ones, torch.tensor([5.0, 7.0]), ones)
+    tensor([10., 21.])
+    """
+    result: torch.Tensor = _Product.apply(a, A, b, B)
+    return result
+
+
+def of_one_kind(a: Any, b: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both as tensors of one dtype, on the device of the first.
+
+    Examples
+    --------
+    >>> of_one_kind(np.ones(1), torch.ones(1))[0].dtype
+    torch.float64
+    """
+    device = a.device if isinstance(a, torch.Tensor) else b.device
+    x, y = (t if isinstance(t, torch.Tensor) else tensor_of(t).to(device) for t in (a, b))
+    dtype = torch.promote_types(x.dtype, y.dtype)
+    return x.to(dtype), y.to(dtype)

@@ -1,0 +1,308 @@
+"""Reductions of tensors, their ways back, and gradients of both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.autograd import (
+    AutogradOp,
+    SavedContext,
+    by_bytes,
+    has_no_name,
+    in_parts,
+    into,
+    level_of,
+    offsets_of,
+)
+from varlen.backends.torch.cast import bits_of
+from varlen.backends.torch.memory import like, tensor_of
+from varlen.backends.values import as_values, row_as
+from varlen.levels import not_empty
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
+    """Of what a reduction gives."""
+    if op in ("any", "all"):
+        return torch.bool
+    if dtype.is_floating_point or op in ("max", "min"):
+        return dtype
+    if op in ("mean", "norm"):
+        return torch.float64
+    unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+    return torch.uint64 if dtype in unsigned else torch.int64
+
+
+def _fake_reduce(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> torch.Tensor:
+    return x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype))
+
+
+def _fake_expand(d: torch.Tensor, offsets: torch.Tensor, total: int, *_: Any) -> torch.Tensor:
+    return d.new_empty((total, *d.shape[1:]))
+
+
+def _run_sum(x: Array, offsets: Array, op: str, empty: Any) -> Array:
+    return _core.reduce(op, x, level_of(offsets), empty)
+
+
+def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
+    level = level_of(offsets)
+    return _core.expand(_core.divided_by_lengths(d, level) if op == "mean" else d, level)
+
+
+# Sum and mean, and their ways back, which are the gradients of each other.
+_sum: AutogradOp = AutogradOp(
+    "reduce_sum(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
+    _run_sum,
+    _fake_reduce,
+    lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
+)
+_expand: AutogradOp = AutogradOp(
+    "expand(Tensor d, Tensor offsets, SymInt total, str op) -> Tensor",
+    _run_expand,
+    _fake_expand,
+    lambda seen, d: _sum(d, seen.rest[0], seen.rest[2], 0),
+)
+
+# Those without gradients.
+_plain: AutogradOp = AutogradOp(
+    "reduce_plain(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor", _run_sum, _fake_reduce
+)
+
+
+def _run_extreme(x: Array, offsets: Array, op: str, empty: Any) -> tuple[Array, Array]:
+    return _core.reduce_extreme(op, x, level_of(offsets), empty)
+
+
+def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> Any:
+    found = _fake_reduce(x, offsets, op, empty)
+    return found, found.new_empty(found.shape, dtype=torch.int64)
+
+
+_extreme: AutogradOp = AutogradOp(
+    "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar empty) -> (Tensor, Tensor)",
+    _run_extreme,
+    _fake_extreme,
+    lambda seen, d: _expand_which(d, seen.saved[0], seen.rest[0], seen.rows),
+    saves=(-2,),
+)
+
+
+def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
+    (which,), (offsets, _) = seen.saved, seen.rest
+    if not len(d):
+        return d.new_zeros(which.shape), None
+    starts = offsets_of(offsets)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
+    there = which >= 0
+    return torch.where(there, d.gather(0, torch.where(there, starts + which, 0)), 0), None
+
+
+_expand_which: AutogradOp = AutogradOp(
+    "expand_which(Tensor d, Tensor which, Tensor offsets, SymInt total) -> Tensor",
+    lambda d, which, offsets, total: _core.expand_which(d, level_of(offsets), which),
+    lambda d, which, offsets, total: d.new_empty((total, *d.shape[1:])),
+    _gradient_of_which,
+    columns=2,
+    saves=(1,),
+)
+
+# The first or last row of each sequence, none of which is empty.
+_end: AutogradOp = AutogradOp(
+    "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
+    lambda x, offsets, last: _core.gather_column(x, (level_of(offsets),), -1 if last else 0)[0],
+    lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
+    lambda seen, d: _expand_end(d, seen.rest[0], seen.rows, seen.rest[1]),
+)
+_expand_end: AutogradOp = AutogradOp(
+    "expand_end(Tensor d, Tensor offsets, SymInt total, bool last) -> Tensor",
+    lambda d, offsets, total, last: _core.expand_end(d, level_of(offsets), last),
+    _fake_expand,
+    lambda seen, d: _end(d, seen.rest[0], seen.rest[2]),
+)
+
+
+def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
+    (x, norm), offsets = seen.saved, seen.rest[0]
+    scale = torch.where(norm == 0, 0, d / torch.where(norm == 0, 1, norm))
+    return x * _expand(scale, offsets, seen.rows, "sum")
+
+
+_norm: AutogradOp = AutogradOp(
+    "reduce_norm(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
+    _run_sum,
+    _fake_reduce,
+    _gradient_of_norm,
+    saves=(0, -1),
+)
+
+
+def sums(x: torch.Tensor, offsets: torch.Tensor, op: str = "sum") -> torch.Tensor:
+    """The sum or mean of each sequence, by offsets, inside gradients of other ops.
+
+    Examples
+    --------
+    >>> sums(torch.tensor([3.0, 1.0, 4.0]), torch.tensor([0, 2, 3]))
+    tensor([4., 4.])
+    """
+    result: torch.Tensor = _sum(x, offsets, op, 0)
+    return result
+
+
+def spread(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
+    """Row i for every row of sequence i, by offsets, inside gradients of other ops.
+
+    Examples
+    --------
+    >>> spread(torch.tensor([1.0, 2.0]), torch.tensor([0, 2, 3]), 3)
+    tensor([1., 1., 2.])
+    """
+    result: torch.Tensor = _expand(d, offsets, total, "sum")
+    return result
+
+
+_OPS = {"sum": _sum, "mean": _sum, "norm": _norm}
+
+
+def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
+    """`_core.reduce` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> reduce_sums("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
+    tensor([4., 4.])
+    """
+    if op in ("max", "min"):
+        return into(reduce_extreme(op, x, level, empty)[0], out)
+    result = _OPS.get(op, _plain)(x, level, op, _number(level, empty))
+    return into(result, out)
+
+
+def reduce_extreme(
+    op: str, x: torch.Tensor, level: Level, empty: Any = None, narrow: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32.
+
+    Examples
+    --------
+    >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
+    (tensor([3., 4.]), tensor([0, 0]))
+    """
+    if narrow and level.longest > torch.iinfo(torch.int32).max:
+        raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
+    found, which = _extreme(x, level, op, _number(level, empty))
+    return found, which.int() if narrow else which
+
+
+def _number(level: Level, empty: Any) -> Any:
+    """What empty sequences give, as a number of Python; None refuses them."""
+    if empty is None:
+        not_empty(level)
+        return 0
+    return empty.item() if hasattr(empty, "item") else empty
+
+
+def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
+    """The first or last row of each sequence, none of which is empty without `empty`.
+
+    Examples
+    --------
+    >>> reduce_end(torch.tensor([3, 1, 4]), Level([2, 1]), True)
+    tensor([1, 4])
+    """
+    if empty is None:
+        not_empty(level)
+        return _ends(x, level, last)
+    shape = x.shape[1:]
+    fill = row_as(empty, x, "empty")[0]
+    full = np.flatnonzero(level.lengths)
+    if len(full) == len(level):
+        return _ends(x, level, last)
+    kept = _ends(x, Level.from_bounds(level.offsets[1:][full]), last)
+    filled = fill.expand(len(level), *shape)
+    if has_no_name(x) or not (x.is_floating_point() or x.is_complex()):
+        # No gradient is lost, and torch has not all integers and floats of a byte in index_copy.
+        bits = bits_of(x.dtype)
+        return filled.contiguous().view(bits).index_copy(0, tensor_of(full), kept.view(bits)).view(x.dtype)
+    return filled.index_copy(0, tensor_of(full), kept)
+
+
+def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
+    if has_no_name(x):
+        return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
+    result: torch.Tensor = _end(x, level, last)
+    return result
+
+
+def expand(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
+    """The gradient of a sum.
+
+    Examples
+    --------
+    >>> expand(torch.tensor([1.0, 2.0]), Level([2, 1]))
+    tensor([1., 1., 2.])
+    """
+    return _expanded(d, level, "sum", out)
+
+
+def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
+    """The gradient of a mean.
+
+    Examples
+    --------
+    >>> expand_mean(torch.tensor([1.0, 2.0]), Level([2, 1]))
+    tensor([0.5000, 0.5000, 2.0000])
+    """
+    return _expanded(d, level, "mean", out)
+
+
+def _expanded(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
+    if d.is_complex():
+        return into(in_parts(d, lambda each: _expanded(each, level, op, None)), out)
+    return into(_expand(d, level, level.total, op), out)
+
+
+def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
+    """The gradient of a maximum.
+
+    Examples
+    --------
+    >>> expand_which(torch.tensor([1.0, 2.0]), Level([2, 1]), torch.tensor([1, 0]))
+    tensor([0., 1., 2.])
+    """
+    which = as_values(which, "which")
+    places = which if isinstance(which, torch.Tensor) else tensor_of(which)
+    result = _expand_which(d, places, level, level.total)
+    return into(result, out)
+
+
+def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> torch.Tensor:
+    """The gradient of first or last rows.
+
+    Examples
+    --------
+    >>> expand_end(torch.tensor([1.0, 2.0]), Level([2, 1]), True)
+    tensor([0., 1., 2.])
+    """
+    return into(_expand_end(d, level, level.total, last), out)
+
+
+def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
+    """Row i for every row of sequence i.
+
+    Examples
+    --------
+    >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
+    tensor([10, 10, 20])
+    """
+    if rows.device.type == "cpu" and rows.requires_grad:
+        return expand(rows, level)
+    return rows[like(level.row_ids, rows)]

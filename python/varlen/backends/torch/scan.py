@@ -1,0 +1,166 @@
+"""Running sums, products and extremes of tensors, and gradients of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of, on_cpu, once
+from varlen.backends.torch.memory import tensor_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+_UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+
+
+def _fake(x: torch.Tensor, *_: Any) -> torch.Tensor:
+    """Of running sums and products."""
+    whole = torch.uint64 if x.dtype in _UNSIGNED else torch.int64
+    return x.new_empty(x.shape, dtype=x.dtype if x.dtype.is_floating_point else whole)
+
+
+def _run(op: str) -> Any:
+    return lambda x, offsets, *flags: _core.scan(op, x, level_of(offsets), *flags)
+
+
+# The gradient of a running sum is the running sum the other way.
+_sum: AutogradOp = AutogradOp(
+    "cumsum(Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
+    _run("sum"),
+    _fake,
+    lambda seen, d: _sum(d, seen.rest[0], seen.rest[1], not seen.rest[2]),
+)
+
+_prod: AutogradOp = AutogradOp(
+    "cumprod(Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
+    _run("prod"),
+    _fake,
+    lambda seen, d: _prod_back(d, seen.saved[0], *seen.rest),
+    saves=(0,),
+)
+
+
+_prod_back: AutogradOp = AutogradOp(
+    "backprop_cumprod(Tensor d, Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
+    lambda d, x, offsets, *flags: _core.backprop_cumprod(d, x, level_of(offsets), *flags),
+    lambda d, *_: torch.empty_like(d),
+    once("cumprod"),
+    columns=2,
+)
+
+
+def _run_extreme(x: Array, offsets: Array, op: str, exclusive: bool, reverse: bool) -> tuple[Array, Array]:
+    level = level_of(offsets)
+    found = _core.scan(op, x, level, exclusive, reverse)
+    return found, _core.scan_which(found, level, exclusive, reverse)
+
+
+_extreme: AutogradOp = AutogradOp(
+    "cumextreme(Tensor x, Tensor offsets, str op, bool exclusive, bool reverse) -> (Tensor, Tensor)",
+    _run_extreme,
+    lambda x, *_: (torch.empty_like(x), x.new_empty(x.shape, dtype=torch.int64)),
+    lambda seen, d: _which_back(d, seen.saved[0], seen.rest[0]),
+    saves=(-2,),
+)
+
+
+def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
+    (which,), offsets = seen.saved, seen.rest[0]
+    edges = offsets_of(offsets)
+    starts = torch.repeat_interleave(edges[:-1], edges.diff(), output_size=which.shape[0])
+    rows = starts.reshape(-1, *(1 for _ in which.shape[1:])) + which
+    there = which >= 0
+    return torch.where(there, d.gather(0, torch.where(there, rows, 0)), 0), None
+
+
+_which_back: AutogradOp = AutogradOp(
+    "backprop_scan_which(Tensor d, Tensor which, Tensor offsets) -> Tensor",
+    lambda d, which, offsets: _core.backprop_scan_which(d, which, level_of(offsets)),
+    lambda d, *_: torch.empty_like(d),
+    _gradient_of_which,
+    columns=2,
+    saves=(1,),
+)
+
+
+def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Of each row the product of the others in its sequence, by offsets, and the way back, inside gradients.
+
+    Examples
+    --------
+    >>> others_of(torch.tensor([3.0, 2.0, 4.0]), torch.tensor([0, 2, 3]))[0]
+    tensor([2., 3., 1.])
+    """
+    before, after = (_prod(x, offsets, True, reverse) for reverse in (False, True))
+
+    def back(d: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = _prod_back(d * after, x, offsets, True, False)
+        return result + _prod_back(d * before, x, offsets, True, True)
+
+    return before * after, back
+
+
+def scan(
+    op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
+) -> torch.Tensor:
+    """`_core.scan` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> scan("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
+    tensor([3., 4., 4.])
+    """
+    if op in ("max", "min"):
+        return scan_extreme(op, x, level, exclusive, reverse, out)[0]
+    run = _sum if op == "sum" else _prod
+    return into(run(x, level, bool(exclusive), bool(reverse)), out)
+
+
+def scan_extreme(
+    op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Running extremes of a tensor, and the rows inside the sequences that hold them.
+
+    Examples
+    --------
+    >>> scan_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
+    (tensor([3., 3., 4.]), tensor([0, 0, 0]))
+    """
+    found, which = _extreme(x, level, op, bool(exclusive), bool(reverse))
+    return into(found, out), which
+
+
+def backprop_cumprod(
+    d: Any, x: Any, level: Level, exclusive: bool, reverse: bool, out: Any = None
+) -> torch.Tensor:
+    """The gradient of running products.
+
+    Examples
+    --------
+    >>> backprop_cumprod(torch.ones(2), torch.tensor([3.0, 0.0]), Level([2]), False, False)
+    tensor([1., 3.])
+    """
+    for given, name in ((d, "dY"), (x, "X")):
+        if not isinstance(given, torch.Tensor):
+            raise TypeError(f"{name}: expected a tensor as the other, got {type(given).__name__}")
+        on_cpu(given, name)
+    return into(_prod_back(d, x, level, bool(exclusive), bool(reverse)), out)
+
+
+def backprop_scan_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:
+    """The gradient of running extremes.
+
+    Examples
+    --------
+    >>> backprop_scan_which(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), Level([2]))
+    tensor([3., 0.])
+    """
+    places = which if isinstance(which, torch.Tensor) else tensor_of(which)
+    return into(_which_back(d, places, level), out)

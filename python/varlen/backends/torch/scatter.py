@@ -1,0 +1,120 @@
+"""Lookups of tensors, their ways back, and gradients of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from varlen import _core
+from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, on_cpu
+from varlen.backends.torch.memory import as_numpy, tensor_of
+from varlen.backends.values import as_values
+
+_gather: AutogradOp = AutogradOp(
+    "gather_add(Tensor table, Tensor indices) -> Tensor",
+    _core.gather_add,
+    lambda table, indices: table.new_empty((indices.shape[0], *table.shape[1:])),
+    lambda seen, d: _back(d, seen.rest[0], seen.rows),
+)
+_back: AutogradOp = AutogradOp(
+    "backprop_gather_add(Tensor d, Tensor indices, SymInt rows) -> Tensor",
+    _core.backprop_gather_add,
+    lambda d, indices, rows: d.new_empty((rows, *d.shape[1:])),
+    lambda seen, d: _gather(d, seen.rest[0]),
+)
+
+
+def _run_added(table: Any, rows: Any, places: Any) -> Any:
+    result = table.copy()
+    _core.scatter_add(result, places, rows)
+    return result
+
+
+_added: AutogradOp = AutogradOp(
+    "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
+    _run_added,
+    lambda table, rows, places: torch.empty_like(table),
+    lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
+    columns=2,
+)
+
+
+def as_places(indices: Any) -> torch.Tensor:
+    """Integers as a tensor on the CPU.
+
+    Examples
+    --------
+    >>> as_places(np.array([[1, 0]]))
+    tensor([[1, 0]])
+    """
+    places = indices if isinstance(indices, torch.Tensor) else tensor_of(indices)
+    return on_cpu(places, "indices")
+
+
+def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tensor:
+    """`_core.gather_add` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]))
+    tensor([11., 20.])
+    """
+    return into(_gather(on_cpu(table, "table"), as_places(indices)), out)
+
+
+def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = None) -> torch.Tensor:
+    """`_core.backprop_gather_add` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> backprop_gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]), 2)
+    tensor([ 1., 21.])
+    """
+    return into(_back(on_cpu(d, "dY"), as_places(indices), rows), out)
+
+
+def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
+    """`_core.scatter_add` in the memory of a tensor.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Values that are no tensor, or a table or values that autograd watches.
+
+    Examples
+    --------
+    >>> table = torch.zeros(2)
+    >>> scatter_add(table, np.array([1, 1]), torch.ones(2))
+    >>> table
+    tensor([0., 2.])
+    """
+    if not isinstance(values, torch.Tensor):
+        raise TypeError(f"values: expected a tensor, got {type(values).__name__}")
+    if table.requires_grad or values.requires_grad:
+        raise ValueError("table: autograd watches it, or values; use backprop_gather_add")
+    if table.dtype != values.dtype:
+        raise TypeError(f"values: expected {table.dtype}, the dtype of the table, got {values.dtype}")
+    if not table.is_contiguous():
+        raise ValueError("table: is not C-contiguous")
+    on_cpu(values, "values")
+    places = as_numbers(as_places(indices))
+    if on_cpu(table, "table").dtype == torch.bfloat16:
+        wide = as_numbers(table)
+        _core.scatter_add(wide, places, as_numbers(values))
+        table.copy_(torch.from_numpy(wide))
+        return
+    _core.scatter_add(as_numpy(table), places, as_values(as_numbers(values), "values"))
+    torch.autograd.graph.increment_version(table)
+
+
+def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
+    """A copy of a table after each of rows was added to the row that its place names; watched by autograd.
+
+    Examples
+    --------
+    >>> added(torch.zeros(2), torch.ones(2), np.array([1, 1]))
+    tensor([0., 2.])
+    """
+    result: torch.Tensor = _added(on_cpu(table, "table"), on_cpu(rows, "values"), as_places(places))
+    return result

@@ -1,0 +1,104 @@
+"""Softmax inside sequences of tensors, and its gradients of every order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
+from varlen.backends.torch.reduce import spread, sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def _dtype(dtype: torch.dtype) -> torch.dtype:
+    return dtype if dtype.is_floating_point else torch.float64
+
+
+_softmax: AutogradOp = AutogradOp(
+    "softmax_sequences(Tensor x, Tensor offsets, bool log, float temperature) -> Tensor",
+    lambda x, offsets, log, temperature: _core.softmax(x, level_of(offsets), log, temperature),
+    lambda x, offsets, log, temperature: x.new_empty(x.shape, dtype=_dtype(x.dtype)),
+    lambda seen, d: _back(d, seen.saved[0], *seen.rest),
+    saves=(-1,),
+)
+
+
+def _run_back(dy: Array, y: Array, offsets: Array, log: bool, temperature: float) -> Array:
+    return _core.backprop_softmax(dy, y, level_of(offsets), log, temperature)
+
+
+def _spread(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+    """The sum of each sequence, for every row of it."""
+    return spread(sums(x, offsets), offsets, x.shape[0])
+
+
+def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (dy, y), (offsets, log, temperature) = seen.saved, seen.rest
+    if log:
+        result = y.exp()
+        by_dy = (d - _spread(result * d, offsets)) / temperature
+        return by_dy, -result * d * _spread(dy, offsets) / temperature
+    by_y = d * dy - d * _spread(y * dy, offsets) - dy * _spread(y * d, offsets)
+    return _back(d, y, offsets, log, temperature), by_y / temperature
+
+
+_back: AutogradOp = AutogradOp(
+    "backprop_softmax_sequences(Tensor dY, Tensor Y, Tensor offsets, bool log, float temperature) -> Tensor",
+    _run_back,
+    lambda dy, *_: torch.empty_like(dy),
+    _gradient_of_back,
+    columns=2,
+    saves=(0, 1),
+)
+
+
+def softmax(
+    x: torch.Tensor, level: Level, log: bool, temperature: float, out: Any = None, inplace: bool = False
+) -> torch.Tensor:
+    """`_core.softmax` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> softmax(torch.zeros(3), Level([2, 1]), False, 1.0)
+    tensor([0.5000, 0.5000, 1.0000])
+    """
+    if inplace and not x.is_floating_point():
+        raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
+    result = _softmax(x, level, log, float(temperature))
+    return into(result, x if inplace else out)
+
+
+def shares(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+    """Softmax by offsets, inside gradients of other ops.
+
+    Examples
+    --------
+    >>> shares(torch.zeros(3), torch.tensor([0, 2, 3]))
+    tensor([0.5000, 0.5000, 1.0000])
+    """
+    result: torch.Tensor = _softmax(x, offsets, False, 1.0)
+    return result
+
+
+def backprop_softmax(
+    dY: torch.Tensor, Y: Any, level: Level, log: bool, temperature: float, out: Any = None
+) -> torch.Tensor:
+    """`_core.backprop_softmax` of tensors, watched by autograd.
+
+    Examples
+    --------
+    >>> backprop_softmax(torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.5]), Level([2]), False, 1.0)
+    tensor([ 0.2500, -0.2500])
+    """
+    y = Y if isinstance(Y, torch.Tensor) else torch.from_numpy(Y)
+    if y.dtype != dY.dtype:
+        raise TypeError(f"Y: expected {dY.dtype} as dY, got {y.dtype}")
+    result = _back(dY, y, level, log, float(temperature))
+    return into(result, out)

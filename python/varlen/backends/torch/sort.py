@@ -1,0 +1,148 @@
+"""Tensors in order, the ways back, and gradients of both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.autograd import (
+    AutogradOp,
+    SavedContext,
+    as_numbers,
+    into,
+    level_of,
+    offsets_of,
+    on_cpu,
+)
+from varlen.backends.torch.memory import tensor_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def _run_sort(x: Array, offsets: Any, kept: Any, total: int, descending: bool) -> tuple[Array, Array]:
+    result, which, _ = _core.sort(x, level_of(offsets), descending, level_of(kept).longest, True, True)
+    return result, which
+
+
+def _fake_sort(x: torch.Tensor, offsets: torch.Tensor, kept: torch.Tensor, total: int, _: bool) -> Any:
+    result = x.new_empty((total, *x.shape[1:]))
+    return result, result.new_empty(result.shape, dtype=torch.int64)
+
+
+def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> Any:
+    (which,), (offsets, kept, _) = seen.saved, seen.rest
+    if not len(d):
+        return d.new_zeros(which.shape), None
+    starts = torch.repeat_interleave(
+        offsets_of(offsets)[:-1], offsets_of(kept).diff(), output_size=which.shape[0]
+    )
+    there = which >= 0
+    at = torch.where(there, starts.reshape(-1, *(1 for _ in which.shape[1:])) + which, 0)
+    return torch.where(there, d.gather(0, at), 0), None
+
+
+_sort: AutogradOp = AutogradOp(
+    "sort(Tensor x, Tensor offsets, Tensor kept, SymInt total, bool descending) -> (Tensor, Tensor)",
+    _run_sort,
+    _fake_sort,
+    lambda seen, d: _unsort(d, seen.saved[0], *seen.rest[:2], seen.rows),
+    saves=(-2,),
+)
+_unsort: AutogradOp = AutogradOp(
+    "unsort(Tensor d, Tensor which, Tensor offsets, Tensor kept, SymInt total) -> Tensor",
+    lambda d, which, offsets, kept, total: _core.unsort(d, level_of(offsets), level_of(kept), which),
+    lambda d, which, offsets, kept, total: d.new_empty((total, *d.shape[1:])),
+    _gradient_of_back,
+    columns=2,
+    saves=(1,),
+)
+_rank: AutogradOp = AutogradOp(
+    "rank(Tensor x, Tensor offsets, str method, bool descending) -> Tensor",
+    lambda x, offsets, method, descending: _core.rank(x, level_of(offsets), method, descending),
+    lambda x, offsets, method, descending: x.new_empty(
+        x.shape, dtype=torch.float64 if method == "average" else torch.int64
+    ),
+)
+
+
+def sort(
+    x: torch.Tensor,
+    level: Level,
+    descending: bool = False,
+    most: int | None = None,
+    with_values: bool = True,
+    with_places: bool = False,
+    out: Any = None,
+) -> tuple[torch.Tensor, torch.Tensor, Level]:
+    """The first rows of each sequence in order, watched by autograd, the places that they had, their level.
+
+    Examples
+    --------
+    >>> sort(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False)[0]
+    tensor([1., 3., 4.])
+    """
+    kept = level if most is None else _core.sort_kept(level, most)
+    result, which = _sort(on_cpu(x, "X"), level, kept, kept.total, descending)
+    return into(result, out), which, kept
+
+
+def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = None) -> torch.Tensor:
+    """Each element to the row of its sequence that `which` says, else zeros.
+
+    Examples
+    --------
+    >>> unsort(torch.tensor([1.0, 2.0]), Level([2]), Level([2]), torch.tensor([1, 0]))
+    tensor([2., 1.])
+    """
+    places = which if isinstance(which, torch.Tensor) else tensor_of(which)
+    result = _unsort(on_cpu(d, "dY"), on_cpu(places, "which"), level, kept, level.total)
+    return into(result, out)
+
+
+def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -> torch.Tensor:
+    """The rank of each number inside its sequence, from 1.
+
+    Examples
+    --------
+    >>> rank(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
+    tensor([2, 1, 1])
+    """
+    result: torch.Tensor = _rank(on_cpu(x, "X"), level, method, descending)
+    return result
+
+
+def unique(
+    x: torch.Tensor, level: Level, inverse: bool = False, counts: bool = False
+) -> tuple[Any, Any, Any, Level]:
+    """The distinct numbers of each sequence, which of them each row is, how often they are, their level.
+
+    Examples
+    --------
+    >>> unique(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
+    (tensor([1., 3.]), tensor([1, 0, 1]))
+    """
+    found, which, often, kept = _core.unique(as_numbers(on_cpu(x, "X").detach()), level, inverse, counts)
+    return (
+        tensor_of(found).to(x.dtype),
+        None if which is None else tensor_of(which),
+        None if often is None else tensor_of(often),
+        kept,
+    )
+
+
+def filled(rows: torch.Tensor, count: int, k: int, fill: Any) -> torch.Tensor:
+    """(count, k, ...) of `fill`, made of no rows, which autograd goes on watching.
+
+    Examples
+    --------
+    >>> filled(torch.zeros(0), 1, 2, 7.0)
+    tensor([[7., 7.]])
+    """
+    shape = rows.shape[1:]
+    return torch.cat([rows.new_full((count * k, *shape), fill), rows]).reshape(count, k, *shape)

@@ -1,0 +1,95 @@
+"""Rows of tensors taken and put in, and gradients of both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen import _core
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu
+from varlen.backends.torch.memory import like, tensor_of
+from varlen.backends.torch.scatter import gather_add
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def take_rows(x: torch.Tensor, rows: Any) -> torch.Tensor:
+    """Some rows, in any order: lookups of one row each.
+
+    Examples
+    --------
+    >>> take_rows(torch.tensor([1.0, 2.0]), np.array([1, 0, 1]))
+    tensor([2., 1., 2.])
+    """
+    places = rows if isinstance(rows, torch.Tensor) else tensor_of(rows)
+    return x.index_select(0, places) if x.is_complex() else gather_add(x, places[:, None])
+
+
+def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
+    """Some rows, in any order, watched by autograd.
+
+    Examples
+    --------
+    >>> take(torch.tensor([3, 1, 4]), np.array([2, 2, 0]))
+    tensor([4, 4, 3])
+    """
+    if x.requires_grad and x.device.type == "cpu":
+        return take_rows(x, rows)
+    return x[like(rows, x) if not isinstance(rows, torch.Tensor) else rows]
+
+
+def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows that were there, and those that were put in."""
+    rows = torch.arange(d.shape[0] - before.shape[0])
+    kept = rows + torch.searchsorted(before, rows, right=True)
+    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0]))
+
+
+def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return _parts(d, seen.rest[0])
+
+
+_insert: AutogradOp = AutogradOp(
+    "insert_rows(Tensor x, Tensor rows, Tensor before) -> Tensor",
+    lambda x, rows, before: _core.insert_rows(x, before, rows),
+    lambda x, rows, before: x.new_empty((x.shape[0] + rows.shape[0], *x.shape[1:])),
+    _gradient_of_insert,
+    columns=2,
+)
+
+
+def insert_rows(x: torch.Tensor, before: NDArray[Any], rows: Any = None) -> torch.Tensor:
+    """`_core.insert_rows` of tensors, watched by autograd.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Rows that are no tensor, or of another dtype or shape.
+
+    Examples
+    --------
+    >>> insert_rows(torch.tensor([1.0, 2.0]), np.array([1]))
+    tensor([1., 0., 2.])
+    """
+    shape = (len(before), *x.shape[1:])
+    if rows is None:
+        rows = x.new_zeros(shape)
+    if not isinstance(rows, torch.Tensor):
+        raise TypeError(f"rows: expected a tensor, got {type(rows).__name__}")
+    if (rows.dtype, rows.shape) != (x.dtype, shape):
+        raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
+    result: torch.Tensor = _insert(on_cpu(x, "X"), on_cpu(rows, "rows"), tensor_of(before))
+    return result
+
+
+def remove_rows(d: torch.Tensor, before: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows that were there before `insert_rows`, and those that it put in.
+
+    Examples
+    --------
+    >>> remove_rows(torch.tensor([1.0, 0.0, 2.0]), np.array([1]))
+    (tensor([1., 2.]), tensor([0.]))
+    """
+    return _parts(on_cpu(d, "dY"), tensor_of(before))

@@ -1,0 +1,129 @@
+"""Variances, logarithms of sums of exponentials and products of tensors, and their gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
+from varlen.backends.torch.reduce import reduce_sums, spread, sums
+from varlen.backends.torch.scan import others_of
+from varlen.backends.torch.softmax import shares
+from varlen.levels import not_empty
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
+    if dtype.is_floating_point:
+        return dtype
+    unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+    return torch.float64 if op != "prod" else torch.uint64 if dtype in unsigned else torch.int64
+
+
+def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
+    return _core.reduce(op, x, level_of(offsets), empty, None, ddof)
+
+
+def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
+    (x, result), (offsets, op, _, ddof) = seen.saved, seen.rest
+    return _weighed(op, d, x, result, offsets, ddof)
+
+
+def _weighed(
+    op: str, d: torch.Tensor, x: torch.Tensor, result: torch.Tensor, offsets: torch.Tensor, ddof: float
+) -> torch.Tensor:
+    """The gradient of the rows, in terms of what has gradients."""
+    total = x.shape[0]
+    if op == "prod":
+        product: torch.Tensor = _back_prod(d, x, offsets)
+        return product
+    if op == "logsumexp":
+        return spread(d, offsets, total) * shares(x, offsets)
+    if op == "norm":
+        return x * spread(_over(d, result), offsets, total)
+    lengths = offsets_of(offsets).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
+    free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
+    free = torch.where(lengths == 0, 1, free)  # goes to no rows, but its own gradient would be NaN
+    weight = 2 * d / free if op == "var" else _over(d, result) / free
+    means = sums(x, offsets, "mean")
+    return spread(weight, offsets, total) * (x - spread(means, offsets, total))
+
+
+def _over(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+    """D over what was made of it, and 0 where that is 0."""
+    return torch.where(result == 0, 0, d / torch.where(result == 0, 1, result))
+
+
+_statistic: AutogradOp = AutogradOp(
+    "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
+    _run,
+    lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
+    _gradient,
+    saves=(0, -1),
+)
+
+
+def _gradient_of_back_prod(seen: SavedContext, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (d, x), (offsets,) = seen.saved, seen.rest
+    others, back = others_of(x, offsets)
+    return sums(h * others, offsets), back(h * spread(d, offsets, x.shape[0]))
+
+
+_back_prod: AutogradOp = AutogradOp(
+    "backprop_reduce_prod(Tensor d, Tensor x, Tensor offsets) -> Tensor",
+    lambda d, x, offsets: _core.backprop_reduce("prod", d, x, level_of(offsets)),
+    lambda d, x, offsets: torch.empty_like(x),
+    _gradient_of_back_prod,
+    columns=2,
+    saves=(0, 1),
+)
+
+
+def reduce(
+    op: str, x: torch.Tensor, level: Level, empty: Any = None, out: Any = None, ddof: float = 0
+) -> torch.Tensor:
+    """One row for each sequence of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> reduce("var", torch.tensor([1.0, 3.0, 5.0]), Level([2, 1]), 0)
+    tensor([1., 0.])
+    """
+    if op not in ("prod", "var", "std", "logsumexp"):
+        return reduce_sums(op, x, level, empty, out)
+    if empty is None:
+        not_empty(level)
+        empty = 0
+    number = empty.item() if hasattr(empty, "item") else empty
+    return into(_statistic(x, level, op, number, float(ddof)), out)
+
+
+def backprop_reduce(
+    op: str, d: Any, x: torch.Tensor, level: Level, ddof: float, out: Any = None, argument: str = "d"
+) -> torch.Tensor:
+    """`_core.backprop_reduce` of tensors, watched by autograd.
+
+    Examples
+    --------
+    >>> d, x = torch.ones(2), torch.tensor([1.0, 3.0, 5.0])
+    >>> backprop_reduce("var", d, x, Level([2, 1]), 0)
+    tensor([-1.,  1.,  0.])
+    """
+    rows = d if isinstance(d, torch.Tensor) else torch.from_numpy(d)
+    if not x.is_floating_point():
+        raise TypeError(f"X: expected floats, got {x.dtype}")
+    if rows.dtype != x.dtype:
+        raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
+    result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
+    return into(_weighed(op, rows, x, result, level, ddof), out)
+
+
+def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:
+    return reduce(op, x, level, 0, None, ddof)

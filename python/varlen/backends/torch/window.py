@@ -1,0 +1,190 @@
+"""Windows of tensors and the ways back, by the names and arguments that the core has for arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.autograd import AutogradOp, in_parts, into, level_of, on_cpu
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def _columns(x: Array, axes: int) -> Array:
+    """Axes after the first `axes` as one, with another of one number, which the core leaves alone."""
+    return x.reshape(*x.shape[:axes], math.prod(x.shape[axes:]), 1)
+
+
+def _run_places(x: Array, offsets: Array, kept: int, shape: list[int], max_bytes: int | None) -> Array:
+    left, right, dilation, stride = shape
+    level = level_of(offsets)
+    result = _core.seq2col(_columns(x, 1), level, left, right, dilation, stride, None, max_bytes)[0]
+    return result.reshape(*result.shape[:2], *x.shape[1:])
+
+
+def _run_rows(d: Array, offsets: Array, total: int, shape: list[int], max_bytes: int | None) -> Array:
+    left, right, dilation, stride = shape
+    level = level_of(offsets)
+    result = _core.backprop_seq2col(_columns(d, 2), level, left, right, dilation, stride, None, max_bytes)
+    return result.reshape(len(result), *d.shape[2:])
+
+
+# A row and its neighbours side by side, (T', K, ...), and the sums of the places of each row: linear, and the
+# gradients of each other. `shape` is left, right, dilation, stride.
+_places: AutogradOp = AutogradOp(
+    "seq2col(Tensor x, Tensor offsets, SymInt kept, SymInt[] shape, SymInt? max_bytes) -> Tensor",
+    _run_places,
+    lambda x, offsets, kept, shape, limit: x.new_empty((kept, shape[0] + 1 + shape[1], *x.shape[1:])),
+    lambda seen, d: _rows(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+    batch=(1, 2),
+)
+_rows: AutogradOp = AutogradOp(
+    "backprop_seq2col(Tensor d, Tensor offsets, SymInt total, SymInt[] shape, SymInt? max_bytes) -> Tensor",
+    _run_rows,
+    lambda d, offsets, total, shape, limit: d.new_empty((total, *d.shape[2:])),
+    lambda seen, d: _places(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+    batch=(2, 1),
+)
+
+# Windows, and rows out of them: `steps` is size, step, drop_last; `mean` divides by the windows of each row.
+_windows: AutogradOp = AutogradOp(
+    "windows(Tensor x, Tensor offsets, SymInt rows, SymInt[] steps, bool mean, SymInt? max_bytes) -> Tensor",
+    lambda x, offsets, rows, steps, mean, limit: _core.windows(
+        x, level_of(offsets), steps[0], steps[1], bool(steps[2]), limit, mean
+    )[0],
+    lambda x, offsets, rows, *_: x.new_empty((rows, *x.shape[1:])),
+    lambda seen, d: _merged(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+)
+
+
+def _fake_merged(y: torch.Tensor, offsets: torch.Tensor, total: int, steps: Any, mean: bool, *_: Any) -> Any:
+    dtype = torch.float64 if mean and not y.is_floating_point() else y.dtype
+    return y.new_empty((total, *y.shape[1:]), dtype=dtype)
+
+
+_merged: AutogradOp = AutogradOp(
+    "merge_windows(Tensor y, Tensor offsets, SymInt total, SymInt[] steps, bool mean, SymInt? max_bytes)"
+    " -> Tensor",
+    lambda y, offsets, total, steps, mean, limit: _core.merge_windows(
+        y, None, level_of(offsets), steps[0], steps[1], bool(steps[2]), mean, limit
+    ),
+    _fake_merged,
+    lambda seen, d: _windows(d, seen.rest[0], seen.rows, *seen.rest[2:]),
+)
+
+
+def _nothing(rows: int) -> Array:
+    """Rows without width: what levels come of them costs no values."""
+    return np.empty((rows, 0), np.uint8)
+
+
+def seq2col(
+    x: torch.Tensor,
+    level: Level,
+    left: int,
+    right: int,
+    dilation: int = 1,
+    stride: int = 1,
+    out: Any = None,
+    max_bytes: int | None = None,
+) -> tuple[torch.Tensor, Level]:
+    """`_core.seq2col` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> seq2col(torch.tensor([[1], [2]]), Level([2]), 1, 0)[0]
+    tensor([[0, 1],
+            [1, 2]])
+    """
+    kept = _core.seq2col(_nothing(len(x)), level, left, right, dilation, stride)[1]
+    shape = [left, right, dilation, stride]
+
+    def places(each: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = _places(on_cpu(each, "X"), level, kept.total, shape, max_bytes)
+        return result
+
+    result = in_parts(x, places) if x.is_complex() else places(x)
+    flat = result.reshape(len(result), result.shape[1] * x.shape[1:].numel()) if x.ndim < 3 else result
+    return into(flat, out), kept
+
+
+def backprop_seq2col(
+    d: torch.Tensor,
+    level: Level,
+    left: int,
+    right: int,
+    dilation: int = 1,
+    stride: int = 1,
+    out: Any = None,
+    max_bytes: int | None = None,
+    kept: Level | None = None,
+) -> torch.Tensor:
+    """`_core.backprop_seq2col` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> backprop_seq2col(torch.ones(2, 2), Level([2]), 1, 0)
+    tensor([[2.],
+            [1.]])
+    """
+    places = left + 1 + right
+    if d.ndim == 2 and d.shape[1] % places == 0:
+        d = d.reshape(len(d), places, d.shape[1] // places)
+    # What does not fit is refused as it is of arrays.
+    bare = np.empty((*d.shape[:2], 0) if d.ndim > 2 else tuple(d.shape), np.bool_)
+    _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, kept)
+    shape = [left, right, dilation, stride]
+    return into(_rows(on_cpu(d, "dY"), level, level.total, shape, max_bytes), out)
+
+
+def windows(
+    x: torch.Tensor,
+    level: Level,
+    size: int,
+    step: int,
+    drop_last: bool = False,
+    max_bytes: int | None = None,
+    shared: bool = False,
+) -> tuple[torch.Tensor, Level, Level]:
+    """`_core.windows` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> windows(torch.tensor([1, 2, 3]), Level([3]), 2, 1)[0]
+    tensor([1, 2, 2, 3])
+    """
+    _, outer, inner = _core.windows(_nothing(len(x)), level, size, step, drop_last)
+    steps = [size, step, int(drop_last)]
+    result = _windows(on_cpu(x, "X"), level, inner.total, steps, shared, max_bytes)
+    return result, outer, inner
+
+
+def merge_windows(
+    y: torch.Tensor,
+    levels: tuple[Level, ...] | None,
+    level: Level,
+    size: int,
+    step: int,
+    drop_last: bool,
+    mean: bool,
+    max_bytes: int | None = None,
+) -> torch.Tensor:
+    """`_core.merge_windows` of a tensor, watched by autograd.
+
+    Examples
+    --------
+    >>> merge_windows(torch.tensor([1.0, 2.0, 4.0, 3.0]), None, Level([3]), 2, 1, False, True)
+    tensor([1., 3., 3.])
+    """
+    _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, mean)
+    steps = [size, step, int(drop_last)]
+    result: torch.Tensor = _merged(on_cpu(y, "Y"), level, level.total, steps, mean, max_bytes)
+    return result

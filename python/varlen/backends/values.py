@@ -1,0 +1,233 @@
+"""Values of any kind, each verb by the backend that the values belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from varlen.arguments import as_ints, unmasked
+from varlen.backends import arrays, backend_of
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
+    from numpy.typing import NDArray
+
+    from varlen._core import Level
+
+    Values: TypeAlias = NDArray[Any] | torch.Tensor
+
+__all__ = [
+    "apply_rows",
+    "as_ints",
+    "as_values",
+    "broadcast_rows",
+    "copy_of",
+    "device_of",
+    "from_memory",
+    "from_state",
+    "is_tensor",
+    "like",
+    "memory_of",
+    "row_as",
+    "take",
+    "to_state",
+]
+
+T = TypeVar("T")
+
+
+def is_tensor(x: object) -> bool:
+    """Whether `x` is a torch tensor.
+
+    Examples
+    --------
+    >>> is_tensor(np.zeros(2))
+    False
+    """
+    return backend_of(x) is not arrays
+
+
+def as_values(x: Any, argument: str = "values") -> Values:
+    """Rows that the core can move: `x` itself where its memory is contiguous, a copy where it is not.
+
+    Parameters
+    ----------
+    x
+        An array (total, ...) of any dtype of fixed width, a torch tensor, or what `np.asarray` reads.
+    argument
+        What an error calls it.
+
+    Raises
+    ------
+    TypeError
+        Arrays of Python objects, masked arrays, sparse tensors.
+    ValueError
+        A scalar: rows need at least one dimension.
+
+    Examples
+    --------
+    >>> x = np.arange(3)
+    >>> as_values(x) is x
+    True
+    """
+    if type(x) is np.ndarray and x.ndim and x.flags.c_contiguous and not x.dtype.hasobject:
+        return x
+    rows: Values = backend_of(x).as_rows(x, argument)
+    return rows
+
+
+def memory_of(values: Values) -> NDArray[Any]:
+    """The memory of values as NumPy sees it, shared; bit patterns where NumPy has no name for the dtype.
+
+    Examples
+    --------
+    >>> memory_of(np.arange(2))
+    array([0, 1])
+    """
+    array: NDArray[Any] = backend_of(values).as_numpy(values)
+    return array
+
+
+def apply_rows(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]) -> tuple[Values, T]:
+    """What `call`, which only moves rows, makes of values of any kind; the rows come first in its result.
+
+    Examples
+    --------
+    >>> apply_rows(np.arange(3), lambda rows: (rows[::-1], "reversed"))
+    (array([2, 1, 0]), 'reversed')
+    """
+    moved: tuple[Values, T] = backend_of(values).apply_rows(values, call)
+    return moved
+
+
+def copy_of(values: Values) -> Values:
+    """Values in memory of their own, of their kind; autograd follows tensors.
+
+    Examples
+    --------
+    >>> copy_of(np.arange(2))
+    array([0, 1])
+    """
+    own: Values = backend_of(values).copy(values)
+    return own
+
+
+def device_of(values: Values) -> str:
+    """Where values are: "cpu", or what a tensor says.
+
+    Examples
+    --------
+    >>> device_of(np.arange(2))
+    'cpu'
+    """
+    return backend_of(values).device_of(values)
+
+
+def row_as(given: Any, values: Values, argument: str) -> Any:
+    """A number, or what broadcasts to a row, as one row, (1, ...), of the kind and the dtype of the values.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold it, or it has another shape.
+    TypeError
+        None, or a masked array.
+
+    Examples
+    --------
+    >>> row_as(7, np.zeros((3, 2), np.int8), "padding")
+    array([[7, 7]], dtype=int8)
+    >>> row_as(300, np.zeros(3, np.int8), "padding")
+    Traceback (most recent call last):
+    ValueError: padding: 300 does not fit int8
+    """
+    shape = tuple(values.shape[1:])
+    if unmasked(given, argument) is None:
+        raise TypeError(f"{argument}: expected a number or a row, got None")
+    try:
+        broadcasts = np.broadcast_shapes(np.shape(given), shape) == shape
+    except ValueError:
+        broadcasts = False
+    if not broadcasts:
+        raise ValueError(f"{argument}: shape {np.shape(given)} does not broadcast to rows of shape {shape}")
+    try:
+        return backend_of(values).row_as(given, values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        said = str(error).removeprefix("fill: ").removeprefix(f"{argument}: ")
+        raise ValueError(f"{argument}: {said}") from None
+
+
+def like(array: NDArray[Any], values: Values) -> Values:
+    """An array as a tensor on the device of `values` where those are a tensor.
+
+    Examples
+    --------
+    >>> like(np.arange(2), np.zeros(3))
+    array([0, 1])
+    """
+    same: Values = backend_of(values).like(array, values)
+    return same
+
+
+def from_memory(array: NDArray[Any], values: Values) -> Values:
+    """What the core made of the memory of `values`, as values of their kind and dtype.
+
+    Examples
+    --------
+    >>> from_memory(np.arange(2), np.zeros(3))
+    array([0, 1])
+    """
+    same: Values = backend_of(values).from_memory(array, values)
+    return same
+
+
+def to_state(values: Values) -> Any:
+    """What a pickle holds of values: arrays as they are, tensors as their memory and the name of their dtype.
+
+    Examples
+    --------
+    >>> to_state(np.arange(2))
+    array([0, 1])
+    """
+    return backend_of(values).to_state(values)
+
+
+def from_state(state: Any) -> Values:
+    """Values from what `to_state` gave.
+
+    Examples
+    --------
+    >>> from_state(to_state(np.arange(2)))
+    array([0, 1])
+    """
+    if isinstance(state, np.ndarray):
+        return state
+    from varlen.backends.torch.memory import from_state
+
+    return from_state(state)
+
+
+def take(values: Values, rows: Any) -> Any:
+    """Some rows, in any order, of arrays or tensors; watched by autograd.
+
+    Examples
+    --------
+    >>> take(np.array([3, 1, 4]), np.array([2, 2, 0]))
+    array([4, 4, 3])
+    """
+    return backend_of(values).take(values, rows)
+
+
+def broadcast_rows(rows: Any, level: Level) -> Any:
+    """Row i for every row of sequence i, of arrays or tensors; watched by autograd.
+
+    Examples
+    --------
+    >>> broadcast_rows(np.array([10, 20]), vl.Level([2, 1]))
+    array([10, 10, 20])
+    """
+    return backend_of(rows).broadcast_rows(rows, level)

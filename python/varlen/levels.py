@@ -1,0 +1,299 @@
+"""Levels from what people give: lengths, offsets, or Level objects, for one level or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.arguments import as_int, as_ints, as_list
+
+Levels = tuple[Level, ...]
+
+
+def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: Any = None) -> Levels:
+    """Levels over `count` rows, from exactly one of lengths, offsets and levels, outermost first.
+
+    Raises
+    ------
+    TypeError
+        None or more than one of them, or a dtype that is no integer.
+    ValueError
+        A negative length, decreasing offsets, or levels that do not fit each other or the rows.
+
+    Examples
+    --------
+    >>> levels_from(3, lengths=[2, 1])
+    (Level(2 sequences, 3 rows, lengths 1 to 2),)
+    """
+    given = [x for x in (lengths, offsets, levels) if x is not None]
+    if len(given) != 1:
+        named = {"lengths": lengths, "offsets": offsets, "levels": levels}
+        names = " and ".join(name for name, value in named.items() if value is not None)
+        raise TypeError(f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
+    name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
+    make = Level.from_lengths if name == "lengths" else Level.from_offsets
+    result = each_level(given[0], make, name)
+    if not result:
+        raise ValueError(f"{name}: a Ragged needs at least one level")
+    check_levels(count, result, name)
+    return result
+
+
+def check_levels(count: int, levels: Levels, argument: str = "levels") -> None:
+    """Refuse levels that do not fit each other or the rows.
+
+    Examples
+    --------
+    >>> check_levels(4, (Level([2, 1]),))
+    Traceback (most recent call last):
+    ValueError: levels: the lengths add up to 3, but there are 4 values
+    """
+    for d in range(len(levels) - 1):
+        if levels[d].total != len(levels[d + 1]):
+            raise ValueError(
+                f"{argument}: the lengths of level {d} add up to {levels[d].total}, "
+                f"but level {d + 1} has {len(levels[d + 1])} sequences"
+            )
+    if levels[-1].total != count:
+        raise ValueError(
+            f"{argument}: the lengths add up to {levels[-1].total}, but there are {count} values"
+        )
+
+
+def same_levels(a: Levels, b: Levels) -> bool:
+    """Whether two containers nest alike: by identity where they share levels, else by comparison.
+
+    Examples
+    --------
+    >>> same_levels((Level([1]),), (Level([1]),))
+    True
+    """
+    return len(a) == len(b) and all(x is y or x == y for x, y in zip(a, b, strict=True))
+
+
+def describe_difference(a: Levels, b: Levels) -> str:
+    """Where two nestings part, in words; what an error says.
+
+    Examples
+    --------
+    >>> describe_difference((Level([1, 2]),), (Level([1, 3]),))
+    'sequence 1 of level 0 has length 2 in one and 3 in the other'
+    """
+    if len(a) != len(b):
+        return f"one has {len(a)} levels, the other {len(b)}"
+    for d, (x, y) in enumerate(zip(a, b, strict=True)):
+        if len(x) != len(y):
+            return f"level {d} has {len(x)} sequences in one and {len(y)} in the other"
+        if x != y:
+            i = int((x.lengths != y.lengths).argmax())
+            return (
+                f"sequence {i} of level {d} has length {x.lengths[i]} in one and {y.lengths[i]} in the other"
+            )
+    return "they do not differ"
+
+
+def flatten_levels(levels: Levels) -> Level:
+    """One level that cuts the rows as the first of `levels` does through all that nest below it.
+
+    Examples
+    --------
+    >>> flatten_levels((Level([2, 1]), Level([3, 0, 2]))).lengths
+    array([3, 2])
+    """
+    over = levels[0]
+    for below in levels[1:]:
+        over = reindex(over, below.offsets)
+    return over
+
+
+def levels_over_rows(levels: Levels) -> Levels:
+    """Each level as it cuts the rows, through all that nest below it; the innermost is shared.
+
+    Examples
+    --------
+    >>> [level.lengths.tolist() for level in levels_over_rows((Level([2, 1]), Level([3, 0, 2])))]
+    [[3, 2], [3, 0, 2]]
+    """
+    found = [levels[-1]]
+    for level in reversed(levels[:-1]):
+        found.append(Level.from_offsets(found[-1].offsets[level.offsets]))
+    return tuple(reversed(found))
+
+
+def nest_levels(over: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
+    """Levels that all cut the same rows, as levels that nest. `levels_over_rows` turned round.
+
+    Parameters
+    ----------
+    empty
+        Which of two neighbours holds the empty sequences that lie between them: "before" or "after".
+    first
+        What an error calls the outermost of them.
+
+    Raises
+    ------
+    ValueError
+        A sequence that ends inside one of the next level, or, without `empty`, next to an empty one.
+
+    Examples
+    --------
+    >>> nest_levels((Level([3, 2]), Level([3, 1, 1])), "offsets")[0].lengths
+    array([1, 2])
+    """
+    if empty not in (None, "before", "after"):
+        raise ValueError(f"empty: expected 'before' or 'after', got {empty!r}")
+    levels = []
+    for d, (above, below) in enumerate(pairwise(over), first):
+        if above.total != below.total:
+            raise ValueError(
+                f"{argument}: the lengths of level {d} add up to {above.total}, "
+                f"those of level {d + 1} to {below.total}"
+            )
+        if len(above) == 0 and len(below):
+            raise ValueError(f"{argument}: level {d} has no sequences, but level {d + 1} has {len(below)}")
+        ends, cuts = below.offsets, above.offsets[1:-1]
+        left, right = np.searchsorted(ends, cuts), np.searchsorted(ends, cuts, side="right")
+        unclear = left == right if empty else right - left != 1
+        if unclear.any():
+            i = int(unclear.argmax())
+            where = f"{argument}: sequence {i} of level {d} ends at {cuts[i]},"
+            if left[i] == right[i]:
+                raise ValueError(f"{where} inside a sequence of level {d + 1}")
+            raise ValueError(
+                f"{where} beside an empty sequence of level {d + 1}; say empty='before' or 'after'"
+            )
+        inner = left if empty == "after" else right - 1
+        edges = ([0], inner, [len(below)]) if len(above) else ([0],)
+        levels.append(Level.from_offsets(np.concatenate(edges)))
+    return (*levels, over[-1])
+
+
+def counted_before(there: Any) -> Any:
+    """How many of bools are True before each place, and in all: int64 (n + 1,).
+
+    Examples
+    --------
+    >>> counted_before(np.array([True, False, True]))
+    array([0, 1, 1, 2])
+    """
+    counts = np.zeros(len(there) + 1, np.int64)
+    np.cumsum(there, out=counts[1:])
+    return counts
+
+
+def reindex(level: Level, before: Any) -> Level:
+    """The level over items of which there are others now: before[i] of them in front of what was item i.
+
+    Examples
+    --------
+    >>> reindex(Level([2, 1]), counted_before(np.array([True, False, True])))
+    Level(2 sequences, 2 rows, lengths 1 to 1)
+    """
+    return Level.from_offsets(before[level.offsets])
+
+
+def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
+    """The level that a caller means, counted from the outermost; negatives count from the innermost.
+
+    Raises
+    ------
+    IndexError
+        There is no such level.
+
+    Examples
+    --------
+    >>> resolve_level(-1, (Level([2, 1]), Level([3, 0, 2])))
+    1
+    """
+    depth = len(levels)
+    at = as_int(level, argument, -(2**63))
+    if not -depth <= at < depth:
+        raise IndexError(f"{argument}: {at} is out of range for {depth} levels")
+    return at % depth
+
+
+def not_empty(level: Level) -> None:
+    """Refuse sequences without rows.
+
+    Raises
+    ------
+    ValueError
+        Naming the first.
+
+    Examples
+    --------
+    >>> not_empty(Level([2, 0]))
+    Traceback (most recent call last):
+    ValueError: lengths: sequence 1 is empty
+    """
+    if len(level) and level.shortest == 0:
+        raise ValueError(f"lengths: sequence {int((level.lengths == 0).argmax())} is empty")
+
+
+def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
+    """One Level for each array of lengths (or offsets) that is given; not yet held against each other.
+
+    Examples
+    --------
+    >>> each_level([[2], [1, 3]], Level.from_lengths, "lengths")
+    (Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 4 rows, lengths 1 to 3))
+    """
+    if type(given) is Level:
+        return (given,)
+    if type(given) is np.ndarray and name != "levels":
+        return (level_from(given, make, name),)
+    nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
+    if name == "levels" and not nested and not isinstance(given, (list, tuple)):
+        raise TypeError("levels: expected a tuple of levels, outermost first; for one array use offsets=")
+    if not nested and name != "levels":
+        return (level_from(given, make, name),)
+    many = len(given) > 1
+    return tuple(level_from(x, make, f"{name}[{d}]" if many else name) for d, x in enumerate(given))
+
+
+def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level:
+    """The level that was given, or what `make` makes of an array; its errors speak of `argument`.
+
+    Examples
+    --------
+    >>> level_from([2, -1], Level.from_lengths, "row_lengths")
+    Traceback (most recent call last):
+    ValueError: row_lengths: row 1 has a negative length, -1
+    """
+    if isinstance(given, Level):
+        return given
+    try:
+        return make(as_ints(given))
+    except (TypeError, ValueError, OverflowError) as error:
+        said = str(error)
+        raise type(error)(f"{argument}: {said.partition(': ')[2] or said}") from None
+
+
+def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:
+    """One Level for each array of a list, outermost first; not yet held against each other.
+
+    Raises
+    ------
+    TypeError
+        One array in place of a list of them.
+    ValueError
+        An empty list.
+
+    Examples
+    --------
+    >>> nested_levels([2, 1], Level.from_lengths, "nested_row_lengths")
+    Traceback (most recent call last):
+    TypeError: nested_row_lengths: expected a list of arrays, one a level; item 0 is of type int
+    """
+    each = as_list(given, argument, "arrays, one a level")
+    if not each:
+        raise ValueError(f"{argument}: a Ragged needs at least one level")
+    for d, item in enumerate(each):
+        if not hasattr(item, "__len__") or getattr(item, "ndim", 1) == 0:
+            kind = type(item).__name__
+            raise TypeError(f"{argument}: expected a list of arrays, one a level; item {d} is of type {kind}")
+    return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(each))

@@ -1,0 +1,255 @@
+"""What the ops on sequences are given, and whole sequences picked out of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import LARGEST, is_zero, unmasked
+from varlen.backends.values import as_values, is_tensor
+from varlen.levels import describe_difference, same_levels
+from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
+
+
+def sequences(x: Any, argument: str = "x") -> Ragged:
+    """The Ragged that an argument has to be.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+
+    Examples
+    --------
+    >>> sequences([1, 2], "x")
+    Traceback (most recent call last):
+    TypeError: x: expected a Ragged, got list
+    """
+    if not isinstance(x, Ragged):
+        raise TypeError(f"{argument}: expected a Ragged, got {type(x).__name__}")
+    return x
+
+
+def select(x: Ragged, at: int, index: Any) -> tuple[Values, Levels]:
+    """Sequences of level `at`, in any order and as often as wanted: their rows, and the levels from `at` on.
+
+    Watched by autograd where the values are.
+
+    Examples
+    --------
+    >>> select(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), 1, np.array([2, 0]))
+    (array([4, 1, 2]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
+    """
+    found = x._make(x.values, x.levels[at:])[index]
+    return found.values, found.levels
+
+
+def gradient_rows(
+    dY: Any, count: int, levels: Levels = (), argument: str = "dY", inner: tuple[int, ...] | None = None
+) -> Any:
+    """The rows of a gradient: as many as that has which it is the gradient of, and under the same levels.
+
+    `inner` is the shape of one row, where it has to be that.
+
+    Raises
+    ------
+    ValueError
+        It has another number of rows, rows of another shape, or is a Ragged that nests otherwise.
+
+    Examples
+    --------
+    >>> gradient_rows([0.5, 1.5], 2)
+    array([0.5, 1.5])
+    """
+    if isinstance(dY, Ragged):
+        if not same_levels(dY.levels, levels):
+            raise ValueError(f"{argument}: nests otherwise: {describe_difference(dY.levels, levels)}")
+        rows = dY.values
+    else:
+        rows = as_values(dY, argument)
+        if len(rows) != count:
+            raise ValueError(f"{argument}: has {len(rows)} rows, expected {count}")
+    if inner is not None:
+        of_shape(rows, inner, argument)
+    return rows
+
+
+def of_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
+    """Refuse rows of another shape.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument and both shapes.
+
+    Examples
+    --------
+    >>> of_shape(np.zeros((2, 3)), (2,), "dY")
+    Traceback (most recent call last):
+    ValueError: dY: has rows of shape (3,), expected (2,)
+    """
+    if tuple(rows.shape[1:]) != tuple(inner):
+        raise ValueError(f"{argument}: has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
+
+
+def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -> NDArray[np.int64]:
+    """A number for each of `count` sequences: (count,), (count, 1), a Ragged of such, or one for all.
+
+    Raises
+    ------
+    TypeError
+        They are no integers.
+    ValueError
+        There are more or fewer, or one is below `least`, None for what is checked later.
+    OverflowError
+        One does not fit 63 bits.
+
+    Examples
+    --------
+    >>> per_sequence([[2], [0]], 2, "length"), per_sequence(1, 2, "length")
+    (array([2, 0]), array([1, 1]))
+    """
+    numbers = array_of(given, argument)
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        numbers = _integers(given, numbers, argument)
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.shape not in ((), (count,)):
+        raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
+    if numbers.dtype.kind in "uO":
+        beyond = (numbers > LARGEST) | (numbers < -LARGEST - 1 if numbers.dtype.hasobject else False)
+        if np.any(beyond):
+            at = int(np.argmax(beyond))
+            where = f"sequence {at} has {numbers[at]}" if numbers.ndim else str(numbers)
+            raise OverflowError(f"{argument}: {where}, which does not fit 63 bits")
+    each = (numbers if numbers.ndim else np.full(count, numbers)).astype(np.int64, copy=False)
+    if least is not None and count and each.min() < least:
+        i = int((each < least).argmax())
+        raise ValueError(f"{argument}: sequence {i} has {each[i]}, expected {least} or more")
+    return each
+
+
+def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
+    """What NumPy takes for floats or objects, but are integers of Python, some of them beyond int64."""
+    if numbers.dtype.hasobject or isinstance(given, (list, tuple)):
+        each = numbers if numbers.dtype.hasobject else np.asarray(given, np.object_)
+        if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in each.flat):
+            return each
+    raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+
+
+def array_of(given: Any, argument: str) -> NDArray[Any]:
+    """Numbers as NumPy reads them, of a Ragged its rows; what NumPy has no name for is float32.
+
+    Raises
+    ------
+    TypeError
+        A masked array.
+    ValueError
+        Lists that are no rectangle.
+
+    Examples
+    --------
+    >>> array_of([[1], [2, 3]], "length")
+    Traceback (most recent call last):
+    ValueError: length: not a rectangle of numbers
+    """
+    if isinstance(given, Ragged):
+        given = given.values
+    if is_tensor(given):
+        from varlen.backends.torch.memory import readable
+
+        return readable(given)
+    try:
+        return np.asarray(unmasked(given, argument))
+    except ValueError:
+        raise ValueError(f"{argument}: not a rectangle of numbers") from None
+
+
+def fill_for(values: Any, fill: Any) -> Any:
+    """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given.
+
+    Raises
+    ------
+    TypeError
+        A masked array, said of `pad_value`.
+
+    Examples
+    --------
+    >>> fill_for(np.array(["a"]), 0.0), fill_for(np.array([1.5]), 2)
+    (array('', dtype='<U1'), 2)
+    """
+    unmasked(fill, "pad_value")
+    zero = is_zero(fill) or (type(fill) is float and str(fill) == "0.0")
+    if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
+        return np.zeros((), values.dtype)
+    return 0 if zero else fill
+
+
+def of_pad_value(error: ValueError) -> ValueError:
+    """What kernels say of `fill` and `empty`, said of `pad_value`.
+
+    Examples
+    --------
+    >>> of_pad_value(ValueError("fill: 0.5 does not fit int64"))
+    ValueError('pad_value: 0.5 does not fit int64')
+    """
+    said = str(error).replace("with empty=", "with pad_value=")
+    return ValueError(re.sub("^(fill|empty):", "pad_value:", said))
+
+
+def rename_argument(error: Exception, argument: str) -> Exception:
+    """What the core refuses under a name of its own, said of an argument.
+
+    Examples
+    --------
+    >>> rename_argument(OverflowError("X: the result does not fit 63 bits"), "win_size")
+    OverflowError('win_size: the result does not fit 63 bits')
+    """
+    said = str(error).partition(": ")[2].replace("give max_len, ", "")
+    return type(error)(f"{argument}: {said}")
+
+
+def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
+    """What `add`, which adds rows up, makes of d. The two parts of complex numbers are columns to it.
+
+    Examples
+    --------
+    >>> in_parts(np.array([1 + 2j, 3j]), lambda rows: rows.sum(axis=0, keepdims=True))
+    array([1.+5.j])
+    """
+    if is_tensor(d):
+        if not d.is_complex():
+            return add(d)
+        from varlen.backends.torch.autograd import in_parts as of_tensors
+
+        return of_tensors(d, add)
+    if d.dtype.kind != "c":
+        return add(d)
+    result = add(d.view(d.real.dtype).reshape(*d.shape, 2))
+    return result.view(np.result_type(result.dtype, np.complex64))[..., 0]
+
+
+def scatter_rows(d: Any, rows: NDArray[np.int64], total: int) -> Any:
+    """`total` rows, zeros but for those that d was taken from: the gradient of rows that were picked.
+
+    Examples
+    --------
+    >>> scatter_rows(np.array([5.0, 6.0]), np.array([2, 0]), 3)
+    array([6., 0., 5.])
+    """
+    if is_tensor(d):
+        from varlen.backends.torch.scatter import backprop_gather_add
+
+        return in_parts(d, lambda each: backprop_gather_add(each, rows[:, None], total))
+    return in_parts(d, lambda each: _core.backprop_gather_add(each, rows[:, None], total))

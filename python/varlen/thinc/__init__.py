@@ -1,0 +1,46 @@
+"""For those who write for Thinc: its types from here, and its ops on varlen's kernels.
+
+`from varlen.thinc import Ragged, Padded, Pairs` stands in the place of Thinc's types, and needs no thinc.
+`VarlenOps`, `install` and `uninstall` need it: `use_ops("varlen")` selects the ops, once varlen is installed
+beside thinc, and `install()` makes them the default on the CPU.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen._lazy import loaded_from
+
+if TYPE_CHECKING:
+    from varlen.thinc.install import install, uninstall
+    from varlen.thinc.ops import VarlenOps
+    from varlen.thinc.types import Padded, Pairs, Ragged
+
+__all__ = ["Padded", "Pairs", "Ragged", "VarlenOps", "install", "uninstall"]
+
+_load = loaded_from(
+    __name__,
+    {
+        "Padded": "varlen.thinc.types",
+        "Pairs": "varlen.thinc.types",
+        "Ragged": "varlen.thinc.types",
+        "VarlenOps": "varlen.thinc.ops",
+        "install": "varlen.thinc.install",
+        "uninstall": "varlen.thinc.install",
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _load(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("varlen"):
+            raise
+        raise ImportError(
+            f"varlen.thinc.{name} needs thinc ({error}): pip install 'varlen[thinc]'", name="thinc"
+        ) from error
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,137 @@
+"""Makes VarlenOps what Thinc and spaCy take on the CPU where nobody says otherwise, and undoes it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import catalogue
+import thinc.backends
+import thinc.model
+from thinc import registry
+from thinc.backends import NumpyOps
+
+from varlen.thinc.ops import VarlenOps
+
+# What get_ops("cpu") chooses from.
+_CPU = {"numpy", "apple", "bigendian"}
+
+_lock = threading.RLock()
+_undo: list[Callable[[], None]] = []
+
+
+def install() -> Callable[[], None]:
+    """Make VarlenOps the process's default on the CPU, until `uninstall`, which is given back.
+
+    From then on `get_ops("cpu")`, `get_ops("numpy")`, `require_cpu`, `get_array_ops`, `Model.to_cpu`, new
+    threads, and this thread if it computes with NumpyOps, all take VarlenOps; so do the instances of NumpyOps
+    that modules keep for themselves. Models that were made before keep the ops that they were made with.
+    Once more does no harm: modules imported meanwhile are seen to.
+
+    Raises
+    ------
+    ImportError
+        Thinc is not installed.
+
+    Examples
+    --------
+    >>> import varlen.thinc
+    >>> from thinc.api import get_ops
+    >>> undo = varlen.thinc.install()
+    >>> get_ops("cpu").name
+    'varlen'
+    >>> undo()
+    >>> get_ops("numpy").name
+    'numpy'
+    """
+    with _lock:
+        if not _undo:
+            _undo.append(lambda: None)
+            _register()
+            _set(thinc.model, "NumpyOps", VarlenOps)
+            _set_current()
+        _see_to_modules()
+    return uninstall
+
+
+def uninstall() -> None:
+    """Undo `install`: everything is as it was. Nothing happens where it is not installed.
+
+    Examples
+    --------
+    >>> import varlen.thinc
+    >>> varlen.thinc.uninstall()
+    """
+    with _lock:
+        while _undo:
+            _undo.pop()()
+
+
+def _set(holder: Any, name: str, value: Any) -> None:
+    before = getattr(holder, name)
+    setattr(holder, name, value)
+    _undo.append(lambda: setattr(holder, name, before))
+
+
+def _register() -> None:
+    """In the places of the ops for the CPU, what makes VarlenOps under their names."""
+    for key, ops in registry.ops.get_all().items():
+        if ops.name not in _CPU:
+            continue
+        place = ("thinc", "ops", key)
+        before = catalogue.REGISTRY.get(place)
+        registry.ops.register(key, func=_maker(ops.name))
+        if before is None:  # it came from an entry point
+            _undo.append(lambda place=place: catalogue.REGISTRY.pop(place, None))  # type: ignore[misc]
+        else:
+            _undo.append(lambda place=place, before=before: catalogue.REGISTRY.update({place: before}))  # type: ignore[misc]
+
+
+def _maker(name: str) -> Callable[..., VarlenOps]:
+    def make(*args: Any, **kwargs: Any) -> VarlenOps:
+        return VarlenOps(*args, **kwargs)
+
+    make.name = name  # type: ignore[attr-defined]
+    return make
+
+
+def _set_current() -> None:
+    """In the place of NumpyOps in this thread, with their settings."""
+    before = thinc.backends.context_ops.get()
+    if before is not None and type(before) is not NumpyOps:
+        return
+    ops = VarlenOps()
+    for name, value in vars(before).items() if before is not None else ():
+        setattr(ops, name, value)
+    thinc.backends.set_current_ops(ops)
+
+    def undo() -> None:
+        if thinc.backends.context_ops.get() is ops:
+            thinc.backends.set_current_ops(before)
+
+    _undo.append(undo)
+
+
+def _see_to_modules() -> None:
+    """The instances that modules keep, and the function that chooses ops by an array."""
+    chosen = thinc.backends.get_array_ops
+    stock = getattr(chosen, "stock", chosen)
+
+    def get_array_ops(arr: Any) -> Any:
+        ops = stock(arr)
+        return VarlenOps() if type(ops) is NumpyOps else ops
+
+    get_array_ops.stock = stock  # type: ignore[attr-defined]
+    for module, name, value in _held():
+        if value is stock:
+            _set(module, name, get_array_ops)
+        elif type(value) is NumpyOps:
+            _set(value, "__class__", VarlenOps)
+
+
+def _held() -> Iterator[tuple[Any, str, Any]]:
+    for module in list(sys.modules.values()):
+        for name, value in list(getattr(module, "__dict__", {}).items()):
+            yield module, name, value

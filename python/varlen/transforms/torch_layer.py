@@ -1,0 +1,145 @@
+"""torch modules as layers: containers in and out, gradients by autograd."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.utils.rnn import PackedSequence
+
+from varlen.backends.torch.memory import as_numpy, tensor_of
+from varlen.transforms.convert import innermost
+from varlen.transforms.kinds import check_gradient, mapped
+from varlen.transforms.layer import Backprop, Layer, not_trained
+from varlen.types import Padded, Ragged
+
+
+def as_layer(module: torch.nn.Module) -> Layer:
+    """A Layer that calls a module with tensors, or with the container that it sees around tensors.
+
+    Arrays become tensors that share their memory, and results arrays that share the module's; tensors stay
+    tensors, which autograd watches. `predict` calls the module in its eval mode and without autograd, and
+    leaves the mode as it was. With is_train it is called in the mode that it is in; backprop adds to the
+    `grad` of its parameters, and gives the gradient of X, which is zeros where X has none: integers.
+
+    A recurrent module sees a PackedSequence in place of a Padded or a Ragged, and reads no padding; an array
+    is one sequence to it, or (steps, columns, width). A tensor from a module that saw a Padded or a Ragged,
+    with as many rows, is taken for its data. A module that writes into what it sees writes into X.
+
+    Examples
+    --------
+    >>> layer = as_layer(torch.nn.Linear(3, 2))
+    >>> Y, backprop = layer(np.ones((5, 3), np.float32), True)
+    >>> Y.shape, backprop(np.ones((5, 2), np.float32)).shape
+    ((5, 2), (5, 3))
+    """
+    name = type(module).__name__.lower()
+    return Layer(name, partial(_run, module))
+
+
+def _run(module: torch.nn.Module, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    if not is_train:
+        return _predict(module, X), not_trained
+    seen: list[torch.Tensor] = []
+    arrays: list[bool] = []
+
+    def enter(x: Any) -> torch.Tensor:
+        arrays.append(isinstance(x, np.ndarray))
+        tensor = tensor_of(x) if arrays[-1] else x
+        if tensor.is_floating_point() or tensor.is_complex():
+            # A tensor that is watched goes on being so: the graph of the caller is cut by nobody.
+            tensor = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
+        seen.append(tensor)
+        return tensor
+
+    inside = mapped(X, enter)
+    with torch.enable_grad():
+        y = _called(module, inside)
+    on_arrays = any(arrays)
+    Y = mapped(y, _array) if on_arrays else y
+
+    def backprop(dY: Any) -> Any:
+        check_gradient(dY, Y)
+        results: list[torch.Tensor] = []
+        given: list[torch.Tensor] = []
+        mapped(y, _keep(results))
+        mapped(dY, _keep(given))
+        pairs = [(r, d.to(r.dtype)) for r, d in zip(results, given, strict=True) if r.requires_grad]
+        asked = [x for x in seen if x.requires_grad]
+        asked += [p for p in module.parameters() if p.requires_grad]
+        if pairs and asked:
+            torch.autograd.backward([r for r, _ in pairs], [d for _, d in pairs], inputs=asked)
+        found = iter(seen)
+
+        def gradient(x: Any) -> Any:
+            tensor = next(found)
+            grad = tensor.grad if tensor.requires_grad else None
+            grad = torch.zeros_like(tensor) if grad is None else grad
+            return as_numpy(grad) if isinstance(x, np.ndarray) else grad
+
+        return mapped(X, gradient)
+
+    return Y, backprop
+
+
+def _predict(module: torch.nn.Module, X: Any) -> Any:
+    arrays: list[bool] = []
+
+    def enter(x: Any) -> torch.Tensor:
+        arrays.append(isinstance(x, np.ndarray))
+        return tensor_of(x) if arrays[-1] else x
+
+    inside = mapped(X, enter)
+    training = [part for part in module.modules() if part.training]
+    module.eval()
+    try:
+        with torch.no_grad():
+            y = _called(module, inside)
+    finally:
+        for part in training:
+            part.training = True
+    return mapped(y, _array) if any(arrays) else y
+
+
+def _called(module: torch.nn.Module, inside: Any) -> Any:
+    if isinstance(module, torch.nn.RNNBase):
+        if isinstance(inside, Ragged):
+            stepped = _stepped(module, innermost(inside).to_padded()).to_ragged()
+            return inside._make(stepped.values, inside.levels)
+        return _stepped(module, inside) if isinstance(inside, Padded) else module(inside)[0]
+    y = module(inside)
+    if isinstance(y, torch.Tensor) and isinstance(inside, Padded) and y.shape[:2] == inside.data.shape[:2]:
+        return inside._make(y.contiguous(), *inside._fields)
+    if isinstance(y, torch.Tensor) and isinstance(inside, Ragged) and len(y) == len(inside.values):
+        return inside._make(y.contiguous(), inside.levels)
+    return y
+
+
+def _stepped(module: torch.nn.RNNBase, padded: Padded) -> Padded:
+    """What a recurrent module makes of the rows that there are; sequences without rows have none."""
+    sizes, lengths, indices = padded._fields
+    rows = padded.to_packed()
+    if len(rows):
+        there = torch.from_numpy(sizes[: lengths[0]].astype(np.int64))
+        result = module(PackedSequence(rows, there))[0].data
+    else:
+        width = (module.proj_size or module.hidden_size) * (2 if module.bidirectional else 1)
+        result = rows.new_zeros((0, width))
+    return Padded.from_packed(result, sizes, lengths, indices)
+
+
+def _array(tensor: Any) -> Any:
+    """A result as an array; NumPy has no bfloat16, which float32 holds."""
+    if not isinstance(tensor, torch.Tensor):
+        return tensor
+    return as_numpy(tensor.float() if tensor.dtype == torch.bfloat16 else tensor)
+
+
+def _keep(kept: list[torch.Tensor]) -> Any:
+    def keep(x: Any) -> Any:
+        kept.append(tensor_of(x) if isinstance(x, np.ndarray) else x)
+        return x
+
+    return keep

@@ -1,0 +1,184 @@
+"""The ways into a Ragged: nested lists, padded blocks, and what other systems call their offsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Level
+from varlen.arguments import as_int
+from varlen.backends.values import as_ints
+from varlen.types import dense
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+    from typing_extensions import Self
+
+
+class Doors:
+    """Constructors of `varlen.Ragged`, which inherits them.
+
+    Examples
+    --------
+    >>> vl.Ragged.from_offsets([7, 8, 9], [0, 2, 3]).to_list()
+    [[7, 8], [9]]
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, values: Any = None, lengths: Any = None, *, offsets: Any = None, levels: Any = None
+        ) -> None: ...
+
+        @classmethod
+        def _make(cls, values: Any, levels: Any) -> Self: ...
+
+    @classmethod
+    def from_list(cls, data: Any, dtype: DTypeLike | None = None) -> Self:
+        """From nested lists or tuples of numbers, or lists of arrays or tensors, at any depth.
+
+        Parameters
+        ----------
+        data
+            As many levels as lists are nested below the outermost; an array inside a list is a sequence of
+            its rows, along its first axis.
+        dtype
+            Of the values; by default what NumPy would give them.
+
+        Raises
+        ------
+        TypeError
+            None, strings or other objects among the numbers.
+        ValueError
+            Nesting of different depth; a number that dtype cannot hold.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [], [[4]]]).shape
+        (3, None, None)
+        """
+        return cls._make(*dense.from_list(data, dtype))
+
+    @classmethod
+    def from_dense(
+        cls,
+        block: Any,
+        lengths: Any = None,
+        *,
+        mask: Any = None,
+        padding_side: str = "right",
+        out: Any = None,
+    ) -> Self:
+        """From a padded block and either its lengths or its mask. `to_dense` turned round.
+
+        Parameters
+        ----------
+        block
+            (n, width, ...): sequence i lies in block[i], at its left where the padding is at the right.
+        lengths
+            (n,), none beyond width; or a `Level`; or a list of either, for a block of more ragged axes.
+        mask
+            (n, width) of bools, True where data is present, without gaps.
+        padding_side
+            "right" or "left": where the padding is.
+        out
+            (total, ...): becomes the values.
+
+        Raises
+        ------
+        ValueError
+            A length beyond the width, a mask with gaps or with its padding at the other side; names the row.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
+        [[1, 2], [3]]
+        """
+        values, levels = dense.from_dense(block, lengths, mask, padding_side, out)
+        return cls._make(values, levels)
+
+    @classmethod
+    def from_row_ids(cls, values: Any, row_ids: ArrayLike, count: int | None = None) -> Self:
+        """From the sequence number of each row, (total,), sorted; `count` sequences, by default the last + 1.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_row_ids([7, 8, 9], [0, 2, 2], count=4).lengths
+        array([1, 0, 2, 0], dtype=int32)
+        """
+        sequences = -1 if count is None else as_int(count, "count")
+        return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
+
+    @classmethod
+    def from_offsets(cls, values: Any, offsets: ArrayLike) -> Self:
+        """From (n + 1,) offsets: 0 first, never decreasing.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_offsets([7, 8, 9], [0, 2, 3]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls(values, offsets=offsets)
+
+    @classmethod
+    def from_cu_seqlens(cls, values: Any, cu_seqlens: ArrayLike) -> Self:
+        """`from_offsets`, as attention kernels call them.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_cu_seqlens([7, 8, 9], np.array([0, 2, 3], np.int32)).to_list()
+        [[7, 8], [9]]
+        """
+        return cls(values, offsets=cu_seqlens)
+
+    @classmethod
+    def from_nested(cls, nested: Any) -> Self:
+        """From a nested tensor of torch, ragged at axis 1; shares memory where its layout is jagged.
+
+        Raises
+        ------
+        TypeError
+            It is no nested tensor.
+        ValueError
+            It is ragged at another axis, or at several.
+
+        Examples
+        --------
+        >>> import torch
+        >>> parts = [torch.tensor([3.0]), torch.tensor([1.0, 4.0])]
+        >>> vl.Ragged.from_nested(torch.nested.nested_tensor(parts, layout=torch.jagged)).to_list()
+        [[3.0], [1.0, 4.0]]
+        """
+        from varlen.interop.torch_nested import from_nested
+
+        values, cut = from_nested(nested)
+        return cls(values, **cut)
+
+    def to_nested(self) -> Any:
+        """A nested tensor of torch of the jagged layout, which shares the values. `from_nested` turned round.
+
+        Raises
+        ------
+        ValueError
+            More than one level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 1.0, 4.0], [1, 2]).to_nested().is_nested
+        True
+        """
+        from varlen.interop.torch_nested import to_nested
+
+        return to_nested(self)
+
+    @classmethod
+    def from_bounds(cls, values: Any, bounds: ArrayLike) -> Self:
+        """From (n,) ends without the leading 0, as the joint dict's files hold them.
+
+        Examples
+        --------
+        >>> vl.Ragged.from_bounds([7, 8, 9], [2, 3]).to_list()
+        [[7, 8], [9]]
+        """
+        return cls(values, levels=(Level.from_bounds(as_ints(bounds)),))
