@@ -64,6 +64,13 @@ void set_error(const Error& error) noexcept {
     case Fault::system:
       kind = PyExc_OSError;
       break;
+    case Fault::format:
+      try {
+        raise_file_error("FileFormatError", "", error.what());
+      } catch (py::error_already_set& raised) {
+        raised.restore();
+      }
+      return;
   }
   PyErr_SetString(kind, error.what());
 }

@@ -11,7 +11,7 @@
 
 namespace varlen {
 
-enum class Fault : std::uint8_t { value, type, index, key, overflow, system };
+enum class Fault : std::uint8_t { value, type, index, key, overflow, system, format };
 
 class Error : public std::runtime_error {
  public:
