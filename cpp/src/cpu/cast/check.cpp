@@ -63,18 +63,6 @@ Status check_floats(Bounds to, bool skip_nan, const std::byte* in, std::int64_t 
   });
 }
 
-template <class T>
-Status check_from(Type to, bool skip_nan, const std::byte* in, std::int64_t count) noexcept {
-  if (is_float(to)) return check_finite_in<T>(to, in, count);
-  if constexpr (std::is_same_v<T, Bool>) {
-    return {};
-  } else if constexpr (kFloat<T>) {
-    return check_floats<T>(bounds_of(to), skip_nan, in, count);
-  } else {
-    return check_integers<T>(bounds_of(to), in, count);
-  }
-}
-
 /// For a To that holds less: what would become infinite does not fit.
 template <class From, class To>
 Status check_finite(const std::byte* in, std::int64_t count) noexcept {
@@ -90,6 +78,18 @@ Status check_finite_in(Type to, const std::byte* in, std::int64_t count) noexcep
   if (to == Type::f16) return check_finite<From, Half>(in, count);
   if (to == Type::bf16) return check_finite<From, BFloat>(in, count);
   return to == Type::f32 ? check_finite<From, float>(in, count) : Status{};
+}
+
+template <class T>
+Status check_from(Type to, bool skip_nan, const std::byte* in, std::int64_t count) noexcept {
+  if (is_float(to)) return check_finite_in<T>(to, in, count);
+  if constexpr (std::is_same_v<T, Bool>) {
+    return {};
+  } else if constexpr (kFloat<T>) {
+    return check_floats<T>(bounds_of(to), skip_nan, in, count);
+  } else {
+    return check_integers<T>(bounds_of(to), in, count);
+  }
 }
 
 using Check = Status (*)(Type, bool, const std::byte*, std::int64_t) noexcept;
