@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../cpp/src/cpu/erase_wide.hpp"
-#include "../../cpp/src/cpu/wide.hpp"
 #include "check.hpp"
+#include "cpu/erase/wide.hpp"
 #include "level_draw.hpp"
+#include "support/wide.hpp"
 
 namespace {
 

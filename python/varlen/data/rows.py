@@ -31,7 +31,7 @@ class Rows:
             many = isinstance(source, (list, tuple))
             joints = [joint_of(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
-        self._source = cast(Source, source)
+        self._source = cast("Source", source)
         self._count = len(self._source)
         self._lengths: dict[int, Ints] = {}
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import unmasked
-from varlen.backends.values import is_tensor, like, spread
-from varlen.levels import Levels, difference, flatten_levels, same
+from varlen.backends.values import broadcast_rows, is_tensor, like
+from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -160,8 +160,8 @@ def operand(x: Any, model: Ragged, room: int) -> Any:
     """
     if _is_ragged(x):
         depth = len(x.levels)
-        if not same(x.levels, model.levels[:depth]):
-            parted = difference(model.levels[:depth], x.levels)
+        if not same_levels(x.levels, model.levels[:depth]):
+            parted = describe_difference(model.levels[:depth], x.levels)
             raise ValueError(f"the containers nest differently: {parted}")
         return _rows(x.values, model.levels[depth:], room)
     if not is_tensor(x):
@@ -175,7 +175,7 @@ def _rows(x: Any, below: Levels, room: int) -> Any:
     """Rows of the same rank for each value that nests below; their axes stay the outer ones."""
     if x.ndim - 1 < room:
         x = x.reshape((*x.shape, *(1,) * (room + 1 - x.ndim)))
-    return spread(x, flatten_levels(below)) if below else x
+    return broadcast_rows(x, flatten_levels(below)) if below else x
 
 
 def _per_sequence(x: Any, model: Ragged, room: int) -> Any:
@@ -196,6 +196,6 @@ def _target(out: Any, model: Ragged) -> Any:
     """Where results go: the values of a container that nests alike."""
     if not _is_ragged(out):
         raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
-    if not same(out.levels, model.levels):
-        raise ValueError(f"out: nests differently: {difference(model.levels, out.levels)}")
+    if not same_levels(out.levels, model.levels):
+        raise ValueError(f"out: nests differently: {describe_difference(model.levels, out.levels)}")
     return out.values

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.values import as_values, is_tensor, memory_of
-from varlen.levels import Levels, check, each_level
+from varlen.levels import Levels, check_levels, each_level
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -91,7 +91,7 @@ def from_dense(
         levels = (_core.mask_to_level(memory_of(there), padding_side),)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
-        check(levels[-1].total, levels, "lengths")
+        check_levels(levels[-1].total, levels, "lengths")
     if isinstance(dense, np.ndarray):
         return _core.unpad(dense, levels, padding_side, out), levels
     from varlen.backends.torch.memory import unpad

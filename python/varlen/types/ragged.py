@@ -11,7 +11,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from varlen import _core
 from varlen.arguments import as_dtype
 from varlen.backends.values import as_values, copy_of, device_of, from_state, like, to_state
-from varlen.levels import Levels, check, levels_from, same
+from varlen.levels import Levels, check_levels, levels_from, same_levels
+from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, indexing
 from varlen.types.choosing import Choosing
 from varlen.types.constructors import Doors
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+@container("Ragged")
 class Ragged(
     Choosing, Counting, Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts,
     Softmaxes, Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
@@ -334,7 +336,7 @@ class Ragged(
         >>> r.equals(vl.Ragged([3.0, 1.0], [2])), r.equals(vl.Ragged([3, 1], [1, 1]))
         (True, False)
         """
-        if not isinstance(other, Ragged) or not same(self._levels, other._levels):
+        if not isinstance(other, Ragged) or not same_levels(self._levels, other._levels):
             return False
         return arithmetic.equal_values(self._values, other._values, equal_nan)
 
@@ -357,5 +359,5 @@ class Ragged(
 
 def _restore(kind: type[Ragged], values: Values, levels: Levels) -> Ragged:
     values = from_state(values)
-    check(len(values), levels)
+    check_levels(len(values), levels)
     return kind._make(values, levels)

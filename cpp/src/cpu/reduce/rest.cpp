@@ -1,0 +1,6 @@
+#include "tables.hpp"
+
+// For the baseline alone.
+namespace varlen::plain {
+#include "rest.inc"
+}  // namespace varlen::plain
