@@ -111,7 +111,7 @@ py::object divided(const Arguments<2>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef expand_methods[] = {
     method<kExpand, expand_rows>("expand(rows, level, out=None)\n--\n\n"
                                  "Row i for every row of sequence i."),
     method<kExpandEnd, expand_to_end>("expand_end(rows, level, last, out=None)\n--\n\n"
@@ -127,7 +127,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_expand(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), expand_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

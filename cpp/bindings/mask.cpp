@@ -49,7 +49,7 @@ py::object block_mask_of(const Arguments<6>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef mask_methods[] = {
     method<kBlockMask, block_mask_of>(
         "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None)\n--\n\n"
         "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere."),
@@ -59,7 +59,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_mask(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), mask_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

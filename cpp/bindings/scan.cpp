@@ -179,7 +179,7 @@ py::object prod_back(const Arguments<6>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef scan_methods[] = {
     method<kScan, scan_array>("scan(op, values, level, exclusive=False, reverse=False, out=None)\n--\n\n"
                               "Running sum, prod, max or min of the rows of each sequence."),
     method<kWhich, which_of>("scan_which(found, level, exclusive=False, reverse=False)\n--\n\n"
@@ -195,7 +195,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_scan(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), scan_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

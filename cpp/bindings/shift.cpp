@@ -100,7 +100,7 @@ py::object roll(const Arguments<4>& args) {
   return job.out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef shift_methods[] = {
     method<kReverse, reverse>("reverse(values, level, out=None)\n--\n\n"
                               "The rows of each sequence, last to first."),
     method<kRoll, roll>("roll(values, level, by, out=None)\n--\n\n"
@@ -113,7 +113,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_shift(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), shift_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -14,7 +14,7 @@ import varlen
 from house import PACKAGE, ROOT, short, sources
 from varlen import _core
 
-ROOMS_AT_THE_TOP = ["benchmarks", "cpp", "python", "tests"]
+ROOMS_AT_THE_TOP = ["benchmarks", "cpp", "docs", "python", "tests"]
 
 # A room may import itself and those above it in this list; `testing` may import all, and nothing imports it.
 ORDER = [
@@ -118,6 +118,7 @@ FORBIDDEN = re.compile(
     flags=re.IGNORECASE,
 )
 TEXTS = ("*.py", "*.pyi", "*.?pp", "*.inc", "*.cu", "*.cuh", "*.md", "*.toml", "*.txt", "*.cmake", "*.ipynb")
+TEXTS += ("*.rst", "*.css", "*.svg")
 
 
 def test_texts_speak_of_the_project_alone():

@@ -149,7 +149,7 @@ py::object by_row(const Arguments<3>& args) {
   return gather_row(Nested(args[0], args[1]), place_of(args[2], "i")).result();
 }
 
-PyMethodDef methods[] = {
+PyMethodDef gather_methods[] = {
     method<kGather, by_index>("gather(values, levels, index)\n--\n\n"
                               "(values, levels) of the sequences of a slice, a mask or integers. A slice of "
                               "step 1 shares values."),
@@ -180,7 +180,7 @@ Nested gather_row(const Nested& all, std::int64_t i) {
 }
 
 void bind_gather(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) < 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), gather_methods) < 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

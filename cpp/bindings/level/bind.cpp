@@ -68,7 +68,7 @@ py::object from_row_ids(const Arguments<2>& args) {
   return Level::from_row_ids(args[0], count);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef level_methods[] = {
     method<kLengths, from_lengths>("from_lengths(lengths)\n--\n\n"
                                    "From n lengths of any integer dtype; an error names the first negative "
                                    "one.",
@@ -133,7 +133,7 @@ void bind_level(py::module_& m) {
       ">>> level.total, level.longest\n(5, 3)\n",
       py::cpp_function([](py::handle lengths) { return Level::from_lengths(lengths); }, py::name("Level"),
                        py::arg("lengths")),
-      {{Py_tp_methods, methods},
+      {{Py_tp_methods, level_methods},
        {Py_tp_getset, properties},
        {Py_tp_repr, reinterpret_cast<void*>(repr)},
        {Py_tp_hash, reinterpret_cast<void*>(hash)},

@@ -58,7 +58,7 @@ py::object list2ragged(const Arguments<3>& args) {
   return py::make_tuple(out, Level::trusted(offsets));
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lists_arrays_methods[] = {
     method<kListToRagged, list2ragged>("list2ragged(arrays, dtype=None, out=None)\n--\n\n"
                                        "Arrays laid end to end on axis 0, and the Level of their lengths."),
     {},
@@ -67,7 +67,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_list2ragged(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lists_arrays_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

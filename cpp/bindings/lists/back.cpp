@@ -133,7 +133,7 @@ py::object to_lists(const Arguments<2>& args) {
   });
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lists_back_methods[] = {
     method<kToViews, ragged2list>(
         "ragged2list(values, levels)\n--\n\n"
         "Each sequence as a view of values; lists of lists of them below more levels."),
@@ -145,7 +145,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_list_views(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lists_back_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

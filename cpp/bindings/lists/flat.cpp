@@ -66,7 +66,7 @@ py::object views(const Arguments<3>& args) {
   return list;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lists_flat_methods[] = {
     method<kFlatten, flatten>("flatten(X, dtype=None, pad=0)\n--\n\n"
                               "Arrays laid end to end on axis 0, with `pad` rows of zeros around each."),
     method<kViews, views>("views(values, begins, ends)\n--\n\n"
@@ -77,7 +77,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_list_flat(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lists_flat_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

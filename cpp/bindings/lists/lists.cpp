@@ -122,7 +122,7 @@ py::object cycles(const Arguments<2>& args) {
   return py::none();
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lists_methods[] = {
     method<kCycles, cycles>("refuse_cycles(nested, name)\n--\n\n"
                             "ValueError for lists and tuples that contain themselves."),
     method<kFromLists, from_lists>(
@@ -134,7 +134,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_lists(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lists_methods) != 0) throw py::error_already_set();
   add_list2dense(m);
   add_list2ragged(m);
   add_list_flat(m);

@@ -176,7 +176,7 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   return py::make_tuple(out, mask);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lists_pad_methods[] = {
     method<kListToDense, list2dense>(
         "list2dense(arrays, round_to=1, fill=0, padding_side='right', max_len=None, truncate='right',\n"
         "           mask=False, out=None, dtype=None, max_bytes=None)\n--\n\n"
@@ -187,7 +187,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_list2dense(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lists_pad_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -56,7 +56,7 @@ py::object from_words(const Arguments<4>& args) {
   return py::make_tuple(ids, levels);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lists_words_methods[] = {
     method<kFromWords, from_words>(
         "from_words(lists, vocabulary, depth=-1, *, name='values')\n--\n\n"
         "Ids of nested lists of text, int64, and one Level for each depth; new words join the vocabulary."),
@@ -66,7 +66,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_lists_words(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lists_words_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -23,10 +23,6 @@ std::int64_t max_bytes_of(PyObject* argument) {
   return most;
 }
 
-py::handle or_none(PyObject* argument) {
-  return argument == nullptr ? py::handle(Py_None) : py::handle(argument);
-}
-
 py::tuple result(const py::array& data, const PackFields& fields) {
   return py::make_tuple(data, fields.size_at_t, fields.lengths, fields.indices);
 }
@@ -153,7 +149,7 @@ py::object check_padded(const Arguments<4>& args) {
   return py::make_tuple(fields.size_at_t, fields.lengths, fields.indices);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef pack_methods[] = {
     method<kFields, check_padded>("check_padded(shape, size_at_t, lengths, indices)\n--\n\n"
                                   "What is said of a block (steps, columns, ...), as read-only int32."),
     method<kList, list2padded>("list2padded(seqs, ties='reversed', fill=None, max_bytes=None)\n--\n\n"
@@ -171,7 +167,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_pack(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) < 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), pack_methods) < 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

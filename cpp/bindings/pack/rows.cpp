@@ -73,7 +73,7 @@ py::object ragged2packed(const Arguments<4>& args) {
   return py::make_tuple(data, fields.size_at_t, fields.lengths, fields.indices);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef pack_rows_methods[] = {
     method<kOrder, pack_order>("pack_order(level, ties='reversed')\n--\n\n"
                                "size_at_t, lengths and indices of the sequences of a level."),
     method<kPacked, ragged2packed>(
@@ -85,7 +85,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_pack_rows(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) < 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), pack_rows_methods) < 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

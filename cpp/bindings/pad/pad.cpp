@@ -34,11 +34,6 @@ std::byte* bytes_of(const py::object& output) {
   return static_cast<std::byte*>(array_in(output).mutable_data());
 }
 
-/// What was given, or None.
-py::handle or_none(PyObject* argument) {
-  return argument == nullptr ? py::handle(Py_None) : py::handle(argument);
-}
-
 constexpr Signature<15> kPad{
     "pad",
     {"values", "levels", "padding_side", "fill", "mask", "max_len", "truncate", "out", "dtype",
@@ -129,7 +124,7 @@ py::object pad_arrays(const Arguments<15>& args) {
   return py::make_tuple(out, marks, nans);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef pad_methods[] = {
     method<kPad, pad_arrays>(
         "pad(values, levels, padding_side='right', fill=None, mask=False, max_len=None, truncate='right',\n"
         "    out=None, dtype=None, pad_to_multiple=1, max_bytes=None, sizes=None, nan=None, nan_mask=False,\n"
@@ -141,7 +136,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_pad(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), pad_methods) != 0) throw py::error_already_set();
   add_unpad(m);
 }
 

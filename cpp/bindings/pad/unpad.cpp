@@ -68,7 +68,7 @@ LevelRef mask_to_level(py::handle given, py::handle side) {
   return Level::from_lengths(lengths, "mask");
 }
 
-PyMethodDef methods[] = {
+PyMethodDef pad_unpad_methods[] = {
     method<kUnpad, unpad_array>("unpad(block, levels, padding_side='right', out=None)\n--\n\n"
                                 "The rows of a rectangle that the levels say are there, end to end."),
     {},
@@ -77,7 +77,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_unpad(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), pad_unpad_methods) != 0) throw py::error_already_set();
   m.def("mask_to_level", &mask_to_level, py::arg("mask"), py::arg("padding_side") = "right",
         "The level of a (n, slots) bool mask whose rows are set from one side.");
 }

@@ -15,7 +15,8 @@ namespace varlen::bindings {
 
 namespace {
 
-constexpr Signature<7> kBack{"backprop_reduce", {"op", "d", "X", "level", "made", "ddof", "out"}, 4, 7};
+constexpr Signature<7> kBackpropReduce{
+    "backprop_reduce", {"op", "d", "X", "level", "made", "ddof", "out"}, 4, 7};
 
 /// Rows for the sequences, in what is computed in.
 Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers& values, std::int64_t count,
@@ -39,7 +40,7 @@ Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers
   return made;
 }
 
-py::object back(const Arguments<7>& args) {
+py::object backprop_reduced(const Arguments<7>& args) {
   const auto [given_op, d, x, given_level, made, ddof, given_out] = args;
   ReduceBackJob job;
   job.op = op_named(given_op);
@@ -128,10 +129,10 @@ py::object blocks_added(const Arguments<3>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef reduce_back_methods[] = {
     method<kBlocks, blocks_added>("reduce_blocks(d, groups, blocks)\n--\n\n"
                                   "The repeats of each sequence of `blocks`, group by group, added up."),
-    method<kBack, back>(
+    method<kBackpropReduce, backprop_reduced>(
         "backprop_reduce(op, d, X, level, made=None, ddof=0, out=None)\n--\n\n"
         "The gradient of prod, norm, logsumexp, var or std; `made` is what norm and std gave."),
     {},
@@ -140,7 +141,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_reduce_back(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), reduce_back_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -179,7 +179,7 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
   return py::make_tuple(work.out, which);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef reduce_methods[] = {
     method<kReduce, reduce_array>(
         "reduce(op, values, level, empty=None, out=None, ddof=0)\n--\n\n"
         "One row a sequence: sum, mean, prod, max, min, any, all, norm, logsumexp, var or std of its rows."),
@@ -193,7 +193,7 @@ PyMethodDef methods[] = {
 
 void bind_reduce(py::module_& m) {
   add_reduce_back(m);
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), reduce_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -82,9 +82,9 @@ py::object gather(const Arguments<3>& args) {
   return made;
 }
 
-constexpr Signature<4> kBack{"backprop_gather_add", {"dY", "indices", "rows", "out"}, 3, 4};
+constexpr Signature<4> kBackpropGatherAdd{"backprop_gather_add", {"dY", "indices", "rows", "out"}, 3, 4};
 
-py::object back(const Arguments<4>& args) {
+py::object backprop_gather_add(const Arguments<4>& args) {
   const Numbers dy = numbers_of(args[0], "dY");
   const Looked indices = pairs_of(args[1]);
   const std::int64_t rows = int_of(args[2], "rows");
@@ -129,11 +129,12 @@ py::object add(const Arguments<3>& args) {
   return py::none();
 }
 
-PyMethodDef methods[] = {
+PyMethodDef scatter_methods[] = {
     method<kGather, gather>("gather_add(table, indices, out=None)\n--\n\n"
                             "The sum of the rows of a table that each row of indices names."),
-    method<kBack, back>("backprop_gather_add(dY, indices, rows, out=None)\n--\n\n"
-                        "For each of so many rows the sum of the rows of dY whose indices name it."),
+    method<kBackpropGatherAdd, backprop_gather_add>(
+        "backprop_gather_add(dY, indices, rows, out=None)\n--\n\n"
+        "For each of so many rows the sum of the rows of dY whose indices name it."),
     method<kAdd, add>("scatter_add(table, indices, values)\n--\n\n"
                       "Adds each row of values to a row of the table, in place."),
     {},
@@ -163,7 +164,7 @@ void add_to(const Numbers& values, Lookups lookups, std::int64_t each, bool fres
 }
 
 void bind_scatter(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), scatter_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

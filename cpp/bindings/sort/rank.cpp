@@ -91,7 +91,7 @@ py::object unique_rows(const Arguments<4>& args) {
   return py::make_tuple(out, inverse, counts, made);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef sort_rank_methods[] = {
     method<kRank, rank_rows>("rank(values, level, method, descending=False)\n--\n\n"
                              "The rank of each element inside its sequence, from 1."),
     method<kUnique, unique_rows>(
@@ -103,7 +103,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_ranks(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), sort_rank_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -35,7 +35,7 @@ std::int64_t cost_of(const Numbers& values) {
 namespace {
 
 /// The level of the first rows of each sequence, `most` at most; the same where none has more.
-LevelRef kept_of(const LevelRef& level, std::int64_t most) {
+LevelRef topk_level(const LevelRef& level, std::int64_t most) {
   if (most >= level->stats().longest) return level;
   py::array ends = fresh_offsets(level->count());
   sort_kept(level->view(), most, ints(ends) + 1);
@@ -45,7 +45,7 @@ LevelRef kept_of(const LevelRef& level, std::int64_t most) {
 constexpr Signature<2> kKept{"sort_kept", {"level", "most"}};
 
 py::object kept_rows(const Arguments<2>& args) {
-  return kept_of(level_over(args[0], "X", -1), std::max<std::int64_t>(int_of(args[1], "k"), 0));
+  return topk_level(level_over(args[0], "X", -1), std::max<std::int64_t>(int_of(args[1], "k"), 0));
 }
 
 constexpr Signature<7> kSort{
@@ -58,7 +58,7 @@ py::object sort_rows(const Arguments<7>& args) {
   const SortJob job = job_of(values, level, descending);
   const std::int64_t longest =
       given(most) ? std::clamp<std::int64_t>(int_of(most, "k"), 0, job.longest) : job.longest;
-  const LevelRef kept = kept_of(level, longest);
+  const LevelRef kept = topk_level(level, longest);
   const Extents shape = values.rows(kept->total());
   py::object sorted = py::none();
   py::object places = py::none();
@@ -127,7 +127,7 @@ py::object unsort_rows(const Arguments<5>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef sort_methods[] = {
     method<kSort, sort_rows>("sort(values, level, descending=False, most=None, with_values=True,\n"
                              "    with_places=False, out=None)\n--\n\n"
                              "The first rows of each sequence in order, their places, and their level."),
@@ -141,7 +141,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_sort(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), sort_methods) != 0) throw py::error_already_set();
   add_ranks(m);
 }
 

@@ -59,7 +59,7 @@ py::object cut(const Arguments<4>& args) {
   return py::make_tuple(made, kept);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef span_cut_methods[] = {
     method<kCut, cut>("cut(X, lengths, offset, length)\n--\n\n"
                       "`length` rows from row `offset` on of each sequence, and the level that cuts them."),
     {},
@@ -68,7 +68,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_span_cut(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), span_cut_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -75,7 +75,7 @@ py::object remove(const Arguments<2>& args) {
   return py::make_tuple(kept, taken);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef span_insert_methods[] = {
     method<kInsert, insert>("insert_rows(X, before, rows=None, max_bytes=None)\n--\n\n"
                             "X with rows, or zeros, in front of some of its rows."),
     method<kRemove, remove>("remove_rows(Y, before)\n--\n\n"
@@ -86,7 +86,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_span_insert(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), span_insert_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -136,7 +136,7 @@ py::object take(const Arguments<3>& args) {
   return made;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef span_rows_methods[] = {
     method<kSpans, spans>("spans(X, lengths, groups, at, max_bytes=None)\n--\n\n"
                           "The rows of pairs (begin, end) in each sequence, and the level that cuts them."),
     method<kSpanRows, rows_of_spans>("span_rows(lengths, groups, at)\n--\n\n"
@@ -151,7 +151,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_span_rows(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), span_rows_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

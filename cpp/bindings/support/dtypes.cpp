@@ -7,13 +7,9 @@
 
 namespace varlen::bindings {
 
-namespace {
-
-std::string text(py::handle object) {
+std::string str_of(py::handle object) {
   return py::str(object);
 }
-
-}  // namespace
 
 std::optional<Type> type_of(const py::dtype& dtype) {
   const char order = dtype.byteorder();
@@ -31,7 +27,7 @@ std::optional<Type> type_of(const py::dtype& dtype) {
       if (size == 1 || size > 8) return std::nullopt;
       return size == 2 ? Type::f16 : size == 4 ? Type::f32 : Type::f64;
     case 'V':
-      if (size == 2 && text(dtype) == "bfloat16") return Type::bf16;
+      if (size == 2 && str_of(dtype) == "bfloat16") return Type::bf16;
       return std::nullopt;
     default:
       return std::nullopt;
@@ -66,7 +62,7 @@ void refuse_unfit(Status status, const py::array& values, const py::dtype& dtype
   const py::object bad = values.attr("reshape")(-1).attr("item")(status.where);
   const std::int64_t row = status.where / (values.size() / values.shape(0));
   raise_value(std::string(argument) + ": element " + std::to_string(status.where) + " (row " +
-              std::to_string(row) + ") is " + text(bad) + ", which does not fit " + text(dtype));
+              std::to_string(row) + ") is " + str_of(bad) + ", which does not fit " + str_of(dtype));
 }
 
 }  // namespace
@@ -78,7 +74,7 @@ Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& 
   if (!replaces && values.dtype().equal(dtype)) return {};
   const std::optional<Type> to = type_of(dtype);
   if (!from || !to) {
-    raise_type(std::string(argument) + ": " + text(values.dtype()) + " does not become " + text(dtype));
+    raise_type(std::string(argument) + ": " + str_of(values.dtype()) + " does not become " + str_of(dtype));
   }
   const std::byte* const instead = replaces ? nan.data() : nullptr;
   if (lost != nullptr && is_float(*to)) return checked_cast_of(*from, *to, instead, lost);
@@ -99,7 +95,7 @@ void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const
   const Status status = cast_check(*type_of(values.dtype()), *type_of(dtype), true, in, values.size());
   refuse_unfit(status, values, dtype, argument);
   // Another thread wrote there meanwhile.
-  raise_value(std::string(argument) + ": holds a number that does not fit " + text(dtype));
+  raise_value(std::string(argument) + ": holds a number that does not fit " + str_of(dtype));
 }
 
 }  // namespace varlen::bindings

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "outputs.hpp"
@@ -16,6 +17,9 @@
 namespace varlen::bindings {
 
 namespace py = pybind11;
+
+/// What str() says of an object: for errors.
+std::string str_of(py::handle object);
 
 /// Nothing where elements are not converted: other dtypes, other byte orders.
 std::optional<Type> type_of(const py::dtype& dtype);

@@ -111,6 +111,11 @@ inline bool given(PyObject* argument) {
   return argument != nullptr && argument != Py_None;
 }
 
+/// What was given, or None where it was left out.
+inline py::handle or_none(PyObject* argument) {
+  return argument == nullptr ? py::handle(Py_None) : py::handle(argument);
+}
+
 /// An int, or what stands for one, such as NumPy's; bools of neither kind.
 bool is_integer(PyObject* object);
 

@@ -15,10 +15,6 @@ py::module_ numpy() {
   return py::module_::import("numpy");
 }
 
-std::string text(py::handle object) {
-  return py::str(object);
-}
-
 py::tuple tuple_of(const Extents& shape) {
   py::tuple made(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) made[i] = py::int_(shape[i]);
@@ -26,7 +22,7 @@ py::tuple tuple_of(const Extents& shape) {
 }
 
 /// A Python number as one element: what it is, and its bytes.
-struct Number {
+struct PythonNumber {
   Type type = Type::i64;
   std::byte bytes[8]{};
 
@@ -37,8 +33,8 @@ struct Number {
   }
 };
 
-std::optional<Number> number_of(py::handle value) {
-  Number number;
+std::optional<PythonNumber> python_number(py::handle value) {
+  PythonNumber number;
   if (PyBool_Check(value.ptr())) {
     number.hold(Type::b1, static_cast<std::uint8_t>(value.ptr() == Py_True));
     return number;
@@ -64,7 +60,7 @@ std::optional<Number> number_of(py::handle value) {
 }
 
 [[noreturn]] void refuse(const char* argument, py::handle value, const py::dtype& dtype) {
-  raise_value(std::string(argument) + ": " + text(py::repr(value)) + " does not fit " + text(dtype));
+  raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " does not fit " + str_of(dtype));
 }
 
 /// Elements through the kernel: checked, converted.
@@ -112,7 +108,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     return fill;
   }
   const auto size = static_cast<std::size_t>(dtype.itemsize());
-  if (const std::optional<Number> number = to ? number_of(value) : std::nullopt) {
+  if (const std::optional<PythonNumber> number = to ? python_number(value) : std::nullopt) {
     if (!cast_check(number->type, *to, false, number->bytes, 1).ok()) refuse(argument, value, dtype);
     fill.bytes.resize(size);
     convert_into(number->type, *to, number->bytes, 1, fill.bytes.data());

@@ -115,7 +115,7 @@ py::object merge(const Arguments<8>& args) {
   return made;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef window_steps_methods[] = {
     method<kWindows, windows>(
         "windows(X, lengths, size, step, drop_last=False, max_bytes=None, shared=False)\n--\n\n"
         "The rows of windows that step through every sequence, and their two levels; shared: each\n"
@@ -129,7 +129,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void add_window_steps(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), window_steps_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -74,7 +74,7 @@ Window window_of(PyObject* left, PyObject* right, PyObject* dilation, PyObject* 
 }
 
 /// The level of the rows that have a window: the same where all have.
-LevelRef kept_of(const LevelRef& level, std::int64_t stride) {
+LevelRef strided_level(const LevelRef& level, std::int64_t stride) {
   if (stride == 1) return level;
   py::array offsets = fresh_offsets(level->count());
   window_kept(level->view(), stride, ints(offsets) + 1);
@@ -89,7 +89,7 @@ py::object forward(const Arguments<8>& args) {
   const Window how = window_of(left, right, dilation, stride);
   const py::array x = as_rows(given_x, "X");
   const LevelRef level = level_over(lengths, "X", x.shape(0));
-  const LevelRef kept = kept_of(level, how.stride);
+  const LevelRef kept = strided_level(level, how.stride);
   Extents shape{kept->total()};
   if (x.ndim() > 2) {
     shape.push_back(how.places());
@@ -123,7 +123,7 @@ py::object back(const Arguments<9>& args) {
   const Window how = window_of(left, right, dilation, stride);
   const auto [dy, type] = numbers_of(given_dy, "dY");
   const LevelRef level = level_over(lengths, "dY", how.stride == 1 ? dy.shape(0) : -1);
-  const LevelRef kept = kept_of(level, how.stride);
+  const LevelRef kept = strided_level(level, how.stride);
   if (given(given_kept)) check_level(level_over(given_kept, "dY", -1), kept, "dY", "sequence", "rows");
   if (kept->total() != dy.shape(0)) {
     raise_value("lengths: with stride " + std::to_string(how.stride) + " they keep " +
@@ -156,7 +156,7 @@ py::object back(const Arguments<9>& args) {
   return dx;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef window_methods[] = {
     method<kForward, forward>(
         "seq2col(X, lengths, left, right, dilation=1, stride=1, out=None, max_bytes=None)\n"
         "--\n\nEach row with its neighbours, and the level of the rows that are kept."),
@@ -169,7 +169,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_window(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), window_methods) != 0) throw py::error_already_set();
   add_window_steps(m);
 }
 

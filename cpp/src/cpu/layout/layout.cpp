@@ -44,7 +44,7 @@ Status check_names(const HeaderTables& t, std::int64_t keys) noexcept {
 }  // namespace
 
 bool split_name(std::string_view full, int& dim, std::string_view& name) noexcept {
-  if (full.size() < 6 || !full.starts_with("dim")) return false;
+  if (full.size() < 5 || !full.starts_with("dim")) return false;
   std::size_t at = 3;
   const bool behind = full[at] == '-';
   at += behind;
@@ -54,7 +54,7 @@ bool split_name(std::string_view full, int& dim, std::string_view& name) noexcep
     value = value * 10 + (full[at] - '0');
   }
   const bool canonical = at > digits && (full[digits] != '0' || at == digits + 1) && !(behind && value == 0);
-  if (!canonical || at + 1 >= full.size() || full[at] != '/') return false;
+  if (!canonical || at >= full.size() || full[at] != '/') return false;
   dim = behind ? -value : value;
   name = full.substr(at + 1);
   return true;

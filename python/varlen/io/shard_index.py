@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from varlen.io import atomic
-from varlen.io.dtypes import RANK, dtype_of
+from varlen.io.dtypes import TAG_ORDER, dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field, Schema
 
@@ -124,7 +124,9 @@ def _shard(index: str, folder: str, i: int, about: Any, fields: Mapping[str, Fie
 def _fields(path: str, keys: Any) -> dict[str, Field]:
     out = {}
     for name, about in keys.items() if isinstance(keys, dict) else ():
-        known = isinstance(about, dict) and about.get("tag") in RANK and isinstance(about.get("dim"), int)
+        known = (
+            isinstance(about, dict) and about.get("tag") in TAG_ORDER and isinstance(about.get("dim"), int)
+        )
         trailing = about.get("trailing", []) if known else None
         if not isinstance(trailing, list) or not all(_count(size) for size in trailing):
             raise FileFormatError(f"{path}: key {name!r}: not a dim, a tag and trailing sizes")

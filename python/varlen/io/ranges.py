@@ -1,4 +1,7 @@
-"""Rows and windows of a file by reads of only their bytes, for file systems that should not be mapped."""
+"""Rows and windows of one file by reads of only their bytes, for file systems that should not be mapped.
+
+A part of the second layer of reading, beside `file.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import unmasked
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.file import File
 
-__all__ = ["clip_windows"]
+__all__ = ["as_window", "clip_windows"]
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -49,7 +53,7 @@ def read_rows(
         values = []
         for name, dim in zip(chosen, dims, strict=True):
             field = file.fields[name]
-            begin, width = _place(file, file.entry(name))
+            begin, width = _byte_range(file, file.entry(name).number)
             raw = reader.read(begin + spans[dim][0] * width, begin + spans[dim][1] * width)
             values.append(raw.view(field.dtype).reshape(-1, *field.trailing))
     finally:
@@ -73,9 +77,9 @@ def _clip(at: Ints, lengths: Ints) -> Ints:
     return np.clip(np.where(at < 0, at + lengths, at), 0, lengths)
 
 
-def _place(file: File, entry: int) -> tuple[int, int]:
+def _byte_range(file: File, index: int) -> tuple[int, int]:
     """Where a tensor's data begins, and the bytes of one of its rows."""
-    _, tag, shape, begin, _ = file.header.describe(entry)
+    _, tag, shape, begin, _ = file.header.describe(index)
     width = dtype_of(tag).itemsize
     for size in shape[1:]:
         width *= size
@@ -97,7 +101,7 @@ def _descend(
     inside = np.ones(len(lengths), bool)
     inside[tail[:-1] - 1] = False
     lengths = lengths[inside]
-    limit = file.facts.rows[number]
+    limit = file.layout.rows[number]
     bad = np.flatnonzero(lengths < 0)
     if len(bad) or (len(ends) and (ends[head].min() < 0 or (limit >= 0 and ends[tail - 1].max() > limit))):
         where = np.repeat(first - np.cumsum(sizes) + sizes, sizes)[bad[:1]] + bad[:1]
@@ -116,11 +120,11 @@ def _descend(
 
 def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: Ints) -> Ints:
     """For each range of sequences the end before it, then its ends; ranges end to end."""
-    entry = file.facts.bounds[number - 1]
+    index = file.layout.bounds[number - 1]
     lead = first > 0
-    if entry >= 0:
-        begin, width = _place(file, entry)
-        tag = file.header.describe(entry)[1]
+    if index >= 0:
+        begin, width = _byte_range(file, index)
+        tag = file.header.describe(index)[1]
         raw = reader.read(begin + (first - lead) * width, begin + last * width)
         ends: Ints = raw.view(dtype_of(tag)).astype(np.int64, copy=False)
     else:  # lengths only: the level was added up when it was first asked for
@@ -149,10 +153,22 @@ def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None
                 begins, stops = clip_windows(begins, stops, starts, ends)
         for name, field in file.fields.items():
             if field.dim == dim:
-                begin, width = _place(file, file.entry(name))
+                begin, width = _byte_range(file, file.entry(name).number)
                 out.append((begin + begins * width, begin + stops * width))
     if not out:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     firsts, lasts = (np.concatenate(part) for part in zip(*out, strict=True))
     order = np.argsort(firsts, kind="stable")
     return firsts[order], lasts[order]
+
+
+def as_window(given: Any, count: int) -> Ints:
+    """The starts or ends of windows, one a row."""
+    window = np.asarray(unmasked(given, "starts, ends"))
+    if window.dtype.kind not in "iu" and window.size:
+        raise TypeError(f"starts, ends: expected integers, got {window.dtype}")
+    if window.dtype == np.uint64:
+        window = np.minimum(window, np.uint64(np.iinfo(np.int64).max))  # windows clip
+    if window.shape not in ((), (count,)):
+        raise ValueError(f"starts, ends: expected one a row, {count}, got shape {window.shape}")
+    return np.broadcast_to(window.astype(np.int64), (count,))

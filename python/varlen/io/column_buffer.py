@@ -20,7 +20,7 @@ _BUDGET = 64 * 1024 * 1024
 _CHUNK = 4 * 1024 * 1024
 
 
-class Spool:
+class ColumnBuffer:
     """One temporary file beside the target that no folder lists: a process that dies leaves nothing of it."""
 
     def __init__(self, target: str, budget: int = _BUDGET) -> None:

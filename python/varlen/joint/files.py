@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from varlen import _core
+from varlen import _core, io
 from varlen.arguments import as_list
-from varlen.joint import build
+from varlen.io import columns
+from varlen.io.file import File, open_file
 
 __all__: list[str] = []
 
@@ -25,16 +26,16 @@ def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
     asked = as_list(keys, "keys", "keys")
     if not asked:
         raise ValueError("`keys` must be non-empty.")
-    strangers = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})
-    if strangers:
-        raise TypeError(f"`keys` must contain only strings; got elements of type {strangers}.")
-    reserved = set(asked) & set(build.RESERVED)
+    wrong_types = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})
+    if wrong_types:
+        raise TypeError(f"`keys` must contain only strings; got elements of type {wrong_types}.")
+    reserved = set(asked) & set(columns.RESERVED)
     if reserved:
         raise ValueError(
             f"`keys` may not contain reserved meta-names {sorted(reserved)}; these refer to internal "
             "ragged-structure tensors, not user-level data."
         )
-    fields = _open(path).fields
+    fields = open_file(path).fields
     missing = set(asked) - set(fields)
     if missing:
         raise KeyError(f"Requested keys {sorted(missing)} not found in {path}. Available: {sorted(fields)}")
@@ -45,60 +46,40 @@ def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
 
 # The files that were read last stay open, so that reading from them again costs no more than a look at the
 # file's time. A map needs no descriptor; of a file that was deleted it holds the disk space.
-_kept: dict[str, tuple[Any, _core.Joint]] = {}
-_MOST = 4
-
-_open_file: Any = None
+_recent: dict[str, tuple[File, _core.Joint]] = {}
+_MOST_FILES = 4
 
 
-def _open(path: str | os.PathLike[str]) -> Any:
-    global _open_file
-    if _open_file is None:
-        from varlen.io.file import open_file
-
-        _open_file = open_file
-    return _open_file(path)
-
-
-def view_of(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
+def open_joint(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
     """A view of the whole file, or of some of its tensors, mapped."""
     where = os.fsdecode(path)
-    kept = _kept.get(where) if subset is None else None
-    if kept is not None:
+    known = _recent.get(where) if subset is None else None
+    if known is not None:
         now = os.stat(where)
-        if kept[0].identity == (now.st_size, now.st_mtime_ns, now.st_ino):
-            return kept[1]
-    handle = _open(where)
+        if known[0].identity == (now.st_size, now.st_mtime_ns, now.st_ino):
+            return known[1]
+    handle = open_file(where)
     names = None
     if subset is not None:
         names = [name for name in (full.partition("/")[2] for full in subset) if name in handle.fields]
-    joint: _core.Joint = handle.joint(names)
-    words = {name: handle.fields[name].vocabulary for name in joint.names}
-    row_ids = handle.row_ids
-    about = build.about(
-        {name: w for name, w in words.items() if w is not None}, row_ids if row_ids in words else None
-    )
-    if about is not None:
-        joint = joint.with_meta(about)
+    joint = handle.joint(names)
     if subset is None:
-        while len(_kept) >= _MOST:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[where] = handle, joint
+        while len(_recent) >= _MOST_FILES:
+            _recent.pop(next(iter(_recent)), None)
+        _recent[where] = handle, joint
     return joint
 
 
-def order_of(path: Path, subset: list[str] | None) -> tuple[str, ...]:
+def tensor_names(path: Path, subset: list[str] | None) -> tuple[str, ...]:
     """The names of a file's tensors as upstream shows them: sorted for a subset, else as they lie in it."""
-    return tuple(_open(path).header.names) if subset is None else tuple(subset)
+    return tuple(open_file(path).header.names) if subset is None else tuple(subset)
 
 
-def save(path: Any, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
+def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> None:
     """Writes the tensors, with what belongs to those keys that are there."""
-    from varlen import io
-
     bare = {full.partition("/")[2] for full in arrays}
-    words = {key: words for key, words in about.get("vocabularies", {}).items() if key in bare}
-    row_ids = about.get("row_ids")
+    words = {key: words for key, words in metadata.get("vocabularies", {}).items() if key in bare}
+    row_ids = metadata.get("row_ids")
     if f"dim0/{row_ids}" not in arrays:
         row_ids = None
     io.save(path, arrays, vocabularies=words or None, row_ids=row_ids)

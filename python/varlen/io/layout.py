@@ -1,7 +1,13 @@
-"""What the header of a file says, worked out once for each state of the file."""
+"""Bytes and header of one file: the first of the three layers of reading.
+
+The core maps or reads the bytes (`_core.MappedFile`, `_core.FileReader`) and checks the header;
+`FileLayout` says which key lies where and of which dtype, worked out once for each state of a file. Above it
+lie the rows of one file (`file.py`) and the rows of many shards (`shard_set.py`).
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,7 +20,7 @@ from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field, Schema, check_version, decode_metadata
 
-__all__: list[str] = []
+__all__ = ["read_header"]
 
 Array = np.ndarray[Any, Any]
 
@@ -22,20 +28,20 @@ Array = np.ndarray[Any, Any]
 Identity = tuple[int, int, int]
 
 
-class Place(NamedTuple):
+class TensorEntry(NamedTuple):
     """Where the values of a key lie, and what they are."""
 
-    entry: int
+    number: int  # among the tensors of the header
     dim: int
     stored: np.dtype[Any]
     dtype: np.dtype[Any]
-    straight: bool  # at a multiple of what the dtype wants
+    aligned: bool  # in memory, where the file is mapped
 
 
-class Facts:
+class FileLayout:
     """Keys, dims, dtypes and levels. Immutable; `view` gives a tensor by its place in the header."""
 
-    __slots__ = ("_fields", "_places", "_schema", "bounds", "count", "depth", "header", "lengths", "rows")
+    __slots__ = ("_entries", "_fields", "_schema", "bounds", "count", "depth", "header", "lengths", "rows")
 
     def __init__(self, header: _core.Header) -> None:
         check_version(header.metadata)
@@ -44,7 +50,7 @@ class Facts:
         self.count = max(self.rows[0], 0)
         self._schema: Schema | None = None
         self._fields: Mapping[str, Field] | None = None
-        self._places: dict[str, Place] = {}
+        self._entries: dict[str, TensorEntry] = {}
 
     @property
     def schema(self) -> Schema:
@@ -61,39 +67,39 @@ class Facts:
     def fields(self, view: Callable[[int], Array]) -> Mapping[str, Field]:
         """Each key's dim, dtype, trailing dimensions and vocabulary."""
         if self._fields is None:
-            schema, fields, places = self.schema, {}, {}
-            for name, (dim, entry) in self._read_keys(view).items():
-                _, tag, shape, begin, _ = self.header.describe(entry)
+            schema, fields, entries = self.schema, {}, {}
+            for name, (dim, index) in self._read_keys(view).items():
+                _, tag, shape, begin, _ = self.header.describe(index)
                 stored = dtype_of(tag)
                 dtype = schema.dtype(name, stored) if schema.dtypes else stored
                 fields[name] = Field(dim, dtype, tag, shape[1:], schema.vocabulary(name))
-                straight = (self.header.data_start + begin) % stored.alignment == 0
-                places[name] = Place(entry, dim, stored, dtype, straight)
-            self._places = places
+                aligned = (self.header.data_start + begin) % stored.alignment == 0
+                entries[name] = TensorEntry(index, dim, stored, dtype, aligned)
+            self._entries = entries
             self._fields = fields
         return self._fields
 
-    def place(self, name: str) -> Place:
+    def entry(self, name: str) -> TensorEntry:
         """Where a key lies; `fields` comes first."""
-        return self._places[name]
+        return self._entries[name]
 
-    def key_of(self, entry: int) -> str | None:
-        """The key that lies at a place in the header; None for levels and keys left behind."""
-        return next((name for name, p in self._places.items() if p.entry == entry and p.dim >= 0), None)
+    def key_of(self, index: int) -> str | None:
+        """The key of a tensor, by its index in the header; None for levels and keys left behind."""
+        return next((key for key, e in self._entries.items() if e.number == index and e.dim >= 0), None)
 
     def _read_keys(self, view: Callable[[int], Array]) -> dict[str, tuple[int, int]]:
-        keys = {name: (dim, entry) for name, dim, entry in self.header.columns()}
-        if any(entry >= 0 for entry in self.lengths) and not self._is_first_generation(view):
-            for dim, entry in enumerate(self.lengths, start=1):
-                if entry >= 0 and self.bounds[dim - 1] >= 0:
-                    self._add_lengths_key(keys, dim, entry, view)
+        keys = {name: (dim, index) for name, dim, index in self.header.columns()}
+        if any(index >= 0 for index in self.lengths) and not self._is_first_generation(view):
+            for dim, index in enumerate(self.lengths, start=1):
+                if index >= 0 and self.bounds[dim - 1] >= 0:
+                    self._add_lengths_key(keys, dim, index, view)
         return keys
 
     def _add_lengths_key(
-        self, keys: dict[str, tuple[int, int]], dim: int, entry: int, view: Callable[[int], Array]
+        self, keys: dict[str, tuple[int, int]], dim: int, index: int, view: Callable[[int], Array]
     ) -> None:
         rows = self.rows[dim]
-        shape = self.header.describe(entry)[2]
+        shape = self.header.describe(index)[2]
         if rows < 0:
             ends = view(self.bounds[dim - 1])
             rows = int(ends[-1]) if len(ends) else 0
@@ -101,14 +107,14 @@ class Facts:
             raise FileFormatError(f"dim{dim}/lengths: the same name is there at another depth")
         if shape[0] != rows:
             raise FileFormatError(f"dim{dim}/lengths: has {shape[0]} rows, but dim {dim} has {rows}")
-        keys["lengths"] = (dim, entry)
+        keys["lengths"] = (dim, index)
 
     def _is_first_generation(self, view: Callable[[int], Array]) -> bool:
         """True where every level has, beside its bounds, the lengths of the first generation.
 
         A later file may hold a key that somebody called "lengths": not the differences of the bounds.
         """
-        if self.schema.version is not None or any(entry < 0 for entry in self.lengths):
+        if self.schema.version is not None or any(index < 0 for index in self.lengths):
             return False
         for b, n in zip(self.bounds, self.lengths, strict=True):
             if b >= 0:
@@ -119,39 +125,55 @@ class Facts:
         return True
 
 
-# Headers of files that were open a moment ago. Kept by identity, and only where the file is older than the
+# Layouts of files that were open a moment ago. Kept by identity, and only where the file is older than the
 # clock of the file system is coarse: a later change then shows in its time.
-_recent: dict[Identity, Facts] = {}
+_recent: dict[Identity, FileLayout] = {}
 _lock = threading.Lock()
-_MOST = 64
-_LARGEST = 256 * 1024
+_MOST_LAYOUTS = 64
+_LARGEST_HEADER = 256 * 1024
 _SETTLED_NS = 100_000_000
 
 
-def recall(identity: Identity) -> Facts | None:
-    """The facts of a file in this state, where they are still known."""
+def known_layout(identity: Identity) -> FileLayout | None:
+    """The layout of a file in this state, where it is still known."""
     return _recent.get(identity)
 
 
-def header_of(identity: Identity) -> _core.Header | None:
+def known_header(identity: Identity) -> _core.Header | None:
     """The header of a file in this state, where it is still known."""
-    facts = _recent.get(identity)
-    return None if facts is None else facts.header
+    layout = _recent.get(identity)
+    return None if layout is None else layout.header
 
 
-def remember(identity: Identity, facts: Facts) -> None:
-    """Keeps the facts for the next open."""
-    if identity in _recent or facts.header.data_start > _LARGEST:
+def keep_layout(identity: Identity, layout: FileLayout) -> None:
+    """Keeps the layout for the next open."""
+    if identity in _recent or layout.header.data_start > _LARGEST_HEADER:
         return
     if time.time_ns() - identity[1] < _SETTLED_NS:
         return
     with _lock:
-        while len(_recent) >= _MOST:
+        while len(_recent) >= _MOST_LAYOUTS:
             del _recent[next(iter(_recent))]
-        _recent[identity] = facts
+        _recent[identity] = layout
 
 
-def forget_lock() -> None:
-    """A forked child has a lock of its own: another thread may have held the parent's."""
+def renew_lock() -> None:
+    """Gives a forked child a lock of its own: another thread may have held the parent's."""
     global _lock
     _lock = threading.Lock()
+
+
+def read_header(path: str | os.PathLike[str]) -> _core.Header:
+    """The checked header of any safetensors file, whatever its tensors are called.
+
+    Examples
+    --------
+    >>> import os, tempfile, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "weights.safetensors")
+    >>> varlen.io.save(path, {"w": np.zeros((2, 3), np.float32)})
+    >>> varlen.io.read_header(path).describe(0)
+    ('w', 'F32', (2, 3), 0, 24)
+    >>> folder.cleanup()
+    """
+    return _core.MappedFile(os.fspath(path), None, False, False).header

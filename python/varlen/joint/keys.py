@@ -10,17 +10,17 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_ids, as_int, as_list, as_mapping, unmasked
-from varlen.joint import build
-from varlen.joint.index import Indexing
+from varlen.io import columns
+from varlen.joint.indexing import IndexMethods
 
 __all__: list[str] = []
 
-Self = TypeVar("Self", bound="Keyed")
+Self = TypeVar("Self", bound="KeyMethods")
 
 Array = np.ndarray[Any, Any]
 
 
-class Keyed(Indexing):
+class KeyMethods(IndexMethods):
     """Keys of a joint dict."""
 
     def items(self) -> Iterator[tuple[str, Any]]:
@@ -61,9 +61,9 @@ class Keyed(Indexing):
         >>> J.select("a").to_list(), J.select(["b", "a"]).max_n_dims
         ({'a': [1, 2]}, 2)
         """
-        names = _listed(keys, more)
+        names = _as_names(keys, more)
         _check_known(self, names, "keys")
-        return self._wrap(self._view().select(names), _part(self._given, names))
+        return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
 
     def drop(self: Self, keys: str | Iterable[str], *more: str) -> Self:
         """All keys but these, and without levels that only these needed; values are shared.
@@ -79,10 +79,10 @@ class Keyed(Indexing):
         >>> JointNestedRaggedTensorDict({"a": [1, 2], "b": [[1], [2, 3]]}).drop("b").to_list()
         {'a': [1, 2]}
         """
-        gone = _listed(keys, more)
+        gone = _as_names(keys, more)
         _check_known(self, gone, "keys")
         names = [name for _, name in self._names() if name not in gone]
-        return self._wrap(self._view().select(names), _part(self._given, names))
+        return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
 
     def rename(self: Self, names: Mapping[str, str] | None = None, **more: str) -> Self:
         """Other names for some keys, old to new; values are shared.
@@ -107,14 +107,20 @@ class Keyed(Indexing):
         twice = sorted({name for name in after if after.count(name) > 1})
         if twice:
             raise ValueError(f"names: {twice} would stand for two keys each")
-        build.check_names(list(new.values()), "names")
-        about = dict(self._meta)
-        if "vocabularies" in about:
-            about["vocabularies"] = {new.get(key, key): words for key, words in about["vocabularies"].items()}
-        if "row_ids" in about:
-            about["row_ids"] = new.get(about["row_ids"], about["row_ids"])
-        given = None if self._given is None else {new.get(key, key): v for key, v in self._given.items()}
-        return self._wrap(view.rename(after).with_meta(about or None), given)
+        columns.check_names(list(new.values()), "names")
+        metadata = dict(self._meta)
+        if "vocabularies" in metadata:
+            metadata["vocabularies"] = {
+                new.get(key, key): words for key, words in metadata["vocabularies"].items()
+            }
+        if "row_ids" in metadata:
+            metadata["row_ids"] = new.get(metadata["row_ids"], metadata["row_ids"])
+        given = (
+            None
+            if self._given_schema is None
+            else {new.get(key, key): v for key, v in self._given_schema.items()}
+        )
+        return self._wrap(view.rename(after).with_meta(metadata or None), given)
 
     def with_key(self: Self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None) -> Self:
         """One key more, or another one of that name.
@@ -124,11 +130,13 @@ class Keyed(Indexing):
         name
             Not reserved.
         values
-            Nested lists, a Ragged, or with `dim` a flat array: (rows of that dim, *trailing).
+            Nested lists, a Ragged, or with `dim` a flat array: (rows of that dim, *trailing). Strings become
+            ids with a vocabulary.
         dim
             The dim of a flat array; without it an array has dim 0.
         dtype
-            For nested lists; inferred as the constructor does where it is not given.
+            What the values are cast to. Without it arrays keep theirs, and that of lists is inferred as the
+            constructor does.
 
         Raises
         ------
@@ -143,35 +151,34 @@ class Keyed(Indexing):
         >>> J.with_key("b", [[5, 6], [7]]).with_key("c", np.array([8, 9, 10]), 1).to_list()
         {'a': [[1, 2], [3]], 'b': [[5, 6], [7]], 'c': [[8, 9], [10]]}
         """
-        build.check_names([name], "name")
+        columns.check_names([name], "name")
         view = self._view()
         dim = None if dim is None else as_int(dim, "dim")
         levels: list[_core.Level] = []
-        schema: Any = None if dtype is None else as_dtype(dtype, "dtype")
+        if dtype is not None:
+            as_dtype(dtype, "dtype")
+        has_dtype = isinstance(values, np.ndarray) or hasattr(values, "levels")
+        options = columns.ColumnOptions({} if dtype is None else {name: dtype}, narrow=not has_dtype)
         if isinstance(values, np.ndarray):
-            flat, dim = unmasked(values, name), dim or 0
-            flat = flat if dtype is None else _core.cast(flat, dtype)
-        elif hasattr(values, "levels"):
-            flat, levels = values.values, list(values.levels)
+            flat, dim = columns.cast_array(name, unmasked(values, name), options), dim or 0
         else:
-            options = build.Options({} if dtype is None else {name: dtype})
-            flat, levels = build.column(name, values, options)
-            schema = options.schema[name]
+            flat, levels = columns.build_column(name, values, options)
         at = len(levels) if dim is None else dim
         if levels and at != len(levels):
             raise ValueError(f"dim: {name} has {len(levels)} levels, not {dim}")
         for number, level in enumerate(levels, start=1):
             if number > view.depth:
                 raise ValueError(f"{name}: has {len(levels)} levels, there are {view.depth}")
-            build.check_nesting(view.level(number), level, number, name, "the others")
-        about = dict(self._meta)
-        about["vocabularies"] = {k: w for k, w in about.get("vocabularies", {}).items() if k != name}
-        if not about["vocabularies"]:
-            del about["vocabularies"]
-        given = self._given
+            columns.check_nesting(view.level(number), level, number, name, "the others")
+        metadata = dict(self._meta)
+        vocabularies = {k: w for k, w in metadata.pop("vocabularies", {}).items() if k != name}
+        vocabularies.update({k: tuple(words) for k, words in options.vocabularies.items()})
+        if vocabularies:
+            metadata["vocabularies"] = vocabularies
+        given = self._given_schema
         if given is not None:
-            given = {**given, name: schema if schema is not None else flat.dtype}
-        return self._wrap(view.with_column(name, at, flat, about or None), given)
+            given = {**given, name: options.schema.get(name, flat.dtype)}
+        return self._wrap(view.with_column(name, at, flat, metadata or None), given)
 
     def to_list(self) -> dict[str, Any]:
         """Every key as nested lists: strings where it has a vocabulary, one value where it was left behind.
@@ -255,16 +262,16 @@ class Keyed(Indexing):
         return where
 
 
-def _listed(keys: str | Iterable[str], more: tuple[str, ...]) -> list[str]:
+def _as_names(keys: str | Iterable[str], more: tuple[str, ...]) -> list[str]:
     return [*([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")), *more]
 
 
-def _check_known(self: Indexing, names: Iterable[str], argument: str) -> None:
+def _check_known(self: IndexMethods, names: Iterable[str], argument: str) -> None:
     known = [name for _, name in self._names()]
     for name in names:
         if name not in known:
             raise KeyError(f"{argument}: there is no key {name!r} among {sorted(known)}")
 
 
-def _part(given: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:
+def _subset_schema(given: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:
     return None if given is None else {name: given[name] for name in names if name in given}
