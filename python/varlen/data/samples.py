@@ -236,9 +236,9 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_data(value: Any) -> bool:
-    if isinstance(value, list):
-        inner = value[0] if value else 0
-        return _is_data(inner)
+    _core.refuse_cycles(value, "samples")
+    while isinstance(value, list):
+        value = value[0] if value else 0
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or _is_tensor(value)
 
 
