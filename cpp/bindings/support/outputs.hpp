@@ -27,8 +27,8 @@ std::int64_t default_max_bytes();
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
                           std::int64_t max_bytes, std::int64_t& used);
 
-/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, and apart from
-/// all that the call reads. `inputs`: see refuse_overlap.
+/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, and apart
+/// from all that the call reads. `inputs`: see refuse_overlap.
 py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
                       Inputs inputs);
 
