@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 class Field:
     """One key of a file.
 
-    Attributes
+    Parameters
     ----------
     dim
         How many levels it lies under.
@@ -54,14 +54,36 @@ class Field:
 
     @property
     def unit(self) -> str | None:
-        """The unit of time, such as "ns"; None where the key is no time."""
+        """The unit of time, such as "ns"; None where the key is no time.
+
+        Examples
+        --------
+        >>> Field(0, np.dtype("m8[s]"), "I64").unit
+        's'
+        """
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
 
     def conflict(self, other: Field, *, words: bool = True, widen: bool = False) -> str | None:
-        """What keeps rows of the two from being one sequence, in words; None where nothing does.
+        """What keeps rows of the two from being one sequence, in words.
 
-        Of two vocabularies one may go on where the other ends; `words=False` does not compare them. With
-        `widen`, dtypes may differ that have one which holds both.
+        Parameters
+        ----------
+        other : Field
+            Of the same key elsewhere.
+        words : bool, default True
+            Compare vocabularies, of which one may go on where the other ends.
+        widen : bool, default False
+            Let dtypes differ that have one which holds both.
+
+        Returns
+        -------
+        str or None
+            None where nothing does.
+
+        Examples
+        --------
+        >>> Field(1, np.dtype("u1"), "U8").conflict(Field(1, np.dtype("f4"), "F32"))
+        'dtype float32 instead of uint8'
         """
         for what, mine, theirs in (
             ("dim", self.dim, other.dim),
@@ -77,8 +99,20 @@ class Field:
         return None
 
     def joined(self, other: Field) -> Field:
-        """The field that rows of both have: the dtype that holds both, the vocabulary that goes on longer.
+        """The field that rows of both have.
 
+        Parameters
+        ----------
+        other : Field
+            Of the same key elsewhere, without a conflict.
+
+        Returns
+        -------
+        Field
+            With the dtype that holds both, and the vocabulary that goes on longer.
+
+        Examples
+        --------
         >>> Field(1, np.dtype("u1"), "U8").joined(Field(1, np.dtype("f4"), "F32")).dtype
         dtype('float32')
         """
@@ -95,7 +129,14 @@ class Field:
         return common_dtype(self.dtype, other.dtype)
 
 
-def joint_metadata(fields: Mapping[str, Field], row_ids: str | None) -> dict[str, Any] | None:
+class _Described(Protocol):
+    @property
+    def dim(self) -> int: ...
+    @property
+    def vocabulary(self) -> tuple[str, ...] | None: ...
+
+
+def joint_metadata(fields: Mapping[str, _Described], row_ids: str | None) -> dict[str, Any] | None:
     """What a Joint of these keys carries beside its columns: their vocabularies, the key of its row ids.
 
     >>> joint_metadata({"id": Field(0, np.dtype("i8"), "I64")}, "id")

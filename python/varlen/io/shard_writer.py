@@ -31,7 +31,7 @@ class ShardWriter(atomic.AtomicWriter):
         Made where it is not there; refused where it holds shards already.
     rows_per_shard
         Rows of each shard but the last.
-    options
+    **options
         As of `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`.
 
     Examples
@@ -71,7 +71,29 @@ class ShardWriter(atomic.AtomicWriter):
         self._open = True
 
     def append(self, rows: Any) -> None:
-        """Adds rows as `Writer.append` does, to as many shards as they fill; an error ends it all."""
+        """Add rows to as many shards as they fill; an error ends it all.
+
+        Parameters
+        ----------
+        rows : joint dict, Joint or dict
+            As of `Writer.append`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `Writer.append`; nothing is left of what was written.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.ShardWriter(f"{folder.name}/visits", rows_per_shard=1)
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.rows
+        2
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
         try:
@@ -90,7 +112,19 @@ class ShardWriter(atomic.AtomicWriter):
             raise
 
     def close(self) -> None:
-        """Names the shards and writes the index. Closing twice does nothing."""
+        """Name the shards and write the index. Closing twice does nothing.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.ShardWriter(f"{folder.name}/visits", rows_per_shard=1)
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.close()
+        >>> varlen.io.open_shards(writer.path).counts
+        array([1, 1])
+        >>> folder.cleanup()
+        """
         if not self._open:
             return
         named: list[str] = []
@@ -115,7 +149,17 @@ class ShardWriter(atomic.AtomicWriter):
             raise
 
     def discard(self) -> None:
-        """Gives up: no shard stays, nor the folder where it was made here."""
+        """Give up: no shard stays, nor the folder where it was made here.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.ShardWriter(f"{folder.name}/visits", rows_per_shard=1)
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         self._open = False
         paths = [shard.path for shard in self._done]
         if self._writer is not None:
@@ -132,7 +176,7 @@ class ShardWriter(atomic.AtomicWriter):
         name = f".part-{len(self._done):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
         writer = Writer(os.path.join(self.path, name), **self._options)
         if self._last is not None:
-            writer.follow(self._last)
+            writer._continue(self._last)
         return writer
 
     def _finish(self) -> None:

@@ -131,7 +131,19 @@ class Writer(atomic.AtomicWriter):
 
     @property
     def fields(self) -> dict[str, Field]:
-        """The keys so far."""
+        """The keys so far.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> list(writer.fields)
+        ['code']
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         return {
             name: Field(
                 c.dim,
@@ -144,13 +156,32 @@ class Writer(atomic.AtomicWriter):
         }
 
     def append(self, rows: Any) -> None:
-        """Adds rows: a joint dict, a `_core.Joint`, a dict of full names to arrays, or of nested lists.
+        """Add rows.
+
+        Parameters
+        ----------
+        rows : joint dict, Joint or dict
+            A joint dict, a `_core.Joint`, or a dict: of full names such as `dim1/bounds` to arrays, or of
+            keys to nested lists. Ids of a vocabulary become those of the writer's own.
 
         Raises
         ------
         ValueError
-            A key is missing or new, or has another dim, trailing shape or dtype than in the pieces before: it
-            is named, and nothing of the piece is kept.
+            A key is missing or new, has another dim, trailing shape or dtype than in the pieces before, or
+            holds numbers beside words: it is named, and nothing of the piece is kept.
+        TypeError
+            These are no rows, or of a dtype that a file cannot hold.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.rows
+        2
+        >>> writer.discard()
+        >>> folder.cleanup()
         """
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
@@ -170,7 +201,19 @@ class Writer(atomic.AtomicWriter):
         self._words = words
 
     def close(self) -> None:
-        """Writes the file. Closing twice does nothing."""
+        """Write the file. Closing twice does nothing.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.close()
+        >>> varlen.io.open_file(writer.path).count
+        2
+        >>> folder.cleanup()
+        """
         if not self._open:
             return
         try:
@@ -179,11 +222,21 @@ class Writer(atomic.AtomicWriter):
             self.discard()
 
     def discard(self) -> None:
-        """Gives up: nothing is written, and what waited is gone."""
+        """Give up: nothing is written, and what waited is gone.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         self._open = False
         self._buffer.close()
 
-    def follow(self, other: Writer) -> None:
+    def _continue(self, other: Writer) -> None:
         """Goes on where another writer ended: its keys, dims, dtypes, trailing shapes and vocabularies."""
         self._words = {name: dict(known) for name, known in other._words.items()}
         if other._columns is not None:

@@ -254,7 +254,14 @@ class JointState:
 
     @property
     def min_n_dims(self) -> int:
-        """Dimensions of the shallowest key; 0 where one was left behind by an index, or there is none."""
+        """Dimensions of the shallowest key; 0 where one was left behind by an index, or there is none.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"a": [1, 2], "b": [[1], [2, 3]]}).min_n_dims
+        1
+        """
         dims = [dim for dim, _ in self._names()]
         if self._depth > 0:
             dims.append(1)  # its bounds
@@ -262,6 +269,11 @@ class JointState:
 
     def keys(self) -> set[str]:
         """The names of the keys, those that an index left behind too.
+
+        Returns
+        -------
+        set of str
+            Without levels and masks.
 
         Examples
         --------
@@ -273,6 +285,16 @@ class JointState:
 
     def keys_at_dim(self, dim: int) -> set[str]:
         """The names of the keys that lie under `dim` levels.
+
+        Parameters
+        ----------
+        dim : int
+            How many levels; 0 for keys of one value a row.
+
+        Returns
+        -------
+        set of str
+            Empty where there is none.
 
         Examples
         --------
@@ -306,6 +328,11 @@ class JointState:
             Anything; what is no joint dict is not equal.
         equal_nan
             True lets NaN equal NaN. Dtypes are not compared: 1 equals 1.0.
+
+        Returns
+        -------
+        bool
+            False for what is no joint dict.
 
         Examples
         --------
