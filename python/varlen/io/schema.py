@@ -174,15 +174,15 @@ class Schema:
 
     def dtype(self, name: str, stored: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype that values are handed out with; only times differ from what is stored."""
-        asked = self.dtypes.get(name)
-        if asked is None or not asked.startswith(("datetime64[", "timedelta64[")):
+        stated = self.dtypes.get(name)
+        if stated is None or not stated.startswith(("datetime64[", "timedelta64[")):
             return stored
         try:
-            dtype = np.dtype(asked)
+            dtype = np.dtype(stated)
         except TypeError:
-            raise FileFormatError(f"schema: key {name!r} has dtype {asked!r}, which is no dtype") from None
+            raise FileFormatError(f"schema: key {name!r} has dtype {stated!r}, which is no dtype") from None
         if stored != np.int64:
-            raise FileFormatError(f"schema: key {name!r} is {asked}, but is stored as {stored}, not int64")
+            raise FileFormatError(f"schema: key {name!r} is {stated}, but is stored as {stored}, not int64")
         return dtype
 
     def vocabulary(self, name: str) -> tuple[str, ...] | None:
@@ -232,10 +232,10 @@ def decode_metadata(metadata: Mapping[str, str]) -> Schema:
     if not isinstance(keys, dict) or not (row_ids is None or isinstance(row_ids, str)):
         raise FileFormatError("metadata varlen.schema: not an object with keys and row_ids")
     dtypes = {}
-    for name, about in keys.items():
-        if not isinstance(about, dict) or not isinstance(about.get("dtype", ""), str):
+    for name, entry in keys.items():
+        if not isinstance(entry, dict) or not isinstance(entry.get("dtype", ""), str):
             raise FileFormatError(f"metadata varlen.schema: key {name!r} is not an object with a dtype")
-        dtypes[name] = about.get("dtype", "")
+        dtypes[name] = entry.get("dtype", "")
     prefix = "varlen.vocabulary."
     words = {key[len(prefix) :]: value for key, value in metadata.items() if key.startswith(prefix)}
     return Schema(version, dtypes, row_ids, words)
@@ -249,10 +249,12 @@ def encode_metadata(
 ) -> dict[str, str]:
     """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
     out = {"format": "varlen", "varlen.version": str(VERSION)}
-    about: dict[str, Any] = {"keys": {name: {"dtype": str(dtype)} for name, dtype in sorted(fields.items())}}
+    description: dict[str, Any] = {
+        "keys": {name: {"dtype": str(dtype)} for name, dtype in sorted(fields.items())}
+    }
     if row_ids is not None:
-        about["row_ids"] = row_ids
-    out["varlen.schema"] = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+        description["row_ids"] = row_ids
+    out["varlen.schema"] = json.dumps(description, ensure_ascii=False, separators=(",", ":"))
     size = 0
     for name, words in vocabularies.items():
         text = json.dumps(list(words), ensure_ascii=False, separators=(",", ":"))

@@ -22,7 +22,7 @@ __all__ = ["Writer"]
 Array = np.ndarray[Any, Any]
 
 
-def _asked(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
+def _mapping_or_empty(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
     return {} if given is None else as_mapping(given, argument, f"keys to {what}")
 
 
@@ -116,12 +116,12 @@ class Writer(atomic.AtomicWriter):
         self._narrow = narrow
         self._row_ids = row_ids
         self._durable = durable
-        self._metadata = dict(_asked(metadata, "metadata", "strings"))
+        self._metadata = dict(_mapping_or_empty(metadata, "metadata", "strings"))
         self._ids = ids_of(ids)
         self._ids_made: set[str] = set()  # keys whose ids are made here
         self._words = {
             n: {word: i for i, word in enumerate(words_of(n, words))}
-            for n, words in _asked(vocabularies, "vocabularies", "words").items()
+            for n, words in _mapping_or_empty(vocabularies, "vocabularies", "words").items()
         }
         self._given_words = set(self._words)  # keys whose bare integers are ids
         self._columns: dict[str, _Column] | None = None
@@ -290,15 +290,15 @@ class Writer(atomic.AtomicWriter):
         if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:
             raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {count} strings")
 
-    def _prepare(self, name: str, dim: int, given: Array, said: np.dtype[Any]) -> _Prepared:
+    def _prepare(self, name: str, dim: int, given: Array, given_dtype: np.dtype[Any]) -> _Prepared:
         stored = store(name, given, {})
         kind = given.dtype if given.dtype.kind in "mM" else stored.dtype.newbyteorder("=")
-        asked = self._pinned.get(name)
-        if asked is not None and asked != kind:
-            if (asked.kind in "mM") != (given.dtype.kind in "mM"):
-                raise ValueError(f"{name}: dtype {said}, but the schema says {asked}")
-            cast = cast_exactly(name, given if asked.kind in "mM" else stored, asked)
-            stored, kind = store(name, cast, {}), asked
+        pinned = self._pinned.get(name)
+        if pinned is not None and pinned != kind:
+            if (pinned.kind in "mM") != (given.dtype.kind in "mM"):
+                raise ValueError(f"{name}: dtype {given_dtype}, but the schema says {pinned}")
+            cast = cast_exactly(name, given if pinned.kind in "mM" else stored, pinned)
+            stored, kind = store(name, cast, {}), pinned
         tag_of(stored.dtype, name)
         column = (self._columns or {}).get(name)
         if column is not None:
@@ -370,10 +370,10 @@ class Writer(atomic.AtomicWriter):
         entries.sort(key=lambda entry: (TAG_ORDER[entry[0][1]], entry[0][0]))
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(known) for name, known in self._words.items() if name in columns}
-        about = encode_metadata(kinds, words, self._row_ids, self._metadata)
-        head = header_bytes([entry for entry, _ in entries], about)
+        file_metadata = encode_metadata(kinds, words, self._row_ids, self._metadata)
+        header = header_bytes([entry for entry, _ in entries], file_metadata)
         with atomic.replacing(self.path, self._durable) as fd:
-            atomic.write_all(fd, (head,))
+            atomic.write_all(fd, (header,))
             for _, key in entries:
                 if isinstance(key, int):
                     self._buffer.copy(key, fd)
