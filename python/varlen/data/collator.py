@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen.arguments import as_int
-from varlen.data.memory import Column, columns_of, joint_of
+from varlen.data.memory import columns_of, joint_of
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, Plan, Seed
 from varlen.data.records import Records
@@ -76,6 +77,6 @@ def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = N
         for name, column in columns.items():
             dtype = joint.values(name).dtype if name in joint.names else column.dtype
             if dtype != column.dtype:
-                columns[name] = Column(column.dim, np.result_type(dtype, column.dtype), column.trailing)
+                columns[name] = replace(column, dtype=np.result_type(dtype, column.dtype))
     plan = Plan(joints, labels, columns, options, lift=True)
     return plan.run(np.arange(len(joints)), seed=seed)

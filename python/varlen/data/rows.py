@@ -27,9 +27,9 @@ class Rows:
     def __init__(self, source: Any) -> None:
         if not hasattr(source, "read_many"):
             parts = list(source) if isinstance(source, (list, tuple)) else [source]
-            ids = {getattr(part, "row_ids", None) for part in parts}
             many = isinstance(source, (list, tuple))
             joints = [joint_of(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
+            ids = {(joint.meta or {}).get("row_ids") for joint in joints}
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
         self._source = cast(Source, source)
         self._count = len(self._source)
@@ -54,7 +54,7 @@ class Rows:
 
     @property
     def fields(self) -> Mapping[str, ColumnLike]:
-        """Each key's dim, dtype and trailing dimensions; of files their vocabulary too."""
+        """Each key's dim, dtype, trailing dimensions, vocabulary and unit of time."""
         return self._source.fields
 
     @property

@@ -15,7 +15,7 @@ from varlen.arguments import as_list
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.facts import Facts, Identity, forget_lock, header_of, recall, remember
-from varlen.io.schema import Field, Schema
+from varlen.io.schema import Field, Schema, joint_metadata
 
 __all__ = ["File", "open_file", "read_header"]
 
@@ -239,7 +239,9 @@ class File:
         dims = [fields[name].dim for name in chosen]
         depth = self.depth if names is None else max(dims, default=0)
         values = [self._values(name) for name in chosen]
-        return _core.Joint(chosen, dims, values, [self.level(d) for d in range(1, depth + 1)], self.count)
+        levels = [self.level(d) for d in range(1, depth + 1)]
+        metadata = joint_metadata({name: fields[name] for name in chosen}, self.row_ids)
+        return _core.Joint(chosen, dims, values, levels, self.count, metadata)
 
 
 _handles: weakref.WeakValueDictionary[tuple[str, bool], File] = weakref.WeakValueDictionary()

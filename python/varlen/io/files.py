@@ -12,7 +12,7 @@ from varlen import _core
 from varlen.io.errors import FileFormatError
 from varlen.io.facts import Identity
 from varlen.io.file import File, open_file
-from varlen.io.schema import Field
+from varlen.io.schema import Field, joint_metadata
 from varlen.io.shards import Shard
 
 __all__ = []
@@ -41,6 +41,9 @@ class Files:
         self._row_ids: str | None = None
         self._rows: tuple[Ints, Ints] | None = None
         self._wider: dict[int, dict[str, np.dtype[Any]]] = {}
+        self._opened = 0  # shards; each may bring further words
+        self._metadata: tuple[int, tuple[Any]] | None = None
+        self._joints: dict[int, tuple[tuple[Any], _core.Joint]] = {}
         if file is not None:
             self._files[0] = file
             self._length = file.count
@@ -101,11 +104,26 @@ class Files:
         return [self.joint(shard) for shard in range(len(self.counts))]
 
     def joint(self, shard: int) -> _core.Joint:
-        """The rows of one shard, with the dtypes that its file has."""
+        """The rows of one shard, with the dtypes that its file has, and the words of all shards so far."""
         file = self.file(shard)
-        if self._keys is None or not file.names:
-            return file.joint()
-        return file.joint(self._keys)
+        joint = file.joint() if self._keys is None or not file.names else file.joint(self._keys)
+        if len(self._files) == 1:
+            return joint
+        metadata = self._joint_metadata()
+        known = self._joints.get(shard)
+        if known is None or known[0] is not metadata:
+            known = (metadata, joint.with_meta(*metadata))
+            if self.mmap:
+                self._joints[shard] = known
+        return known[1]
+
+    def _joint_metadata(self) -> tuple[Any]:
+        """What every Joint of the shards carries: the same object until another shard is opened."""
+        opened = self._opened
+        known = self._metadata
+        if known is None or known[0] != opened:
+            known = self._metadata = (opened, (joint_metadata(self._told(), self.row_ids),))
+        return known[1]
 
     def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
         """The keys that the file of a shard has in a narrower dtype than `fields`, and that of `fields`."""
@@ -230,6 +248,7 @@ class Files:
             if file.count == 0:  # as above
                 found = replace(found, dtype=field.dtype, tag=field.tag)
             told[name] = self._join(file.path, name, found)
+        self._opened += 1
         if self._keys is None and len(file.fields) > len(told):
             more = sorted(set(file.fields) - set(told))
             raise FileFormatError(f"{file.path}: has keys {more} that {self._others()} have not")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -93,6 +93,26 @@ class Field:
         if self.tag != other.tag and (has_stand_in(self.tag) or has_stand_in(other.tag)):
             return None
         return common_dtype(self.dtype, other.dtype)
+
+
+class _Described(Protocol):
+    @property
+    def dim(self) -> int: ...
+    @property
+    def vocabulary(self) -> tuple[str, ...] | None: ...
+
+
+def joint_metadata(fields: Mapping[str, _Described], row_ids: str | None) -> dict[str, Any] | None:
+    """What a Joint of these keys carries beside its columns: their vocabularies, the key of its row ids.
+
+    >>> joint_metadata({"id": Field(0, np.dtype("i8"), "I64")}, "id")
+    {'row_ids': 'id'}
+    """
+    words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
+    metadata: dict[str, Any] = {"vocabularies": words} if words else {}
+    if row_ids is not None and row_ids in fields and fields[row_ids].dim == 0:
+        metadata["row_ids"] = row_ids
+    return metadata or None
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,8 @@ class Source(Files):
             mine = np.flatnonzero(shards == shard)
             cut = [None if w is None else w[mine] for w in windows]
             parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1]))
+        metadata = self._joint_metadata()[0]  # all shards that are needed are open now
+        parts = [part.with_meta(metadata) for part in parts]
         if len(parts) == 1:
             return parts[0]
         order = np.argsort(shards, kind="stable")

@@ -73,13 +73,6 @@ def view_of(path: str | os.PathLike[str], subset: list[str] | None = None) -> _c
     if subset is not None:
         names = [name for name in (full.partition("/")[2] for full in subset) if name in handle.fields]
     joint: _core.Joint = handle.joint(names)
-    words = {name: handle.fields[name].vocabulary for name in joint.names}
-    row_ids = handle.row_ids
-    about = build.about(
-        {name: w for name, w in words.items() if w is not None}, row_ids if row_ids in words else None
-    )
-    if about is not None:
-        joint = joint.with_meta(about)
     if subset is None:
         while len(_kept) >= _MOST:
             _kept.pop(next(iter(_kept)), None)
