@@ -11,8 +11,9 @@ import numpy as np
 from varlen.arguments import as_int
 from varlen.data.memory import columns_of, joint_of
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, Plan, Seed
+from varlen.data.plan import Batch, Plan, Seed, draw_seed
 from varlen.data.records import Records
+from varlen.data.shared_epoch import SharedEpoch
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -24,7 +25,11 @@ class Collator:
     """A dataset and the options of its batches, as one function. Made by `Dataset.collator`.
 
     It pickles as the dataset does, by its paths: workers of any start method open the files themselves.
-    Random windows of an int seed change with `set_epoch`; with none, every worker has randomness of its own.
+
+    Random windows of a seed depend on the seed, the epoch and the row alone, whatever the batch and the
+    worker. The epoch is that of the batch sampler which dealt the rows (`TokenBudget`, `LengthBuckets`); with
+    any other sampler call `set_epoch` before each epoch. Both reach workers that live on between epochs.
+    Without a seed every batch has new windows.
 
     Examples
     --------
@@ -37,12 +42,38 @@ class Collator:
     """
 
     def __init__(self, dataset: Dataset, options: BatchOptions, seed: Seed) -> None:
-        self.dataset, self.options, self.seed = dataset, options, seed
-        self.epoch = 0
+        self.dataset, self.options = dataset, options
+        # A generator would be copied to every worker, and each would draw the same numbers.
+        self.seed = draw_seed(seed, ())[0] if isinstance(seed, np.random.Generator) else seed
+        seeded = options.is_random and self.seed is not None
+        self._epoch = SharedEpoch() if seeded else None
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch that `set_epoch` gave; None: that of the batch sampler, or 0."""
+        return None if self._epoch is None else self._epoch.get()
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch that random windows of an int seed depend on."""
-        self.epoch = as_int(epoch, "epoch")
+        """Sets the epoch that random windows depend on, in this process and in the workers that it has.
+
+        Parameters
+        ----------
+        epoch
+            At least 0.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [list(range(90))]}))
+        >>> collate = ds.collator(max_len=1, window="random", seed=0)
+        >>> first = collate([0])["x"]
+        >>> collate.set_epoch(1)
+        >>> bool((collate([0])["x"] == first).all())
+        False
+        """
+        number = as_int(epoch, "epoch")
+        if self._epoch is not None:
+            self._epoch.set(number)
 
     def __call__(self, samples: Any) -> Batch:
         """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records."""
@@ -52,9 +83,17 @@ class Collator:
             raise TypeError(f"samples: expected a list of rows, got {type(samples).__name__}")
         elif isinstance(samples, np.ndarray) or not len(samples) or _is_int(samples[0]):
             rows = samples
+        elif self._epoch is not None:
+            raise ValueError(
+                "seed: random windows depend on row numbers, which records do not know; collate row numbers, "
+                "or give no seed"
+            )
         else:
             return collate_joints(samples, self.options)
-        return self.dataset._run(self.options, rows, seed=self.seed, epoch=self.epoch, whole_edges=True)
+        epoch = self.epoch
+        if epoch is None:
+            epoch = getattr(rows, "epoch", 0)
+        return self.dataset._run(self.options, rows, seed=self.seed, epoch=epoch, whole_edges=True)
 
     def __repr__(self) -> str:
         return f"Collator({self.dataset!r})"

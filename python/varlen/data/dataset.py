@@ -309,7 +309,7 @@ class Dataset(Rows):
         batches: Iterable[Any] | None = None,
         shuffle: bool = False,
         seed: Seed = None,
-        epoch: int = 0,
+        epoch: int | None = None,
         drop_last: bool = False,
         prefetch: int = 0,
         progress: bool = False,
@@ -324,7 +324,8 @@ class Dataset(Rows):
         batches
             Instead: batches of row numbers, such as a sampler gives.
         shuffle, seed, epoch
-            Another order for each seed and epoch; they are those of random windows too.
+            Another order for each seed and epoch; they are those of random windows too. The epoch is 0 by
+            default, or with `batches` of a sampler of this module the sampler's.
         prefetch
             Make so many batches ahead, in a thread, into buffers that are used again: a batch is good until
             the next one is taken.

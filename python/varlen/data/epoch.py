@@ -43,7 +43,7 @@ class Epoch:
         batches: Iterable[Rows] | None,
         shuffle: bool,
         seed: Seed,
-        epoch: int,
+        epoch: int | None,
         drop_last: bool,
         prefetch: int,
         progress: bool,
@@ -55,7 +55,8 @@ class Epoch:
             raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
         if batches is not None and (shuffle or drop_last):
             raise ValueError("batches: their order is what it is; shuffle and drop_last go with batch_size")
-        prefetch, epoch = as_int(prefetch, "prefetch"), as_int(epoch, "epoch")
+        prefetch = as_int(prefetch, "prefetch")
+        epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
             seed = as_int(seed, "seed", most=None)
         elif not (seed is None or isinstance(seed, np.random.Generator)):
@@ -93,13 +94,14 @@ class Epoch:
     def _generator(self) -> np.random.Generator:
         if isinstance(self._seed, np.random.Generator):
             return self._seed
-        return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch])
+        return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch or 0])
 
     def _made(self, rows: Iterable[Rows]) -> Iterator[Batch]:
         dataset, options, seed = self._dataset, self._options, self._seed
 
         def make(batch: Any, out: Buffers | None = None) -> Batch:
-            return dataset._run(options, batch, seed=seed, epoch=self._epoch, out=out, whole_edges=True)
+            epoch = getattr(batch, "epoch", 0) if self._epoch is None else self._epoch
+            return dataset._run(options, batch, seed=seed, epoch=epoch, out=out, whole_edges=True)
 
         if self._prefetch == 0:
             for batch in rows:

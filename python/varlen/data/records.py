@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from varlen.data.rows import Rows
 
-__all__ = ["Records"]
+__all__ = ["Records", "RowNumbers"]
+
+
+class RowNumbers(list[int]):
+    """Row numbers of one batch, and the epoch that they were dealt in: a list to everything else.
+
+    The epoch travels with the rows to whichever process makes the batch.
+
+    Examples
+    --------
+    >>> rows = RowNumbers([2, 0], epoch=3)
+    >>> rows, rows.epoch
+    ([2, 0], 3)
+    """
+
+    __slots__ = ("epoch",)
+
+    def __init__(self, rows: Iterable[int] = (), epoch: int = 0) -> None:
+        super().__init__(rows)
+        self.epoch = epoch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RowNumbers, (list(self), self.epoch)
 
 
 class Records(Sequence[Any]):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints
+from varlen.data.records import RowNumbers
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
@@ -62,9 +63,10 @@ class BatchSampler:
         """Batches of this replica in this epoch."""
         return len(self._batches())
 
-    def __iter__(self) -> Iterator[list[int]]:
+    def __iter__(self) -> Iterator[RowNumbers]:
+        epoch = self.epoch
         for batch in self._batches():
-            yield batch.tolist()
+            yield RowNumbers(batch.tolist(), epoch)
 
     def padding_share(self) -> float:
         """The share of padded slots of this epoch's batches that hold no data.
