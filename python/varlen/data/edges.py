@@ -44,7 +44,9 @@ def edge_joint(
     values = []
     for key, dim in wanted.items():
         if key in dims:
-            values.append(joint.values(key))
+            rows, dtype = joint.values(key), columns[key].dtype
+            is_time = dtype.kind in "mM" and rows.dtype.kind in "iu"  # in the unit of the key
+            values.append(rows.astype(np.int64).view(dtype) if is_time else rows)
         else:
             shape = (levels[dim - 1].total, *columns[key].trailing)
             values.append(np.ascontiguousarray(np.broadcast_to(fills[key], shape)))

@@ -190,6 +190,8 @@ def one_row(
     if given is None:
         return row
     value = np.asarray(given)
+    if dtype.kind in "mM" and value.dtype.kind in "iu":  # in the unit of the dtype
+        value = value.astype(np.int64).view(dtype)
     try:
         with np.errstate(all="ignore"):
             row[...] = value

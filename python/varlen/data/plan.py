@@ -13,12 +13,15 @@ from varlen.arguments import as_dtype, as_mapping
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import BatchOptions, choose, for_key, one_row
+from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
 
 __all__ = []
 
 Array = np.ndarray[Any, Any]
 Batch = dict[str, Any]
 Seed = int | np.random.Generator | None
+
+_PARTS = "dim1/part"
 
 
 class Plan:
@@ -40,7 +43,11 @@ class Plan:
         chosen = choose(columns, options.keys)
         wanted = for_key("dtype", options.dtype, chosen, columns)
         fills = for_key("fill", options.fill, chosen, columns)
-        dtypes = {key: _native(key, wanted.get(key, column.dtype)) for key, column in chosen.items()}
+        self._tensors = options.framework == "torch"
+        self._dtypes = dtypes = {
+            key: _output_dtype(key, column, wanted.get(key), self._tensors) for key, column in chosen.items()
+        }
+        self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
         rows = {
             key: one_row("fill", key, column.trailing, dtypes[key], fills.get(key))
             for key, column in chosen.items()
@@ -99,12 +106,11 @@ class Plan:
             counters = counters if places is None else places
         if out is not None and not isinstance(out, dict):
             as_mapping(out, "out", "names to arrays")
-        if out is not None and options.framework == "torch":
-            out = {
-                name: buffer if isinstance(buffer, np.ndarray) else buffer.numpy()
-                for name, buffer in out.items()
-            }
         grow = getattr(out, "grow", None)
+        buffers = None
+        if out is not None and grow is None:
+            dtypes = self._dtypes
+            buffers = {name: memory_of_buffer(buffer, dtypes.get(name)) for name, buffer in out.items()}
         result: Batch = self.batcher(
             rows,
             start,
@@ -114,10 +120,14 @@ class Plan:
             counters,
             prefix_rows,
             suffix_rows,
-            dict(out) if out is not None and grow is None else None,
+            buffers,
             grow,
         )
-        return to_torch(result) if options.framework == "torch" else result
+        if not self._tensors:
+            return result
+        if options.parts and _PARTS not in (buffers or ()):
+            result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
+        return to_tensors(result, self._torch_names)
 
 
 def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
@@ -133,16 +143,6 @@ def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
     else:
         raise TypeError(f"seed: expected an int, a numpy.random.Generator or None; got {type(seed).__name__}")
     return number, np.arange(len(rows))
-
-
-def to_torch(batch: Batch) -> Batch:
-    """The arrays as tensors that share their memory."""
-    import torch
-
-    return {
-        name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-        for name, value in batch.items()
-    }
 
 
 def reserved_names(depth: int) -> list[str]:
@@ -164,8 +164,16 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
             raise ValueError(f"keys: {name!r} is a name that batches give to something else")
 
 
-def _native(key: str, dtype: Any) -> np.dtype[Any]:
-    native: np.dtype[Any] = as_dtype(dtype, f"dtype of {key!r}").newbyteorder("=")
+def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype[Any]:
+    """The dtype of a key in the batch."""
+    default = tensor_dtype(column) if tensors else column.dtype
+    native: np.dtype[Any] = default if asked is None else as_dtype(asked, f"dtype of {key!r}")
+    native = native.newbyteorder("=")
+    name = torch_name(column)
+    if name is not None and native != default:
+        raise TypeError(f"dtype of {key!r}: {name} becomes {native} with the package ml_dtypes alone")
+    if tensors and column.dtype.kind in "mM" and native == np.int64:
+        return column.dtype
     return native
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, as_list
+from varlen.backends.values import is_tensor
 from varlen.data.collator import collate_joints
 from varlen.data.options import BatchOptions, Side, one_row
-from varlen.data.plan import to_torch
+from varlen.data.tensors import TensorLeaf, to_tensors
 
 __all__ = ["Collate", "collate"]
 
@@ -134,17 +135,26 @@ class Collate:
 
     def _leaf(self, name: str, items: list[Any], key: Any = None) -> dict[str, Any]:
         """The values under "", and what comes beside them."""
-        tensors = any(_is_tensor(item) for item in items)
-        try:
-            result = self._arrays([_as_array(item) for item in items], key)
-        except (ValueError, TypeError, OverflowError) as error:
-            raise type(error)(f"samples{name}: {error}") from None
-        torch = self.framework == "torch" or (self.framework is None and tensors)
-        return to_torch(result) if torch else result
-
-    def _arrays(self, items: list[Any], key: Any) -> dict[str, Any]:
         fill = self.fill.get(key, 0) if isinstance(self.fill, Mapping) else (self.fill or 0)
         dtype = self.dtype.get(key) if isinstance(self.dtype, Mapping) else self.dtype
+        try:
+            if not _holds_tensor(items):
+                result = self._arrays(items, fill, self._array_dtype(dtype, items))
+                return to_tensors(result) if self.framework == "torch" else result
+            leaf = TensorLeaf(items, dtype)
+            result = self._arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
+            return leaf.to_arrays(result) if self.framework == "numpy" else leaf.to_tensors(result)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise type(error)(f"samples{name}: {error}") from None
+
+    def _array_dtype(self, asked: Any, items: list[Any]) -> np.dtype[Any] | None:
+        if asked is not None:
+            return as_dtype(asked, "dtype", objects=True)
+        kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
+        # torch takes int64 as indices; lists of integers are int64 anyway.
+        return np.dtype(np.int64) if self.framework == "torch" and kinds and kinds <= set("iu") else None
+
+    def _arrays(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
         if _rank(items[0]) == 0:
             return {"": _numbers(items, dtype)}
         if any(isinstance(item, list) for item in items):
@@ -218,12 +228,14 @@ def collate(samples: Sequence[Any]) -> Any:
     return _DEFAULT(samples)
 
 
-def _numbers(items: list[Any], dtype: Any) -> Array:
+def _numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """A number of each sample."""
     try:
-        array = np.asarray(items, dtype)
+        array = np.asarray(items)
     except ValueError:
         raise ValueError("a number in the first sample, but not in all") from None
+    if dtype is not None and array.dtype != dtype:
+        array = _core.cast(array, dtype) if array.dtype.kind in "biuf" else np.asarray(items, dtype)
     text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)
     if array.dtype.hasobject or text:
         _core.from_lists(items, 0, name="samples")  # says which one is no number
@@ -231,23 +243,17 @@ def _numbers(items: list[Any], dtype: Any) -> Array:
     return array
 
 
-def _is_tensor(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "numpy")
-
-
 def _is_data(value: Any) -> bool:
     if isinstance(value, list):
         inner = value[0] if value else 0
         return _is_data(inner)
-    return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or _is_tensor(value)
+    return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(value)
 
 
-def _as_array(value: Any) -> Any:
-    if _is_tensor(value):
-        return value.detach().numpy()
-    if isinstance(value, list) and any(_is_tensor(inner) for inner in value):
-        return [_as_array(inner) for inner in value]
-    return value
+def _holds_tensor(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_tensor, value))
+    return is_tensor(value)
 
 
 def _rank(value: Any) -> int:

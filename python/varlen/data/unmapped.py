@@ -10,6 +10,7 @@ from varlen import _core
 from varlen.data.memory import Ints
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, Plan, Seed, draw_seed
+from varlen.data.tensors import to_tensors
 
 if TYPE_CHECKING:
     from varlen.data.rows import Rows
@@ -34,16 +35,17 @@ def run_unmapped(
     the rows are read whole.
     """
     source = dataset.source
-    places = np.arange(len(rows))
+    numbers = np.arange(len(rows))
     if options.flatten or dataset.depth < 1 or options.has_edges:
         plan = Plan([source.read_many(rows)], [""], source.fields, options)
-        return plan.run(places, start, end, seed, epoch, out, rows, whole)
+        return plan.run(numbers, start, end, seed, epoch, out, rows, whole)
     starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
     plan = Plan([source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None))
-    result = plan.run(places, out=out)
+    result = plan.run(numbers, out=out)
     if options.windows:
-        result["window/start"][:] = _like(result["window/start"], starts)
-        result["window/end"][:] = _like(result["window/end"], ends)
+        windows: Batch = {"window/start": starts, "window/end": ends}
+        for name, places in (to_tensors(windows) if options.framework == "torch" else windows).items():
+            result[name][:] = places
     return result
 
 
@@ -67,11 +69,3 @@ def _windows(
     )
     result = batcher(np.arange(len(rows)), start, end, number, epoch, rows if counters is None else counters)
     return result["window/start"], result["window/end"]
-
-
-def _like(array: Any, values: Ints) -> Any:
-    if isinstance(array, np.ndarray):
-        return values
-    import torch
-
-    return torch.from_numpy(values)
