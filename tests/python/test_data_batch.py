@@ -120,8 +120,8 @@ def test_batch_gives_offsets_of_every_level():
 def test_batch_sizes_are_as_asked():
     table = Table([[2, 0, 3], [], [1]], 2)
     ds = Dataset(table.joint())
-    assert ds.batch([0, 1], pad_to_multiple=4)["b"].shape == (2, 4, 3)
-    assert ds.batch([0, 1], pad_to_multiple=[4, 2])["b"].shape == (2, 4, 4)
+    assert ds.batch([0, 1], pad_to_multiple_of=4)["b"].shape == (2, 4, 3)
+    assert ds.batch([0, 1], pad_to_multiple_of=[4, 2])["b"].shape == (2, 4, 4)
     assert ds.batch([0, 1], pad_to=[5, None])["b"].shape == (2, 5, 3)
     assert ds.batch([0, 1], max_len=[2, 1])["b"].shape == (2, 2, 1)
     kept = ds.batch([0], max_len=[None, 1], truncate="left")["b"]

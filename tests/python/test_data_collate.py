@@ -53,7 +53,7 @@ def test_collate_takes_nested_lists():
 
 def test_collate_options_are_applied():
     how = Collate(
-        padding_side="left", pad_to_multiple=4, fill={"x": -1}, dtype={"x": np.float32}, masks=False
+        padding_side="left", pad_to_multiple_of=4, fill={"x": -1}, dtype={"x": np.float32}, masks=False
     )
     result = how([{"x": row, "i": np.array([2])} for row in ROWS])
     assert result["x"].tolist() == [[-1, 1, 2, 3], [-1, -1, -1, -1], [-1, -1, -1, 4]]
@@ -104,7 +104,7 @@ def test_collate_refuses_options_that_do_not_fit():
         Collate(padding_side="up")
     with pytest.raises(ValueError, match="framework: expected"):
         Collate(framework="jax")
-    with pytest.raises(ValueError, match="pad_to_multiple: expected at least 1"):
-        Collate(pad_to_multiple=0)
+    with pytest.raises(ValueError, match="pad_to_multiple_of: expected at least 1"):
+        Collate(pad_to_multiple_of=0)
     with pytest.raises(ValueError, match="more than one level"):
         Collate(layout="ragged")([[[1], [2]], [[3]]])

@@ -219,6 +219,6 @@ def test_bfloat16_needs_no_ml_dtypes_as_tensors(tmp_path):
     command = [sys.executable, "-c", WITHOUT_ML_DTYPES, str(tmp_path / "a.nrt")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout.splitlines() == [
-        "dtype of 'bf': bfloat16 needs the package ml_dtypes, which is not installed",
+        "dtype: bfloat16 needs the package ml_dtypes, which is not installed",
         "dtype of 'bf': bfloat16 becomes float32 with the package ml_dtypes alone",
     ], done.stderr

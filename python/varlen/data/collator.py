@@ -11,7 +11,7 @@ import numpy as np
 from varlen.arguments import as_int
 from varlen.data.memory import columns_of, joint_of
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, Plan, Seed, draw_seed
+from varlen.data.plan import Batch, BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_epoch import SharedEpoch
 
@@ -117,5 +117,5 @@ def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = N
             dtype = joint.values(name).dtype if name in joint.names else column.dtype
             if dtype != column.dtype:
                 columns[name] = replace(column, dtype=np.result_type(dtype, column.dtype))
-    plan = Plan(joints, labels, columns, options, lift=True)
+    plan = BatchPlan(joints, labels, columns, options, lift=True)
     return plan.run(np.arange(len(joints)), seed=seed)

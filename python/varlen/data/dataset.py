@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from operator import is_
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +12,15 @@ from varlen.arguments import as_int as whole_number
 from varlen.data.collator import Collator
 from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
-from varlen.data.options import BatchKeywords, BatchOptions, Side, Window
-from varlen.data.plan import Batch, Plan, Seed
+from varlen.data.options import BatchOptions, OptionsCache, with_options
+from varlen.data.plan import Batch, BatchPlan, Seed
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from varlen.data.options import BatchKeywords
 
 __all__ = ["Dataset"]
 
@@ -53,44 +54,23 @@ class Dataset(Rows):
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
-        self._plans: dict[int, tuple[BatchOptions, Plan]] = {}
-        self._recent: tuple[tuple[Any, ...], BatchOptions] | None = None
+        self._plans: dict[int, tuple[BatchOptions, BatchPlan]] = {}
+        self._options = OptionsCache()
         self._collate: Collator | None = None
 
     # Batches
 
+    @with_options
     def batch(
         self,
         rows: Any,
         *,
-        keys: Sequence[str] | None = None,
         start: Any = None,
         end: Any = None,
-        max_len: int | Sequence[int | None] | None = None,
-        window: Window | None = None,
         seed: Seed = None,
         epoch: int = 0,
-        flatten: bool = False,
-        spread: Literal["first", "repeat", "nan"] = "first",
-        padding_side: Side = "right",
-        truncate: Side = "right",
-        fill: Any = None,
-        dtype: Any = None,
-        nan: Any = None,
-        pad_to: int | Sequence[int | None] | None = None,
-        pad_to_multiple: int | Sequence[int | None] | None = None,
-        prefix: Any = None,
-        suffix: Any = None,
-        masks: bool = True,
-        layout: Literal["padded", "ragged"] = "padded",
-        lengths: bool = False,
-        positions: bool = False,
-        parts: bool = False,
-        windows: bool = False,
-        cu_seqlens: bool = True,
-        max_bytes: int | None = None,
         out: Any = None,
-        framework: Literal["numpy", "torch"] = "numpy",
+        **options: Unpack[BatchKeywords],
     ) -> Batch:
         """Rows, or windows of them, as one padded or ragged batch, in one call from the file to the arrays.
 
@@ -131,7 +111,7 @@ class Dataset(Rows):
         nan
             A number that takes the place of NaN, in all float keys or by a mapping. Gives `key/mask` too:
             True where a number was, False for NaN and padding.
-        pad_to, pad_to_multiple
+        pad_to, pad_to_multiple_of
             Slots of the first ragged axis, or of each: exactly so many (ValueError where a row needs more),
             or the next multiple.
         prefix, suffix
@@ -192,15 +172,7 @@ class Dataset(Rows):
         >>> ds.batch([0, 1], layout="ragged", keys=["time"])["dim1/offsets"]
         array([0, 2, 3])
         """
-        given = (
-            keys, max_len, window, flatten, spread, padding_side, truncate, fill, dtype, nan, pad_to,
-            pad_to_multiple, prefix, suffix, masks, layout, lengths, positions, parts, windows, cu_seqlens,
-            max_bytes, framework,
-        )  # fmt: skip
-        recent = self._recent
-        if recent is None or not (all(map(is_, recent[0], given)) or _same(recent[0], given)):
-            recent = self._recent = (given, BatchOptions(*given))
-        return self._run(recent[1], rows, start, end, seed, epoch, out)
+        return self._run(self._options(options), rows, start, end, seed, epoch, out)
 
     def _run(
         self,
@@ -241,7 +213,7 @@ class Dataset(Rows):
             shards = np.unique(source.offsets[1:].searchsorted(rows % len(self), side="right"))
             source.guard(int(shard) for shard in shards)
 
-    def _plan(self, options: BatchOptions) -> Plan:
+    def _plan(self, options: BatchOptions) -> BatchPlan:
         found = self._plans.get(id(options))
         if found is None or found[0] is not options:
             found = (options, self._plan_of(options, range(len(self._source.counts))))
@@ -250,10 +222,10 @@ class Dataset(Rows):
             self._plans[id(options)] = found
         return found[1]
 
-    def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> Plan:
+    def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> BatchPlan:
         source, some = self._source, [int(shard) for shard in shards]
         joints, paths = [source.joint(shard) for shard in some], source.paths
-        return Plan(joints, [paths[shard] for shard in some], source.fields, options)
+        return BatchPlan(joints, [paths[shard] for shard in some], source.fields, options)
 
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False
@@ -366,10 +338,3 @@ class Dataset(Rows):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._source,)
-
-
-def _same(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
-    try:
-        return all(a is b or (type(a) is type(b) and bool(a == b)) for a, b in zip(one, two, strict=True))
-    except ValueError:  # arrays among the fills
-        return False

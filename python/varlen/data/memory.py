@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from varlen import _core
+from varlen.data.options import view_of
 from varlen.io.dtypes import common_dtype, widened
 from varlen.io.ids import RowIds
 from varlen.io.schema import joint_metadata
@@ -88,13 +89,10 @@ class Column:
 
 def joint_of(value: Any, argument: str) -> _core.Joint:
     """The core's joint of a JointNestedRaggedTensorDict, or itself."""
-    if isinstance(value, _core.Joint):
-        return value
-    view = getattr(value, "_view", None)
-    found = view() if callable(view) else None
-    if isinstance(found, _core.Joint):
-        return found
-    raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {type(value).__name__}")
+    joint = view_of(value)
+    if joint is None:
+        raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {type(value).__name__}")
+    return joint
 
 
 class MemorySource:

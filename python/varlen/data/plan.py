@@ -12,7 +12,7 @@ from varlen import _core
 from varlen.arguments import as_dtype, as_mapping
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
-from varlen.data.options import BatchOptions, choose, for_key, one_row
+from varlen.data.options import BatchOptions, fill_row, per_key, select_columns
 from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
 
 __all__ = []
@@ -24,7 +24,7 @@ Seed = int | np.random.Generator | None
 _PARTS = "dim1/part"
 
 
-class Plan:
+class BatchPlan:
     """The options of a batch worked out for a list of joints: what is left is one call of the core a batch.
 
     lift: every joint is one record, as for samples that are to be put together.
@@ -40,23 +40,24 @@ class Plan:
         lift: bool = False,
     ) -> None:
         self.options = options
-        chosen = choose(columns, options.keys)
-        wanted = for_key("dtype", options.dtype, chosen, columns)
-        fills = for_key("fill", options.fill, chosen, columns)
-        self._tensors = options.framework == "torch"
+        values = options.values
+        chosen = select_columns(columns, values["keys"])
+        wanted = per_key("dtype", values["dtype"], chosen, columns)
+        fills = per_key("fill", values["fill"], chosen, columns)
         self._dtypes = dtypes = {
-            key: _output_dtype(key, column, wanted.get(key), self._tensors) for key, column in chosen.items()
+            key: _output_dtype(key, column, wanted.get(key), options.tensors)
+            for key, column in chosen.items()
         }
         self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
         rows = {
-            key: one_row("fill", key, column.trailing, dtypes[key], fills.get(key))
+            key: fill_row("fill", key, column.trailing, dtypes[key], fills.get(key))
             for key, column in chosen.items()
         }
-        nans = _nans(options.nan, chosen, columns, dtypes)
+        nans = _nan_replacements(values["nan"], chosen, columns, dtypes)
         _refuse_reserved(chosen, nans)
         edges = [
-            None if given is None else edge_joint(which, given, chosen, rows, options.flatten)
-            for which, given in (("prefix", options.prefix), ("suffix", options.suffix))
+            None if given is None else edge_joint(which, given, chosen, rows, values["flatten"])
+            for which, given in (("prefix", values["prefix"]), ("suffix", values["suffix"]))
         ]
         prefix, suffix = edges
         self.edge_counts = [None if edge is None else len(edge) for edge in edges]
@@ -123,9 +124,9 @@ class Plan:
             buffers,
             grow,
         )
-        if not self._tensors:
+        if not options.tensors:
             return result
-        if options.parts and _PARTS not in (buffers or ()):
+        if options.values["parts"] and _PARTS not in (buffers or ()):
             result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
         return to_tensors(result, self._torch_names)
 
@@ -177,20 +178,20 @@ def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np
     return native
 
 
-def _nans(
+def _nan_replacements(
     given: Any,
     chosen: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
     dtypes: Mapping[str, np.dtype[Any]],
 ) -> dict[str, Array]:
     """What NaN becomes, one entry in the dtype of the output, for the keys where it does not stay."""
-    wanted = for_key("nan", given, chosen, columns)
+    wanted = per_key("nan", given, chosen, columns)
     out = {}
     for key, column in chosen.items():
         if wanted.get(key) is None:
             continue
         if column.dtype.kind == "f" or column.dtype.name == "bfloat16":
-            out[key] = one_row("nan", key, (), dtypes[key], wanted[key])
+            out[key] = fill_row("nan", key, (), dtypes[key], wanted[key])
         elif isinstance(given, Mapping):
             raise ValueError(f"nan: {key!r} is {column.dtype}, which has no NaN")
     return out

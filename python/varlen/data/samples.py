@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,15 +11,25 @@ from varlen import _core
 from varlen.arguments import as_dtype, as_int, as_list
 from varlen.backends.values import is_tensor
 from varlen.data.collator import collate_joints
-from varlen.data.options import BatchOptions, Side, one_row
+from varlen.data.options import (
+    BatchOptions,
+    PaddingKeywords,
+    check_names,
+    fill_row,
+    no_such_key,
+    view_of,
+    with_options,
+)
 from varlen.data.tensors import TensorLeaf, to_tensors
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Collate", "collate"]
 
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
 class Collate:
     """A function for DataLoader's `collate_fn` that pads, or lays end to end, what has different lengths.
 
@@ -48,7 +57,7 @@ class Collate:
         "right" or "left".
     max_len
         Longer rows are cut, at the `truncate` side.
-    pad_to_multiple
+    pad_to_multiple_of
         The padded length is a multiple of it.
     fill, dtype
         Of padding, of the output: one for all, or a mapping from keys. Zero, and NumPy's promotion, by
@@ -70,31 +79,60 @@ class Collate:
            [False, False,  True]])
     """
 
-    layout: Literal["padded", "ragged"] = "padded"
-    padding_side: Side = "right"
-    truncate: Side = "right"
-    max_len: int | None = None
-    pad_to_multiple: int = 1
-    fill: Any = None
-    dtype: Any = None
-    masks: bool = True
-    framework: Literal["numpy", "torch"] | None = None
+    @with_options
+    def __init__(self, **options: Unpack[PaddingKeywords]) -> None:
+        check_names(options, PaddingKeywords)
+        self._options = BatchOptions(**options)
+        self._values = self._options.values
+        self._max_len = self._one_number("max_len")
+        self._multiple = self._one_number("pad_to_multiple_of")
 
-    def __post_init__(self) -> None:
-        if self.framework not in ("numpy", "torch", None):
-            raise ValueError(f"framework: expected 'numpy', 'torch' or None; got {self.framework!r}")
-        as_int(self.pad_to_multiple, "pad_to_multiple", 1)
-        for dtype in self.dtype.values() if isinstance(self.dtype, Mapping) else (self.dtype,):
-            if dtype is not None:
-                as_dtype(dtype, "dtype", objects=True)
-        self._batch_options()
+    def _one_number(self, name: Literal["max_len", "pad_to_multiple_of"]) -> int | None:
+        given = self._values[name]
+        return None if given is None else as_int(given, name)
 
     def __call__(self, samples: Sequence[Any]) -> Any:
-        """The batch of these samples. Raises ValueError or TypeError that names the key and the sample."""
+        """The batch of these samples.
+
+        Parameters
+        ----------
+        samples
+            Of one structure, at least one.
+
+        Returns
+        -------
+        object
+            The same structure, each value of all samples together.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Samples that do not go together; the key and the sample are named.
+        KeyError
+            `fill` or `dtype` name a key that no sample has.
+
+        Examples
+        --------
+        >>> from varlen.data import Collate
+        >>> Collate(masks=False, fill={"x": -1})([{"x": [1, 2]}, {"x": [3]}])
+        {'x': array([[ 1,  2],
+               [ 3, -1]])}
+        """
         items = as_list(samples, "samples", "samples")
         if not items:
             raise ValueError("samples: a batch needs at least one")
+        for option in _PER_KEY:
+            asked = self._values[option]
+            if isinstance(asked, Mapping):
+                known = set(_keys_of(items[0]))
+                for key in asked:
+                    if key not in known:
+                        raise no_such_key(option, key, known)
         return self._merge("", items)
+
+    def __repr__(self) -> str:
+        given = self._options.given
+        return f"Collate({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def _merge(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -104,8 +142,8 @@ class Collate:
             return self._merge_tuples(name, items)
         if isinstance(first, (str, bytes)) or first is None:
             return items
-        if isinstance(first, _core.Joint) or hasattr(first, "_view"):
-            return collate_joints(items, self._batch_options())
+        if view_of(first) is not None:
+            return collate_joints(items, self._joint_options(items[0]))
         return _bare(self._leaf(name, items)) if _is_data(first) else items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
@@ -135,15 +173,17 @@ class Collate:
 
     def _leaf(self, name: str, items: list[Any], key: Any = None) -> dict[str, Any]:
         """The values under "", and what comes beside them."""
-        fill = self.fill.get(key, 0) if isinstance(self.fill, Mapping) else (self.fill or 0)
-        dtype = self.dtype.get(key) if isinstance(self.dtype, Mapping) else self.dtype
+        fill, dtype = self._values["fill"], self._values["dtype"]
+        fill = fill.get(key) if isinstance(fill, Mapping) else fill
+        fill = 0 if fill is None else fill
+        dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
         try:
             if not _holds_tensor(items):
                 result = self._arrays(items, fill, self._array_dtype(dtype, items))
-                return to_tensors(result) if self.framework == "torch" else result
+                return to_tensors(result) if self._values["framework"] == "torch" else result
             leaf = TensorLeaf(items, dtype)
             result = self._arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
-            return leaf.to_arrays(result) if self.framework == "numpy" else leaf.to_tensors(result)
+            return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
         except (ValueError, TypeError, OverflowError) as error:
             raise type(error)(f"samples{name}: {error}") from None
 
@@ -152,7 +192,11 @@ class Collate:
             return as_dtype(asked, "dtype", objects=True)
         kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
         # torch takes int64 as indices; lists of integers are int64 anyway.
-        return np.dtype(np.int64) if self.framework == "torch" and kinds and kinds <= set("iu") else None
+        return (
+            np.dtype(np.int64)
+            if self._values["framework"] == "torch" and kinds and kinds <= set("iu")
+            else None
+        )
 
     def _arrays(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
         if _rank(items[0]) == 0:
@@ -162,56 +206,53 @@ class Collate:
             if len(levels) > 1:
                 return self._deep(values, levels, fill)
             items = np.split(values, levels[0].offsets[1:-1])
-        if self.layout == "ragged":
+        if self._values["layout"] == "ragged":
             return _ragged(*_core.list2ragged(self._cut(items), dtype))
         dense = _core.list2dense(
             items,
-            self.pad_to_multiple,
+            self._multiple or 1,
             fill,
-            self.padding_side,
-            self.max_len,
-            self.truncate,
-            self.masks,
+            self._values["padding_side"],
+            self._max_len,
+            self._values["truncate"],
+            self._values["masks"],
             dtype=dtype,
         )
-        return {"": dense[0], "mask": dense[1]} if self.masks else {"": dense}
+        return {"": dense[0], "mask": dense[1]} if self._values["masks"] else {"": dense}
 
     def _cut(self, items: list[Array]) -> list[Array]:
-        if self.max_len is None:
+        if self._max_len is None:
             return items
-        most = self.max_len
+        most = self._max_len
         return [
-            item[max(0, len(item) - most) :] if self.truncate == "left" else item[:most] for item in items
+            item[max(0, len(item) - most) :] if self._values["truncate"] == "left" else item[:most]
+            for item in items
         ]
 
     def _deep(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
-        if self.layout == "ragged":
+        if self._values["layout"] == "ragged":
             raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
         depth = len(levels)
-        row = one_row("fill", "", values.shape[1:], values.dtype, fill)
+        row = fill_row("fill", "", values.shape[1:], values.dtype, fill)
         result = _core.Joint([""], [depth], [values], levels).dense(
-            padding_side=self.padding_side,
-            truncate=self.truncate,
+            padding_side=self._values["padding_side"],
+            truncate=self._values["truncate"],
             fill={"": row},
-            max_sizes=[] if self.max_len is None else [self.max_len],
-            masks=self.masks,
+            max_sizes=[] if self._max_len is None else [self._max_len],
+            masks=self._values["masks"],
         )
         out = {"": result.get("", np.empty((len(levels[0]), *[0] * depth), values.dtype))}
-        return out | ({"mask": result[f"dim{depth}/mask"]} if self.masks else {})
+        return out | ({"mask": result[f"dim{depth}/mask"]} if self._values["masks"] else {})
 
-    def _batch_options(self) -> BatchOptions:
-        given: dict[str, Any] = {} if self.layout == "ragged" else {"pad_to_multiple": self.pad_to_multiple}
-        return BatchOptions(
-            max_len=self.max_len,
-            padding_side=self.padding_side,
-            truncate=self.truncate,
-            fill=self.fill,
-            dtype=self.dtype,
-            masks=self.masks,
-            layout=self.layout,
-            framework=self.framework or "numpy",
-            **given,
-        )
+    def _joint_options(self, joint: Any) -> BatchOptions:
+        """The options of the keys that a joint dict has."""
+        keys = set(_keys_of(joint))
+        own: PaddingKeywords = {}
+        for option in _PER_KEY:
+            asked = self._values[option]
+            if isinstance(asked, Mapping):
+                own[option] = {key: value for key, value in asked.items() if key in keys}
+        return self._options.changed(**own) if own else self._options
 
 
 def collate(samples: Sequence[Any]) -> Any:
@@ -250,6 +291,20 @@ def _is_data(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(value)
 
 
+def _keys_of(sample: Any) -> Iterator[Any]:
+    """The keys that a sample has at any depth."""
+    joint = view_of(sample)
+    if joint is not None:
+        yield from joint.names
+    elif isinstance(sample, Mapping):
+        yield from sample
+        for value in sample.values():
+            yield from _keys_of(value)
+    elif isinstance(sample, tuple):
+        for value in sample:
+            yield from _keys_of(value)
+
+
 def _holds_tensor(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(_holds_tensor, value))
@@ -278,4 +333,5 @@ def _bare(leaf: dict[str, Any]) -> Any:
     return leaf[""] if beside is None else (leaf[""], beside)
 
 
+_PER_KEY: tuple[Literal["fill", "dtype"], ...] = ("fill", "dtype")
 _DEFAULT: Callable[[Sequence[Any]], Any] = Collate()

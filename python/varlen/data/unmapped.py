@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen.data.memory import Ints
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, Plan, Seed, draw_seed
+from varlen.data.plan import Batch, BatchPlan, Seed, draw_seed
 from varlen.data.tensors import to_tensors
 
 if TYPE_CHECKING:
@@ -36,15 +36,17 @@ def run_unmapped(
     """
     source = dataset.source
     numbers = np.arange(len(rows))
-    if options.flatten or dataset.depth < 1 or options.has_edges:
-        plan = Plan([source.read_many(rows)], [""], source.fields, options)
+    if options.values["flatten"] or dataset.depth < 1 or options.has_edges:
+        plan = BatchPlan([source.read_many(rows)], [""], source.fields, options)
         return plan.run(numbers, start, end, seed, epoch, out, rows, whole)
     starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
-    plan = Plan([source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None))
+    plan = BatchPlan(
+        [source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None)
+    )
     result = plan.run(numbers, out=out)
-    if options.windows:
+    if options.values["windows"]:
         windows: Batch = {"window/start": starts, "window/end": ends}
-        for name, places in (to_tensors(windows) if options.framework == "torch" else windows).items():
+        for name, places in (to_tensors(windows) if options.tensors else windows).items():
             result[name][:] = places
     return result
 
