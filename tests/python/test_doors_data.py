@@ -5,6 +5,7 @@ import pytest
 from doors import INTEGERS, NAN, ODD, OUTPUTS, WHOLE, doors, masked, refuses
 from varlen.data import Buffers, Collate, Dataset, LengthBuckets, Prefetcher, TokenBudget, collate
 from varlen.joint import JointNestedRaggedTensorDict as Joint
+from varlen.types import Ragged
 
 RAW = {"s": [7, 8, 9], "t": [[1.5, 2], [], [3]], "c": [[[1], [2, 3]], [], [[4]]]}
 
@@ -334,3 +335,42 @@ def test_samples_are_alike(samples, error, text):
 def test_collate_names_options_that_do_not_fit(options, error, text):
     for samples in ([{"a": [1, 300]}, {"a": [2]}], [{"a": [[1, 300], [2]]}, {"a": [[2]]}]):
         refuses(Collate(**options), samples, error, text)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (
+            Ragged.from_list([[1, 2], [3]]),
+            r"got Ragged; give it a name: JointNestedRaggedTensorDict\({'x': ragged}\)",
+        ),
+        (RAW, r"got dict; JointNestedRaggedTensorDict\(...\) makes one of it"),
+        ("visits.nrt", r"got str; varlen.open\(...\) opens files"),
+    ],
+)
+def test_sources_of_other_kinds_say_what_to_do(source, text):
+    refuses(Dataset, source, TypeError, f"source: expected a JointNestedRaggedTensorDict, {text}")
+    refuses(lambda x: Dataset([Joint(RAW), x]), source, TypeError, rf"source\[1\]: expected .*{text}")
+
+
+def test_keys_are_no_rows(ds):
+    refuses(
+        lambda x: ds[x], "c", TypeError, r"index: expected rows, got 'c'; 'c' is a key: ds\[:\]\['c'\] has"
+    )
+    assert ds[:]["c"].to_list() == RAW["c"]
+    refuses(lambda x: ds[x], "z", TypeError, "index: expected rows, got 'z'$")
+
+
+def test_a_number_is_no_batch(ds):
+    refuses(ds.batch, 0, TypeError, r"rows: expected one dimension, got 0; a batch of one row is \[0\]")
+    refuses(ds.batch, np.int32(-2), TypeError, r"a batch of one row is \[-2\]")
+
+
+def test_samplers_take_what_has_lengths(ds):
+    want = [[1, 2, 0]]
+    assert list(TokenBudget([2, 0, 1], 6, shuffle=False)) == want
+    for given in (ds, ds[:]["t"], ds[:], ds[:]["t"].levels[0]):
+        assert list(TokenBudget(given, 6, shuffle=False)) == want
+        assert list(LengthBuckets(given, 3, shuffle=False)) == want
+    flat = Dataset(Joint({"s": [1, 2]}))
+    refuses(lambda x: TokenBudget(x, 4), flat, ValueError, "lengths: every key has dim 0, one value a row")

@@ -230,11 +230,31 @@ class Dataset(Rows):
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False
     ) -> tuple[Ints, Ints, Ints]:
-        """All windows of at most `max_len` events through every row, `stride` apart: (rows, starts, ends),
-        int64.
+        """All windows of at most `max_len` events through every row, `stride` apart.
 
-        The last window of a row reaches its end; empty rows have none. With `flatten`, events are rows of the
-        deepest dim. stride is max_len where it is not given: windows that do not overlap.
+        They cover every event, and the last window of a row ends with it, where the stride is at most
+        max_len. A larger stride leaves events out, between windows and behind the last one. Empty rows have
+        no window.
+
+        Parameters
+        ----------
+        max_len
+            Events of a window, at least 1; the last of a row may have fewer.
+        stride
+            From the start of a window to the start of the next, at least 1. By default max_len: windows that
+            do not overlap.
+        flatten
+            Events are the rows of the deepest dim, as `batch(flatten=True)` counts them.
+
+        Returns
+        -------
+        tuple of ndarray
+            int64, one entry a window: its row, its start and its end, for `batch(rows, start=, end=)`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number that is no integer, or below 1.
 
         Examples
         --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -91,7 +92,15 @@ def joint_of(value: Any, argument: str) -> _core.Joint:
     """The core's joint of a JointNestedRaggedTensorDict, or itself."""
     joint = view_of(value)
     if joint is None:
-        raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {type(value).__name__}")
+        kind = type(value).__name__
+        hint = ""
+        if isinstance(value, Mapping):
+            hint = "; JointNestedRaggedTensorDict(...) makes one of it"
+        elif hasattr(value, "levels"):
+            hint = f"; give it a name: JointNestedRaggedTensorDict({{'x': {kind.lower()}}})"
+        elif isinstance(value, (str, os.PathLike)):
+            hint = "; varlen.open(...) opens files"
+        raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {kind}{hint}")
     return joint
 
 

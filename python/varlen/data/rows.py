@@ -96,6 +96,8 @@ class Rows:
         array([3, 0])
         """
         wanted = self.depth if dim is None else as_int(dim, "dim")
+        if self.depth == 0:
+            raise ValueError("lengths: every key has dim 0, one value a row; rows have no lengths")
         if not 1 <= wanted <= self.depth:
             raise ValueError(f"dim: expected 1 to {self.depth}, got {wanted}")
         if wanted not in self._lengths:
@@ -143,6 +145,9 @@ class Rows:
             return view
         if _is_int(index):
             return self._row(int(index))
+        if isinstance(index, str):
+            hint = f"; {index!r} is a key: ds[:][{index!r}] has its values" if index in self else ""
+            raise TypeError(f"index: expected rows, got {index!r}{hint}")
         if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only is not None:
             return self._only.slice(*index.indices(len(self))[:2])
         return self._source.read_many(self.row_numbers(index))
@@ -172,7 +177,10 @@ class Rows:
             return np.arange(*rows.indices(n))
         array = np.asarray(unmasked(rows, "rows"))
         if array.ndim != 1:
-            raise TypeError(f"rows: expected one dimension, got {array.ndim}")
+            hint = (
+                f"; a batch of one row is [{array}]" if array.ndim == 0 and array.dtype.kind in "iu" else ""
+            )
+            raise TypeError(f"rows: expected one dimension, got {array.ndim}{hint}")
         if array.size == 0:
             return np.empty(0, np.int64)
         if array.dtype == bool:

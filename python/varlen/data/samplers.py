@@ -5,7 +5,7 @@ fit torch's `DataLoader(batch_sampler=...)`, `Dataset.epoch(batches=...)` and a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,13 @@ from varlen.data.records import RowNumbers
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class HasLengths(Protocol):
+    """A dataset, or anything else whose `lengths` are those of its rows."""
+
+    @property
+    def lengths(self) -> Any: ...
 
 
 class BatchSampler:
@@ -38,7 +45,7 @@ class BatchSampler:
 
     def __init__(
         self,
-        lengths: ArrayLike,
+        lengths: ArrayLike | HasLengths,
         *,
         shuffle: bool,
         seed: int,
@@ -46,7 +53,7 @@ class BatchSampler:
         num_replicas: int,
         rank: int,
     ) -> None:
-        self.lengths: Ints = _core.Level.from_lengths(as_ints(lengths)).lengths
+        self.lengths: Ints = _core.Level.from_lengths(_lengths_of(lengths)).lengths
         num_replicas, rank = as_int(num_replicas, "num_replicas", 1), as_int(rank, "rank")
         if rank >= num_replicas:
             raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
@@ -99,13 +106,19 @@ class BatchSampler:
         return {**self.__dict__, "_made": None}
 
 
+def _lengths_of(given: Any) -> Any:
+    """Lengths, or those of a dataset, a Ragged or a joint dict."""
+    lengths = getattr(given, "lengths", given)
+    return as_ints(lengths() if callable(lengths) else lengths)
+
+
 class LengthBuckets(BatchSampler):
     """Batches of a fixed number of rows whose lengths are alike, so that little is padded.
 
     Parameters
     ----------
     lengths
-        int, the length of every row: `Dataset.lengths`, or any other measure.
+        int, the length of every row, or any other measure; a dataset stands for its `lengths`.
     batch_size
         Rows a batch.
     bucket_size
@@ -141,7 +154,7 @@ class LengthBuckets(BatchSampler):
 
     def __init__(
         self,
-        lengths: ArrayLike,
+        lengths: ArrayLike | HasLengths,
         batch_size: int,
         *,
         bucket_size: int | None = None,
@@ -198,7 +211,7 @@ class TokenBudget(BatchSampler):
     Parameters
     ----------
     lengths
-        int, the tokens of every row.
+        int, the tokens of every row; a dataset stands for its `lengths`.
     max_tokens
         Tokens of a batch at most.
     padded
@@ -230,7 +243,7 @@ class TokenBudget(BatchSampler):
 
     def __init__(
         self,
-        lengths: ArrayLike,
+        lengths: ArrayLike | HasLengths,
         max_tokens: int,
         *,
         padded: bool = True,
