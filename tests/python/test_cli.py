@@ -115,7 +115,7 @@ def test_keys_that_nest_differently_are_named(capsys, tmp_path):
     source = write_lines(tmp_path / "a.jsonl", [{"a": [1], "b": [1]}, {"a": [1], "b": [1, 2]}])
     code, _, err = run(capsys, "convert", source, tmp_path / "a.nrt")
     assert code == 1
-    assert "'b' nests otherwise than 'a'" in err
+    assert "the lists of 'b' and 'a' have different lengths" in err
     assert run(capsys, "convert", source, tmp_path / "a.nrt", "--columns", "b")[0] == 0
 
 

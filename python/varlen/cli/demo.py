@@ -65,10 +65,11 @@ def _run(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace, path: Path) -> int:
     from tqdm import tqdm
 
-    import varlen
     from varlen.cli.info import as_bytes
     from varlen.cli.source import find_files, read_corpus
+    from varlen.data import open as open_dataset
     from varlen.display.picture import bars
+    from varlen.joint import JointNestedRaggedTensorDict
 
     root, files = find_files(arguments.folder)
     files = _spread(files, arguments.files)
@@ -81,7 +82,7 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
 
     start = time.perf_counter()
     words = {"token": str, "label": str, "path": str}
-    joint = varlen.JointNestedRaggedTensorDict(corpus.as_dict(), schema=words, row_ids="path")
+    joint = JointNestedRaggedTensorDict(corpus.as_dict(), schema=words, row_ids="path")
     built = time.perf_counter() - start
     lines, tokens = joint.tensors["dim1/byte"].size, joint.tensors["dim2/token"].size
     print(f"built    {len(joint):,} files > {lines:,} lines > {tokens:,} tokens in {built * 1e3:,.0f} ms")
@@ -91,9 +92,8 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     saved = time.perf_counter() - start
     print(f"saved    {path.name}, {as_bytes(path.stat().st_size)} in {saved * 1e3:,.0f} ms")
 
-    open_file = varlen.open  # loads what it needs
     start = time.perf_counter()
-    data = open_file(path)
+    data = open_dataset(path)
     opened = time.perf_counter() - start
     print(f"opened   in {opened * 1e6:,.0f} us, nothing read\n")
     print("lines a file")

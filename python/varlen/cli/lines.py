@@ -88,7 +88,8 @@ def read_lines(plan: Plan, advance: Callable[[int], Any] = lambda _: None) -> It
     Raises
     ------
     ValueError
-        A line is no JSON object, lacks a key, holds a null that is refused, or its keys nest differently.
+        A line that is not a JSON object, lacks a key or holds a null that is refused; keys whose lists have
+        different lengths.
 
     Examples
     --------
@@ -132,7 +133,8 @@ def _placed(text: str, name: str, lines: list[int]) -> str:
     if found := re.match(r"\[(\d+)\](.*)", text, re.DOTALL):
         hint = "; see --nulls" if text.endswith("got NoneType") else ""
         return f"line {lines[int(found[1])]}: {name!r}{found[2]}{hint}"
-    return f"lines {lines[0]} to {lines[-1]}: {name!r}{text}"
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+    return f"{where}: {name!r}{text}"
 
 
 def _joined(path: Path, columns: list[_Column], lines: list[int]) -> Joint:
@@ -149,9 +151,9 @@ def _joined(path: Path, columns: list[_Column], lines: list[int]) -> Joint:
                 for above in nest[:d][::-1]:
                     record = int(np.searchsorted(above.bounds, record, "right"))
                 raise ValueError(
-                    f"{path}, line {lines[record]}: {name!r} nests otherwise than {owner[d]!r}: a list "
-                    f"of depth {d + 1} has {int(level.lengths[row])} and {int(nest[d].lengths[row])} "
-                    "entries; see --columns"
+                    f"{path}, line {lines[record]}: the lists of {name!r} and {owner[d]!r} have different "
+                    f"lengths at depth {d + 1}, {int(level.lengths[row])} and {int(nest[d].lengths[row])}; "
+                    "convert them into files of their own with --columns"
                 )
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from varlen.cli.errors import Misuse
+
 __all__ = ["Parser", "add_command", "at_least_1", "needs_folder"]
 
 
@@ -48,15 +50,13 @@ def at_least_1(arguments: argparse.Namespace, *names: str) -> None:
 
     Raises
     ------
-    varlen.cli.Misuse
+    varlen.cli.errors.Misuse
         One is below 1.
 
     Examples
     --------
     >>> at_least_1(argparse.Namespace(batch_size=3), "batch_size")
     """
-    from varlen.cli import Misuse
-
     for name in names:
         value = getattr(arguments, name)
         if value is not None and value < 1:

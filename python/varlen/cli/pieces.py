@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen._core import Joint
+from varlen.cli.errors import in_a_line
 
 __all__ = ["Plan", "Range", "cast", "learn", "naming"]
 
@@ -33,8 +34,6 @@ def naming(path: Path, kinds: tuple[type[Exception], ...] = (Exception,)) -> Ite
     try:
         yield
     except kinds as wrong:
-        from varlen.cli import in_a_line
-
         text = in_a_line(wrong)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 

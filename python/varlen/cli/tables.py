@@ -165,7 +165,7 @@ def join(
     Raises
     ------
     ValueError
-        Two list columns nest differently; the message names both and the first row.
+        The lists of two columns have different lengths; the message names both and the first row.
 
     Examples
     --------
@@ -201,8 +201,8 @@ def join(
                     for above in nest[len(levels) : dim][::-1]:
                         row = int(np.searchsorted(above.bounds, row, "right"))
                     raise ValueError(
-                        f"{key}: nests otherwise than {owner[dim]} at row {first_row + row} "
-                        f"({int(level.lengths[at])} and {int(nest[dim].lengths[at])} entries); "
+                        f"the lists of {key} and {owner[dim]} have different lengths at row "
+                        f"{first_row + row}, {int(level.lengths[at])} and {int(nest[dim].lengths[at])}; "
                         "convert them into files of their own with --columns"
                     )
                 dim += 1
@@ -277,6 +277,13 @@ def _chosen(table: pa.Table, plan: Plan) -> pa.Table:
     return table.select(wanted)
 
 
+def _with_options(text: str) -> str:
+    """What the reader says of its arguments, in the options of the command line."""
+    if text.startswith("fill: "):
+        return f"--{text}"
+    return text.replace("say what nulls become: 'nan', or 'fill' and a value", "see --nulls")
+
+
 def _joints(plan: Plan, stream: Iterator[pa.Table]) -> Iterator[tuple[Joint, int]]:
     nulls = Nulls(*plan.nulls)
     if plan.regroup:
@@ -289,5 +296,6 @@ def _joints(plan: Plan, stream: Iterator[pa.Table]) -> Iterator[tuple[Joint, int
         try:
             yield join(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
         except (ValueError, TypeError) as wrong:
-            raise ValueError(f"{wrong}; rows as --regroup puts them" if plan.regroup else wrong) from None
+            text = _with_options(str(wrong))
+            raise ValueError(f"{text}; rows as --regroup orders them" if plan.regroup else text) from None
         first_row += table.num_rows
