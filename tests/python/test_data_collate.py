@@ -5,7 +5,9 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from varlen.data import Collate, collate
+from varlen import _core
+from varlen.data import Collate, Dataset, collate
+from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 ROWS = [np.array([1.0, 2.0, 3.0]), np.array([]), np.array([4.0])]
 DENSE = np.array([[1.0, 2, 3], [0, 0, 0], [4, 0, 0]])
@@ -108,3 +110,45 @@ def test_collate_refuses_options_that_do_not_fit():
         Collate(pad_to_multiple_of=0)
     with pytest.raises(ValueError, match="more than one level"):
         Collate(layout="ragged")([[[1], [2]], [[3]]])
+
+
+ORDERS = [(1, 300, 1), (300, 1, 1), (1, 1, 300)]
+
+
+@pytest.mark.parametrize("numbers", ORDERS)
+@pytest.mark.parametrize("layout", ["padded", "ragged"])
+@pytest.mark.parametrize(("small", "large"), [("u1", "u2"), ("i1", "f8"), ("u1", "i4")])
+def test_the_dtype_of_a_batch_holds_all_samples_whichever_comes_last(numbers, layout, small, large):
+    rows = [np.full(i + 1, x, large if x == 300 else small) for i, x in enumerate(numbers)]
+    want = [x for row in rows for x in row.tolist()]
+    samples = [_core.Joint(["x"], [0], [row], []) for row in rows]
+    joints = [Joint._wrap(sample) for sample in samples]
+    results = [
+        Collate(layout=layout)(rows)[0],
+        Collate(layout=layout)([{"x": row} for row in rows])["x"],
+        Collate(layout=layout)(joints)["x"],
+        Dataset(joints[0]).collator(layout=layout)(joints)["x"],
+        Dataset([_core.Joint(["x"], [1], [row], [_core.Level([len(row)])]) for row in rows]).batch(
+            [0, 1, 2], layout=layout
+        )["x"],
+    ]
+    for result in results:
+        assert result.dtype == np.result_type(small, large)
+        assert result[result != 0].tolist() == want
+    numbers = Collate()([row[0] for row in rows])
+    assert (numbers.dtype, numbers.tolist()) == (np.result_type(small, large), [row[0] for row in rows])
+
+
+@pytest.mark.parametrize("truncate", ["left", "right"])
+@pytest.mark.parametrize("layout", ["padded", "ragged"])
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 4])
+def test_samples_are_cut_at_their_side(truncate, layout, most):
+    rows = [[1, 2, 3], [4], []]
+    want = [row[max(len(row) - most, 0) :] if truncate == "left" else row[:most] for row in rows]
+    for samples in (rows, [np.array(row, int) for row in rows]):
+        values, beside = Collate(layout=layout, truncate=truncate, max_len=most)(samples)
+        if layout == "ragged":
+            parts = np.split(values, beside[1:-1])
+        else:
+            parts = [row[there] for row, there in zip(values, beside, strict=True)]
+        assert [part.tolist() for part in parts] == want

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from varlen import _core
 from varlen.data import Collate, Dataset
 from varlen.data.options import BatchKeywords, BatchOptions, PaddingKeywords
 from varlen.joint import JointNestedRaggedTensorDict as Joint
@@ -61,6 +62,14 @@ def test_options_are_remembered_by_value(ds):
     assert ds.batch([1], fill=row, pad_to=2)["code"].tolist() == [[9, 6]]
 
 
+def test_large_fills_are_compared_whole():
+    rows, fill = np.ones((1, 3000), np.int64), np.zeros(3000, np.int64)
+    ds = Dataset(_core.Joint(["x"], [1], [rows], [_core.Level([1])]))
+    for value in (0, 5):
+        fill[1500] = value
+        assert ds.batch([0], fill={"x": fill}, pad_to=2)["x"][0, 1, 1500] == value
+
+
 @pytest.mark.parametrize("make", [float, np.float64, np.array, lambda x: {"t": x}], ids=repr)
 def test_zero_is_not_minus_zero(ds, make):
     for zero, sign in ((0.0, False), (-0.0, True), (0.0, False)):
@@ -74,6 +83,8 @@ def test_equal_options_of_other_kinds_are_told_apart(ds):
         ds.batch([0], max_len=True)
     with pytest.raises(TypeError, match=r"max_len: expected an int, got 1\.0"):
         ds.batch([0], max_len=1.0)
+    with pytest.raises(TypeError, match="max_len: expected an int, got '1'"):
+        ds.batch([0], max_len="1")
     assert ds.batch([0], keys=("y", "t")).keys() == ds.batch([0], keys=["y", "t"]).keys()
 
 

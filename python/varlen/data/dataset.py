@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int as whole_number
+from varlen.arguments import as_int
 from varlen.data.collator import Collator
 from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
@@ -54,7 +54,7 @@ class Dataset(Rows):
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
-        self._plans: dict[int, tuple[BatchOptions, BatchPlan]] = {}
+        self._plans: dict[BatchOptions, BatchPlan] = {}  # of the options that were used last
         self._options = OptionsCache()
         self._collate: Collator | None = None
 
@@ -188,7 +188,7 @@ class Dataset(Rows):
         # whole_edges: a prefix of as many records as the dataset has one for each row of it, not of the
         # batch. What are integers already is left to the core to check.
         if type(epoch) is not int or not 0 <= epoch < 2**63:
-            epoch = whole_number(epoch, "epoch")
+            epoch = as_int(epoch, "epoch")
         plain = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
         picked = rows if plain else self.row_numbers(rows)
         whole = (picked, len(self)) if whole_edges else None
@@ -214,13 +214,13 @@ class Dataset(Rows):
             source.guard(int(shard) for shard in shards)
 
     def _plan(self, options: BatchOptions) -> BatchPlan:
-        found = self._plans.get(id(options))
-        if found is None or found[0] is not options:
-            found = (options, self._plan_of(options, range(len(self._source.counts))))
+        plan = self._plans.get(options)
+        if plan is None:
+            plan = self._plan_of(options, range(len(self._source.counts)))
             while len(self._plans) > 7:
                 self._plans.pop(next(iter(self._plans)), None)
-            self._plans[id(options)] = found
-        return found[1]
+            self._plans[options] = plan
+        return plan
 
     def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> BatchPlan:
         source, some = self._source, [int(shard) for shard in shards]
@@ -268,8 +268,8 @@ class Dataset(Rows):
                [3, 0],
                [4, 0]], dtype=uint8)
         """
-        most = whole_number(max_len, "max_len", 1)
-        apart = most if stride is None else whole_number(stride, "stride", 1)
+        most = as_int(max_len, "max_len", 1)
+        apart = most if stride is None else as_int(stride, "stride", 1)
         return _core.step_windows(self.lengths_at(None if flatten else 1), most, apart)
 
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator:
