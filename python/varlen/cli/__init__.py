@@ -52,6 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv
         The arguments without the program's name; by default those of the process.
 
+    Returns
+    -------
+    int
+        0 done, 1 failed, 2 misused, 130 interrupted.
+
     Examples
     --------
     >>> try:

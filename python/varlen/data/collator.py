@@ -31,6 +31,15 @@ class Collator:
     any other sampler call `set_epoch` before each epoch. Both reach workers that live on between epochs.
     Without a seed every batch has new windows.
 
+    Parameters
+    ----------
+    dataset
+        Where the rows are.
+    options
+        Of the batches.
+    seed
+        Of random windows: an int; a numpy.random.Generator, of which one number is drawn; or None.
+
     Examples
     --------
     >>> import pickle, varlen as vl
@@ -50,7 +59,17 @@ class Collator:
 
     @property
     def epoch(self) -> int | None:
-        """The epoch that `set_epoch` gave; None: that of the batch sampler, or 0."""
+        """The epoch that `set_epoch` gave; None: that of the batch sampler, or 0.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3]]}))
+        >>> collate = ds.collator(max_len=1, window="random", seed=0)
+        >>> collate.set_epoch(3)
+        >>> collate.epoch
+        3
+        """
         return None if self._epoch is None else self._epoch.get()
 
     def set_epoch(self, epoch: int) -> None:
@@ -76,7 +95,25 @@ class Collator:
             self._epoch.set(number)
 
     def __call__(self, samples: Any) -> Batch:
-        """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records."""
+        """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records.
+
+        Parameters
+        ----------
+        samples
+            Row numbers of the dataset, `Records`, or JointNestedRaggedTensorDicts, one a row.
+
+        Returns
+        -------
+        dict
+            As `Dataset.batch` gives it.
+
+        Raises
+        ------
+        TypeError
+            Samples of another kind.
+        ValueError
+            Records, where random windows of a seed depend on row numbers.
+        """
         if isinstance(samples, Records):
             rows = samples.rows
         elif not hasattr(samples, "__len__"):

@@ -277,6 +277,23 @@ class Dataset(Rows):
 
         It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
 
+        Parameters
+        ----------
+        seed
+            Of random windows, as `batch` takes it; see `Collator` for epochs and workers.
+        **options
+            Of `batch`.
+
+        Returns
+        -------
+        Collator
+            The function.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An option that does not fit.
+
         Examples
         --------
         >>> import varlen as vl
@@ -289,7 +306,15 @@ class Dataset(Rows):
 
     @property
     def collate(self) -> Collator:
-        """`collator()` with no options: padded batches of whole rows."""
+        """`collator()` with no options: padded batches of whole rows.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> ds.collate([2, 1])["dim1/mask"].tolist()
+        [[True], [False]]
+        """
         if self._collate is None:
             self._collate = Collator(self, BatchOptions(), None)
         return self._collate
@@ -321,10 +346,22 @@ class Dataset(Rows):
         prefetch
             Make so many batches ahead, in a thread, into buffers that are used again: a batch is good until
             the next one is taken.
+        drop_last
+            Leave out the last batch where it has fewer rows than batch_size.
         progress
             Show a bar.
-        options
+        **options
             Of `batch`.
+
+        Returns
+        -------
+        Epoch
+            To be iterated for batches, as often as wanted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument or an option that does not fit.
 
         Examples
         --------
@@ -347,7 +384,16 @@ class Dataset(Rows):
         )
 
     def close(self) -> None:
-        """Lets go of the files. Batches and views that were made stay good; there are no rows any more."""
+        """Lets go of the files. Batches and views that were made stay good; there are no rows any more.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3]]}))
+        >>> ds.close()
+        >>> len(ds)
+        0
+        """
         self.__init__(MemorySource([]))  # type: ignore[misc]
 
     def __enter__(self) -> Dataset:

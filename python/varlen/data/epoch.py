@@ -26,6 +26,15 @@ class Epoch:
 
     With the same seed every pass is the same; without one each differs.
 
+    Parameters
+    ----------
+    dataset
+        Where the rows are.
+    options
+        Of the batches.
+    batch_size, batches, shuffle, seed, epoch, drop_last, prefetch, progress
+        As `Dataset.epoch` takes them.
+
     Examples
     --------
     >>> import varlen as vl

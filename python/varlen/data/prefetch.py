@@ -177,7 +177,17 @@ class Prefetcher(Iterator[Made], Generic[Item, Made]):
         return result
 
     def close(self) -> None:
-        """Stops the threads and waits for them. The batch that was taken last stays good."""
+        """Stops the threads and waits for them. The batch that was taken last stays good.
+
+        Examples
+        --------
+        >>> batches = Prefetcher(lambda item, buffers: item, range(9))
+        >>> next(batches)
+        0
+        >>> batches.close()
+        >>> list(batches)
+        []
+        """
         self._finish()
 
     def __enter__(self) -> Prefetcher[Item, Made]:

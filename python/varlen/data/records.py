@@ -16,6 +16,13 @@ class RowNumbers(list[int]):
 
     The epoch travels with the rows to whichever process makes the batch.
 
+    Parameters
+    ----------
+    rows
+        The numbers.
+    epoch
+        Of the sampler that dealt them.
+
     Examples
     --------
     >>> rows = RowNumbers([2, 0], epoch=3)
@@ -36,6 +43,13 @@ class RowNumbers(list[int]):
 class Records(Sequence[Any]):
     """Rows of a dataset by number: a sequence of the rows, which `collate` makes a batch of in one call.
 
+    Parameters
+    ----------
+    dataset
+        Where the rows are.
+    rows
+        Their numbers, a sequence of ints.
+
     Examples
     --------
     >>> import varlen as vl
@@ -45,11 +59,37 @@ class Records(Sequence[Any]):
     (2, {'x': [4]}, (2, 3))
     """
 
-    __slots__ = ("dataset", "rows")
+    __slots__ = ("_dataset", "_rows")
 
     def __init__(self, dataset: Rows, rows: Any) -> None:
-        self.dataset = dataset
-        self.rows = rows
+        self._dataset = dataset
+        self._rows = rows
+
+    @property
+    def dataset(self) -> Rows:
+        """Where the rows are.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> Records(ds, [2, 0]).dataset is ds
+        True
+        """
+        return self._dataset
+
+    @property
+    def rows(self) -> Any:
+        """Their numbers, as they were given.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> ds.__getitems__([2, 0]).rows
+        [2, 0]
+        """
+        return self._rows
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -37,6 +37,15 @@ class BatchSampler:
 
     Not to be made itself; see `LengthBuckets` and `TokenBudget`.
 
+    Parameters
+    ----------
+    lengths
+        int, the length of every row.
+    shuffle, seed, drop_last
+        What the order of the batches depends on, and whether small ones are left out.
+    num_replicas, rank
+        How many replicas there are, and which this is.
+
     Examples
     --------
     >>> isinstance(TokenBudget([3, 1, 2], 4), BatchSampler)
@@ -63,7 +72,21 @@ class BatchSampler:
         self._made: tuple[int, list[Ints]] | None = None
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch that the next iteration is of: another order, the same on every replica."""
+        """Sets the epoch that the next iteration is of: another order, the same on every replica.
+
+        Parameters
+        ----------
+        epoch
+            At least 0.
+
+        Examples
+        --------
+        >>> sampler = LengthBuckets(range(20), 2)
+        >>> first = list(sampler)
+        >>> sampler.set_epoch(1)
+        >>> list(sampler) == first
+        False
+        """
         self.epoch = as_int(epoch, "epoch")
 
     def __len__(self) -> int:
@@ -78,6 +101,13 @@ class BatchSampler:
     def padding_share(self) -> float:
         """The share of padded slots of this epoch's batches that hold no data.
 
+        Returns
+        -------
+        float
+            From 0, where nothing is padded, to 1.
+
+        Examples
+        --------
         >>> round(LengthBuckets([1, 3, 2, 2], 2, shuffle=False).padding_share(), 3)
         0.2
         """

@@ -258,6 +258,16 @@ class Collate:
 def collate(samples: Sequence[Any]) -> Any:
     """Samples of any dataset as one padded batch: `Collate()` as a plain function.
 
+    Parameters
+    ----------
+    samples
+        Of one structure, at least one.
+
+    Returns
+    -------
+    object
+        The same structure, each value of all samples together.
+
     Examples
     --------
     >>> from varlen.data import collate

@@ -32,12 +32,36 @@ class SharedEpoch:
         self._number, self._process = number, os.getpid()
 
     def get(self) -> int | None:
-        """The epoch, None where none was set."""
+        """The epoch.
+
+        Returns
+        -------
+        int or None
+            None where none was set.
+
+        Examples
+        --------
+        >>> SharedEpoch().get() is None
+        True
+        """
         epoch: int = self._number.value
         return None if epoch < 0 else epoch
 
     def set(self, epoch: int) -> None:
-        """Sets the epoch, for the workers of this process too."""
+        """Sets the epoch, for the workers of this process too.
+
+        Parameters
+        ----------
+        epoch
+            At least 0.
+
+        Examples
+        --------
+        >>> epoch = SharedEpoch()
+        >>> epoch.set(3)
+        >>> epoch.get()
+        3
+        """
         if os.getpid() != self._process:
             self._use(_shared_number())
         self._number.value = epoch
