@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import varlen
-from varlen.data import Dataset, LengthBuckets, TokenBudget
-from varlen.data import dataset as dataset_module
+from varlen.data import Dataset, LengthBuckets, TokenBudget, batching
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 PAIRS = list(itertools.product(range(3), range(3)))
@@ -30,7 +29,7 @@ def ds(request, tmp_path, monkeypatch):
     if where == "parts":
         return Dataset(parts)
     if where == "many shards":  # more than are opened together
-        monkeypatch.setattr(dataset_module, "_OPEN_TOGETHER", 3)
+        monkeypatch.setattr(batching, "_OPEN_TOGETHER", 3)
     for i, part in enumerate(parts if where.endswith("shards") else [whole]):
         part.save(tmp_path / f"{i}.nrt")
     return varlen.open(tmp_path, mmap=not where.startswith("read"))

@@ -130,7 +130,7 @@ class Collator:
         epoch = self.epoch
         if epoch is None:
             epoch = getattr(rows, "epoch", 0)
-        return self.dataset._run(self.options, rows, seed=self.seed, epoch=epoch, whole_edges=True)
+        return self.dataset._run(self.options, rows, seed=self.seed, epoch=epoch, edges_per_row=True)
 
     def __repr__(self) -> str:
         return f"Collator({self.dataset!r})"

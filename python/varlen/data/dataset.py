@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from varlen import _core
 from varlen.arguments import as_int
+from varlen.data.batching import Batching
 from varlen.data.collator import Collator
 from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
 from varlen.data.options import BatchOptions, OptionsCache, with_options
-from varlen.data.plan import Batch, BatchPlan, Seed
-from varlen.data.rows import Rows
-from varlen.data.unmapped import run_unmapped
+from varlen.data.plan import Batch, Seed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,11 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Dataset"]
 
-# Files of more shards are not opened together: a batch opens those that its rows are in.
-_OPEN_TOGETHER = 256
 
-
-class Dataset(Rows):
+class Dataset(Batching):
     """Nested rows that may lie in many places, as one sequence: a map-style dataset, and batches in one call.
 
     `varlen.open` gives one over files. This constructor takes what is in memory too. Nothing is copied, and
@@ -54,11 +48,8 @@ class Dataset(Rows):
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
-        self._plans: dict[BatchOptions, BatchPlan] = {}  # of the options that were used last
         self._options = OptionsCache()
         self._collate: Collator | None = None
-
-    # Batches
 
     @with_options
     def batch(
@@ -173,59 +164,6 @@ class Dataset(Rows):
         array([0, 2, 3])
         """
         return self._run(self._options(options), rows, start, end, seed, epoch, out)
-
-    def _run(
-        self,
-        options: BatchOptions,
-        rows: Any,
-        start: Any = None,
-        end: Any = None,
-        seed: Seed = None,
-        epoch: int = 0,
-        out: Any = None,
-        whole_edges: bool = False,
-    ) -> Batch:
-        # whole_edges: a prefix of as many records as the dataset has one for each row of it, not of the
-        # batch. What are integers already is left to the core to check.
-        if type(epoch) is not int or not 0 <= epoch < 2**63:
-            epoch = as_int(epoch, "epoch")
-        plain = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
-        picked = rows if plain else self.row_numbers(rows)
-        whole = (picked, len(self)) if whole_edges else None
-        source = self._source
-        self._guard(picked)
-        if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
-            return self._plan(options).run(picked, start, end, seed, epoch, out, None, whole)
-        numbers = self.row_numbers(picked)
-        if not source.mmap:
-            return run_unmapped(self, options, numbers, start, end, seed, epoch, out, whole)
-        shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
-        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
-        places = numbers - source.offsets[shards][at] + begins[at]
-        return self._plan_of(options, shards).run(places, start, end, seed, epoch, out, numbers, whole)
-
-    def _guard(self, rows: Any) -> None:
-        """Refuses files that were cut since they were mapped: to touch what is gone ends the process."""
-        source = self._source
-        if len(source.counts) < 2:
-            source.guard()
-        elif len(self):
-            shards = np.unique(source.offsets[1:].searchsorted(rows % len(self), side="right"))
-            source.guard(int(shard) for shard in shards)
-
-    def _plan(self, options: BatchOptions) -> BatchPlan:
-        plan = self._plans.get(options)
-        if plan is None:
-            plan = self._plan_of(options, range(len(self._source.counts)))
-            while len(self._plans) > 7:
-                self._plans.pop(next(iter(self._plans)), None)
-            self._plans[options] = plan
-        return plan
-
-    def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> BatchPlan:
-        source, some = self._source, [int(shard) for shard in shards]
-        joints, paths = [source.joint(shard) for shard in some], source.paths
-        return BatchPlan(joints, [paths[shard] for shard in some], source.fields, options)
 
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False

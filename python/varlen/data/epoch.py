@@ -110,7 +110,7 @@ class Epoch:
 
         def make(batch: Any, out: Buffers | None = None) -> Batch:
             epoch = getattr(batch, "epoch", 0) if self._epoch is None else self._epoch
-            return dataset._run(options, batch, seed=seed, epoch=epoch, out=out, whole_edges=True)
+            return dataset._run(options, batch, seed=seed, epoch=epoch, out=out, edges_per_row=True)
 
         if self._prefetch == 0:
             for batch in rows:

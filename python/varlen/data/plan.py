@@ -73,7 +73,7 @@ class BatchPlan:
             {**options.core_options(), "lift": lift},
         )
 
-    def edge_rows(self, rows: Any, count: int) -> tuple[Any, Any]:
+    def _edge_records(self, rows: Any, count: int) -> tuple[Any, Any]:
         """The records of prefix and suffix for rows of a dataset of `count` rows; None for one that all
         share.
         """
@@ -92,14 +92,14 @@ class BatchPlan:
         epoch: int = 0,
         out: Mapping[str, Any] | None = None,
         counters: Any = None,
-        whole: tuple[Any, int] | None = None,
+        edge_rows: tuple[Any, int] | None = None,
     ) -> Batch:
         """The batch of these rows.
 
-        counters: what random windows know the rows by, where it is not `rows`. whole: the rows in the dataset
+        counters: what random windows know the rows by, where it is not `rows`. edge_rows: rows in the dataset
         and how many it has, where a prefix of as many records has one for each row of it, not of the batch.
         """
-        prefix_rows, suffix_rows = (None, None) if whole is None else self.edge_rows(*whole)
+        prefix_rows, suffix_rows = (None, None) if edge_rows is None else self._edge_records(*edge_rows)
         options = self.options
         number = 0
         if options.is_random:

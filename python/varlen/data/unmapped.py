@@ -27,7 +27,7 @@ def run_unmapped(
     seed: Seed,
     epoch: int,
     out: Any,
-    whole: tuple[Any, int] | None,
+    edge_rows: tuple[Any, int] | None,
 ) -> Batch:
     """The batch of rows, of which only the windows are read.
 
@@ -38,7 +38,7 @@ def run_unmapped(
     numbers = np.arange(len(rows))
     if options.values["flatten"] or dataset.depth < 1 or options.has_edges:
         plan = BatchPlan([source.read_many(rows)], [""], source.fields, options)
-        return plan.run(numbers, start, end, seed, epoch, out, rows, whole)
+        return plan.run(numbers, start, end, seed, epoch, out, rows, edge_rows)
     starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
     plan = BatchPlan(
         [source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None)
