@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from reprlib import repr as short
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -269,3 +269,69 @@ def unmasked(given: Any, argument: str) -> Any:
     if isinstance(given, np.ma.MaskedArray):
         raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
     return given
+
+
+def as_ints(x: Any) -> Any:
+    """Lengths, offsets or indices for the core: tensors come to the host, everything else stays as it is.
+
+    Examples
+    --------
+    >>> as_ints([1, 2])
+    [1, 2]
+    """
+    return x.detach().cpu().numpy() if hasattr(x, "detach") else x
+
+
+def is_zero(fill: Any) -> bool:
+    """Whether a fill is the plain 0, which stands for zero bytes of any dtype.
+
+    Examples
+    --------
+    >>> is_zero(0), is_zero(-0.0)
+    (True, False)
+    """
+    return type(fill) is int and fill == 0
+
+
+def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """A list, array or tensor of integers or bools as an array of one dimension.
+
+    Raises
+    ------
+    IndexError
+        It is something else.
+
+    Examples
+    --------
+    >>> index_array([True, False])
+    array([ True, False])
+    """
+    if isinstance(key, (str, bytes, dict, set)) or key is None:
+        raise_index(key)
+    given = unmasked(as_ints(key), "index")
+    try:
+        index = np.asarray(given)
+    except ValueError:
+        raise_index(key)
+    if index.size == 0 and not hasattr(key, "dtype"):
+        index = index.astype(np.int64)
+    if index.dtype.kind not in "iub" or index.ndim == 0:
+        raise_index(key, f" of {index.dtype}" if index.ndim else "")
+    if index.ndim != 1:
+        raise IndexError(f"index: expected one dimension, got shape {index.shape}")
+    return index
+
+
+def raise_index(key: Any, of: str = "") -> NoReturn:
+    """Refuse a key that picks no sequences.
+
+    Examples
+    --------
+    >>> raise_index(1.5)
+    Traceback (most recent call last):
+    IndexError: sequences are picked by ints, slices, ..., lists or arrays of integers or bools, not by float
+    """
+    raise IndexError(
+        "sequences are picked by ints, slices, ..., lists or arrays of integers or bools, "
+        f"not by {type(key).__name__}{of}"
+    )

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, as_list
-from varlen.backends.values import as_ints, as_values
-
-if TYPE_CHECKING:
-    from varlen.backends.values import Values
+from varlen._core import Level
+from varlen.arguments import as_int, as_ints, as_list
 
 Levels = tuple[Level, ...]
 
@@ -43,16 +39,16 @@ def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: An
     result = each_level(given[0], make, name)
     if not result:
         raise ValueError(f"{name}: a Ragged needs at least one level")
-    check(count, result, name)
+    check_levels(count, result, name)
     return result
 
 
-def check(count: int, levels: Levels, argument: str = "levels") -> None:
+def check_levels(count: int, levels: Levels, argument: str = "levels") -> None:
     """Refuse levels that do not fit each other or the rows.
 
     Examples
     --------
-    >>> check(4, (Level([2, 1]),))
+    >>> check_levels(4, (Level([2, 1]),))
     Traceback (most recent call last):
     ValueError: levels: the lengths add up to 3, but there are 4 values
     """
@@ -68,23 +64,23 @@ def check(count: int, levels: Levels, argument: str = "levels") -> None:
         )
 
 
-def same(a: Levels, b: Levels) -> bool:
+def same_levels(a: Levels, b: Levels) -> bool:
     """Whether two containers nest alike: by identity where they share levels, else by comparison.
 
     Examples
     --------
-    >>> same((Level([1]),), (Level([1]),))
+    >>> same_levels((Level([1]),), (Level([1]),))
     True
     """
     return len(a) == len(b) and all(x is y or x == y for x, y in zip(a, b, strict=True))
 
 
-def difference(a: Levels, b: Levels) -> str:
+def describe_difference(a: Levels, b: Levels) -> str:
     """Where two nestings part, in words; what an error says.
 
     Examples
     --------
-    >>> difference((Level([1, 2]),), (Level([1, 3]),))
+    >>> describe_difference((Level([1, 2]),), (Level([1, 3]),))
     'sequence 1 of level 0 has length 2 in one and 3 in the other'
     """
     if len(a) != len(b):
@@ -174,27 +170,6 @@ def nest_levels(over: Levels, argument: str, empty: str | None = None, first: in
         edges = ([0], inner, [len(below)]) if len(above) else ([0],)
         levels.append(Level.from_offsets(np.concatenate(edges)))
     return (*levels, over[-1])
-
-
-def under(values: Any, levels: Levels, argument: str) -> tuple[Values, Levels]:
-    """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels.
-
-    Raises
-    ------
-    ValueError
-        Levels that do not fit each other or the rows.
-
-    Examples
-    --------
-    >>> under(vl.Ragged([3, 1, 4], [2, 1]), (Level([2]),), "lengths")[1]
-    (Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 3 rows, lengths 1 to 2))
-    """
-    if isinstance(values, RaggedBase):
-        check(len(values), levels, argument)
-        return values._values, (*levels, *values._levels)
-    rows = as_values(values)
-    check(len(rows), levels, argument)
-    return rows, levels
 
 
 def counted_before(there: Any) -> Any:

@@ -88,7 +88,7 @@ def test_writer_writes_the_words_of_rows_from_another_vocabulary(ds, tmp_path):
 
 def test_joints_of_sources_and_files_know_their_words(ds):
     source = ds.source
-    if isinstance(source, varlen.io.Source):
+    if isinstance(source, varlen.io.ShardSet):
         assert source.read(3).meta["vocabularies"]["w"] == ("a", "b", "c")
         assert [row.meta["row_ids"] for row in source] == ["id"] * 4
     else:

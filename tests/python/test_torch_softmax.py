@@ -9,8 +9,8 @@ from varlen import ops
 torch = pytest.importorskip("torch")
 
 LENGTHS = [[2, 0, 3], [0], [], [4], [1, 1]]
-FORWARD = [ops.softmax_sequences, ops.log_softmax_sequences]
-BACKWARD = [ops.backprop_softmax_sequences, ops.backprop_log_softmax_sequences]
+FORWARD = [ops.softmax, ops.log_softmax]
+BACKWARD = [ops.backprop_softmax, ops.backprop_log_softmax]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
@@ -29,28 +29,26 @@ def test_tensors_give_the_numbers_of_arrays(dtype, lengths):
         agree(backward(d, y, lengths), backward(d.numpy(), y.numpy(), lengths))
         agree(backward(d, y.numpy(), lengths), backward(d.numpy(), y.numpy(), lengths))
     if x.is_floating_point():
-        wanted = ops.softmax_sequences(x, lengths)
-        assert ops.softmax_sequences(x, lengths, inplace=True) is x
+        wanted = ops.softmax(x, lengths)
+        assert ops.softmax(x, lengths, inplace=True) is x
         agree(x, wanted.numpy())
 
 
 def test_halves_that_numpy_lacks_are_computed_in_float():
     x = rows([3, 2], dtype=torch.bfloat16)
-    result = ops.softmax_sequences(x, [3, 2])
+    result = ops.softmax(x, [3, 2])
     assert result.dtype == torch.bfloat16
-    wanted = ops.softmax_sequences(x.float(), [3, 2]).to(torch.bfloat16)
+    wanted = ops.softmax(x.float(), [3, 2]).to(torch.bfloat16)
     assert torch.equal(result, wanted)
 
 
 def test_sequences_agree_with_torch():
     x = rows([5], (3,))
-    assert torch.allclose(ops.softmax_sequences(x, [5]), torch.softmax(x, 0))
-    assert torch.allclose(ops.log_softmax_sequences(x, [5], temperature=3), torch.log_softmax(x / 3, 0))
+    assert torch.allclose(ops.softmax(x, [5]), torch.softmax(x, 0))
+    assert torch.allclose(ops.log_softmax(x, [5], temperature=3), torch.log_softmax(x / 3, 0))
     r = vl.Ragged(x, [2, 3])
-    assert torch.equal(r.softmax().values, ops.softmax_sequences(x, [2, 3]))
-    assert torch.equal(
-        r.log_softmax(temperature=2).values, ops.log_softmax_sequences(r, temperature=2).values
-    )
+    assert torch.equal(r.softmax().values, ops.softmax(x, [2, 3]))
+    assert torch.equal(r.log_softmax(temperature=2).values, ops.log_softmax(r, temperature=2).values)
 
 
 @pytest.mark.parametrize("forward", FORWARD)
@@ -104,14 +102,14 @@ def test_ops_have_shapes_without_numbers():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda x: ops.softmax_sequences(x, [2]), ValueError, "lengths: add up to 2"),
-        (lambda x: ops.softmax_sequences(x, [3], out=torch.ones(3, dtype=torch.float16)), ValueError, "out"),
-        (lambda x: ops.softmax_sequences(x, [3], out=np.ones(3)), TypeError, "out: expected a tensor"),
-        (lambda x: ops.softmax_sequences(x.int(), [3], inplace=True), TypeError, "Xs: expected floats"),
-        (lambda x: ops.softmax_sequences(x, [3], temperature=0), ValueError, "temperature"),
-        (lambda x: ops.softmax_sequences(x.clone().requires_grad_(), [3], inplace=True), ValueError, "out"),
-        (lambda x: ops.backprop_softmax_sequences(x, x.half(), [3]), TypeError, "Y: expected"),
-        (lambda x: ops.backprop_softmax_sequences(x, x[:2], [3]), ValueError, "Y: expected the shape"),
+        (lambda x: ops.softmax(x, [2]), ValueError, "lengths: add up to 2"),
+        (lambda x: ops.softmax(x, [3], out=torch.ones(3, dtype=torch.float16)), ValueError, "out"),
+        (lambda x: ops.softmax(x, [3], out=np.ones(3)), TypeError, "out: expected a tensor"),
+        (lambda x: ops.softmax(x.int(), [3], inplace=True), TypeError, "X: expected floats"),
+        (lambda x: ops.softmax(x, [3], temperature=0), ValueError, "temperature"),
+        (lambda x: ops.softmax(x.clone().requires_grad_(), [3], inplace=True), ValueError, "out"),
+        (lambda x: ops.backprop_softmax(x, x.half(), [3]), TypeError, "Y: expected"),
+        (lambda x: ops.backprop_softmax(x, x[:2], [3]), ValueError, "Y: expected the shape"),
     ],
 )
 def test_bad_input_is_refused_by_name(call, error, text):

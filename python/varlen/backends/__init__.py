@@ -1,1 +1,44 @@
-"""What runs a verb on one kind of values: NumPy's arrays or torch's tensors."""
+"""What runs a verb on one kind of values: NumPy's arrays, or torch's tensors."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.backends import arrays
+
+if TYPE_CHECKING:
+    from varlen.backends.table import Backend
+
+__all__ = ["backend_of"]
+
+_BACKENDS: dict[type, Backend] = {np.ndarray: arrays}
+
+
+def backend_of(*values: Any) -> Backend:
+    """The backend that values belong to: torch's where one of them is a tensor, else NumPy's.
+
+    Examples
+    --------
+    >>> backend_of(np.zeros(2)).__name__
+    'varlen.backends.arrays'
+    """
+    found: Backend = arrays
+    for each in values:
+        backend = _BACKENDS.get(type(each)) or _look_up(each)
+        if backend is not arrays:
+            found = backend
+    return found
+
+
+def _look_up(values: Any) -> Backend:
+    """Of a type that was not seen before. torch is looked for among the loaded modules, never imported."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(values, torch.Tensor):
+        from varlen.backends import torch as tensors
+
+        _BACKENDS[type(values)] = tensors
+        return tensors
+    return arrays

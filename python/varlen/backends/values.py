@@ -1,20 +1,14 @@
-"""Values as people bring them: NumPy arrays, torch tensors, or what NumPy can read.
-
-A container keeps values as they came. Where the core moves them it sees their bytes through a NumPy view, and
-what it gives becomes the caller's kind again. torch is looked for among the loaded modules, never imported.
-"""
+"""Values of any kind, each verb by the backend that the values belong to."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from varlen import _core
-from varlen._core import Level
-from varlen.arguments import unmasked
+from varlen.arguments import as_ints, unmasked
+from varlen.backends import arrays, backend_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -22,7 +16,26 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
+    from varlen._core import Level
+
     Values: TypeAlias = NDArray[Any] | torch.Tensor
+
+__all__ = [
+    "apply_rows",
+    "as_ints",
+    "as_values",
+    "broadcast_rows",
+    "copy_of",
+    "device_of",
+    "from_memory",
+    "from_state",
+    "is_tensor",
+    "like",
+    "memory_of",
+    "row_as",
+    "take",
+    "to_state",
+]
 
 T = TypeVar("T")
 
@@ -35,8 +48,7 @@ def is_tensor(x: object) -> bool:
     >>> is_tensor(np.zeros(2))
     False
     """
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(x, torch.Tensor)
+    return backend_of(x) is not arrays
 
 
 def as_values(x: Any, argument: str = "values") -> Values:
@@ -64,26 +76,8 @@ def as_values(x: Any, argument: str = "values") -> Values:
     """
     if type(x) is np.ndarray and x.ndim and x.flags.c_contiguous and not x.dtype.hasobject:
         return x
-    if is_tensor(x):
-        from varlen.backends.torch.memory import as_rows
-
-        return as_rows(x, argument)
-    if not isinstance(x, np.ndarray):
-        given = x
-        try:
-            x = np.asarray(x)
-        except ValueError as error:
-            raise ValueError(
-                f"{argument}: not a rectangle of values ({error}); for nested lists use Ragged.from_list"
-            ) from None
-        if x.dtype.hasobject and isinstance(given, (list, tuple)):
-            _core.from_lists(given, 0, name=argument)  # says which item is no number
-    unmasked(x, argument)
-    if x.dtype.hasobject:
-        raise TypeError(f"{argument}: arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
-    if x.ndim == 0:
-        raise ValueError(f"{argument}: expected at least one dimension, got the scalar {x}")
-    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    rows: Values = backend_of(x).as_rows(x, argument)
+    return rows
 
 
 def memory_of(values: Values) -> NDArray[Any]:
@@ -94,11 +88,8 @@ def memory_of(values: Values) -> NDArray[Any]:
     >>> memory_of(np.arange(2))
     array([0, 1])
     """
-    if isinstance(values, np.ndarray):
-        return values
-    from varlen.backends.torch.memory import as_numpy
-
-    return as_numpy(values)
+    array: NDArray[Any] = backend_of(values).as_numpy(values)
+    return array
 
 
 def apply_rows(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]) -> tuple[Values, T]:
@@ -109,11 +100,8 @@ def apply_rows(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any]
     >>> apply_rows(np.arange(3), lambda rows: (rows[::-1], "reversed"))
     (array([2, 1, 0]), 'reversed')
     """
-    if isinstance(values, np.ndarray):
-        return call(values)
-    from varlen.backends.torch.memory import apply_rows as through_torch
-
-    return through_torch(values, call)
+    moved: tuple[Values, T] = backend_of(values).apply_rows(values, call)
+    return moved
 
 
 def copy_of(values: Values) -> Values:
@@ -124,7 +112,8 @@ def copy_of(values: Values) -> Values:
     >>> copy_of(np.arange(2))
     array([0, 1])
     """
-    return values.copy() if isinstance(values, np.ndarray) else values.clone()
+    own: Values = backend_of(values).copy(values)
+    return own
 
 
 def device_of(values: Values) -> str:
@@ -135,7 +124,7 @@ def device_of(values: Values) -> str:
     >>> device_of(np.arange(2))
     'cpu'
     """
-    return "cpu" if isinstance(values, np.ndarray) else str(values.device)
+    return backend_of(values).device_of(values)
 
 
 def row_as(given: Any, values: Values, argument: str) -> Any:
@@ -166,30 +155,10 @@ def row_as(given: Any, values: Values, argument: str) -> Any:
     if not broadcasts:
         raise ValueError(f"{argument}: shape {np.shape(given)} does not broadcast to rows of shape {shape}")
     try:
-        if isinstance(values, np.ndarray):
-            number = not is_tensor(given) and np.ndim(given) == 0
-            fill = given if number else np.broadcast_to(as_ints(given), shape)
-            return _core.pad(values[:0], (Level([0]),), fill=fill, sizes=1)[0]
-        from varlen.backends.torch.cast import cast
-        from varlen.backends.torch.memory import filled, tensor_of
-
-        if is_tensor(given):  # autograd goes on
-            return cast(given, values.dtype, argument).to(values.device).expand(1, *shape)
-        return tensor_of(filled(given, values.dtype, (1, *shape)), values.dtype).to(values.device)
+        return backend_of(values).row_as(given, values)
     except (TypeError, ValueError, RuntimeError) as error:
         said = str(error).removeprefix("fill: ").removeprefix(f"{argument}: ")
         raise ValueError(f"{argument}: {said}") from None
-
-
-def as_ints(x: Any) -> Any:
-    """Lengths or offsets for the core: tensors come to the host, everything else is left as it is.
-
-    Examples
-    --------
-    >>> as_ints([1, 2])
-    [1, 2]
-    """
-    return x.detach().cpu().numpy() if is_tensor(x) else x
 
 
 def like(array: NDArray[Any], values: Values) -> Values:
@@ -200,11 +169,8 @@ def like(array: NDArray[Any], values: Values) -> Values:
     >>> like(np.arange(2), np.zeros(3))
     array([0, 1])
     """
-    if isinstance(values, np.ndarray):
-        return array
-    from varlen.backends.torch.memory import tensor_of
-
-    return tensor_of(array).to(values.device)
+    same: Values = backend_of(values).like(array, values)
+    return same
 
 
 def from_memory(array: NDArray[Any], values: Values) -> Values:
@@ -215,11 +181,8 @@ def from_memory(array: NDArray[Any], values: Values) -> Values:
     >>> from_memory(np.arange(2), np.zeros(3))
     array([0, 1])
     """
-    if isinstance(values, np.ndarray):
-        return array
-    from varlen.backends.torch.memory import tensor_of
-
-    return tensor_of(array, values.dtype)
+    same: Values = backend_of(values).from_memory(array, values)
+    return same
 
 
 def to_state(values: Values) -> Any:
@@ -230,11 +193,7 @@ def to_state(values: Values) -> Any:
     >>> to_state(np.arange(2))
     array([0, 1])
     """
-    if isinstance(values, np.ndarray):
-        return values
-    from varlen.backends.torch.memory import to_state as packed_torch
-
-    return packed_torch(values)
+    return backend_of(values).to_state(values)
 
 
 def from_state(state: Any) -> Values:
@@ -247,9 +206,9 @@ def from_state(state: Any) -> Values:
     """
     if isinstance(state, np.ndarray):
         return state
-    from varlen.backends.torch.memory import from_state as unpacked_torch
+    from varlen.backends.torch.memory import from_state
 
-    return unpacked_torch(state)
+    return from_state(state)
 
 
 def take(values: Values, rows: Any) -> Any:
@@ -260,27 +219,15 @@ def take(values: Values, rows: Any) -> Any:
     >>> take(np.array([3, 1, 4]), np.array([2, 2, 0]))
     array([4, 4, 3])
     """
-    if isinstance(values, np.ndarray):
-        return values.take(rows, axis=0)  # a third of the time of values[rows] where rows are wide
-    if values.requires_grad and values.device.type == "cpu":
-        from varlen.backends.torch.span import take_rows
-
-        return take_rows(values, rows)
-    return values[like(rows, values)]
+    return backend_of(values).take(values, rows)
 
 
-def spread(rows: Any, level: _core.Level) -> Any:
+def broadcast_rows(rows: Any, level: Level) -> Any:
     """Row i for every row of sequence i, of arrays or tensors; watched by autograd.
 
     Examples
     --------
-    >>> spread(np.array([10, 20]), _core.Level([2, 1]))
+    >>> broadcast_rows(np.array([10, 20]), vl.Level([2, 1]))
     array([10, 10, 20])
     """
-    if isinstance(rows, np.ndarray):
-        return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_values(rows), level)
-    if rows.device.type == "cpu" and rows.requires_grad:
-        from varlen.backends.torch.reduce import expand
-
-        return expand(rows, level)
-    return rows[like(level.row_ids, rows)]
+    return backend_of(rows).broadcast_rows(rows, level)

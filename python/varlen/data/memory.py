@@ -1,4 +1,4 @@
-"""Joints in memory as one sequence of rows: what `varlen.io.Source` is for files."""
+"""Joints in memory as one sequence of rows: what `varlen.io.ShardSet` is for files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from varlen import _core
 from varlen.data.options import view_of
 from varlen.io.dtypes import common_dtype, widened
-from varlen.io.ids import RowIds
+from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata
 
 __all__ = ["Column"]

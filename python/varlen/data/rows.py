@@ -31,7 +31,7 @@ class Rows:
             joints = [joint_of(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
             ids = {(joint.meta or {}).get("row_ids") for joint in joints}
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
-        self._source = cast(Source, source)
+        self._source = cast("Source", source)
         self._count = len(self._source)
         self._lengths: dict[int, Ints] = {}
 
@@ -42,7 +42,7 @@ class Rows:
 
     @property
     def source(self) -> Source:
-        """Where the rows come from: a `varlen.io.Source`, or what is in memory.
+        """Where the rows come from: a `varlen.io.ShardSet`, or what is in memory.
 
         Examples
         --------

@@ -9,7 +9,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from varlen import _core
-from varlen.backends.torch.autograd import Op
+from varlen.backends.torch.autograd import AutogradOp
 from varlen.backends.torch.memory import as_numpy, tensor_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from varlen.types.packed import Packed
     from varlen.types.ranks import RankTable
 
-_permute: Op = Op(
+_permute: AutogradOp = AutogradOp(
     "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
     lambda x, rows, back: _core.take_rows(x, rows),
     lambda x, rows, back: x.new_empty((rows.shape[0], *x.shape[1:])),

@@ -68,7 +68,7 @@ def write_all(fd: int, buffers: Iterable[Buffer]) -> None:
             left[at] = left[at][wrote:]
 
 
-class WholeOrNothing:
+class AtomicWriter:
     """A writer as a context: a block that ends well closes it, an error or its own end discards it."""
 
     _open = False

@@ -13,7 +13,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_mapping, unmasked, words_of
 from varlen.io import atomic
-from varlen.io.dtypes import RANK, dtype_of, little_endian, tag_of
+from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
 from varlen.io.schema import encode_metadata, store
 
 __all__ = ["save", "split_name"]
@@ -100,7 +100,7 @@ def save(
     }
     about = encode_metadata(fields, lists, row_ids, metadata)
     order = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
-    order.sort(key=lambda entry: (RANK[entry[1]], entry[0]))
+    order.sort(key=lambda entry: (TAG_ORDER[entry[1]], entry[0]))
     head = header_bytes(order, about)
     _check_nesting(head, stored)
     views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in order)
@@ -178,7 +178,7 @@ def split_name(full: str) -> tuple[int | None, str]:
     """
     front, slash, bare = full.partition("/")
     digits = front[3:]
-    if not slash or not bare or not front.startswith("dim") or not digits.removeprefix("-").isdigit():
+    if not slash or not front.startswith("dim") or not digits.removeprefix("-").isdigit():
         return None, full
     return int(digits), bare
 

@@ -109,8 +109,22 @@ def joint_metadata(fields: Mapping[str, _Described], row_ids: str | None) -> dic
     {'row_ids': 'id'}
     """
     words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
-    metadata: dict[str, Any] = {"vocabularies": words} if words else {}
-    if row_ids is not None and row_ids in fields and fields[row_ids].dim == 0:
+    known = row_ids is not None and row_ids in fields and fields[row_ids].dim == 0
+    return make_metadata(words, row_ids if known else None)
+
+
+def make_metadata(
+    vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None
+) -> dict[str, Any] | None:
+    """The metadata of a Joint; None where it says nothing.
+
+    >>> make_metadata({"code": ["a"]}, None), make_metadata(None, None)
+    ({'vocabularies': {'code': ('a',)}}, None)
+    """
+    metadata: dict[str, Any] = {}
+    if vocabularies:
+        metadata["vocabularies"] = {key: tuple(words) for key, words in vocabularies.items()}
+    if row_ids is not None:
         metadata["row_ids"] = row_ids
     return metadata or None
 

@@ -11,15 +11,15 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_int, dtypes_of
 from varlen.io import atomic
-from varlen.io.convert import as_piece
+from varlen.io.pieces import as_piece
 from varlen.io.schema import Field
-from varlen.io.shards import INDEX, Shard, write_index
+from varlen.io.shard_index import INDEX, Shard, write_index
 from varlen.io.writer import Writer, ids_of
 
 __all__ = ["ShardWriter"]
 
 
-class ShardWriter(atomic.WholeOrNothing):
+class ShardWriter(atomic.AtomicWriter):
     """Appends rows to `part-00000.nrt`, `part-00001.nrt`, ... of a folder, indexed when it is closed.
 
     Shards get their names, and the index is written, in `close` alone: until then, and after an error, the
@@ -41,7 +41,7 @@ class ShardWriter(atomic.WholeOrNothing):
     >>> path = os.path.join(folder.name, "visits")
     >>> with varlen.io.ShardWriter(path, rows_per_shard=2) as writer:
     ...     writer.append({"dim1/bounds": np.array([2, 3, 3]), "dim1/t": np.array([5, 6, 7])})
-    >>> sorted(os.listdir(path)), len(varlen.io.open_source(path))
+    >>> sorted(os.listdir(path)), len(varlen.io.open_shards(path))
     (['index.json', 'part-00000.nrt', 'part-00001.nrt'], 3)
     >>> folder.cleanup()
     """
@@ -144,9 +144,6 @@ class ShardWriter(atomic.WholeOrNothing):
         self._last = writer
         self._done.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
         self._fields = fields
-        words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
-        if words:  # the next shard goes on with the same ids
-            self._options["vocabularies"] = words
 
 
 def _whole(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
@@ -154,5 +151,5 @@ def _whole(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
     dims = [dim for dim, _ in piece.columns.values()]
-    meta = {"vocabularies": piece.words} if piece.words else None
+    meta = {"vocabularies": piece.vocabularies} if piece.vocabularies else None
     return _core.Joint(names, dims, values, piece.levels, piece.rows, meta)

@@ -50,9 +50,9 @@ from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
 from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
 from varlen.ops.reduce import (
+    count,
     reduce_all,
     reduce_any,
-    reduce_count,
     reduce_mean,
     reduce_norm,
     reduce_prod,
@@ -67,23 +67,15 @@ from varlen.ops.reduce_back import (
     backprop_reduce_sum,
 )
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
-from varlen.ops.reduce_spread import reduce_logsumexp, reduce_std, reduce_var
-from varlen.ops.reduce_spread_back import (
-    backprop_reduce_logsumexp,
-    backprop_reduce_norm,
-    backprop_reduce_prod,
-    backprop_reduce_std,
-    backprop_reduce_var,
-)
 from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
 from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
 from varlen.ops.softmax import (
-    backprop_log_softmax_sequences,
-    backprop_softmax_sequences,
-    log_softmax_sequences,
-    softmax_sequences,
+    backprop_log_softmax,
+    backprop_softmax,
+    log_softmax,
+    softmax,
 )
 from varlen.ops.sort import argsort, backprop_sort, backprop_topk, rank, sort, topk, unique
 from varlen.ops.span import (
@@ -93,6 +85,14 @@ from varlen.ops.span import (
     backprop_spans,
     insert_rows,
     spans,
+)
+from varlen.ops.statistics import reduce_logsumexp, reduce_std, reduce_var
+from varlen.ops.statistics_back import (
+    backprop_reduce_logsumexp,
+    backprop_reduce_norm,
+    backprop_reduce_prod,
+    backprop_reduce_std,
+    backprop_reduce_var,
 )
 from varlen.ops.window import (
     average_windows,
@@ -141,7 +141,7 @@ __all__ = [
     "backprop_cumsum",
     "backprop_gather_add",
     "backprop_insert_rows",
-    "backprop_log_softmax_sequences",
+    "backprop_log_softmax",
     "backprop_lstm",
     "backprop_reduce_first",
     "backprop_reduce_last",
@@ -158,13 +158,14 @@ __all__ = [
     "backprop_roll",
     "backprop_seq2col",
     "backprop_shift",
-    "backprop_softmax_sequences",
+    "backprop_softmax",
     "backprop_sort",
     "backprop_spans",
     "backprop_topk",
     "backprop_windows",
     "bincount",
     "block_mask",
+    "count",
     "cu_seqlens",
     "cummax",
     "cummin",
@@ -179,7 +180,7 @@ __all__ = [
     "list2array",
     "list2padded",
     "list2ragged",
-    "log_softmax_sequences",
+    "log_softmax",
     "lstm_forward_inference",
     "lstm_forward_training",
     "mask",
@@ -195,7 +196,6 @@ __all__ = [
     "rank",
     "reduce_all",
     "reduce_any",
-    "reduce_count",
     "reduce_first",
     "reduce_last",
     "reduce_logsumexp",
@@ -229,7 +229,7 @@ __all__ = [
     "segment_ids",
     "seq2col",
     "shift",
-    "softmax_sequences",
+    "softmax",
     "sort",
     "spans",
     "topk",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen import _core
+from varlen._core import RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints, as_values
 from varlen.ops.inputs import rows_and_sequences
-from varlen.types import Ragged
+from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,9 +57,9 @@ def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> An
     """
     rows, level = rows_and_sequences(keys, lengths, "keys")
     result, grams = _core.ngrams(as_int(n, "n", 1), as_values(as_ints(rows), "keys"), level)
-    if isinstance(keys, Ragged):
-        return keys._make(result, (*keys.levels[:-1], grams))
-    return result if lengths is None else Ragged._make(result, (grams,))
+    if isinstance(keys, RaggedBase):
+        return keys._make(result, (*keys._levels[:-1], grams))
+    return result if lengths is None else new_ragged(result, (grams,))
 
 
 def hash(ids: Any, seed: int) -> NDArray[np.uint32]:

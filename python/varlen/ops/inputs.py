@@ -1,42 +1,96 @@
-"""Rows and the level that cuts them, from what a caller of an op gave."""
+"""Rows and the level whose sequences are an op's units, from what a caller gave.
+
+A container is known by what it carries: values, levels, and how another of its class is made of such.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen._core import Level
-from varlen.backends.values import as_ints, as_values
-from varlen.types import Ragged
+from varlen._core import Level, RaggedBase
+from varlen.arguments import LARGEST, as_ints
+from varlen.backends.values import as_values
+from varlen.levels import check_levels, flatten_levels, resolve_level
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+
+__all__ = [
+    "as_level",
+    "nest_rows",
+    "rows_and_level",
+    "rows_and_levels",
+    "rows_and_sequences",
+    "rows_of",
+    "same_kind",
+    "units_of",
+]
 
 
-def rows_and_level(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Level]:
-    """The rows of an array with lengths or a level, or of a Ragged with its innermost level.
+def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Levels]:
+    """The rows and all levels of a container, or of an array with lengths, a level, or several.
 
     Raises
     ------
     TypeError
-        A Ragged and lengths, or an array without.
+        A container and lengths, or an array without.
     ValueError
         Lengths that are negative, or do not add up to the rows.
+
+    Examples
+    --------
+    >>> rows_and_levels([3, 1, 4], [2, 1])
+    (array([3, 1, 4]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
+    """
+    if isinstance(X, RaggedBase):
+        if lengths is not None:
+            raise TypeError(f"lengths: {argument} is a Ragged, which has its own")
+        return X._values, X._levels
+    if lengths is None:
+        raise TypeError(f"lengths: needed, because {argument} is no Ragged")
+    values, level = as_values(X, argument), as_level(lengths)
+    if level.total != len(values):
+        raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
+    return values, (level,)
+
+
+def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tuple[Any, Level, Levels]:
+    """The rows, the level whose sequences are the units, as it cuts the rows, and the levels above it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As those of `rows_and_levels`.
+    IndexError
+        There is no such level.
+
+    Examples
+    --------
+    >>> units_of(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), None, 0)
+    (array([1, 2, 3, 4]), Level(2 sequences, 4 rows, lengths 1 to 3), ())
+    """
+    if lengths is None and isinstance(X, RaggedBase):
+        values, levels = X._values, X._levels
+    else:
+        values, levels = rows_and_levels(X, lengths, argument)
+    if type(level) is int and level == -1:
+        return values, levels[-1], levels[:-1]
+    at = resolve_level(level, levels)
+    return values, flatten_levels(levels[at:]), levels[:at]
+
+
+def rows_and_level(X: Any, lengths: Any, argument: str = "X", level: int = -1) -> tuple[Any, Level]:
+    """The rows and the level whose sequences are the units, as it cuts the rows.
 
     Examples
     --------
     >>> rows_and_level([3, 1, 4], [2, 1])
     (array([3, 1, 4]), Level(2 sequences, 3 rows, lengths 1 to 2))
     """
-    if isinstance(X, Ragged):
-        if lengths is not None:
-            raise TypeError(f"lengths: {argument} is a Ragged, which has its own")
-        values, level = X.values, X.levels[-1]
-    else:
-        if lengths is None:
-            raise TypeError(f"lengths: needed, because {argument} is no Ragged")
-        values, level = as_values(X, argument), as_level(lengths)
-        if level.total != len(values):
-            raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
-    return values, level
+    values, over, _ = units_of(X, lengths, level, argument)
+    return values, over
 
 
 def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Level]:
@@ -47,7 +101,7 @@ def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, 
     >>> rows_and_sequences([3, 1, 4], None)
     (array([3, 1, 4]), Level(1 sequences, 3 rows, lengths 3 to 3))
     """
-    if lengths is not None or isinstance(X, Ragged):
+    if lengths is not None or isinstance(X, RaggedBase):
         return rows_and_level(X, lengths, argument)
     values = as_values(X, argument)
     return values, Level.from_lengths(np.array([len(values)]))
@@ -65,11 +119,66 @@ def as_level(lengths: Any) -> Level:
 
 
 def same_kind(X: Any, rows: Any) -> Any:
-    """Rows that stand for those of X: with the levels of X where that is a Ragged.
+    """Rows that stand for those of X: under the levels of X where that is a container, of its class.
 
     Examples
     --------
     >>> same_kind(vl.Ragged([3, 1, 4], [2, 1]), np.array([3, 4, 4])).to_list()
     [[3, 4], [4]]
     """
-    return X._make(rows, X.levels) if isinstance(X, Ragged) else rows
+    return X._make(rows, X._levels) if isinstance(X, RaggedBase) else rows
+
+
+def rows_of(X: Any, argument: str) -> Any:
+    """The rows of a container or of an array, whatever its levels.
+
+    Examples
+    --------
+    >>> rows_of(vl.Ragged([3, 1, 4], [2, 1]), "X")
+    array([3, 1, 4])
+    """
+    return X._values if isinstance(X, RaggedBase) else as_values(X, argument)
+
+
+def nest_rows(values: Any, levels: Levels, argument: str) -> tuple[Any, Levels]:
+    """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels.
+
+    Raises
+    ------
+    ValueError
+        Levels that do not fit each other or the rows.
+
+    Examples
+    --------
+    >>> nest_rows(vl.Ragged([3, 1, 4], [2, 1]), (Level([2]),), "lengths")[1]
+    (Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 3 rows, lengths 1 to 2))
+    """
+    if isinstance(values, RaggedBase):
+        check_levels(len(values), levels, argument)
+        return values._values, (*levels, *values._levels)
+    rows = as_values(values)
+    check_levels(len(rows), levels, argument)
+    return rows, levels
+
+
+def whole_numbers(given: Any, argument: str) -> Any:
+    """Integers, int64, from an array or a tensor of such, or from nothing.
+
+    Raises
+    ------
+    TypeError
+        They are something else.
+
+    Examples
+    --------
+    >>> whole_numbers([1.0], "indices")
+    Traceback (most recent call last):
+    TypeError: indices: expected integers, got float64
+    """
+    numbers = np.asarray(as_ints(given))
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+    if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
+        k = int((numbers.reshape(-1) > LARGEST).argmax())
+        raise OverflowError(f"{argument}: entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
+    return numbers.astype(np.int64, copy=False)

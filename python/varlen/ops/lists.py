@@ -10,15 +10,18 @@ import numpy as np
 from numpy import ndarray
 
 from varlen import _core
+from varlen._core import RaggedBase
 from varlen.backends.values import from_memory, is_tensor, like, memory_of
-from varlen.types import Ragged
+from varlen.ops.outputs import new_ragged, ragged_class
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from varlen.types import Ragged
+
 _list2dense = _core.list2dense
 _list2ragged = _core.list2ragged
-_make = Ragged._make
+_make = new_ragged
 
 
 def _are_tensors(arrays: Any) -> bool:
@@ -138,7 +141,7 @@ def _pad_tensors(
             arrays, round_to, fill, padding_side, max_len, truncate, True, None, None, max_bytes
         )
         return from_memory(block, first), like(there, first)
-    values, levels = (ragged := Ragged.from_list(tensors, dtype)).values, ragged.levels
+    values, levels = (ragged := ragged_class().from_list(tensors, dtype)).values, ragged.levels
     numbers = _core.ragged2list(np.arange(len(values)), levels)
     limit = None if max_bytes is None else max_bytes * 8 // max(1, values.element_size() * values[:1].numel())
     rows, there = _list2dense(numbers, round_to, 0, padding_side, max_len, truncate, True, None, None, limit)
@@ -186,7 +189,8 @@ def list2ragged(
     (array([3, 1, 4, 1, 5]), array([3, 2], dtype=int32))
     """
     if out is None and _are_tensors(arrays):
-        return Ragged.from_list(arrays, dtype)
+        result: Ragged = ragged_class().from_list(arrays, dtype)
+        return result
     values, level = _list2ragged(arrays, dtype, out)
     return _make(values, (level,))
 
@@ -199,7 +203,7 @@ def ragged2list(ragged: Ragged) -> list[Any]:
     >>> vl.ops.ragged2list(vl.Ragged([3, 1, 4, 1, 5], lengths=[3, 0, 2]))
     [array([3, 1, 4]), array([], dtype=int64), array([1, 5])]
     """
-    if not isinstance(ragged, Ragged):
+    if not isinstance(ragged, RaggedBase):
         raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
     values = ragged.values
     if is_tensor(values):

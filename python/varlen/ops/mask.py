@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.arguments import as_dtype, as_int
 from varlen.backends.values import is_tensor, like
 from varlen.ops.inputs import as_level
-from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from varlen.types import Ragged
 
 
 def mask(
@@ -234,8 +235,8 @@ def _is_numpy(dtype: Any) -> bool:
 
 def _level_and_kind(lengths: Any) -> tuple[Level, NDArray[Any]]:
     """The level, and something of the kind that is to be given back."""
-    if isinstance(lengths, Ragged):
-        return lengths.levels[-1], lengths.values
+    if isinstance(lengths, RaggedBase):
+        return lengths._levels[-1], lengths._values
     return as_level(lengths), lengths if is_tensor(lengths) else _HOST
 
 

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from varlen.arguments import as_int
-from varlen.types.pairs import take
+from varlen.arguments import as_int, index_array
+from varlen.backends import backend_of
 
 T = TypeVar("T")
 
@@ -159,3 +159,25 @@ def _batches(
         yield from kept
 
     return SizedGenerator(items, len(cuts) - 1)
+
+
+def take(batch: Any, key: Any) -> Any:
+    """What a slice, a mask or integers choose of a batch of any kind; lists and tuples stay what they are.
+
+    Examples
+    --------
+    >>> take([3, 1, 4], np.array([2, 0])), take((3, 1, 4), [True, False, True]), take([3, 1, 4], slice(2))
+    ([4, 3], (3, 4), [3, 1])
+    """
+    if isinstance(key, slice):
+        return batch[key]
+    index = index_array(key)
+    if isinstance(batch, (list, tuple)):
+        chosen = np.arange(len(batch))[index].tolist()
+        items = [batch[i] for i in chosen]
+        return items if isinstance(batch, list) else tuple(items)
+    return (
+        batch[backend_of(batch).like(index, batch)]
+        if hasattr(batch, "device") and not hasattr(batch, "_levels")
+        else batch[index]
+    )

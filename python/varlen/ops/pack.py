@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from varlen.types import Padded, Ragged
+from varlen.ops.outputs import padded_class
+
+if TYPE_CHECKING:
+    from varlen.types import Padded, Ragged
 
 
 def list2padded(
     seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> Padded:
+) -> Any:
     """Arrays side by side in one time-major block, the longest first.
 
     Parameters
@@ -53,10 +56,10 @@ def list2padded(
     (array([[4, 1, 3],
            [5, 2, 0]]), array([2, 0, 1], dtype=int32))
     """
-    return Padded.from_list(seqs, ties=ties, fill=fill, max_bytes=max_bytes)
+    return padded_class().from_list(seqs, ties=ties, fill=fill, max_bytes=max_bytes)
 
 
-def padded2list(padded: Padded) -> list[Any]:
+def padded2list(padded: Padded) -> Any:
     """The sequences in their original order, (length, ...) each; all are views of one new array.
 
     Raises
@@ -78,7 +81,7 @@ def padded2list(padded: Padded) -> list[Any]:
 
 def ragged2padded(
     ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> Padded:
+) -> Any:
     """The sequences of a Ragged side by side; see `list2padded`.
 
     Raises
@@ -95,10 +98,10 @@ def ragged2padded(
     >>> vl.ops.ragged2padded(vl.Ragged([3, 1, 4], [1, 2])).size_at_t
     array([2, 1], dtype=int32)
     """
-    return Padded.from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+    return padded_class().from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
 
 
-def padded2ragged(padded: Padded) -> Ragged:
+def padded2ragged(padded: Padded) -> Any:
     """The sequences end to end, in their original order. What stands behind an end is not looked at.
 
     Raises
@@ -114,7 +117,7 @@ def padded2ragged(padded: Padded) -> Ragged:
     return _a_padded(padded).to_ragged()
 
 
-def _a_padded(padded: Any) -> Padded:
-    if not isinstance(padded, Padded):
+def _a_padded(padded: Any) -> Any:
+    if not isinstance(padded, padded_class()):
         raise TypeError(f"padded: expected a Padded, got {type(padded).__name__}")
     return padded

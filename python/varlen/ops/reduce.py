@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.backends.values import like
-from varlen.ops.inputs import rows_and_level
-from varlen.types.reductions import reduced
+from varlen.backends import backend_of
+from varlen.ops.axes import along, axes_of
+from varlen.ops.inputs import rows_and_levels, units_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -17,15 +17,23 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
-def reduce_sum(X: Any, lengths: Any = None, *, empty: Any = 0, out: Any = None) -> Array:
+def reduce_sum(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
+) -> Array:
     """The sum of each sequence's rows, column by column.
 
     Parameters
     ----------
     X
-        (total, ...) numbers or bools, an array or a tensor, or a Ragged, whose innermost level is taken.
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
+        across the sequences, place by place, and what is left is as long as the longest that come together.
+    level
+        The level whose sequences become one row each, together with all that nests below it; -1 is the
+        innermost. The levels above it are kept.
     empty
         What a sequence without rows gives; None refuses such a sequence.
     out
@@ -54,16 +62,17 @@ def reduce_sum(X: Any, lengths: Any = None, *, empty: Any = 0, out: Any = None) 
            [0, 0],
            [4, 5]])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("sum", values, level, empty, out)
+    return reduced("sum", X, lengths, axis, level, empty, out)
 
 
-def reduce_mean(X: Any, lengths: Any = None, *, empty: Any = 0, out: Any = None) -> Array:
+def reduce_mean(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
+) -> Array:
     """The mean of each sequence's rows, column by column.
 
     Parameters
     ----------
-    X, lengths, empty, out
+    X, lengths, axis, level, empty, out
         As those of `reduce_sum`.
 
     Returns
@@ -85,16 +94,17 @@ def reduce_mean(X: Any, lengths: Any = None, *, empty: Any = 0, out: Any = None)
     >>> vl.ops.reduce_mean(np.array([1.0, 2.0, 6.0]), [1, 2])
     array([1., 4.])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("mean", values, level, empty, out)
+    return reduced("mean", X, lengths, axis, level, empty, out)
 
 
-def reduce_prod(X: Any, lengths: Any = None, *, empty: Any = 1, out: Any = None) -> Array:
+def reduce_prod(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 1, out: Any = None
+) -> Array:
     """The product of each sequence's rows, column by column.
 
     Parameters
     ----------
-    X, lengths, empty, out
+    X, lengths, axis, level, empty, out
         As those of `reduce_sum`.
 
     Returns
@@ -112,16 +122,17 @@ def reduce_prod(X: Any, lengths: Any = None, *, empty: Any = 1, out: Any = None)
     >>> vl.ops.reduce_prod([2, 3, 4], [2, 1])
     array([6, 4])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("prod", values, level, empty, out)
+    return reduced("prod", X, lengths, axis, level, empty, out)
 
 
-def reduce_any(X: Any, lengths: Any = None, *, empty: Any = False, out: Any = None) -> Array:
+def reduce_any(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = False, out: Any = None
+) -> Array:
     """Whether any row of each sequence is true, column by column.
 
     Parameters
     ----------
-    X, lengths, empty, out
+    X, lengths, axis, level, empty, out
         As those of `reduce_sum`.
 
     Returns
@@ -139,16 +150,17 @@ def reduce_any(X: Any, lengths: Any = None, *, empty: Any = False, out: Any = No
     >>> vl.ops.reduce_any([0, 3, 0], [2, 1])
     array([ True, False])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("any", values, level, empty, out)
+    return reduced("any", X, lengths, axis, level, empty, out)
 
 
-def reduce_all(X: Any, lengths: Any = None, *, empty: Any = True, out: Any = None) -> Array:
+def reduce_all(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = True, out: Any = None
+) -> Array:
     """Whether all rows of each sequence are true, column by column.
 
     Parameters
     ----------
-    X, lengths, empty, out
+    X, lengths, axis, level, empty, out
         As those of `reduce_sum`.
 
     Returns
@@ -166,16 +178,17 @@ def reduce_all(X: Any, lengths: Any = None, *, empty: Any = True, out: Any = Non
     >>> vl.ops.reduce_all([0, 3, 1], [2, 1])
     array([False,  True])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("all", values, level, empty, out)
+    return reduced("all", X, lengths, axis, level, empty, out)
 
 
-def reduce_norm(X: Any, lengths: Any = None, *, empty: Any = 0, out: Any = None) -> Array:
+def reduce_norm(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
+) -> Array:
     """The Euclidean norm of each sequence's rows, column by column.
 
     Parameters
     ----------
-    X, lengths, empty, out
+    X, lengths, axis, level, empty, out
         As those of `reduce_sum`.
 
     Returns
@@ -193,17 +206,58 @@ def reduce_norm(X: Any, lengths: Any = None, *, empty: Any = 0, out: Any = None)
     >>> vl.ops.reduce_norm([3.0, 4.0, 1.0], [2, 1])
     array([5., 1.])
     """
-    values, level = rows_and_level(X, lengths)
-    return reduced("norm", values, level, empty, out)
+    return reduced("norm", X, lengths, axis, level, empty, out)
 
 
-def reduce_count(X: Any, lengths: Any = None) -> Array:
+def count(X: Any, lengths: Any = None, *, level: int = -1) -> Array:
     """How many rows each sequence has: int64 (n,), read-only.
+
+    Parameters
+    ----------
+    X, lengths, level
+        As those of `reduce_sum`.
+
+    Returns
+    -------
+    int64 (n,), of the kind that the values have; under the levels above where there are such.
 
     Examples
     --------
-    >>> vl.ops.reduce_count([3, 1, 4], [2, 1])
+    >>> vl.ops.count([3, 1, 4], [2, 1])
     array([2, 1])
     """
-    values, level = rows_and_level(X, lengths)
-    return like(level.lengths, values)
+    values, over, above = units_of(X, lengths, level)
+    return wrap_units(X, backend_of(values).like(over.lengths, values), above)
+
+
+def reduced(
+    op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, out: Any = None, ddof: float = 0
+) -> Any:
+    """One row for each sequence of a level, or along axes: what `reduce_sum` and its kin share.
+
+    Examples
+    --------
+    >>> reduced("sum", vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), None, None, 0, 0)
+    array([6, 4])
+    """
+    if axis is None:
+        values, over, above = units_of(X, lengths, level)
+        return wrap_units(X, backend_of(values).reduce(op, values, over, empty, out, ddof), above)
+    if level != -1:
+        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+    values, levels = rows_and_levels(X, lengths)
+    axes = axes_of(axis, len(levels) + values.ndim)
+    values, over, above, is_one = along(values, levels, axes)
+    rows = backend_of(values).reduce(op, values, over, empty, out, ddof)
+    return rows[0] if is_one else wrap_units(X, rows, above)
+
+
+def wrap_units(X: Any, rows: Any, above: Any) -> Any:
+    """Rows of units, under the levels above them where there are such: then of the class of X.
+
+    Examples
+    --------
+    >>> wrap_units(None, np.array([3, 4]), ())
+    array([3, 4])
+    """
+    return X._make(rows, above) if above else rows

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from varlen import _core
-from varlen._core import Level
-from varlen.backends.values import as_ints, as_values, is_tensor
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
@@ -34,9 +31,7 @@ def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Any = None) -> Array:
     array([1., 1., 2.])
     """
     rows, level = as_values(d_sums, "d_sums"), as_level(lengths)
-    if is_tensor(rows):
-        return _on_tensors().expand(rows, level, "sum", out)
-    return _core.expand(rows, level, out)
+    return backend_of(rows).expand(rows, level, out)
 
 
 def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Array:
@@ -53,9 +48,7 @@ def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Arra
     array([0.5, 0.5, 2. ])
     """
     rows, level = as_values(d_means, "d_means"), as_level(lengths)
-    if is_tensor(rows):
-        return _on_tensors().expand(rows, level, "mean", out)
-    return _core.expand(_core.divided_by_lengths(rows, level), level, out)
+    return backend_of(rows).expand_mean(rows, level, out)
 
 
 def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
@@ -96,73 +89,65 @@ def backprop_reduce_min(d_mins: Any, which: Any, lengths: Any, *, out: Any = Non
     return _expanded_which(d_mins, "d_mins", which, lengths, out)
 
 
-def backprop_reduce_first(d_firsts: Any, starts_ends: Any, *, out: Any = None) -> Array:
+def backprop_reduce_first(d_firsts: Any, lengths: Any, *, out: Any = None) -> Array:
     """The gradient of `reduce_first`: row i for the first row of sequence i, zeros for the others.
 
     Parameters
     ----------
     d_firsts
-        (n, ...) of any dtype.
-    starts_ends
-        (n + 1,) offsets, as `reduce_first` gives them.
+        (n, ...) of any dtype; rows of sequences without rows go nowhere.
+    lengths
+        (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_firsts, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    (total, ...) of the dtype of d_firsts.
 
     Raises
     ------
     ValueError
-        Offsets that decrease, or another number of rows than sequences.
+        Another number of rows than sequences.
 
     Examples
     --------
-    >>> vl.ops.backprop_reduce_first(np.array([1.0, 2.0]), [0, 2, 3])
+    >>> vl.ops.backprop_reduce_first(np.array([1.0, 2.0]), [2, 1])
     array([1., 0., 2.])
     """
-    return _expanded_end(d_firsts, "d_firsts", Level.from_offsets(as_ints(starts_ends)), False, out)
+    return _expanded_end(d_firsts, "d_firsts", lengths, False, out)
 
 
-def backprop_reduce_last(d_lasts: Any, lasts: Any, *, out: Any = None) -> Array:
-    """The gradient of `reduce_last`: row i for row lasts[i], zeros for the others.
+def backprop_reduce_last(d_lasts: Any, lengths: Any, *, out: Any = None) -> Array:
+    """The gradient of `reduce_last`: row i for the last row of sequence i, zeros for the others.
 
     Parameters
     ----------
-    d_lasts
-        (n, ...) of any dtype.
-    lasts
-        (n,) increasing row numbers, as `reduce_last` gives them; -1 for a sequence without rows.
+    d_lasts, lengths, out
+        As those of `backprop_reduce_first`.
+
+    Returns
+    -------
+    (total, ...) of the dtype of d_lasts.
 
     Raises
     ------
     ValueError
-        Row numbers that do not increase, or another number of them than rows.
+        Another number of rows than sequences.
 
     Examples
     --------
-    >>> vl.ops.backprop_reduce_last(np.array([1.0, 2.0]), [1, 2])
+    >>> vl.ops.backprop_reduce_last(np.array([1.0, 2.0]), [2, 1])
     array([0., 1., 2.])
     """
-    rows = np.asarray(as_ints(lasts))
-    level = Level.from_bounds(np.maximum.accumulate(rows) + 1)
-    repeated = np.flatnonzero((level.lengths == 0) & (rows != -1))
-    if len(repeated):
-        i = int(repeated[0])
-        raise ValueError(f"lasts: sequence {i} is empty, but its last row is {rows[i]}")
-    return _expanded_end(d_lasts, "d_lasts", level, True, out)
+    return _expanded_end(d_lasts, "d_lasts", lengths, True, out)
 
 
 def _expanded_which(rows: Any, argument: str, which: Any, lengths: Any, out: Any) -> Any:
     rows, level = as_values(rows, argument), as_level(lengths)
-    if is_tensor(rows):
-        return _on_tensors().expand_which(rows, level, which, out)
-    return _core.expand_which(rows, level, as_values(which, "which"), out)
+    return backend_of(rows).expand_which(rows, level, which, out)
 
 
-def _expanded_end(rows: Any, argument: str, level: Level, last: bool, out: Any) -> Any:
-    rows = as_values(rows, argument)
-    if is_tensor(rows):
-        return _on_tensors().expand_end(rows, level, last, out)
-    return _core.expand_end(rows, level, last, out)
-
-
-def _on_tensors() -> Any:
-    from varlen.backends.torch import reduce as torch_reduce
-
-    return torch_reduce
+def _expanded_end(rows: Any, argument: str, lengths: Any, last: bool, out: Any) -> Any:
+    rows, level = as_values(rows, argument), as_level(lengths)
+    return backend_of(rows).expand_end(rows, level, last, out)

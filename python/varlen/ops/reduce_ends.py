@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from varlen._core import Level
-from varlen.backends.values import is_tensor, like
-from varlen.ops.inputs import rows_and_level
-from varlen.types.reductions import end, extreme, place
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.ops.axes import along, axes_of
+from varlen.ops.inputs import rows_and_levels, units_of
+from varlen.ops.reduce import reduced, wrap_units
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -20,20 +19,33 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
-def reduce_max(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array, Array]:
-    """The largest number of each sequence, column by column, and the row that holds it.
+def reduce_max(
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    empty: Any = None,
+    which: bool = False,
+    out: Any = None,
+) -> Any:
+    """The largest number of each sequence, column by column.
 
     Parameters
     ----------
-    X, lengths
+    X, lengths, axis, level
         As those of `reduce_sum`.
     empty
         What a sequence without rows gives; by default it is refused.
+    which
+        Give also the first row inside each sequence that holds the number; not along other axes.
+    out
+        (n, ...) of the dtype of X, C-contiguous: filled and given back; not together with `which`.
 
     Returns
     -------
-    (n, ...) of the dtype of X, and int32 (n, ...): the first row inside the sequence that holds it, -1 in a
-    sequence without rows. A NaN is the maximum, wherever it is.
+    (n, ...) of the dtype of X. With `which` also int64 (n, ...), -1 in a sequence without rows. A NaN is the
+    maximum, wherever it is.
 
     Raises
     ------
@@ -41,26 +53,37 @@ def reduce_max(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array
         A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
     TypeError
         Values that are no numbers.
-    OverflowError
-        A row number beyond int32.
 
     Notes
     -----
-    As Thinc's `Ops.reduce_max`, but that NaN is the maximum wherever it is, and any dtype is taken.
+    As Thinc's `Ops.reduce_max`, which always gives the rows too: `varlen.thinc.VarlenOps` does.
 
     Examples
     --------
-    >>> most, which = vl.ops.reduce_max(np.array([[4, 1], [2, 3], [5, 5]]), [2, 1])
-    >>> most.tolist(), which.tolist()
-    ([[4, 3], [5, 5]], [[0, 1], [0, 0]])
+    >>> X = np.array([[4, 1], [2, 3], [5, 5]])
+    >>> vl.ops.reduce_max(X, [2, 1]).tolist()
+    [[4, 3], [5, 5]]
+    >>> vl.ops.reduce_max(X, [2, 1], which=True)[1].tolist()
+    [[0, 1], [0, 0]]
     """
-    return extreme("max", *rows_and_level(X, lengths), empty, narrow=True)
+    return _extreme("max", X, lengths, axis, level, empty, which, out)
 
 
-def argmax(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:
+def argmax(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: int | None = None
+) -> Array:
     """The first row inside each sequence that holds its largest number, column by column: int64 (n, ...).
 
-    `empty`, an integer, is what a sequence without rows gives; by default it is refused.
+    Parameters
+    ----------
+    X, lengths, axis, level
+        As those of `reduce_sum`.
+    empty
+        An integer, what a sequence without rows gives; by default it is refused.
+
+    Returns
+    -------
+    int64 (n, ...).
 
     Raises
     ------
@@ -72,24 +95,36 @@ def argmax(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:
     >>> vl.ops.argmax([3, 9, 9, 4], [3, 1])
     array([1, 0])
     """
-    values, level = rows_and_level(X, lengths)
-    return place("max", values, level, empty)
+    return _place("max", X, lengths, axis, level, empty)
 
 
-def reduce_min(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array, Array]:
-    """The smallest number of each sequence, column by column, and the row that holds it.
+def reduce_min(
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    empty: Any = None,
+    which: bool = False,
+    out: Any = None,
+) -> Any:
+    """The smallest number of each sequence, column by column.
 
     Parameters
     ----------
-    X, lengths
+    X, lengths, axis, level
         As those of `reduce_sum`.
     empty
         What a sequence without rows gives; by default it is refused.
+    which
+        Give also the first row inside each sequence that holds the number; not along other axes.
+    out
+        (n, ...) of the dtype of X, C-contiguous: filled and given back; not together with `which`.
 
     Returns
     -------
-    (n, ...) of the dtype of X, and int32 (n, ...): the first row inside the sequence that holds it, -1 in a
-    sequence without rows. A NaN is the minimum, wherever it is.
+    (n, ...) of the dtype of X. With `which` also int64 (n, ...), -1 in a sequence without rows. A NaN is the
+    minimum, wherever it is.
 
     Raises
     ------
@@ -97,8 +132,6 @@ def reduce_min(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array
         A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
     TypeError
         Values that are no numbers.
-    OverflowError
-        A row number beyond int32.
 
     Notes
     -----
@@ -106,17 +139,30 @@ def reduce_min(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array
 
     Examples
     --------
-    >>> most, which = vl.ops.reduce_min(np.array([[4, 1], [2, 3], [5, 5]]), [2, 1])
-    >>> most.tolist(), which.tolist()
-    ([[2, 1], [5, 5]], [[1, 0], [0, 0]])
+    >>> X = np.array([[4, 1], [2, 3], [5, 5]])
+    >>> vl.ops.reduce_min(X, [2, 1]).tolist()
+    [[2, 1], [5, 5]]
+    >>> vl.ops.reduce_min(X, [2, 1], which=True)[1].tolist()
+    [[1, 0], [0, 0]]
     """
-    return extreme("min", *rows_and_level(X, lengths), empty, narrow=True)
+    return _extreme("min", X, lengths, axis, level, empty, which, out)
 
 
-def argmin(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:
+def argmin(
+    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: int | None = None
+) -> Array:
     """The first row inside each sequence that holds its smallest number, column by column: int64 (n, ...).
 
-    `empty`, an integer, is what a sequence without rows gives; by default it is refused.
+    Parameters
+    ----------
+    X, lengths, axis, level
+        As those of `reduce_sum`.
+    empty
+        An integer, what a sequence without rows gives; by default it is refused.
+
+    Returns
+    -------
+    int64 (n, ...).
 
     Raises
     ------
@@ -128,25 +174,26 @@ def argmin(X: Any, lengths: Any = None, *, empty: int | None = None) -> Array:
     >>> vl.ops.argmin([3, 9, 9, 4], [3, 1])
     array([0, 0])
     """
-    values, level = rows_and_level(X, lengths)
-    return place("min", values, level, empty)
+    return _place("min", X, lengths, axis, level, empty)
 
 
-def reduce_first(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array, Array]:
-    """The first row of each sequence, and the offsets.
+def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = None) -> Array:
+    """The first row of each sequence.
 
     Parameters
     ----------
     X
-        (total, ...) of any dtype of fixed width, or a Ragged, whose innermost level is taken.
+        (total, ...) of any dtype of fixed width, or a Ragged.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
+    level
+        As that of `reduce_sum`.
     empty
         What a sequence without rows gives, a number or a row; by default it is refused.
 
     Returns
     -------
-    (n, ...) of the dtype of X, and int32 (n + 1,), which `backprop_reduce_first` takes.
+    (n, ...) of the dtype of X.
 
     Raises
     ------
@@ -155,55 +202,83 @@ def reduce_first(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Arr
 
     Notes
     -----
-    As Thinc's `Ops.reduce_first`; dtype and trailing dimensions stay with no sequences too.
+    As Thinc's `Ops.reduce_first`, which gives the offsets too; dtype and trailing dimensions stay with no
+    sequences as well.
 
     Examples
     --------
     >>> vl.ops.reduce_first([3, 1, 4], [2, 1])
-    (array([3, 4]), array([0, 2, 3], dtype=int32))
+    array([3, 4])
     """
-    values, level = rows_and_level(X, lengths)
-    return end(values, level, False, empty), _as_int32(like(level.offsets, values), level, "starts_ends")
+    return _end(X, lengths, level, False, empty)
 
 
-def reduce_last(X: Any, lengths: Any = None, *, empty: Any = None) -> tuple[Array, Array]:
-    """The last row of each sequence, and the rows that they are.
+def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = None) -> Array:
+    """The last row of each sequence.
 
     Parameters
     ----------
-    X
-        (total, ...) of any dtype of fixed width, or a Ragged, whose innermost level is taken.
-    lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
-    empty
-        What a sequence without rows gives, a number or a row; by default it is refused.
+    X, lengths, level, empty
+        As those of `reduce_first`.
 
     Returns
     -------
-    (n, ...) of the dtype of X, and int64 (n,), which `backprop_reduce_last` takes; -1 where there is no row.
+    (n, ...) of the dtype of X.
 
     Raises
     ------
     ValueError
-        A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
+        As those of `reduce_first`.
 
     Notes
     -----
-    As Thinc's `Ops.reduce_last`; dtype and trailing dimensions stay with no sequences too.
+    As Thinc's `Ops.reduce_last`, which gives the numbers of the rows too.
 
     Examples
     --------
     >>> vl.ops.reduce_last([3, 1, 4], [2, 1])
-    (array([1, 4]), array([1, 2]))
+    array([1, 4])
     """
-    values, level = rows_and_level(X, lengths)
-    result, lasts = end(values, level, True, empty), level.offsets[1:] - 1
-    if empty is not None:
-        lasts[level.lengths == 0] = -1
-    return result, like(lasts, values)
+    return _end(X, lengths, level, True, empty)
 
 
-def _as_int32(numbers: Any, level: Level, argument: str) -> Any:
-    if level.total > np.iinfo(np.int32).max:
-        raise OverflowError(f"{argument}: {level.total} rows do not fit int32")
-    return numbers.int() if is_tensor(numbers) else numbers.astype(np.int32)
+def _extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, which: bool, out: Any) -> Any:
+    if not which:
+        return reduced(op, X, lengths, axis, level, empty, out)
+    if axis is not None or out is not None:
+        name = "axis" if out is None else "out"
+        raise ValueError(f"{name}: not together with which=True")
+    values, over, above = units_of(X, lengths, level)
+    found, places = backend_of(values).reduce_extreme(op, values, over, empty)
+    return wrap_units(X, found, above), wrap_units(X, places, above)
+
+
+def _place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> Any:
+    if axis is None:
+        values, over, above = units_of(X, lengths, level)
+        return wrap_units(X, _places(op, values, over, empty), above)
+    if level != -1:
+        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+    values, levels = rows_and_levels(X, lengths)
+    axes = axes_of(axis, len(levels) + values.ndim)
+    if len(axes) > 1 or axes[0] < len(levels):
+        ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
+        raise ValueError(f"axis: places are those along axis {ragged}; got {axis!r}")
+    values, over, above, is_one = along(values, levels, axes)
+    places = _places(op, values, over, empty)
+    return places[0] if is_one else wrap_units(X, places, above)
+
+
+def _places(op: str, values: Any, level: Any, empty: Any) -> Any:
+    backend = backend_of(values)
+    if empty is None:
+        return backend.reduce_extreme(op, values, level)[1]
+    number = as_int(empty, "empty", -(2**63))
+    places = backend.reduce_extreme(op, values, level, 0)[1]
+    gone = backend.like(level.lengths == 0, places).reshape(-1, *(1 for _ in places.shape[1:]))
+    return backend.where(gone, number, places)
+
+
+def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
+    values, over, above = units_of(X, lengths, level)
+    return wrap_units(X, backend_of(values).reduce_end(values, over, last, empty), above)

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen import _core
-from varlen.backends.values import is_tensor
-from varlen.ops.inputs import rows_and_level, same_kind
-from varlen.types.scans import scanned
+from varlen.arguments import axis_of
+from varlen.backends import backend_of
+from varlen.ops.axes import in_line
+from varlen.ops.inputs import rows_and_levels, same_kind, units_of
 
 
 def cumsum(
-    X: Any, lengths: Any = None, *, exclusive: bool = False, reverse: bool = False, out: Any = None
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: int | None = None,
+    level: int = -1,
+    exclusive: bool = False,
+    reverse: bool = False,
+    out: Any = None,
 ) -> Any:
     """The running sum of each sequence, column by column. Each sequence starts anew.
 
     Parameters
     ----------
     X
-        (total, ...) numbers or bools, an array or a tensor, or a `Ragged`, whose innermost level is taken.
+        (total, ...) numbers or bools, an array or a tensor, or a `Ragged`.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
+        the sequences, place by place.
+    level
+        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
     exclusive
         Leave the row itself out: the first row is 0, the next one the first row of X, and so on.
     reverse
@@ -54,18 +66,24 @@ def cumsum(
     >>> vl.ops.cumsum(vl.Ragged([3, 1, 4, 1, 5], [3, 2]), reverse=True).to_list()
     [[8, 5, 4], [6, 5]]
     """
-    values, level = rows_and_level(X, lengths)
-    return same_kind(X, scanned("sum", values, level, exclusive, reverse, out))
+    return scanned("sum", X, lengths, axis, level, exclusive, reverse, out)
 
 
 def cumprod(
-    X: Any, lengths: Any = None, *, exclusive: bool = False, reverse: bool = False, out: Any = None
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: int | None = None,
+    level: int = -1,
+    exclusive: bool = False,
+    reverse: bool = False,
+    out: Any = None,
 ) -> Any:
     """The running product of each sequence, column by column. Each sequence starts anew.
 
     Parameters
     ----------
-    X, lengths, reverse, out
+    X, lengths, axis, level, reverse, out
         As those of `cumsum`.
     exclusive
         Leave the row itself out: the first row is 1.
@@ -84,14 +102,15 @@ def cumprod(
     >>> vl.ops.cumprod([3, 2, 4, 5, 2], [3, 2])
     array([ 3,  6, 24,  5, 10])
     """
-    values, level = rows_and_level(X, lengths)
-    return same_kind(X, scanned("prod", values, level, exclusive, reverse, out))
+    return scanned("prod", X, lengths, axis, level, exclusive, reverse, out)
 
 
 def cummax(
     X: Any,
     lengths: Any = None,
     *,
+    axis: int | None = None,
+    level: int = -1,
     exclusive: bool = False,
     reverse: bool = False,
     which: bool = False,
@@ -101,7 +120,7 @@ def cummax(
 
     Parameters
     ----------
-    X, lengths, reverse, out
+    X, lengths, axis, level, reverse, out
         As those of `cumsum`.
     exclusive
         Leave the row itself out: the first row is the lowest number of the dtype, -inf of floats.
@@ -130,13 +149,15 @@ def cummax(
     >>> vl.ops.cummax([3, 1, 4, 1, 5], [3, 2], which=True)[1]
     array([0, 0, 2, 0, 1])
     """
-    return _extreme("max", X, lengths, exclusive, reverse, which, out)
+    return _extreme("max", X, lengths, axis, level, exclusive, reverse, which, out)
 
 
 def cummin(
     X: Any,
     lengths: Any = None,
     *,
+    axis: int | None = None,
+    level: int = -1,
     exclusive: bool = False,
     reverse: bool = False,
     which: bool = False,
@@ -146,7 +167,7 @@ def cummin(
 
     Parameters
     ----------
-    X, lengths, reverse, which, out
+    X, lengths, axis, level, reverse, which, out
         As those of `cummax`.
     exclusive
         Leave the row itself out: the first row is the highest number of the dtype, inf of floats.
@@ -165,18 +186,46 @@ def cummin(
     >>> vl.ops.cummin([3, 1, 4, 1, 5], [3, 2])
     array([3, 1, 1, 1, 1])
     """
-    return _extreme("min", X, lengths, exclusive, reverse, which, out)
+    return _extreme("min", X, lengths, axis, level, exclusive, reverse, which, out)
 
 
-def _extreme(op: str, X: Any, lengths: Any, exclusive: bool, reverse: bool, which: bool, out: Any) -> Any:
-    values, level = rows_and_level(X, lengths)
+def scanned(
+    op: str, X: Any, lengths: Any, axis: Any, level: int, exclusive: bool, reverse: bool, out: Any = None
+) -> Any:
+    """Each row with those before it, in the sequences of a level or along an axis.
+
+    Examples
+    --------
+    >>> scanned("sum", [3, 1, 4], [2, 1], None, -1, False, False)
+    array([3, 4, 4])
+    """
+    if axis is None:
+        values, over, _ = units_of(X, lengths, level)
+        return same_kind(X, backend_of(values).scan(op, values, over, exclusive, reverse, out))
+    if level != -1:
+        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+    values, levels = rows_and_levels(X, lengths)
+    rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
+    backend = backend_of(rows)
+    result = back(backend.scan(op, rows, over, exclusive, reverse))
+    return same_kind(X, result if out is None else backend.assign(out, result))
+
+
+def _extreme(
+    op: str,
+    X: Any,
+    lengths: Any,
+    axis: Any,
+    level: int,
+    exclusive: bool,
+    reverse: bool,
+    which: bool,
+    out: Any,
+) -> Any:
     if not which:
-        return same_kind(X, scanned(op, values, level, exclusive, reverse, out))
-    if is_tensor(values):
-        from varlen.backends.torch import scan as torch_scan
-
-        found, places = torch_scan.extreme(op, values, level, exclusive, reverse, out)
-    else:
-        found = _core.scan(op, values, level, exclusive, reverse, out)
-        places = _core.scan_which(found, level, exclusive, reverse)
+        return scanned(op, X, lengths, axis, level, exclusive, reverse, out)
+    if axis is not None:
+        raise ValueError("axis: not together with which=True")
+    values, over, _ = units_of(X, lengths, level)
+    found, places = backend_of(values).scan_extreme(op, values, over, exclusive, reverse, out)
     return same_kind(X, found), same_kind(X, places)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen import _core
-from varlen.backends.values import as_values, is_tensor
-from varlen.ops.inputs import rows_and_level, same_kind
+from varlen.backends import backend_of
+from varlen.ops.inputs import rows_and_level, rows_of, same_kind
 from varlen.ops.scan import cumsum
-from varlen.types import Ragged
 
 
 def backprop_cumsum(
-    dY: Any, lengths: Any = None, *, exclusive: bool = False, reverse: bool = False, out: Any = None
+    dY: Any,
+    lengths: Any = None,
+    *,
+    level: int = -1,
+    exclusive: bool = False,
+    reverse: bool = False,
+    out: Any = None,
 ) -> Any:
     """The gradient of `cumsum`: the running sum the other way.
 
@@ -20,7 +24,7 @@ def backprop_cumsum(
     ----------
     dY
         (total, ...), the gradient of what `cumsum` gave: an array, a tensor or a `Ragged`.
-    lengths, exclusive, reverse
+    lengths, level, exclusive, reverse
         As they were given to `cumsum`.
     out
         As that of `cumsum`.
@@ -35,11 +39,18 @@ def backprop_cumsum(
     >>> vl.ops.backprop_cumsum(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([3., 2., 4.])
     """
-    return cumsum(dY, lengths, exclusive=exclusive, reverse=not reverse, out=out)
+    return cumsum(dY, lengths, level=level, exclusive=exclusive, reverse=not reverse, out=out)
 
 
 def backprop_cumprod(
-    dY: Any, X: Any, lengths: Any = None, *, exclusive: bool = False, reverse: bool = False, out: Any = None
+    dY: Any,
+    X: Any,
+    lengths: Any = None,
+    *,
+    level: int = -1,
+    exclusive: bool = False,
+    reverse: bool = False,
+    out: Any = None,
 ) -> Any:
     """The gradient of `cumprod`. Nothing is divided, so that zeros in X are no exception.
 
@@ -49,7 +60,7 @@ def backprop_cumprod(
         (total, ...) floats, the gradient of what `cumprod` gave.
     X
         What was given to `cumprod`, of the dtype and shape of dY; an array, a tensor or a `Ragged`.
-    lengths, exclusive, reverse
+    lengths, level, exclusive, reverse
         As they were given to `cumprod`.
     out
         As that of `cumprod`.
@@ -64,16 +75,13 @@ def backprop_cumprod(
     >>> vl.ops.backprop_cumprod(np.ones(3), np.array([3.0, 0.0, 5.0]), [3])
     array([ 1., 18.,  0.])
     """
-    values, level = rows_and_level(X, lengths)
-    d = as_values(dY.values if isinstance(dY, Ragged) else dY, "dY")
-    if is_tensor(values) or is_tensor(d):
-        from varlen.backends.torch import scan as torch_scan
-
-        return same_kind(X, torch_scan.backprop_cumprod(d, values, level, exclusive, reverse, out))
-    return same_kind(X, _core.backprop_cumprod(d, values, level, exclusive, reverse, out))
+    values, over = rows_and_level(X, lengths, level=level)
+    d = rows_of(dY, "dY")
+    backend = backend_of(values, d)
+    return same_kind(X, backend.backprop_cumprod(d, values, over, exclusive, reverse, out))
 
 
-def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, out: Any = None) -> Any:
+def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
     """The gradient of `cummax` and of `cummin`: each row is the sum of dY wherever it was the extreme.
 
     Parameters
@@ -82,7 +90,7 @@ def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, out: Any = None
         (total, ...) floats, the gradient of what `cummax` gave: an array, a tensor or a `Ragged`.
     which
         What `cummax(which=True)` gave: (total, ...) integers, rows inside the sequence, or -1 for none.
-    lengths
+    lengths, level
         As they were given to `cummax`.
     out
         (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back.
@@ -103,16 +111,12 @@ def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, out: Any = None
     >>> vl.ops.backprop_cummax(np.array([1.0, 2.0, 4.0, 8.0]), [0, 0, 2, 0], [3, 1])
     array([3., 0., 4., 8.])
     """
-    d, level = rows_and_level(dY, lengths, "dY")
-    places = as_values(which.values if isinstance(which, Ragged) else which, "which")
-    if is_tensor(d):
-        from varlen.backends.torch import scan as torch_scan
-
-        return same_kind(dY, torch_scan.backprop_which(d, places, level, out))
-    return same_kind(dY, _core.backprop_scan_which(d, places, level, out))
+    d, over = rows_and_level(dY, lengths, "dY", level)
+    places = rows_of(which, "which")
+    return same_kind(dY, backend_of(d).backprop_scan_which(d, places, over, out))
 
 
-def backprop_cummin(dY: Any, which: Any, lengths: Any = None, *, out: Any = None) -> Any:
+def backprop_cummin(dY: Any, which: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
     """The gradient of `cummin`: as `backprop_cummax`, of which it is another name.
 
     Examples
@@ -120,4 +124,4 @@ def backprop_cummin(dY: Any, which: Any, lengths: Any = None, *, out: Any = None
     >>> vl.ops.backprop_cummin(np.array([1.0, 2.0, 4.0, 8.0]), [0, 0, 2, 0], [3, 1])
     array([3., 0., 4., 8.])
     """
-    return backprop_cummax(dY, which, lengths, out=out)
+    return backprop_cummax(dY, which, lengths, level=level, out=out)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen._core import RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints, as_values, is_tensor
-from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -70,7 +70,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
         result = gather(values, places, out)
     else:
         result = _core.gather_add(values, as_ints(places), out)
-    return result if ragged is None else ragged._make(result, ragged.levels)
+    return result if ragged is None else ragged._make(result, ragged._levels)
 
 
 def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) -> Array:
@@ -108,7 +108,7 @@ def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) ->
     >>> vl.ops.backprop_gather_add(np.array([1.0, 10.0]), [[0, 1], [3, 3]], 4)
     array([ 1.,  1.,  0., 20.])
     """
-    values = as_values(dY.values if isinstance(dY, Ragged) else dY, "dY")
+    values = as_values(dY._values if isinstance(dY, RaggedBase) else dY, "dY")
     places, _ = _indices(indices)
     count = as_int(rows, "rows")
     if is_tensor(values):
@@ -162,10 +162,10 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
         _core.scatter_add(table, as_ints(places), as_values(as_ints(values), "values"))
 
 
-def _indices(indices: Any) -> tuple[Any, Ragged | None]:
+def _indices(indices: Any) -> tuple[Any, RaggedBase | None]:
     """Rows of indices, and the Ragged that they came in."""
-    if isinstance(indices, Ragged):
-        return indices.values, indices
+    if isinstance(indices, RaggedBase):
+        return indices._values, indices
     return _integers(indices), None
 
 

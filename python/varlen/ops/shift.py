@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from varlen.backends.values import as_ints
-from varlen.ops.inputs import rows_and_level, same_kind
-from varlen.types.shifts import reversed_rows, rolled, shifted
+from varlen import _core
+from varlen._core import Level
+from varlen.arguments import as_ints, is_zero
+from varlen.backends import arrays, backend_of
+from varlen.levels import resolve_level
+from varlen.ops.inputs import rows_and_levels
 
 
-def reverse(X: Any, lengths: Any = None, *, out: Any = None) -> Any:
+def reverse(X: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
     """The rows of each sequence, last to first.
 
     Parameters
     ----------
     X
-        (total, ...) of any dtype of fixed width, an array or a tensor, or a `Ragged`, whose innermost level
-        is taken.
+        (total, ...) of any dtype of fixed width, an array or a tensor, or a `Ragged`.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
+    level
+        The level inside whose sequences something moves: rows where it is the innermost, which -1 stands
+        for, else whole sequences of the level below.
     out
-        (total, ...) of the dtype of X, C-contiguous, not in its memory: filled and given back.
+        (total, ...) of the dtype of X, C-contiguous, not in its memory: filled and given back. Of the
+        innermost level only.
 
     Returns
     -------
@@ -42,22 +49,22 @@ def reverse(X: Any, lengths: Any = None, *, out: Any = None) -> Any:
     >>> vl.ops.reverse([3, 1, 4, 1, 5], [3, 2])
     array([4, 1, 3, 5, 1])
     """
-    values, level = rows_and_level(X, lengths)
-    return same_kind(X, reversed_rows(values, level, out))
+    return _moved(X, lengths, level, out, lambda backend, rows, over, _: backend.reverse(rows, over, out))
 
 
-def shift(X: Any, lengths: Any = None, *, by: Any, fill: Any = 0, out: Any = None) -> Any:
+def shift(X: Any, lengths: Any = None, *, by: Any, level: int = -1, fill: Any = 0, out: Any = None) -> Any:
     """The rows of each sequence, `by` places on. What leaves the sequence is lost.
 
     Parameters
     ----------
-    X, lengths, out
+    X, lengths, level, out
         As those of `reverse`.
     by
         How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers, one
         for each sequence. It may exceed the length.
     fill
-        What is put where no row arrives: a number, or a row. One number of tensors. 0 is zero bytes.
+        What is put where no row arrives: a number, or a row. One number of tensors. 0 is zero bytes. Above
+        the innermost level an empty sequence arrives.
 
     Returns
     -------
@@ -78,16 +85,22 @@ def shift(X: Any, lengths: Any = None, *, by: Any, fill: Any = 0, out: Any = Non
     >>> vl.ops.shift([3, 1, 4, 1, 5], [3, 2], by=[-2, 0], fill=9)
     array([4, 9, 9, 1, 5])
     """
-    values, level = rows_and_level(X, lengths)
-    return same_kind(X, shifted(values, level, by, fill, out))
+    plain = is_zero(fill)
+
+    def move(backend: Any, rows: Any, over: Level, gap: int | None) -> Any:
+        if gap is not None and not plain:
+            raise ValueError(f"fill: at level {level} empty sequences arrive, not {fill!r}")
+        return backend.shift(rows, over, by, fill if gap is None else gap, out)
+
+    return _moved(X, lengths, level, out, move)
 
 
-def roll(X: Any, lengths: Any = None, *, by: Any, out: Any = None) -> Any:
+def roll(X: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
     """The rows of each sequence, `by` places on, where those that leave it come in again at its other end.
 
     Parameters
     ----------
-    X, lengths, out
+    X, lengths, level, out
         As those of `reverse`.
     by
         As that of `shift`.
@@ -110,11 +123,10 @@ def roll(X: Any, lengths: Any = None, *, by: Any, out: Any = None) -> Any:
     >>> vl.ops.roll([3, 1, 4, 1, 5], [3, 2], by=1)
     array([4, 3, 1, 5, 1])
     """
-    values, level = rows_and_level(X, lengths)
-    return same_kind(X, rolled(values, level, by, out))
+    return _moved(X, lengths, level, out, lambda backend, rows, over, _: backend.roll(rows, over, by, out))
 
 
-def backprop_reverse(dY: Any, lengths: Any = None, *, out: Any = None) -> Any:
+def backprop_reverse(dY: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
     """The gradient of `reverse`: the same.
 
     Examples
@@ -122,11 +134,10 @@ def backprop_reverse(dY: Any, lengths: Any = None, *, out: Any = None) -> Any:
     >>> vl.ops.backprop_reverse(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([2., 1., 4.])
     """
-    values, level = rows_and_level(dY, lengths, "dY")
-    return same_kind(dY, reversed_rows(values, level, out))
+    return reverse(dY, lengths, level=level, out=out)
 
 
-def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, out: Any = None) -> Any:
+def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
     """The gradient of `shift`: as many places back, zeros where no row arrives.
 
     Examples
@@ -134,11 +145,10 @@ def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, out: Any = None) ->
     >>> vl.ops.backprop_shift(np.array([1.0, 2.0, 4.0]), [2, 1], by=1)
     array([2., 0., 0.])
     """
-    values, level = rows_and_level(dY, lengths, "dY")
-    return same_kind(dY, shifted(values, level, _back(by), 0, out))
+    return shift(dY, lengths, by=_back(by), level=level, out=out)
 
 
-def backprop_roll(dY: Any, lengths: Any = None, *, by: Any, out: Any = None) -> Any:
+def backprop_roll(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
     """The gradient of `roll`: as many places back.
 
     Examples
@@ -146,8 +156,7 @@ def backprop_roll(dY: Any, lengths: Any = None, *, by: Any, out: Any = None) -> 
     >>> vl.ops.backprop_roll(np.array([1.0, 2.0, 4.0]), [3], by=1)
     array([2., 4., 1.])
     """
-    values, level = rows_and_level(dY, lengths, "dY")
-    return same_kind(dY, rolled(values, level, _back(by), out))
+    return roll(dY, lengths, by=_back(by), level=level, out=out)
 
 
 def _back(by: Any) -> Any:
@@ -158,3 +167,21 @@ def _back(by: Any) -> Any:
     if each.size == 0:
         return each.astype(np.int64)
     return -each.astype(np.int64) if each.dtype.kind in "iu" else by
+
+
+def _moved(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any]) -> Any:
+    """`move` of rows and their level, or of the numbers of sequences; there the last one is empty."""
+    values, levels = rows_and_levels(X, lengths)
+    backend = backend_of(values)
+    at = resolve_level(level, levels)
+    if at == len(levels) - 1:
+        rows = move(backend, values, levels[at], None)
+        return X._make(rows, levels) if hasattr(X, "_make") else rows
+    if out is not None:
+        raise ValueError(f"out: at level {level} whole sequences move; there is none")
+    count = levels[at].total
+    order = move(arrays, np.arange(count), levels[at], count)
+    offsets = levels[at + 1].offsets
+    inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[at + 2 :])
+    rows, picked = backend.apply_rows(values, lambda each: _core.gather(each, inner, order))
+    return X._make(rows, (*levels[: at + 1], *picked))

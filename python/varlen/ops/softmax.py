@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from varlen import _core
-from varlen._core import Level
-from varlen.backends.values import as_values, is_tensor
-from varlen.ops.inputs import rows_and_level
-from varlen.types import Ragged
-from varlen.types.softmaxes import softened
+from varlen._core import RaggedBase
+from varlen.arguments import axis_of
+from varlen.backends import backend_of
+from varlen.ops.axes import in_line
+from varlen.ops.inputs import rows_and_levels, rows_of, same_kind, units_of
 
 
-def softmax_sequences(
-    Xs: Any,
+def softmax(
+    X: Any,
     lengths: Any = None,
     *,
-    inplace: bool = False,
-    axis: int = 0,
+    axis: int | None = None,
+    level: int = -1,
     temperature: float = 1.0,
     out: Any = None,
+    inplace: bool = False,
 ) -> Any:
     """Exponentials of the rows of each sequence, as shares of their sum, column by column.
 
     Parameters
     ----------
-    Xs
-        (total, ...) numbers or bools, an array or a tensor, or a `Ragged`, whose innermost level is taken.
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a `Ragged`.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
-    inplace
-        Write into Xs, C-contiguous floats, and give it back.
     axis
-        What adds up to one. 0, the default: the rows of each sequence, for every column. Another axis of the
-        values: the numbers along it, as NumPy counts axes, each row for itself whatever the lengths.
+        In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
+        container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+    level
+        The level whose sequences, with all that nests below, add up to one; -1 is the innermost.
     temperature
-        What Xs is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+        What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
     out
         Of the result's shape and dtype, C-contiguous: filled and given back.
+    inplace
+        Write into X, C-contiguous floats, and give it back.
 
     Returns
     -------
@@ -51,85 +51,93 @@ def softmax_sequences(
         Values that are no numbers, lengths that are negative or do not add up to the rows, a temperature that
         is not above zero; with `inplace` an array that is read-only, not contiguous or not of floats.
     IndexError
-        An axis that the values do not have.
+        A level that there is not.
 
     See Also
     --------
-    log_softmax_sequences, backprop_softmax_sequences
+    log_softmax, backprop_softmax
 
     Notes
     -----
-    As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] in the place of subtracting the largest, and
-    takes `inplace` and `axis` without heed: what it gives is that of axis 0. NaN and +inf make their column
-    of the sequence NaN, and so does nothing but -inf; beside other numbers -inf gives 0. Float16 and bfloat16
+    As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] in place of subtracting the largest. NaN and
+    +inf make their column of the sequence NaN, and so does nothing but -inf; beside other numbers -inf gives
+    0. Float16 and bfloat16
     are computed in float32. A sequence gives the same bits alone, in a batch and with any number of threads.
 
     Examples
     --------
-    >>> vl.ops.softmax_sequences(np.array([0.0, 0.0, 3.0]), [2, 1])
+    >>> vl.ops.softmax(np.array([0.0, 0.0, 3.0]), [2, 1])
     array([0.5, 0.5, 1. ])
-    >>> vl.ops.softmax_sequences(np.array([[0.0, 0.0], [1.0, 1.0]]), [1, 1], axis=-1)
+    >>> vl.ops.softmax(np.array([[0.0, 0.0], [1.0, 1.0]]), [1, 1], axis=-1)
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    return _softmax(Xs, lengths, False, inplace, axis, temperature, out)
+    return _softmax(X, lengths, False, axis, level, temperature, out, inplace)
 
 
-def log_softmax_sequences(
-    Xs: Any,
+def log_softmax(
+    X: Any,
     lengths: Any = None,
     *,
-    inplace: bool = False,
-    axis: int = 0,
+    axis: int | None = None,
+    level: int = -1,
     temperature: float = 1.0,
     out: Any = None,
+    inplace: bool = False,
 ) -> Any:
-    """The logarithm of `softmax_sequences`, without its rounding: no share is too small for it.
+    """The logarithm of `softmax`, without its rounding: no share is too small for it.
 
     Parameters
     ----------
-    Xs, lengths, inplace, axis, temperature, out
-        As those of `softmax_sequences`.
+    X, lengths, axis, level, temperature, out, inplace
+        As those of `softmax`.
 
     Returns
     -------
-    (total, ...): dtypes as those of `softmax_sequences`.
+    (total, ...): dtypes as those of `softmax`.
 
     Raises
     ------
     TypeError, ValueError, IndexError
-        As those of `softmax_sequences`.
+        As those of `softmax`.
 
     Examples
     --------
-    >>> vl.ops.log_softmax_sequences(np.array([0.0, 1000.0, 3.0]), [2, 1])
+    >>> vl.ops.log_softmax(np.array([0.0, 1000.0, 3.0]), [2, 1])
     array([-1000.,     0.,     0.])
     """
-    return _softmax(Xs, lengths, True, inplace, axis, temperature, out)
+    return _softmax(X, lengths, True, axis, level, temperature, out, inplace)
 
 
-def backprop_softmax_sequences(
-    dY: Any, Y: Any, lengths: Any = None, *, axis: int = 0, temperature: float = 1.0, out: Any = None
+def backprop_softmax(
+    dY: Any,
+    Y: Any,
+    lengths: Any = None,
+    *,
+    axis: int | None = None,
+    level: int = -1,
+    temperature: float = 1.0,
+    out: Any = None,
 ) -> Any:
-    """The gradient of `softmax_sequences`: Y dY - Y sum(Y dY), over the temperature.
+    """The gradient of `softmax`: Y dY - Y sum(Y dY), over the temperature.
 
     Parameters
     ----------
     dY
-        (total, ...) floats, an array or a tensor, or a `Ragged`, whose innermost level is taken.
+        (total, ...) floats, an array or a tensor, or a `Ragged`.
     Y
-        What `softmax_sequences` gave, of the shape and dtype of dY.
+        What `softmax` gave, of the shape and dtype of dY.
     lengths
         (n,) integers, or a `Level`; none where dY is a Ragged.
-    axis, temperature
-        As they were given to `softmax_sequences`.
+    axis, level, temperature
+        As they were given to `softmax`.
     out
         Of the shape and dtype of dY, C-contiguous: filled and given back.
 
     Raises
     ------
     TypeError, ValueError
-        Other numbers than floats, shapes or dtypes that differ, and what `softmax_sequences` refuses.
+        Other numbers than floats, shapes or dtypes that differ, and what `softmax` refuses.
 
     Notes
     -----
@@ -137,102 +145,91 @@ def backprop_softmax_sequences(
 
     Examples
     --------
-    >>> vl.ops.backprop_softmax_sequences(np.array([1.0, 0.0, 1.0]), np.array([0.5, 0.5, 1.0]), [2, 1])
+    >>> vl.ops.backprop_softmax(np.array([1.0, 0.0, 1.0]), np.array([0.5, 0.5, 1.0]), [2, 1])
     array([ 0.25, -0.25,  0.  ])
     """
-    return _back(dY, Y, lengths, False, axis, temperature, out)
+    return _back(dY, Y, lengths, False, axis, level, temperature, out)
 
 
-def backprop_log_softmax_sequences(
-    dY: Any, Y: Any, lengths: Any = None, *, axis: int = 0, temperature: float = 1.0, out: Any = None
+def backprop_log_softmax(
+    dY: Any,
+    Y: Any,
+    lengths: Any = None,
+    *,
+    axis: int | None = None,
+    level: int = -1,
+    temperature: float = 1.0,
+    out: Any = None,
 ) -> Any:
-    """The gradient of `log_softmax_sequences`: dY - exp(Y) sum(dY), over the temperature.
+    """The gradient of `log_softmax`: dY - exp(Y) sum(dY), over the temperature.
 
     Parameters
     ----------
-    dY, Y, lengths, axis, temperature, out
-        As those of `backprop_softmax_sequences`, Y being what `log_softmax_sequences` gave.
+    dY, Y, lengths, axis, level, temperature, out
+        As those of `backprop_softmax`, Y being what `log_softmax` gave.
 
     Raises
     ------
     TypeError, ValueError
-        As those of `backprop_softmax_sequences`.
+        As those of `backprop_softmax`.
 
     Examples
     --------
-    >>> Y = vl.ops.log_softmax_sequences(np.zeros(2), [2])
-    >>> vl.ops.backprop_log_softmax_sequences(np.array([1.0, 0.0]), Y, [2])
+    >>> Y = vl.ops.log_softmax(np.zeros(2), [2])
+    >>> vl.ops.backprop_log_softmax(np.array([1.0, 0.0]), Y, [2])
     array([ 0.5, -0.5])
     """
-    return _back(dY, Y, lengths, True, axis, temperature, out)
+    return _back(dY, Y, lengths, True, axis, level, temperature, out)
 
 
-def _softmax(X: Any, lengths: Any, log: bool, inplace: bool, axis: int, temperature: float, out: Any) -> Any:
-    values, level = rows_and_level(X, lengths, "Xs")
+def _softmax(
+    X: Any,
+    lengths: Any,
+    log: bool,
+    axis: int | None,
+    level: int,
+    temperature: float,
+    out: Any,
+    inplace: bool,
+) -> Any:
     if inplace:
         if out is not None:
-            raise TypeError("out: there is none where Xs is written in place")
-        values = _contiguous(X.values if isinstance(X, Ragged) else X, "Xs")
-    elif out is not None:
-        out = _contiguous(out, "out")
-    shape = values.shape
-    rows, cut = _along(values, level, axis)
-    into = out
-    if rows is not values and out is not None and out.shape == shape:
-        into = out.reshape(rows.shape)
-    result = softened(rows, cut, log, temperature, into, inplace)
-    if inplace:
-        return X
-    return _as_given(X, result.reshape(shape) if out is None else out)
-
-
-def _back(dY: Any, Y: Any, lengths: Any, log: bool, axis: int, temperature: float, out: Any) -> Any:
-    values, level = rows_and_level(dY, lengths, "dY")
-    given = as_values(Y.values if isinstance(Y, Ragged) else Y, "Y")
-    if given.shape != values.shape:
-        raise ValueError(f"Y: expected the shape of dY, {tuple(values.shape)}, got {tuple(given.shape)}")
-    shape = values.shape
-    rows, cut = _along(values, level, axis)
-    into = out
-    if rows is not values:
-        given = given.reshape(rows.shape)
-        if out is not None and _contiguous(out, "out").shape == shape:
-            into = out.reshape(rows.shape)
-    if is_tensor(rows):
-        from varlen.backends.torch.softmax import backprop_softmax
-
-        result = backprop_softmax(rows, given, cut, log, temperature, into)
+            raise TypeError("out: there is none where X is written in place")
+        if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):
+            raise TypeError(f"X: expected an array to write in place, got {type(X).__name__}")
+        if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):
+            raise ValueError("X: is not C-contiguous, and cannot be written in place")
+    if axis is None:
+        values, over, _ = units_of(X, lengths, level)
+        result = backend_of(values).softmax(values, over, log, temperature, out, inplace)
     else:
-        result = _core.backprop_softmax(rows, given, cut, log, temperature, into)
-    return _as_given(dY, result.reshape(shape) if out is None else out)
+        if inplace:
+            out = rows_of(X, "X")
+        values, over, back = _along(X, lengths, axis, level)
+        result = back(backend_of(values).softmax(values, over, log, temperature))
+        result = result if out is None else backend_of(result).assign(out, result)
+    return X if inplace else same_kind(X, result)
 
 
-def _as_given(X: Any, result: Any) -> Any:
-    return X._make(result, X.levels) if isinstance(X, Ragged) else result
-
-
-def _along(values: Any, level: Level, axis: int) -> tuple[Any, Level]:
-    """Rows and the level whose sequences are what stands along an axis."""
-    depth = len(values.shape)
-    if not -depth <= axis < depth:
-        raise IndexError(f"axis: {axis} is out of range for {depth} axes")
-    at = axis % depth
-    if at == 0:
-        return values, level
-    shape = tuple(values.shape)
-    before = int(np.prod(shape[:at]))
-    rows = values.reshape(before * shape[at], *shape[at + 1 :])
-    return rows, Level.from_lengths(np.full(before, shape[at]))
-
-
-def _contiguous(array: Any, argument: str) -> Any:
-    """An array or tensor that a view of other shape can be written through."""
-    if is_tensor(array):
-        whole = array.is_contiguous()
-    elif isinstance(array, np.ndarray):
-        whole = array.flags.c_contiguous
+def _back(
+    dY: Any, Y: Any, lengths: Any, log: bool, axis: int | None, level: int, temperature: float, out: Any
+) -> Any:
+    given, made = rows_of(dY, "dY"), rows_of(Y, "Y")
+    if made.shape != given.shape:
+        raise ValueError(f"Y: expected the shape of dY, {tuple(given.shape)}, got {tuple(made.shape)}")
+    if axis is None:
+        rows, over, _ = units_of(dY, lengths, level, "dY")
+        result = backend_of(rows).backprop_softmax(rows, made, over, log, temperature, out)
     else:
-        raise TypeError(f"{argument}: expected an array, got {type(array).__name__}")
-    if not whole:
-        raise ValueError(f"{argument}: is not C-contiguous")
-    return array
+        rows, over, back = _along(dY, lengths, axis, level, "dY")
+        made = _along(same_kind(dY, made), lengths, axis, level, "Y")[0]
+        result = back(backend_of(rows).backprop_softmax(rows, made, over, log, temperature))
+        result = result if out is None else backend_of(result).assign(out, result)
+    return same_kind(dY, result)
+
+
+def _along(X: Any, lengths: Any, axis: int, level: int, argument: str = "X") -> Any:
+    if level != -1:
+        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+    values, levels = rows_and_levels(X, lengths, argument)
+    return in_line(values, levels, axis_of(axis, len(levels) + values.ndim))

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
-from varlen._core import Level
-from varlen.backends.values import as_values, is_tensor
+from varlen._core import Level, RaggedBase
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 from varlen.ops.inputs import as_level, rows_and_level
-from varlen.types import Ragged
-from varlen.types.ordering import distinct, ordered, ranked
+from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,8 +65,8 @@ def sort(
            [2, 7]])
     """
     values, level = rows_and_level(X, lengths)
-    result = ordered(values, level, bool(descending), out=out)[0]
-    return X._make(result, X.levels) if isinstance(X, Ragged) else result
+    result = backend_of(values).sort(values, level, bool(descending), out=out)[0]
+    return X._make(result, X._levels) if isinstance(X, RaggedBase) else result
 
 
 def argsort(X: Any, lengths: ArrayLike | Level | None = None, *, descending: bool = False) -> Any:
@@ -93,8 +92,8 @@ def argsort(X: Any, lengths: ArrayLike | Level | None = None, *, descending: boo
     array([1, 0, 2, 0, 1])
     """
     values, level = rows_and_level(X, lengths)
-    result = ordered(values, level, bool(descending), None, False, True)[1]
-    return X._make(result, X.levels) if isinstance(X, Ragged) else result
+    result = backend_of(values).sort(values, level, bool(descending), None, False, True)[1]
+    return X._make(result, X._levels) if isinstance(X, RaggedBase) else result
 
 
 def topk(
@@ -151,8 +150,9 @@ def topk(
            [ 5, -9]])
     """
     values, level = rows_and_level(X, lengths)
-    of = X if isinstance(X, Ragged) else Ragged._make(values, (level,))
-    return of.topk(k, largest=largest, dense=dense, fill=fill)
+    of: Any = X if isinstance(X, RaggedBase) else new_ragged(values, (level,))
+    found: tuple[Any, Any] = of.topk(k, largest=largest, dense=dense, fill=fill)
+    return found
 
 
 def unique(
@@ -192,16 +192,17 @@ def unique(
     >>> vl.ops.unique([3, 1, 3, 5], [3, 1], inverse=True)[1]
     array([1, 0, 1, 0])
     """
-    if isinstance(X, Ragged):
+    if isinstance(X, RaggedBase):
         rows_and_level(X, lengths)
-        return X.unique(inverse=inverse, counts=counts)
+        of: Any = X
+        return of.unique(inverse=inverse, counts=counts)
     values, level = rows_and_level(X, lengths)
-    found, which, often, kept = distinct(values, level, bool(inverse), bool(counts))
-    result = Ragged._make(found, (kept,))
+    found, which, often, kept = backend_of(values).unique(values, level, bool(inverse), bool(counts))
+    result = new_ragged(found, (kept,))
     if not (inverse or counts):
         return result
     rest = (which,) if inverse else ()
-    return (result, *rest, Ragged._make(often, (kept,))) if counts else (result, *rest)
+    return (result, *rest, new_ragged(often, (kept,))) if counts else (result, *rest)
 
 
 def rank(
@@ -244,8 +245,8 @@ def rank(
     array([2.5, 1. , 2.5, 1. ])
     """
     values, level = rows_and_level(X, lengths)
-    result = ranked(values, level, method, bool(descending))
-    return X._make(result, X.levels) if isinstance(X, Ragged) else result
+    result = backend_of(values).rank(values, level, method, bool(descending))
+    return X._make(result, X._levels) if isinstance(X, RaggedBase) else result
 
 
 def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None, *, out: Any = None) -> Any:
@@ -281,7 +282,7 @@ def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None,
     """
     rows, level = rows_and_level(dY, lengths, "dY")
     result = _back(rows, level, level, which, out)
-    return dY._make(result, dY.levels) if isinstance(dY, Ragged) else result
+    return dY._make(result, dY._levels) if isinstance(dY, RaggedBase) else result
 
 
 def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any = None) -> Any:
@@ -318,9 +319,9 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
     array([2., 0., 1.])
     """
     level = as_level(lengths)
-    if isinstance(dY, Ragged):
-        result = _back(dY.values, level, dY.levels[-1], which, out)
-        return dY._make(result, (*dY.levels[:-1], level))
+    if isinstance(dY, RaggedBase):
+        result = _back(dY._values, level, dY._levels[-1], which, out)
+        return dY._make(result, (*dY._levels[:-1], level))
     rows = as_values(dY, "dY")
     places = as_values(which, "which")
     if rows.ndim < 2 or rows.shape != places.shape:
@@ -334,9 +335,5 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
 
 
 def _back(rows: Any, level: Level, kept: Level, which: Any, out: Any) -> Any:
-    places = which.values if isinstance(which, Ragged) else as_values(which, "which")
-    if is_tensor(rows):
-        from varlen.backends.torch.sort import unsort
-
-        return unsort(rows, level, kept, places, out)
-    return _core.unsort(rows, level, kept, places, out)
+    places = which._values if isinstance(which, RaggedBase) else as_values(which, "which")
+    return backend_of(rows).unsort(rows, level, kept, places, out)

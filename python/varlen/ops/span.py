@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.backends.values import as_ints, as_values, is_tensor
-from varlen.levels import Levels, difference, same
+from varlen.levels import Levels, describe_difference, same_levels
 from varlen.ops.inputs import as_level, rows_and_sequences
-from varlen.types import Ragged
+from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from varlen.types import Ragged
 
 
 def spans(
@@ -81,7 +83,7 @@ def spans(
         values = take_rows(rows, which)
     else:
         values, inner = _core.spans(rows, level, groups, pairs, max_bytes)
-    return Ragged._make(values, (*_above(X), groups, inner))
+    return new_ragged(values, (*_above(X), groups, inner))
 
 
 def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: ArrayLike | None = None) -> Any:
@@ -179,7 +181,7 @@ def align(
         values = take_rows(rows, which)
     else:
         values = _core.take_rows(rows, which, max_bytes)
-    return Ragged._make(values, (*_above(X), *alignment.levels))
+    return new_ragged(values, (*_above(X), *alignment._levels))
 
 
 def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> Any:
@@ -210,7 +212,7 @@ def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> An
     array([ 1., 32.,  0.])
     """
     level = as_level(lengths)
-    return _added(dY, _aligned(alignment, level), alignment.levels, level)
+    return _added(dY, _aligned(alignment, level), alignment._levels, level)
 
 
 def insert_rows(
@@ -276,7 +278,7 @@ def insert_rows(
     values, level = rows_and_sequences(X, lengths)
     places, groups = _named(at, level, row_ids, "at", ())
     before, grown = _core.place_rows(level, groups, places, True)
-    given = rows.values if isinstance(rows, Ragged) else rows
+    given = rows._values if isinstance(rows, RaggedBase) else rows
     if is_tensor(values):
         from varlen.backends.torch.span import insert_rows as insert
 
@@ -285,7 +287,7 @@ def insert_rows(
         if given is not None and not isinstance(given, np.ndarray):
             given = np.asarray(as_ints(given), values.dtype)
         result = _core.insert_rows(values, before, given, max_bytes)
-    return Ragged._make(result, (*_above(X), grown))
+    return new_ragged(result, (*_above(X), grown))
 
 
 def backprop_insert_rows(
@@ -326,22 +328,22 @@ def backprop_insert_rows(
         kept, taken = remove(rows, before)
     else:
         kept, taken = _core.remove_rows(rows, before)
-    return (dY._make(kept, (*dY.levels[:-1], level)) if isinstance(dY, Ragged) else kept), taken
+    return (dY._make(kept, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else kept), taken
 
 
 def _above(X: Any) -> Levels:
     """The levels over the sequences that are taken."""
-    return X.levels[:-1] if isinstance(X, Ragged) else ()
+    return X._levels[:-1] if isinstance(X, RaggedBase) else ()
 
 
 def _named(
     at: Any, level: Level, row_ids: Any, argument: str, trailing: tuple[int, ...]
 ) -> tuple[NDArray[Any], Level]:
     """What was named, laid end to end, and which of it belongs to each sequence."""
-    if isinstance(at, Ragged):
+    if isinstance(at, RaggedBase):
         if row_ids is not None:
             raise TypeError(f"row_ids: {argument} is a Ragged, which has its own")
-        numbers, groups = as_ints(at.values), at.levels[-1]
+        numbers, groups = as_ints(at._values), at._levels[-1]
     else:
         numbers = as_values(as_ints(at), argument)
         if not np.size(numbers) and not isinstance(at, np.ndarray):
@@ -362,25 +364,27 @@ def _named(
 
 def _aligned(alignment: Any, level: Level) -> NDArray[np.int64]:
     """The numbers of an alignment as rows of the values."""
-    if not isinstance(alignment, Ragged):
+    if not isinstance(alignment, RaggedBase):
         raise TypeError(f"alignment: expected a Ragged, got {type(alignment).__name__}")
     if len(level) == 1:
-        groups = Level.from_lengths(np.array([alignment.total]))
+        groups = Level.from_lengths(np.array([alignment._levels[-1].total]))
     else:
-        offsets = alignment.offsets
-        for inner in alignment.levels[1:]:
+        offsets = alignment._levels[0].offsets
+        for inner in alignment._levels[1:]:
             offsets = inner.offsets[offsets]
-        groups = alignment.levels[0] if len(alignment.levels) == 1 else Level.from_offsets(offsets)
-    rows: NDArray[np.int64] = _core.place_rows(level, groups, as_ints(alignment.values))
+        groups = alignment._levels[0] if len(alignment._levels) == 1 else Level.from_offsets(offsets)
+    rows: NDArray[np.int64] = _core.place_rows(level, groups, as_ints(alignment._values))
     return rows
 
 
 def _rows_of(dY: Any, levels: Levels) -> Any:
     """The rows of a gradient, which has to have these levels innermost."""
-    if isinstance(dY, Ragged):
-        if not same(dY.levels[-len(levels) :], levels):
-            raise ValueError(f"dY: nests otherwise: {difference(dY.levels[-len(levels) :], levels)}")
-        return dY.values
+    if isinstance(dY, RaggedBase):
+        if not same_levels(dY._levels[-len(levels) :], levels):
+            raise ValueError(
+                f"dY: nests otherwise: {describe_difference(dY._levels[-len(levels) :], levels)}"
+            )
+        return dY._values
     rows = as_values(dY, "dY")
     if len(rows) != levels[-1].total:
         raise ValueError(f"dY: has {len(rows)} rows, expected {levels[-1].total}")
@@ -396,4 +400,4 @@ def _added(dY: Any, which: NDArray[np.int64], levels: Levels, level: Level) -> A
         dX = back(rows, which[:, None], level.total)
     else:
         dX = _core.backprop_gather_add(rows, which[:, None], level.total)
-    return dY._make(dX, (*dY.levels[: -len(levels)], level)) if isinstance(dY, Ragged) else dX
+    return dY._make(dX, (*dY._levels[: -len(levels)], level)) if isinstance(dY, RaggedBase) else dX

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import as_values, is_tensor
 from varlen.ops.inputs import as_level
-from varlen.types import Ragged
+from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from varlen.types import Ragged
+
 
 def _rows(X: Any, argument: str) -> tuple[Any, Any]:
     """The rows of an array, a tensor or a Ragged, and what works on them."""
-    rows = as_values(X.values if isinstance(X, Ragged) else X, argument)
+    rows = as_values(X._values if isinstance(X, RaggedBase) else X, argument)
     if not is_tensor(rows):
         return rows, _core
     from varlen.backends.torch import window as torch_window
@@ -29,10 +31,10 @@ def _rows(X: Any, argument: str) -> tuple[Any, Any]:
 
 def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
     """The sequences of X: its own, those of lengths, or one."""
-    if isinstance(X, Ragged):
+    if isinstance(X, RaggedBase):
         if lengths is not None:
             raise TypeError("lengths: X is a Ragged, which has its own")
-        return X.levels[-1]
+        return X._levels[-1]
     return Level.from_lengths(np.array([len(rows)])) if lengths is None else as_level(lengths)
 
 
@@ -119,7 +121,7 @@ def seq2col(
     rows, kernels = _rows(X, "X")
     level = _level_of(X, rows, lengths)
     result, kept = kernels.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
-    return X._make(result, (*X.levels[:-1], kept)) if isinstance(X, Ragged) else result
+    return X._make(result, (*X._levels[:-1], kept)) if isinstance(X, RaggedBase) else result
 
 
 def backprop_seq2col(
@@ -182,9 +184,9 @@ def backprop_seq2col(
     if lengths is None and as_int(stride, "stride", 1) > 1:
         raise TypeError("lengths: with a stride those of X are needed")
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
-    kept = dY.levels[-1] if isinstance(dY, Ragged) else None
+    kept = dY._levels[-1] if isinstance(dY, RaggedBase) else None
     dX = kernels.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
-    return dY._make(dX, (*dY.levels[:-1], level)) if isinstance(dY, Ragged) else dX
+    return dY._make(dX, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else dX
 
 
 def windows(
@@ -342,8 +344,8 @@ def _windows(
     rows, kernels = _rows(X, argument)
     level = _level_of(X, rows, lengths)
     values, outer, inner = kernels.windows(rows, level, size, step, drop_last, max_bytes, shared)
-    above = X.levels[:-1] if isinstance(X, Ragged) else ()
-    return Ragged._make(values, (*above, outer, inner))
+    above = X._levels[:-1] if isinstance(X, RaggedBase) else ()
+    return new_ragged(values, (*above, outer, inner))
 
 
 def _merge(
@@ -358,9 +360,9 @@ def _merge(
 ) -> Any:
     rows, kernels = _rows(Y, argument)
     level = as_level(lengths)
-    if not isinstance(Y, Ragged):
+    if not isinstance(Y, RaggedBase):
         return kernels.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
-    if len(Y.levels) < 2:
+    if len(Y._levels) < 2:
         raise ValueError(f"{argument}: expected two levels, windows and their rows, got one")
-    result = kernels.merge_windows(rows, Y.levels[-2:], level, size, step, drop_last, mean, max_bytes)
-    return Y._make(result, (*Y.levels[:-2], level))
+    result = kernels.merge_windows(rows, Y._levels[-2:], level, size, step, drop_last, mean, max_bytes)
+    return Y._make(result, (*Y._levels[:-2], level))

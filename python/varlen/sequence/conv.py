@@ -10,6 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int
+from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, like
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
@@ -28,7 +29,6 @@ from varlen.sequence.numeric import (
     widened,
 )
 from varlen.types import Ragged
-from varlen.types.shifts import shifted
 
 _FARTHEST = 2**31  # rows from a row to its window
 
@@ -161,7 +161,7 @@ def backprop_sequence_conv(
     first, left, right = window.around
     d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.over)
     if first:
-        d_rows = shifted(d_rows, window.over, first)
+        d_rows = backend_of(d_rows).shift(d_rows, window.over, first)
     d_rows = gradient_as(of_pairs(d_rows) if paired else d_rows, rows, d, filter)
     d_padding = None
     if padding_data is not None:
@@ -258,7 +258,7 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
 def _laid_out(rows: Any, window: _Window, padding: Any) -> Any:
     first, left, right = window.around
     if first:
-        rows = shifted(rows, window.over, -first)
+        rows = backend_of(rows).shift(rows, window.over, -first)
     kernels: Any = _core
     if is_tensor(rows):
         from varlen.backends.torch import window as kernels

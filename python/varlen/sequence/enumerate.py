@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int
+from varlen.arguments import as_int, is_zero
 from varlen.backends.values import is_tensor, like, memory_of
 from varlen.levels import resolve_level
 from varlen.ops.window import backprop_seq2col
@@ -24,7 +24,6 @@ from varlen.sequence.inputs import (
     sequences,
 )
 from varlen.types import Ragged
-from varlen.types.shifts import is_zero
 
 
 def sequence_enumerate(

@@ -10,11 +10,11 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import fits_memory
-from varlen.backends.values import as_values, is_tensor, spread
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, broadcast_rows, is_tensor
 from varlen.levels import flatten_levels, reindex, resolve_level
 from varlen.sequence.inputs import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
-from varlen.types.reductions import reduced
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -75,7 +75,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
         rows = as_values(x, "x")
         _fitting(times, len(rows), "rows")
         _check_room(times.total, rows)
-        return spread(rows, times)
+        return broadcast_rows(rows, times)
     at = resolve_level(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     _check_room(times.total, x.values)
@@ -119,7 +119,7 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
         rows = as_values(x, "x")
         _fitting(times, len(rows), "rows")
         d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
-        return in_parts(d, lambda each: reduced("sum", each, times, 0))
+        return in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0))
     at = resolve_level(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
@@ -174,7 +174,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
     _fitting(over, len(rows), "rows")
     _check_room(over.total, rows)
-    return Ragged._make(spread(rows, over), levels)
+    return Ragged._make(broadcast_rows(rows, over), levels)
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
@@ -198,7 +198,9 @@ def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
     array([3., 0., 4.])
     """
     over, levels = _as_over(y, level)
-    return in_parts(gradient_rows(dY, over.total, levels), lambda each: reduced("sum", each, over, 0))
+    return in_parts(
+        gradient_rows(dY, over.total, levels), lambda each: backend_of(each).reduce("sum", each, over, 0)
+    )
 
 
 def _times(y: Any, ref_level: int) -> Level:

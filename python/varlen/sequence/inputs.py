@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import LARGEST, unmasked
+from varlen.arguments import LARGEST, is_zero, unmasked
 from varlen.backends.values import as_values, is_tensor
-from varlen.levels import difference, same
+from varlen.levels import describe_difference, same_levels
 from varlen.types import Ragged
-from varlen.types.shifts import is_zero
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,8 +72,8 @@ def gradient_rows(
     array([0.5, 1.5])
     """
     if isinstance(dY, Ragged):
-        if not same(dY.levels, levels):
-            raise ValueError(f"{argument}: nests otherwise: {difference(dY.levels, levels)}")
+        if not same_levels(dY.levels, levels):
+            raise ValueError(f"{argument}: nests otherwise: {describe_difference(dY.levels, levels)}")
         rows = dY.values
     else:
         rows = as_values(dY, argument)

@@ -11,7 +11,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_int, as_list, fits_memory
 from varlen.backends.values import as_values, is_tensor
-from varlen.levels import check, difference, each_level, nested_levels, same
+from varlen.levels import check_levels, describe_difference, each_level, nested_levels, same_levels
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
     if isinstance(data, (list, tuple)):
         levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
         if not data:
-            check(0, levels, name)
+            check_levels(0, levels, name)
             return Ragged(Ragged.from_list([[]]).values[:, None], levels=levels)
         lists = Ragged.from_list(data)
-        if not same(lists.levels, levels):
-            raise ValueError(f"{name}: data nests otherwise: {difference(lists.levels, levels)}")
+        if not same_levels(lists.levels, levels):
+            raise ValueError(f"{name}: data nests otherwise: {describe_difference(lists.levels, levels)}")
         values = lists.values
         return Ragged(values[:, None] if values.ndim == 1 else values, levels=levels)
     if isinstance(data, Ragged):
@@ -59,7 +59,7 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
     elif not (isinstance(data, np.ndarray) or is_tensor(data)):
         raise TypeError(f"data: expected an array, lists or a Ragged, got {type(data).__name__}")
     levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
-    check(len(as_values(data, "data")), levels, name)
+    check_levels(len(as_values(data, "data")), levels, name)
     return Ragged(data, levels=levels)
 
 
@@ -103,7 +103,7 @@ def create_random_int_lodtensor(
     if most < least:
         raise ValueError(f"high: expected at least low, which is {least}, got {most}")
     rows = levels[-1].total
-    check(rows, levels, "recursive_seq_lens")
+    check_levels(rows, levels, "recursive_seq_lens")
     fits_memory(rows * math.prod(shape), "base_shape")
     values = np.random.default_rng(seed).integers(least, most, (rows, *shape), np.int64, endpoint=True)
     return Ragged(values, levels=levels)
@@ -137,7 +137,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
     """
     values = _rows(x)
     if isinstance(y, Ragged):
-        check(len(values), y.levels, "y")
+        check_levels(len(values), y.levels, "y")
         return y._make(values, y.levels)
     if y is None and target_lod is None:
         raise ValueError("y, target_lod: give one of them, the levels that the rows get")
@@ -195,7 +195,7 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
     for make in (Level.from_lengths, Level.from_offsets):
         try:
             levels = each_level(_flat(given), make, argument)
-            check(rows, levels, argument)
+            check_levels(rows, levels, argument)
         except ValueError as error:
             reasons.append(str(error).partition(": ")[2])
         else:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Level
+from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
 from varlen.sequence.inputs import gradient_rows
 from varlen.sequence.numeric import alike, as_of, conjugate, gradient_as, numbers, widened
 from varlen.types import Ragged
-from varlen.types.shifts import shifted
 
 
 def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
@@ -58,7 +58,7 @@ def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
     rows, taps = widened(numbers(values, "input", True)), widened(filter)
     result = rows * taps[0]
     for k in range(1, len(taps)):
-        result = result + shifted(rows, over, -k) * taps[k]
+        result = result + backend_of(rows).shift(rows, over, -k) * taps[k]
     result = as_of(result, values, filter)
     return r._make(result, r.levels) if shape is None else result.reshape(shape)
 
@@ -93,8 +93,8 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     rows, d, weights = widened(values), widened(given), conjugate(widened(filter))
     dX, taps = d * weights[0], [(conjugate(rows) * d).sum(0)]
     for k in range(1, len(weights)):
-        dX = dX + shifted(d, over, k) * weights[k]
-        taps.append((conjugate(shifted(rows, over, -k)) * d).sum(0))
+        dX = dX + backend_of(d).shift(d, over, k) * weights[k]
+        taps.append((conjugate(backend_of(rows).shift(rows, over, -k)) * d).sum(0))
     dX = gradient_as(dX, values, given, filter)
     if is_tensor(d):
         import torch

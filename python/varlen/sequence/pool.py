@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level
 from varlen.arguments import unmasked
+from varlen.backends import backend_of
 from varlen.backends.values import as_ints, is_tensor, like
 from varlen.sequence.inputs import fill_for, gradient_rows, of_pad_value, sequences
 from varlen.sequence.numeric import floats, numbers
-from varlen.types.reductions import end, extreme, reduced
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
@@ -84,12 +83,14 @@ def sequence_pool(
     unmasked(pad_value, "pad_value")
     try:
         if with_index:
-            result, which = extreme("max", values, over, pad_value)
+            result, which = backend_of(values).reduce_extreme("max", values, over, pad_value)
             return r._under(result, above), r._under(_rows(which, over), above)
         if kind in _ENDS:
-            result = end(values, over, kind == "last", fill_for(values, pad_value))
+            result = backend_of(values).reduce_end(values, over, kind == "last", fill_for(values, pad_value))
         else:
-            result = reduced("mean" if kind in ("average", "sqrt") else kind, values, over, pad_value)
+            result = backend_of(values).reduce(
+                "mean" if kind in ("average", "sqrt") else kind, values, over, pad_value
+            )
     except ValueError as error:
         raise of_pad_value(error) from None
     return r._under(_times_root(result, over, 1) if kind == "sqrt" else result, above)
@@ -151,19 +152,17 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     d = numbers(gradient_rows(dY, len(over), above, inner=tuple(values.shape[1:])), "dY", True)
     if kind in ("average", "sqrt"):
         floats(d, "dY")
-    on = _on_tensors() if is_tensor(d) else _core
+    on = backend_of(d)
     if kind == "max":
-        which = extreme("max", values, over, 0)[1]
+        which = backend_of(values).reduce_extreme("max", values, over, 0)[1]
         which = which if is_tensor(d) else as_ints(which)
         result = on.expand_which(d, over, which) if over.total else _none(d)
     elif kind in _ENDS:
         full = np.flatnonzero(over.lengths)
         kept = Level.from_bounds(over.offsets[1:][full])
         result = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")
-    elif kind == "average" and is_tensor(d):
-        result = on.expand(d, over, "mean")
     elif kind == "average":
-        result = _core.expand(_core.divided_by_lengths(d, over), over)
+        result = on.expand_mean(d, over)
     else:
         result = on.expand(_times_root(d, over, -1) if kind == "sqrt" else d, over)
     return r._make(result, r.levels)
@@ -196,12 +195,6 @@ def _kind(pool_type: Any) -> str:
     if kind not in _TYPES:
         raise ValueError(f"pool_type: expected one of {', '.join(_TYPES)}, got {pool_type!r}")
     return kind
-
-
-def _on_tensors() -> Any:
-    from varlen.backends.torch import reduce as torch_reduce
-
-    return torch_reduce
 
 
 def _none(d: Any) -> Any:

@@ -44,7 +44,7 @@ def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Rag
     >>> vl.sequence_reverse(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), level=0).to_list()
     [[[3], [1, 2]], [[4]]]
     """
-    return sequences(x).reverse(level)
+    return sequences(x).reverse(level=level)
 
 
 def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged:
@@ -55,4 +55,4 @@ def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged:
     >>> vl.sequence.backprop_sequence_reverse(vl.Ragged([0.5, 1.0], [2])).values
     array([1. , 0.5])
     """
-    return sequences(dY, "dY").reverse(level)
+    return sequences(dY, "dY").reverse(level=level)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen.backends.values import as_values, is_tensor
-from varlen.levels import same
+from varlen.levels import same_levels
 from varlen.sequence.inputs import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, packed_of
 from varlen.sequence.states import as_many, each_state
@@ -264,7 +264,7 @@ def _packed(inputs: Any, level: int, order: Any) -> Packed:
 def _rows(state: Any, table: RankTable, argument: str) -> Any:
     """A row for each sequence, from an array or a Ragged under the levels above."""
     nests = isinstance(state, Ragged)
-    if nests and not same(state.levels, table.outer):
+    if nests and not same_levels(state.levels, table.outer):
         raise ValueError(f"{argument}: a Ragged that does not nest as the levels above the sequences")
     rows = state.values if nests else as_values(state, argument)
     if len(rows) != len(table):

@@ -9,7 +9,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends.values import apply_rows, as_values
-from varlen.levels import counted_before, difference, reindex, resolve_level, same
+from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
 from varlen.sequence.inputs import array_of, select, sequences
 from varlen.types import Ragged, concatenate, split
 from varlen.types.choosing import as_bools
@@ -217,8 +217,8 @@ def _above(a: Levels, b: Levels, there: Bools) -> Levels:
     """The levels above those that are merged: the innermost of them holds what both hold."""
     if not a:
         return ()
-    if not same(a[:-1], b[:-1]) or len(a[-1]) != len(b[-1]):
-        what = difference(a[:-1], b[:-1])
+    if not same_levels(a[:-1], b[:-1]) or len(a[-1]) != len(b[-1]):
+        what = describe_difference(a[:-1], b[:-1])
         if len(a[-1]) != len(b[-1]):
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
         raise ValueError(f"in_true, in_false: nest otherwise above level {len(a)}: {what}")
@@ -238,8 +238,8 @@ def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
         raise ValueError(f"x: has {len(levels)} levels, in_true has more")
     if len(levels[at]) != count:
         raise ValueError(f"x: has {len(levels[at])} sequences of level {at}, the mask is for {count}")
-    if not same(levels[:at], above):
-        raise ValueError(f"x: nests otherwise above level {at}: {difference(levels[:at], above)}")
+    if not same_levels(levels[:at], above):
+        raise ValueError(f"x: nests otherwise above level {at}: {describe_difference(levels[:at], above)}")
 
 
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.values import as_values, is_tensor
-from varlen.levels import difference, same
+from varlen.levels import describe_difference, same_levels
 from varlen.sequence.inputs import array_of, sequences
 from varlen.types import Ragged
 
@@ -127,8 +127,10 @@ def _places(block: Any, index: Any, level: int, argument: str = "input") -> tupl
 
 def _updates(updates: Any, r: Ragged, block: Any) -> Any:
     if isinstance(updates, Ragged):
-        if not same(updates.levels, r.levels):
-            raise ValueError(f"updates: nests otherwise than index: {difference(updates.levels, r.levels)}")
+        if not same_levels(updates.levels, r.levels):
+            raise ValueError(
+                f"updates: nests otherwise than index: {describe_difference(updates.levels, r.levels)}"
+            )
         rows = updates.values
     else:
         rows = as_values(updates, "updates")

@@ -10,11 +10,11 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int, as_list
+from varlen.backends import backend_of
 from varlen.backends.values import as_ints, is_tensor, like
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.sequence.numeric import cast, floats, is_float, numbers, widened
 from varlen.types import Ragged
-from varlen.types.ordering import ordered
 
 
 def sequence_topk_avg_pooling(
@@ -143,7 +143,7 @@ def _largest(values: Any, tables: Level, most: int) -> tuple[Any, Any, Level]:
     if not is_tensor(values):
         values = cast(values, values.dtype.newbyteorder("="))
     if not is_float(values) or not bool(_is_nan(values).any()):
-        return ordered(values, tables, True, most, True, True)
+        return backend_of(values).sort(values, tables, True, most, True, True)
     # The order of the core has NaN last.
     ids, in_front = like(tables.row_ids, values), like(tables.positions < most, values)
     if is_tensor(values):

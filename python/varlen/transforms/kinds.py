@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen.backends.values import is_tensor
-from varlen.levels import difference, same
+from varlen.levels import describe_difference, same_levels
 from varlen.types import Padded, Ragged
 
 ndarray = np.ndarray
@@ -93,8 +93,8 @@ def check_structure(x: Any, like: Any, what: str, other: str) -> None:
     ValueError: one: level 0 has 2 sequences in one and 1 in the other
     """
     if isinstance(like, Ragged) and isinstance(x, Ragged):
-        if not same(x.levels, like.levels):
-            raise ValueError(f"{what}: {difference(x.levels, like.levels)}")
+        if not same_levels(x.levels, like.levels):
+            raise ValueError(f"{what}: {describe_difference(x.levels, like.levels)}")
     elif kind(x) != kind(like):
         if not isinstance(x, (Ragged, Padded, list, tuple)) and not is_array(x):
             raise TypeError(f"{what}: expected a {kind(like)}, as {other} is, got {kind(x)}")

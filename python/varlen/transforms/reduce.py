@@ -120,18 +120,18 @@ def _mean(values: Any, level: Any, empty: Any) -> Reduced:
 
 
 def _max(values: Any, level: Any, empty: Any) -> Reduced:
-    result, which = ops.reduce_max(values, level, empty=empty)
+    result, which = ops.reduce_max(values, level, empty=empty, which=True)
     return result, lambda d: ops.backprop_reduce_max(d, which, level)
 
 
 def _first(values: Any, level: Any, empty: Any) -> Reduced:
-    result, starts_ends = ops.reduce_first(values, level, empty=empty)
-    return result, lambda d: ops.backprop_reduce_first(d, starts_ends)
+    result = ops.reduce_first(values, level, empty=empty)
+    return result, lambda d: ops.backprop_reduce_first(d, level)
 
 
 def _last(values: Any, level: Any, empty: Any) -> Reduced:
-    result, lasts = ops.reduce_last(values, level, empty=empty)
-    return result, lambda d: ops.backprop_reduce_last(d, lasts)
+    result = ops.reduce_last(values, level, empty=empty)
+    return result, lambda d: ops.backprop_reduce_last(d, level)
 
 
 def _reduce(

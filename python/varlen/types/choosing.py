@@ -9,9 +9,17 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import LARGEST, as_int, as_list, axis_of, fits_memory
-from varlen.backends.values import as_ints, as_values, is_tensor, like, row_as, spread, take
-from varlen.levels import counted_before, difference, flatten_levels, reindex, resolve_level, same
+from varlen.arguments import as_int, as_list, axis_of, fits_memory
+from varlen.backends.values import as_ints, as_values, broadcast_rows, is_tensor, like, row_as, take
+from varlen.levels import (
+    counted_before,
+    describe_difference,
+    flatten_levels,
+    reindex,
+    resolve_level,
+    same_levels,
+)
+from varlen.ops.inputs import whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,29 +51,6 @@ def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
         found = (*found, Level.from_offsets(np.arange(count + 1) * width))
         values = values.reshape(count * width, *values.shape[2:])
     return values, found
-
-
-def whole_numbers(given: Any, argument: str) -> Ints:
-    """Integers, int64, from an array or a tensor of such, or from nothing.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> whole_numbers([1.0], "indices")
-    Traceback (most recent call last):
-    TypeError: indices: expected integers, got float64
-    """
-    numbers = np.asarray(as_ints(given))
-    if numbers.dtype.kind not in "iu" and numbers.size:
-        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
-    if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
-        k = int((numbers.reshape(-1) > LARGEST).argmax())
-        raise OverflowError(f"{argument}: entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
-    return numbers.astype(np.int64, copy=False)
 
 
 def as_bools(numbers: Any, given: Any, argument: str) -> NDArray[np.bool_]:
@@ -124,7 +109,7 @@ class Choosing:
 
         def _under(self, rows: Any, above: Levels) -> Any: ...
 
-    def spread(self, rows: Any, level: int = -1) -> Self:
+    def broadcast_rows(self, rows: Any, level: int = -1) -> Self:
         """A row for each sequence of a level, given to all values below it: a Ragged that nests as this one.
 
         What operators do with a Ragged of fewer levels, as a method.
@@ -152,14 +137,14 @@ class Choosing:
             at = len(rows._levels)
             if at >= len(levels):
                 raise ValueError(f"rows: has {at} levels, expected fewer than {len(levels)}")
-            if not same(rows._levels, levels[:at]):
-                raise ValueError(f"rows: nests otherwise: {difference(levels[:at], rows._levels)}")
+            if not same_levels(rows._levels, levels[:at]):
+                raise ValueError(f"rows: nests otherwise: {describe_difference(levels[:at], rows._levels)}")
             given = rows._values
         else:
             at, given = resolve_level(level, levels), as_values(rows, "rows")
         if len(given) != len(levels[at]):
             raise ValueError(f"rows: has {len(given)} rows, level {at} has {len(levels[at])} sequences")
-        return self._make(spread(given, flatten_levels(levels[at:])), levels)
+        return self._make(broadcast_rows(given, flatten_levels(levels[at:])), levels)
 
     def tile(self, multiples: Any) -> Self:
         """What lies along each axis, so many times, end to end.
@@ -260,8 +245,10 @@ class Choosing:
         given, nest = nested(self._make(given, nest) if nest else given, "indices", len(nest) + given.ndim)
         ids = whole_numbers(given, "indices")
         kept = max(shared - 1, 0)
-        if not same(nest[:kept], self._levels[:kept]):
-            raise ValueError(f"indices: nests otherwise: {difference(self._levels[:kept], nest[:kept])}")
+        if not same_levels(nest[:kept], self._levels[:kept]):
+            raise ValueError(
+                f"indices: nests otherwise: {describe_difference(self._levels[:kept], nest[:kept])}"
+            )
         if at == 0:
             _in_range(ids, len(self._levels[0]))
             return self._picked(ids, nest, 0)
@@ -338,8 +325,8 @@ class Choosing:
             raise ValueError(f"mask: has {axes} axes, this Ragged {self.ndim}")
         given, nest = nested(self._make(given, nest) if nest else given, "mask", axes)
         values, levels = nested(self, "self", max(axes, len(self._levels) + 1))
-        if not same(nest, levels[: axes - 1]):
-            raise ValueError(f"mask: nests otherwise: {difference(levels[: axes - 1], nest)}")
+        if not same_levels(nest, levels[: axes - 1]):
+            raise ValueError(f"mask: nests otherwise: {describe_difference(levels[: axes - 1], nest)}")
         there = as_bools(given, mask, "mask")
         if not nest and len(there) != len(levels[0]):
             raise ValueError(f"mask: has {len(there)} entries for {len(levels[0])} sequences")

@@ -12,7 +12,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int, as_list, axis_of
 from varlen.backends.values import from_memory, is_tensor, memory_of, take
-from varlen.levels import difference, each_level, flatten_levels, same
+from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
 from varlen.types.ragged import Ragged
 
 
@@ -156,8 +156,8 @@ def alike(parts: list[Ragged], depth: int, argument: str) -> None:
     """
     first = parts[0].levels[:depth]
     for p, part in enumerate(parts):
-        if not same(part.levels[:depth], first):
-            parted = difference(part.levels[:depth], first)
+        if not same_levels(part.levels[:depth], first):
+            parted = describe_difference(part.levels[:depth], first)
             raise ValueError(f"{argument}: part {p} nests otherwise than the first: {parted}")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.backends.values import as_ints, is_tensor, like, take
-from varlen.levels import flatten_levels, resolve_level, same
+from varlen.levels import flatten_levels, resolve_level, same_levels
 from varlen.types.arithmetic import model_of, operand
 from varlen.types.choosing import as_bools, nested
 from varlen.types.combine import alike, concatenate, parts_of
@@ -84,7 +84,7 @@ def _held(x: Any, other: Any, argument: str) -> Any:
 def _fit(a: Any, b: Any) -> bool:
     """Whether the one nests as the other does, down to the level where either ends."""
     depth = min(len(a), len(b))
-    return same(a[:depth], b[:depth])
+    return same_levels(a[:depth], b[:depth])
 
 
 def _sequences(there: Any, nest: Any, x: Ragged, y: Ragged) -> Ragged:

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.values import as_values, is_tensor, memory_of
-from varlen.levels import Levels, check, each_level
+from varlen.levels import Levels, check_levels, each_level
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -34,6 +34,8 @@ def from_list(data: Any, dtype: DTypeLike | None = None) -> tuple[Values, Levels
 
         return from_tensors(data, dtype)
     values, levels = _core.from_lists(data, -1, dtype, name="data")
+    if not levels and len(data) == 0:
+        return values, (Level([]),)
     if not levels:
         raise ValueError(
             "data: expected lists inside a list, or arrays; for one level of numbers use Ragged()"
@@ -91,7 +93,7 @@ def from_dense(
         levels = (_core.mask_to_level(memory_of(there), padding_side),)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
-        check(levels[-1].total, levels, "lengths")
+        check_levels(levels[-1].total, levels, "lengths")
     if isinstance(dense, np.ndarray):
         return _core.unpad(dense, levels, padding_side, out), levels
     from varlen.backends.torch.memory import unpad

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import unmasked
+from varlen.arguments import index_array, raise_index
 from varlen.backends.values import apply_rows, as_values, is_tensor
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def int_index(key: Any) -> int | None:
     if type(key) is int:
         return key
     if isinstance(key, (bool, np.bool_)):
-        _raise(key)
+        raise_index(key)
     if isinstance(key, (slice, list, range)):
         return None
     if isinstance(key, np.ndarray) or is_tensor(key):
@@ -178,41 +178,5 @@ def int_index(key: Any) -> int | None:
         return None
 
 
-def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    """A list, array or tensor of integers or bools as an array of one dimension.
-
-    Raises
-    ------
-    IndexError
-        It is something else.
-
-    Examples
-    --------
-    >>> index_array([True, False])
-    array([ True, False])
-    """
-    if isinstance(key, (str, bytes, dict, set)) or key is None:
-        _raise(key)
-    given = key.detach().cpu().numpy() if is_tensor(key) else unmasked(key, "index")
-    try:
-        index = np.asarray(given)
-    except ValueError:
-        _raise(key)
-    if index.size == 0 and not hasattr(key, "dtype"):
-        index = index.astype(np.int64)
-    if index.dtype.kind not in "iub" or index.ndim == 0:
-        _raise(key, f" of {index.dtype}" if index.ndim else "")
-    if index.ndim != 1:
-        raise IndexError(f"index: expected one dimension, got shape {index.shape}")
-    return index
-
-
 def _kind(array: Any) -> str:
     return str(array.dtype.kind) if isinstance(array, np.ndarray) else str(array.cpu().numpy().dtype.kind)
-
-
-def _raise(key: Any, of: str = "") -> NoReturn:
-    raise IndexError(
-        "sequences are picked by ints, slices, ..., and lists or arrays of integers or bools, "
-        f"not by {type(key).__name__}{of}"
-    )

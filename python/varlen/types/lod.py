@@ -8,7 +8,8 @@ import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.backends.values import as_values
-from varlen.levels import flatten_levels, levels_over_rows, nest_levels, nested_levels, resolve_level, under
+from varlen.levels import flatten_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
+from varlen.ops.inputs import nest_rows
 from varlen.types import seq_pos
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Lod:
         """
         name = "recursive_sequence_lengths"
         levels = nested_levels(recursive_sequence_lengths, Level.from_lengths, name)
-        return cls._make(*under(values, levels, name))
+        return cls._make(*nest_rows(values, levels, name))
 
     @classmethod
     def from_lod(cls, values: Any, lod: Any) -> Self:
@@ -87,7 +88,7 @@ class Lod:
         >>> vl.Ragged.from_lod(np.arange(6), [[0, 2, 3], [0, 3, 4, 6]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
-        return cls._make(*under(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
+        return cls._make(*nest_rows(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
 
     @classmethod
     def from_absolute_offsets(cls, values: Any, offsets: Any, *, empty: str | None = None) -> Self:
@@ -112,7 +113,7 @@ class Lod:
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         over = nested_levels(offsets, Level.from_offsets, "offsets")
-        return cls._make(*under(values, nest_levels(over, "offsets", empty), "offsets"))
+        return cls._make(*nest_rows(values, nest_levels(over, "offsets", empty), "offsets"))
 
     @classmethod
     def from_seq_pos(cls, values: Any, start_poses: Any, dim: int | None = None) -> Self:
@@ -141,7 +142,7 @@ class Lod:
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         rows = values if isinstance(values, RaggedBase) else as_values(values)
-        return cls._make(*under(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
+        return cls._make(*nest_rows(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
         """Lengths of each level, outermost first, as nested lists of Python ints. As arrays: `levels`.

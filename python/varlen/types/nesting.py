@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level
 from varlen.arguments import as_int
-from varlen.levels import check, flatten_levels, level_from, nest_levels, resolve_level
+from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -122,7 +122,7 @@ class Nesting:
         at %= depth + 1
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if at == 0:
-            check(len(self._levels[0]), (groups,), "lengths")
+            check_levels(len(self._levels[0]), (groups,), "lengths")
             return self._make(self._values, (groups, *self._levels))
         pair = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
         return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))

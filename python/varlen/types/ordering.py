@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int
+from varlen.backends import backend_of
 from varlen.backends.values import is_tensor
 
 if TYPE_CHECKING:
@@ -14,59 +15,6 @@ if TYPE_CHECKING:
 
     from varlen.backends.values import Values
     from varlen.levels import Levels
-
-
-def ordered(
-    values: Any,
-    level: Level,
-    descending: bool = False,
-    most: int | None = None,
-    with_values: bool = True,
-    with_places: bool = False,
-    out: Any = None,
-) -> tuple[Any, Any, Level]:
-    """The first rows of each sequence in order, the places that they had, and their level.
-
-    Examples
-    --------
-    >>> ordered(np.array([3, 1, 4]), vl.Level([2, 1]))[0]
-    array([1, 3, 4])
-    """
-    if is_tensor(values):
-        from varlen.backends.torch.sort import ordered as of_tensor
-
-        return of_tensor(values, level, descending, most, out)
-    return _core.sort(values, level, descending, most, with_values, with_places, out)
-
-
-def ranked(values: Any, level: Level, method: str, descending: bool) -> Any:
-    """The rank of each number inside its sequence, from 1.
-
-    Examples
-    --------
-    >>> ranked(np.array([3, 1, 4]), vl.Level([2, 1]), "min", False)
-    array([2, 1, 1])
-    """
-    if is_tensor(values):
-        from varlen.backends.torch.sort import ranked as of_tensor
-
-        return of_tensor(values, level, method, descending)
-    return _core.rank(values, level, method, descending)
-
-
-def distinct(values: Any, level: Level, inverse: bool, counts: bool) -> tuple[Any, Any, Any, Level]:
-    """The distinct numbers of each sequence, which of them each row is, how often they are, their level.
-
-    Examples
-    --------
-    >>> distinct(np.array([3, 1, 3]), vl.Level([3]), True, False)[:2]
-    (array([1, 3]), array([1, 0, 1]))
-    """
-    if is_tensor(values):
-        from varlen.backends.torch.sort import distinct as of_tensor
-
-        return of_tensor(values, level, inverse, counts)
-    return _core.unique(values, level, inverse, counts)
 
 
 def _rectangle(rows: Any, level: Level, k: int, fill: Any) -> Any:
@@ -119,7 +67,7 @@ class Ordering:
         [[4, 3, 1], [], [5, 1]]
         """
         values, over, above = self._over(level)
-        return self._make(ordered(values, over, bool(descending))[0], (*above, over))
+        return self._make(backend_of(values).sort(values, over, bool(descending))[0], (*above, over))
 
     def argsort(self, level: int = -1, *, descending: bool = False) -> Self:
         """The places inside each sequence in the order of its numbers: int64.
@@ -130,7 +78,9 @@ class Ordering:
         [[1, 0, 2], [], [0, 1]]
         """
         values, over, above = self._over(level)
-        return self._make(ordered(values, over, bool(descending), None, False, True)[1], (*above, over))
+        return self._make(
+            backend_of(values).sort(values, over, bool(descending), None, False, True)[1], (*above, over)
+        )
 
     def topk(
         self, k: int, level: int = -1, *, largest: bool = True, dense: bool = False, fill: Any = 0
@@ -148,7 +98,7 @@ class Ordering:
         """
         values, over, above = self._over(level)
         most = as_int(k, "k", 1)
-        best, which, kept = ordered(values, over, bool(largest), most, True, True)
+        best, which, kept = backend_of(values).sort(values, over, bool(largest), most, True, True)
         if not dense:
             return self._make(best, (*above, kept)), self._make(which, (*above, kept))
         return (
@@ -166,7 +116,7 @@ class Ordering:
         ([[1, 3], [5]], [[1, 2], [1]])
         """
         values, over, above = self._over(level)
-        found, which, often, kept = distinct(values, over, bool(inverse), bool(counts))
+        found, which, often, kept = backend_of(values).unique(values, over, bool(inverse), bool(counts))
         result = self._make(found, (*above, kept))
         if not (inverse or counts):
             return result
@@ -182,4 +132,4 @@ class Ordering:
         [[2.5, 1.0, 2.5], [1.0]]
         """
         values, over, _ = self._over(level)
-        return self._make(ranked(values, over, method, bool(descending)), self._levels)
+        return self._make(backend_of(values).rank(values, over, method, bool(descending)), self._levels)

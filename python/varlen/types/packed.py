@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.values import as_values, copy_of, device_of, from_state, to_state
-from varlen.levels import Levels, difference, each_level, resolve_level, same
+from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.types import arithmetic
 from varlen.types.combine import split
 from varlen.types.indexing import int_index
@@ -135,8 +135,8 @@ class Packed:
         levels = ragged.levels
         if isinstance(order, RankTable):
             table, at = order, len(order.outer)
-            if not same(levels[: at + 1], table.levels):
-                apart = difference(levels[: at + 1], table.levels)
+            if not same_levels(levels[: at + 1], table.levels):
+                apart = describe_difference(levels[: at + 1], table.levels)
                 raise ValueError(f"ragged: it nests otherwise than the table says: {apart}")
         else:
             at = resolve_level(level, levels)
@@ -376,7 +376,7 @@ class Packed:
         """
         if not isinstance(other, Packed) or self._table != other._table:
             return False
-        alike = same(self._inner, other._inner)
+        alike = same_levels(self._inner, other._inner)
         return alike and arithmetic.equal_values(self._values, other._values, equal_nan)
 
     def __eq__(self, other: object) -> bool:

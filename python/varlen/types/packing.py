@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.levels import Levels, check
+from varlen.levels import Levels, check_levels
 from varlen.types.ranks import RankTable
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def fits(count: int, table: RankTable, inner: Levels) -> None:
     ValueError: values: there are 4, but the lengths add up to 3
     """
     if inner:
-        check(count, inner, "inner")
+        check_levels(count, inner, "inner")
     elements = len(inner[0]) if inner else count
     if elements != table.total:
         what = "inner: level 0 has" if inner else "values: there are"

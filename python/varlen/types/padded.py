@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, is_tensor, to_state
+from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Fields = tuple[Int32s, Int32s, Int32s]
 
 
+@container("Padded")
 class Padded(PaddedFace):
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from varlen.backends.values import is_tensor
+from varlen.ops.minibatch import take
 from varlen.types import arithmetic
-from varlen.types.indexing import index_array, int_index
+from varlen.types.indexing import int_index
 from varlen.types.thinc_face import PairsFace
 
 T = TypeVar("T")
@@ -98,26 +98,6 @@ class Pairs(PairsFace, Generic[T]):
         from varlen.display.text import pairs
 
         return pairs(self)
-
-
-def take(batch: Any, key: Any) -> Any:
-    """What a slice, a mask or integers choose of a batch of any kind; lists and tuples stay what they are.
-
-    Examples
-    --------
-    >>> take([3, 1, 4], np.array([2, 0])), take((3, 1, 4), [True, False, True]), take([3, 1, 4], slice(2))
-    ([4, 3], (3, 4), [3, 1])
-    """
-    if isinstance(key, slice):
-        return batch[key]
-    index = index_array(key)
-    if isinstance(batch, (list, tuple)):
-        chosen = np.arange(len(batch))[index].tolist()
-        items = [batch[i] for i in chosen]
-        return items if isinstance(batch, list) else tuple(items)
-    if is_tensor(batch):
-        return batch[sys.modules["torch"].as_tensor(index)]
-    return batch[index]
 
 
 def _item(one: Any, two: Any) -> Any:

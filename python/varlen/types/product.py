@@ -12,7 +12,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import unmasked
 from varlen.backends.values import as_values, is_tensor
-from varlen.levels import difference, same
+from varlen.levels import describe_difference, same_levels
 from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -178,8 +178,8 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
 
 def _by_sequence(A: _Operand, B: _Operand) -> Any:
     above = A.above if A.above is not None else B.above or ()
-    if B.above is not None and not same(above, B.above):
-        raise ValueError(f"b: nests otherwise than a: {difference(above, B.above)}")
+    if B.above is not None and not same_levels(above, B.above):
+        raise ValueError(f"b: nests otherwise than a: {describe_difference(above, B.above)}")
     n, count = len(A.blocks.rows), len(B.blocks.rows)
     if n != count:
         raise ValueError(f"b: has {count} matrices, a has {n}")

@@ -4,91 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int
-from varlen.backends.values import is_tensor, like
-from varlen.levels import flatten_levels, not_empty, resolve_level
-from varlen.types.axes import along, axes_of
+from varlen.levels import flatten_levels, resolve_level
+from varlen.ops import reduce_ends
+from varlen.ops.reduce import count, reduced
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from varlen.backends.values import Values
     from varlen.levels import Levels
-
-
-def reduced(op: str, values: Any, level: Level, empty: Any = None, out: Any = None, ddof: float = 0) -> Any:
-    """One row for each sequence of a level over arrays or tensors.
-
-    Examples
-    --------
-    >>> reduced("sum", np.array([3, 1, 4]), vl.Level([2, 1]), 0)
-    array([4, 4])
-    """
-    if is_tensor(values):
-        from varlen.backends.torch import reduce as torch_reduce
-        from varlen.backends.torch import statistics as torch_statistics
-
-        if op in ("prod", "var", "std", "logsumexp"):
-            return torch_statistics.reduce(op, values, level, empty, out, ddof)
-        return torch_reduce.reduce(op, values, level, empty, out)
-    return _core.reduce(op, values, level, empty, out, ddof)
-
-
-def extreme(op: str, values: Any, level: Level, empty: Any = None, narrow: bool = False) -> tuple[Any, Any]:
-    """The largest or smallest number of each sequence, and the first row inside it that holds it: int64.
-
-    `narrow`: int32, or an OverflowError where that does not count the rows of a sequence.
-
-    Examples
-    --------
-    >>> extreme("max", np.array([3, 1, 4]), vl.Level([2, 1]))
-    (array([3, 4]), array([0, 0]))
-    """
-    if is_tensor(values):
-        from varlen.backends.torch import reduce as torch_reduce
-
-        return torch_reduce.extreme(op, values, level, empty, narrow)
-    return _core.reduce_extreme(op, values, level, empty, narrow)
-
-
-def place(op: str, values: Any, level: Level, empty: Any = None) -> Any:
-    """The first row inside each sequence that holds its largest or smallest number; `empty` where is none.
-
-    Examples
-    --------
-    >>> place("max", np.array([3, 1, 4]), vl.Level([2, 0, 1]), -1)
-    array([ 0, -1,  0])
-    """
-    if empty is None:
-        return extreme(op, values, level)[1]
-    number = as_int(empty, "empty", -(2**63))
-    which = extreme(op, values, level, 0)[1]
-    gone = like(level.lengths == 0, which).reshape(-1, *(1 for _ in which.shape[1:]))
-    return which.masked_fill(gone, number) if is_tensor(which) else np.where(gone, number, which)
-
-
-def end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
-    """The first or last row of each sequence; `empty`, a number or a row, where there is none.
-
-    Examples
-    --------
-    >>> end(np.array([3, 1, 4]), vl.Level([2, 0, 1]), True, -1)
-    array([ 1, -1,  4])
-    """
-    if empty is None:
-        not_empty(level)
-    if is_tensor(values):
-        from varlen.backends.torch import reduce as torch_reduce
-
-        return torch_reduce.end(values, level, last, empty)
-    if empty is None:
-        return _core.gather_column(values, (level,), -1 if last else 0)[0]
-    cut = "left" if last else "right"
-    return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
 
 
 class Reductions:
@@ -119,7 +44,7 @@ class Reductions:
         @classmethod
         def _make(cls, values: Any, levels: Any) -> Self: ...
 
-    def sum(self, level: int = -1, *, axis: Any = None, empty: Any = 0) -> Any:
+    def sum(self, axis: Any = None, *, level: int = -1, empty: Any = 0) -> Any:
         """The sum of the rows of each sequence, column by column.
 
         Floats keep their dtype, integers and bools become int64 or uint64.
@@ -129,9 +54,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum()
         array([8, 0, 6])
         """
-        return self._reduced("sum", level, axis, empty)
+        return reduced("sum", self, None, axis, level, empty)
 
-    def mean(self, level: int = -1, *, axis: Any = None, empty: Any = 0) -> Any:
+    def mean(self, axis: Any = None, *, level: int = -1, empty: Any = 0) -> Any:
         """The mean of the rows of each sequence, column by column.
 
         Floats keep their dtype, others become float64.
@@ -141,9 +66,9 @@ class Reductions:
         >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
         array([2., 5.])
         """
-        return self._reduced("mean", level, axis, empty)
+        return reduced("mean", self, None, axis, level, empty)
 
-    def prod(self, level: int = -1, *, axis: Any = None, empty: Any = 1) -> Any:
+    def prod(self, axis: Any = None, *, level: int = -1, empty: Any = 1) -> Any:
         """The product of the rows of each sequence, column by column.
 
         Dtypes as for sums.
@@ -153,9 +78,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).prod()
         array([3, 4])
         """
-        return self._reduced("prod", level, axis, empty)
+        return reduced("prod", self, None, axis, level, empty)
 
-    def max(self, level: int = -1, *, axis: Any = None, empty: Any = None) -> Any:
+    def max(self, axis: Any = None, *, level: int = -1, empty: Any = None) -> Any:
         """The largest row of each sequence, column by column; NaN where there is one.
 
         The dtype stays.
@@ -165,9 +90,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).max()
         array([3, 4])
         """
-        return self._reduced("max", level, axis, empty)
+        return reduced("max", self, None, axis, level, empty)
 
-    def min(self, level: int = -1, *, axis: Any = None, empty: Any = None) -> Any:
+    def min(self, axis: Any = None, *, level: int = -1, empty: Any = None) -> Any:
         """The smallest row of each sequence, column by column; NaN where there is one.
 
         The dtype stays.
@@ -177,9 +102,9 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).min()
         array([1, 4])
         """
-        return self._reduced("min", level, axis, empty)
+        return reduced("min", self, None, axis, level, empty)
 
-    def any(self, level: int = -1, *, axis: Any = None, empty: Any = False) -> Any:
+    def any(self, axis: Any = None, *, level: int = -1, empty: Any = False) -> Any:
         """Whether any row of each sequence is true, column by column.
 
         Not zero is true.
@@ -189,9 +114,9 @@ class Reductions:
         >>> vl.Ragged([0, 1, 0], [2, 1]).any()
         array([ True, False])
         """
-        return self._reduced("any", level, axis, empty)
+        return reduced("any", self, None, axis, level, empty)
 
-    def all(self, level: int = -1, *, axis: Any = None, empty: Any = True) -> Any:
+    def all(self, axis: Any = None, *, level: int = -1, empty: Any = True) -> Any:
         """Whether all rows of each sequence are true, column by column.
 
         Not zero is true.
@@ -201,9 +126,9 @@ class Reductions:
         >>> vl.Ragged([0, 1, 2], [2, 1]).all()
         array([False,  True])
         """
-        return self._reduced("all", level, axis, empty)
+        return reduced("all", self, None, axis, level, empty)
 
-    def norm(self, level: int = -1, *, axis: Any = None, empty: Any = 0) -> Any:
+    def norm(self, axis: Any = None, *, level: int = -1, empty: Any = 0) -> Any:
         """The Euclidean norm of the rows of each sequence, column by column.
 
         Floats keep their dtype, others become float64.
@@ -213,9 +138,9 @@ class Reductions:
         >>> vl.Ragged([3.0, 4.0, 2.0], [2, 1]).norm()
         array([5., 2.])
         """
-        return self._reduced("norm", level, axis, empty)
+        return reduced("norm", self, None, axis, level, empty)
 
-    def var(self, level: int = -1, *, axis: Any = None, ddof: float = 0, empty: Any = float("nan")) -> Any:
+    def var(self, axis: Any = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan")) -> Any:
         """The variance of the rows of each sequence, column by column; NaN of no more than `ddof` rows.
 
         Floats keep their dtype, others become float64.
@@ -225,9 +150,9 @@ class Reductions:
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
         array([1., 0.])
         """
-        return self._reduced("var", level, axis, empty, ddof)
+        return reduced("var", self, None, axis, level, empty, None, ddof)
 
-    def std(self, level: int = -1, *, axis: Any = None, ddof: float = 0, empty: Any = float("nan")) -> Any:
+    def std(self, axis: Any = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan")) -> Any:
         """The standard deviation of the rows of each sequence: the root of `var`.
 
         Examples
@@ -235,9 +160,9 @@ class Reductions:
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
         array([1., 0.])
         """
-        return self._reduced("std", level, axis, empty, ddof)
+        return reduced("std", self, None, axis, level, empty, None, ddof)
 
-    def logsumexp(self, level: int = -1, *, axis: Any = None, empty: Any = float("-inf")) -> Any:
+    def logsumexp(self, axis: Any = None, *, level: int = -1, empty: Any = float("-inf")) -> Any:
         """The logarithm of the sum of the exponentials of the rows of each sequence, column by column.
 
         Floats keep their dtype, others become float64.
@@ -247,9 +172,9 @@ class Reductions:
         >>> vl.Ragged([7.0, -np.inf, 5.0], [2, 1]).logsumexp()
         array([7., 5.])
         """
-        return self._reduced("logsumexp", level, axis, empty)
+        return reduced("logsumexp", self, None, axis, level, empty)
 
-    def argmax(self, level: int = -1, *, empty: int | None = None) -> Any:
+    def argmax(self, axis: Any = None, *, level: int = -1, empty: int | None = None) -> Any:
         """The first place inside each sequence that holds its largest number, column by column: int64.
 
         Examples
@@ -257,10 +182,9 @@ class Reductions:
         >>> vl.Ragged([3, 9, 4], [2, 1]).argmax()
         array([1, 0])
         """
-        values, over, above = self._over(level)
-        return self._under(place("max", values, over, empty), above)
+        return reduce_ends.argmax(self, axis=axis, level=level, empty=empty)
 
-    def argmin(self, level: int = -1, *, empty: int | None = None) -> Any:
+    def argmin(self, axis: Any = None, *, level: int = -1, empty: int | None = None) -> Any:
         """The first place inside each sequence that holds its smallest number, column by column: int64.
 
         Examples
@@ -268,10 +192,9 @@ class Reductions:
         >>> vl.Ragged([3, 9, 4], [2, 1]).argmin()
         array([0, 0])
         """
-        values, over, above = self._over(level)
-        return self._under(place("min", values, over, empty), above)
+        return reduce_ends.argmin(self, axis=axis, level=level, empty=empty)
 
-    def first(self, level: int = -1, *, empty: Any = None) -> Any:
+    def first(self, *, level: int = -1, empty: Any = None) -> Any:
         """The first row of each sequence; `empty` may be a row.
 
         Examples
@@ -279,10 +202,9 @@ class Reductions:
         >>> vl.Ragged([3, 9, 4], [2, 0, 1]).first(empty=-1)
         array([ 3, -1,  4])
         """
-        values, over, above = self._over(level)
-        return self._under(end(values, over, False, empty), above)
+        return reduce_ends.reduce_first(self, level=level, empty=empty)
 
-    def last(self, level: int = -1, *, empty: Any = None) -> Any:
+    def last(self, *, level: int = -1, empty: Any = None) -> Any:
         """The last row of each sequence; `empty` may be a row.
 
         Examples
@@ -290,10 +212,9 @@ class Reductions:
         >>> vl.Ragged([3, 9, 4], [2, 1]).last()
         array([9, 4])
         """
-        values, over, above = self._over(level)
-        return self._under(end(values, over, True, empty), above)
+        return reduce_ends.reduce_last(self, level=level, empty=empty)
 
-    def count(self, level: int = -1) -> Any:
+    def count(self, *, level: int = -1) -> Any:
         """How many values each sequence has: int64.
 
         Examples
@@ -301,19 +222,7 @@ class Reductions:
         >>> vl.Ragged([3, 1, 4], [2, 1]).count()
         array([2, 1])
         """
-        values, over, above = self._over(level)
-        return self._under(like(over.lengths, values), above)
-
-    def _reduced(self, op: str, level: int, axis: Any, empty: Any, ddof: float = 0) -> Any:
-        if axis is None:
-            values, over, above = self._over(level)
-            return self._under(reduced(op, values, over, empty, ddof=ddof), above)
-        if level != -1:
-            raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
-        axes = axes_of(axis, len(self._levels) + self._values.ndim)
-        values, over, above, whole = along(self._values, self._levels, axes)
-        result = reduced(op, values, over, empty, ddof=ddof)
-        return result[0] if whole else self._under(result, above)
+        return count(self, level=level)
 
     def _over(self, level: int) -> tuple[Values, Level, Levels]:
         """The values, one level that cuts them as all from `level` down do, and the levels above."""

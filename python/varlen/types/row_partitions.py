@@ -9,7 +9,8 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends.values import as_ints, as_values
-from varlen.levels import level_from, nested_levels, under
+from varlen.levels import level_from, nested_levels
+from varlen.ops.inputs import nest_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -182,7 +183,7 @@ class RowPartitions:
         """
         name = "nested_row_splits"
         return cls._make(
-            *under(flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name)
+            *nest_rows(flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name)
         )
 
     @classmethod
@@ -201,7 +202,7 @@ class RowPartitions:
         """
         name = "nested_row_lengths"
         return cls._make(
-            *under(flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name)
+            *nest_rows(flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name)
         )
 
     @classmethod
@@ -235,11 +236,11 @@ class RowPartitions:
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
             above = levels[-1].total if levels and nested_nrows is None else count
             levels.append(_by_ids(item, above, f"{name}[{d}]", f"{counts_name}[{d}]"))
-        return cls._make(*under(flat_values, nested_levels(levels, Level.from_lengths, name), name))
+        return cls._make(*nest_rows(flat_values, nested_levels(levels, Level.from_lengths, name), name))
 
     @classmethod
     def _with_level(cls, values: Any, level: Level, argument: str) -> Self:
-        return cls._make(*under(values, (level,), argument))
+        return cls._make(*nest_rows(values, (level,), argument))
 
     @property
     def flat_values(self) -> Any:

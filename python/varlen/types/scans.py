@@ -4,34 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen import _core
-from varlen._core import Level
-from varlen.arguments import axis_of
-from varlen.backends.values import is_tensor
-from varlen.types.axes import in_line
+from varlen.ops.scan import scanned
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from varlen.backends.values import Values
     from varlen.levels import Levels
-
-
-def scanned(
-    op: str, values: Any, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
-) -> Any:
-    """Each row with those before it in its sequence, of arrays or tensors.
-
-    Examples
-    --------
-    >>> scanned("sum", np.array([3, 1, 4]), vl.Level([2, 1]))
-    array([3, 4, 4])
-    """
-    if is_tensor(values):
-        from varlen.backends.torch import scan as torch_scan
-
-        return torch_scan.scan(op, values, level, exclusive, reverse, out)
-    return _core.scan(op, values, level, exclusive, reverse, out)
 
 
 class Scans:
@@ -60,10 +39,8 @@ class Scans:
         @classmethod
         def _make(cls, values: Any, levels: Any) -> Self: ...
 
-        def _over(self, level: int) -> tuple[Values, Level, Levels]: ...
-
     def cumsum(
-        self, level: int = -1, *, axis: Any = None, exclusive: bool = False, reverse: bool = False
+        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
         """The running sum of each sequence, column by column.
 
@@ -74,10 +51,11 @@ class Scans:
         >>> vl.Ragged([3, 1, 4], [2, 1]).cumsum().to_list()
         [[3, 4], [4]]
         """
-        return self._scanned("sum", level, axis, exclusive, reverse)
+        result: Self = scanned("sum", self, None, axis, level, exclusive, reverse)
+        return result
 
     def cumprod(
-        self, level: int = -1, *, axis: Any = None, exclusive: bool = False, reverse: bool = False
+        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
         """The running product of each sequence, column by column.
 
@@ -88,10 +66,11 @@ class Scans:
         >>> vl.Ragged([3, 2, 4], [2, 1]).cumprod().to_list()
         [[3, 6], [4]]
         """
-        return self._scanned("prod", level, axis, exclusive, reverse)
+        result: Self = scanned("prod", self, None, axis, level, exclusive, reverse)
+        return result
 
     def cummax(
-        self, level: int = -1, *, axis: Any = None, exclusive: bool = False, reverse: bool = False
+        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
         """The largest row so far of each sequence, column by column; NaN from the first one on.
 
@@ -102,10 +81,11 @@ class Scans:
         >>> vl.Ragged([3, 1, 4, 2], [3, 1]).cummax().to_list()
         [[3, 3, 4], [2]]
         """
-        return self._scanned("max", level, axis, exclusive, reverse)
+        result: Self = scanned("max", self, None, axis, level, exclusive, reverse)
+        return result
 
     def cummin(
-        self, level: int = -1, *, axis: Any = None, exclusive: bool = False, reverse: bool = False
+        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
         """The smallest row so far of each sequence, column by column; NaN from the first one on.
 
@@ -116,14 +96,5 @@ class Scans:
         >>> vl.Ragged([3, 1, 4, 2], [3, 1]).cummin().to_list()
         [[3, 1, 1], [2]]
         """
-        return self._scanned("min", level, axis, exclusive, reverse)
-
-    def _scanned(self, op: str, level: int, axis: Any, exclusive: bool, reverse: bool) -> Self:
-        if axis is None:
-            values, over, _ = self._over(level)
-            return self._make(scanned(op, values, over, exclusive, reverse), self._levels)
-        if level != -1:
-            raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
-        at = axis_of(axis, len(self._levels) + self._values.ndim)
-        rows, over, back = in_line(self._values, self._levels, at)
-        return self._make(back(scanned(op, rows, over, exclusive, reverse)), self._levels)
+        result: Self = scanned("min", self, None, axis, level, exclusive, reverse)
+        return result

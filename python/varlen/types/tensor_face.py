@@ -11,7 +11,8 @@ from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends.values import as_ints, as_values, row_as
-from varlen.levels import flatten_levels, level_from, under
+from varlen.levels import flatten_levels, level_from
+from varlen.ops.inputs import nest_rows
 from varlen.types import dense
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ class TensorFace:
         >>> r.with_values([7, 8, 9]).to_list()
         [[7, 8], [9]]
         """
-        return self._make(*under(new_values, self._levels[:1], "new_values"))
+        return self._make(*nest_rows(new_values, self._levels[:1], "new_values"))
 
     def with_flat_values(self, new_values: Any) -> Self:
         """Other values in all levels, which are shared; a Ragged's sequences become the rows.
@@ -264,7 +265,7 @@ class TensorFace:
         >>> vl.Ragged([3, 1, 4], [2, 1]).with_flat_values([[7], [8], [9]]).to_list()
         [[[7], [8]], [[9]]]
         """
-        return self._make(*under(new_values, self._levels, "new_values"))
+        return self._make(*nest_rows(new_values, self._levels, "new_values"))
 
 
 def _sizes(shape: Any, axes: int) -> list[int | None]:

@@ -1,8 +1,9 @@
-"""Ops of the core as ops of torch: registered with their shapes, watched by autograd, safe in torch.func.
+"""Verbs of the core on torch tensors: eager, under autograd, inside torch.func and torch.compile.
 
-An op is made of a schema, what it does with arrays, the shape it gives, and its gradient in terms of other
-such ops and of torch, so that gradients have gradients. This module and those beside it that register ops
-import torch: they are reached once a tensor has come.
+A verb is made of a schema, what it does with arrays, the shape it gives, and its gradient in terms of other
+such verbs and of torch, so that gradients have gradients. An eager call goes straight to the core with the
+Level that the caller has; an autograd function keeps that Level. Inside torch.compile the same verb is a
+registered op of torch, to which a level is a tensor of offsets.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from varlen._core import Level
@@ -19,6 +21,10 @@ from varlen.backends.torch.memory import apply_rows, as_numpy, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
+_is_compiling: Callable[[], bool] = torch.compiler.is_compiling
+_from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
 
 
 @dataclass
@@ -36,21 +42,24 @@ class SavedContext:
     rest: tuple[Any, ...]
 
 
-class Op:
-    """An op of torch, called with tensors, numbers and texts as its schema says.
+class AutogradOp:
+    """A verb on tensors, called with tensors, levels, numbers and texts as its schema says.
 
     Parameters
     ----------
     schema
         As `torch.library.define` takes it. The first `columns` arguments are tensors of rows; those after
-        them are constants, and tensors among them are kept for the gradient.
+        them are constants, and tensors among them are kept for the gradient. A Level may be given where the
+        schema has a tensor of offsets.
     run
-        The work, given and giving NumPy arrays; tensors among the constants come as arrays too.
+        The work, given and giving NumPy arrays; tensors among the constants come as arrays too. A level comes
+        as a Level, or as the array of its offsets: `level_of` makes one of both.
     fake
         The results without numbers in them, given tensors without: `x.new_empty(shape)`.
     gradient
-        gradient(seen, d) gives the gradients of the first inputs: one tensor, or a tuple with None where
-        there is none. Without it the op is not differentiable.
+        gradient(context, d) gives the gradients of the first inputs: one tensor, or a tuple with None where
+        there is none. Without it the op is not differentiable. Levels among the constants come as they were
+        given: `offsets_of` makes a tensor of both.
     columns
         How many leading tensors have rows: vmap treats what it adds as one more column of them.
     saves
@@ -62,7 +71,7 @@ class Op:
 
     Examples
     --------
-    >>> twice = Op("twice(Tensor x) -> Tensor", lambda x: x * 2, torch.empty_like, lambda seen, d: 2 * d)
+    >>> twice = AutogradOp("twice(Tensor x) -> Tensor", lambda x: x * 2, torch.empty_like, lambda c, d: 2 * d)
     >>> x = torch.ones(2, requires_grad=True)
     >>> twice(x).sum().backward()
     >>> x.grad
@@ -81,39 +90,87 @@ class Op:
     ) -> None:
         name = "varlen::" + re.split(r"\(", schema)[0]
         torch.library.define(name, schema[schema.index("(") :])
-        torch.library.impl(name, "CPU", _on_arrays(run))
+        torch.library.impl(name, "CPU", lambda *args: _run_slow(run, args))
         torch.library.register_fake(name, fake)
-        self.plain = getattr(torch.ops.varlen, schema[: schema.index("(")]).default
+        self.run = run
+        self.registered = getattr(torch.ops.varlen, schema[: schema.index("(")]).default
         self.gradient = gradient or _no_gradient
+        self.differentiable = gradient is not None
         self.columns = columns
         self.saves = saves
         self.batch = batch
-        self._watched: Callable[..., Any] = _unwatched(self) if gradient is None else _watched(self)
-        self._transformed: Callable[..., Any] = _transformed(self)
+        self._under_autograd: Callable[..., Any] = _autograd_function(self)
+        self._transformed: Callable[..., Any] = _transformable_function(self)
+        self._compiled: Callable[..., Any] = _compilable(self)
 
     def __call__(self, *args: Any) -> Any:
-        if torch._C._are_functorch_transforms_active():
+        if _is_compiling():
+            return self._compiled(*args)
+        if _in_transform():
             return self._transformed(*args)
-        if torch.is_grad_enabled() and any(x.requires_grad for x in args[: self.columns]):
-            return self._watched(*args)
+        if self.differentiable and torch.is_grad_enabled():
+            for x in args[: self.columns]:
+                if x.requires_grad:
+                    return self._under_autograd(*args)
         return self.plain(*args)
 
+    def plain(self, *args: Any) -> Any:
+        """The verb alone: what it gives has no gradient.
 
-def _no_gradient(seen: SavedContext, d: torch.Tensor) -> None:
+        Examples
+        --------
+        >>> op = AutogradOp("thrice(Tensor x) -> Tensor", lambda x: x * 3, torch.empty_like)
+        >>> op.plain(torch.ones(2))
+        tensor([3., 3.])
+        """
+        try:
+            result = self.run(*[x.numpy() if isinstance(x, torch.Tensor) else x for x in args])
+        except (RuntimeError, TypeError):
+            if all(_shares_memory(x) for x in args if isinstance(x, torch.Tensor)):
+                raise
+            return self._indirect(*args)
+        if type(result) is np.ndarray:
+            return _from_numpy(result)
+        if isinstance(result, tuple):
+            return tuple(_from_numpy(each) for each in result)
+        return _from_numpy(np.asarray(result))
+
+    def _indirect(self, *args: Any) -> Any:
+        """The verb where a tensor does not show its memory to NumPy as it is."""
+        tensors = [x for x in args if isinstance(x, torch.Tensor)]
+        if all(x.device.type == "cpu" for x in tensors) and not any(map(_is_fake, tensors)):
+            return _run_slow(self.run, args)
+        for x in tensors:
+            on_cpu(x, "X")
+        with torch.no_grad():
+            return self.registered(*map(_for_torch, args))
+
+
+def _no_gradient(context: SavedContext, d: torch.Tensor) -> None:
     return None
 
 
-def _on_arrays(run: Callable[..., Any]) -> Callable[..., Any]:
+def _shares_memory(x: torch.Tensor) -> bool:
+    """Whether `x.numpy()` gives the numbers of a tensor."""
+    try:
+        x.numpy()
+    except (RuntimeError, TypeError):
+        return False
+    return True
+
+
+def _is_fake(x: torch.Tensor) -> bool:
+    """Whether a tensor has a shape alone, or is one of a mode that looks on."""
+    return type(x) not in (torch.Tensor, torch.nn.Parameter)
+
+
+def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """`run` for tensors: floats that NumPy lacks, bfloat16 and those of 8 bits, go through float32."""
-
-    def on_tensors(*args: Any) -> Any:
-        first = next(x for x in args if isinstance(x, torch.Tensor))
-        result = run(*(as_numbers(x) if isinstance(x, torch.Tensor) else x for x in args))
-        if isinstance(result, tuple):
-            return tuple(_tensor_like(array, first) for array in result)
-        return _tensor_like(result, first)
-
-    return on_tensors
+    first = next(x for x in args if isinstance(x, torch.Tensor))
+    result = run(*(as_numbers(x) if isinstance(x, torch.Tensor) else x for x in args))
+    if isinstance(result, tuple):
+        return tuple(_tensor_like(array, first) for array in result)
+    return _tensor_like(result, first)
 
 
 def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
@@ -136,26 +193,36 @@ def _tensor_like(array: NDArray[Any], first: torch.Tensor) -> torch.Tensor:
     return result.to(first.dtype) if _is_short(first) and result.is_floating_point() else result
 
 
-def _setup(op: Op, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+def _for_torch(x: Any) -> Any:
+    """A constant as a registered op takes it."""
+    return offsets_of(x) if type(x) is Level else x
+
+
+def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     """Keep what the gradient needs: tensors where autograd can see them, the rest beside."""
     outputs = output if isinstance(output, tuple) else (output,)
     if len(outputs) > 1:
         ctx.mark_non_differentiable(*outputs[1:])
     rest = inputs[op.columns :]
     kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
-    ctx.save_for_backward(*kept, *(x for x in rest if isinstance(x, torch.Tensor)))
+    kept += [x for x in rest if isinstance(x, torch.Tensor)]
+    if kept:
+        ctx.save_for_backward(*kept)
     ctx.rest = tuple(... if isinstance(x, torch.Tensor) else x for x in rest)
     ctx.rows = inputs[0].shape[0]
     ctx.count = len(inputs)
 
 
-def _backward(op: Op, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
+def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
     count = len(op.saves)
-    tensors = iter(ctx.saved_tensors[count:])
-    rest = tuple(next(tensors) if x is ... else x for x in ctx.rest)
-    result = op.gradient(SavedContext(ctx.rows, tuple(ctx.saved_tensors[:count]), rest), d)
-    result = result if isinstance(result, tuple) else (result,)
-    return (*result, *(None for _ in range(ctx.count - len(result))))
+    saved = ctx.saved_tensors
+    rest = ctx.rest
+    if len(saved) > count:
+        tensors = iter(saved[count:])
+        rest = tuple(next(tensors) if x is ... else x for x in rest)
+    gradients: Any = op.gradient(SavedContext(ctx.rows, saved[:count], rest), d)
+    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+    return (*gradients, *(None for _ in range(ctx.count - len(gradients))))
 
 
 def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
@@ -168,29 +235,19 @@ def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
     NotImplementedError: cumprod: a second derivative is not among what is differentiated here
     """
 
-    def refuse(seen: SavedContext, d: torch.Tensor) -> Any:
+    def refuse(context: SavedContext, d: torch.Tensor) -> Any:
         raise NotImplementedError(f"{name}: a second derivative is not among what is differentiated here")
 
     return refuse
 
 
-def _unwatched(op: Op) -> Any:
-    """The plain op, whose results have no gradient."""
+def _autograd_function(op: AutogradOp) -> Any:
+    """An autograd function around the verb alone."""
 
-    def run(*args: Any) -> Any:
-        with torch.no_grad():
-            return op.plain(*args)
-
-    return run
-
-
-def _watched(op: Op) -> Any:
-    """An autograd function around the plain op."""
-
-    class Watched(torch.autograd.Function):  # type: ignore[misc]
+    class Eager(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
-            result = op.plain(*args)
+            result = op.plain(*(x.detach() if isinstance(x, torch.Tensor) else x for x in args))
             _setup(op, ctx, args, result)
             return result
 
@@ -198,16 +255,16 @@ def _watched(op: Op) -> Any:
         def backward(ctx: Any, *ds: torch.Tensor) -> Any:
             return _backward(op, ctx, ds[0])
 
-    return Watched.apply
+    return Eager.apply
 
 
-def _transformed(op: Op) -> Any:
+def _transformable_function(op: AutogradOp) -> Any:
     """The same in the form that torch.func takes, which costs five times as much a call."""
 
     class Transformed(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(*args: Any) -> Any:
-            return op.plain(*args)
+            return op.registered(*map(_for_torch, args))
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -229,7 +286,36 @@ def _transformed(op: Op) -> Any:
             result = op(*columns, *args[op.columns :])
             return result, tuple(out for _ in result) if isinstance(result, tuple) else out
 
-    return Transformed.apply
+    def run(*args: Any) -> Any:
+        if op.differentiable:
+            return Transformed.apply(*map(_for_torch, args))
+        with torch.no_grad():
+            return Transformed.apply(*map(_for_torch, args))
+
+    return run
+
+
+def _compilable(op: AutogradOp) -> Any:
+    """The form that torch.compile sees: a registered op inside an autograd function."""
+
+    class Compiled(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, *args: Any) -> Any:
+            result = op.registered(*args)
+            _setup(op, ctx, args, result)
+            return result
+
+        @staticmethod
+        def backward(ctx: Any, *ds: torch.Tensor) -> Any:
+            return _backward(op, ctx, ds[0])
+
+    def run(*args: Any) -> Any:
+        args = tuple(_for_torch(x) for x in args)
+        if op.differentiable and any(x.requires_grad for x in args[: op.columns]):
+            return Compiled.apply(*args)
+        return op.registered(*args)
+
+    return run
 
 
 def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.Tensor:
@@ -239,15 +325,26 @@ def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.
     return x.movedim(dim, at).contiguous()
 
 
-def offsets_of(level: Level) -> torch.Tensor:
-    """The offsets of a level as a tensor, the form in which ops take it.
+def level_of(given: Any) -> Level:
+    """A level as verbs of the core take it, from one or from the array of its offsets.
+
+    Examples
+    --------
+    >>> level_of(np.array([0, 2, 3]))
+    Level(2 sequences, 3 rows, lengths 1 to 2)
+    """
+    return given if type(given) is Level else Level.from_offsets(given)
+
+
+def offsets_of(level: Any) -> torch.Tensor:
+    """The offsets of a level as a tensor, the form in which torch takes them; tensors stay as they are.
 
     Examples
     --------
     >>> offsets_of(Level([2, 1]))
     tensor([0, 2, 3])
     """
-    return tensor_of(level.offsets)
+    return tensor_of(level.offsets) if type(level) is Level else level
 
 
 def on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
@@ -327,3 +424,14 @@ def into(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
     if result.requires_grad or out.requires_grad:
         raise ValueError("out: autograd watches the result; leave out away")
     return out.copy_(result)
+
+
+def assign(out: Any, result: torch.Tensor) -> torch.Tensor:
+    """`out` with the numbers of a result, of whose dtype and shape it has to be.
+
+    Examples
+    --------
+    >>> assign(torch.zeros(2), torch.ones(2))
+    tensor([1., 1.])
+    """
+    return into(result, out)

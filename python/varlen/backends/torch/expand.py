@@ -9,28 +9,34 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import Op, by_bytes, has_no_name, in_parts, offsets_of, on_cpu
+from varlen.backends.torch.autograd import (
+    AutogradOp,
+    by_bytes,
+    has_no_name,
+    in_parts,
+    level_of,
+    on_cpu,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_level = Level.from_offsets
+
+def _repeated(x: NDArray[Any], groups: Any, blocks: Any, total: int) -> NDArray[Any]:
+    over, each = level_of(groups), level_of(blocks)
+    times = over.lengths // np.maximum(each.lengths, 1)
+    return _core.gather(x, (each,), Level.from_lengths(times).row_ids)[0]
 
 
-def _repeated(x: NDArray[Any], groups: NDArray[Any], blocks: NDArray[Any], total: int) -> NDArray[Any]:
-    times = np.diff(groups) // np.maximum(np.diff(blocks), 1)
-    return _core.gather(x, (_level(blocks),), Level.from_lengths(times).row_ids)[0]
-
-
-_expand_blocks: Op = Op(
+_expand_blocks: AutogradOp = AutogradOp(
     "expand_blocks(Tensor x, Tensor groups, Tensor blocks, SymInt total) -> Tensor",
     _repeated,
     lambda x, groups, blocks, total: x.new_empty((total, *x.shape[1:])),
     lambda seen, d: _reduce_blocks(d, *seen.rest[:2], seen.rows),
 )
-_reduce_blocks: Op = Op(
+_reduce_blocks: AutogradOp = AutogradOp(
     "reduce_blocks(Tensor d, Tensor groups, Tensor blocks, SymInt total) -> Tensor",
-    lambda d, groups, blocks, total: _core.reduce_blocks(d, _level(groups), _level(blocks)),
+    lambda d, groups, blocks, total: _core.reduce_blocks(d, level_of(groups), level_of(blocks)),
     lambda d, groups, blocks, total: d.new_empty((total, *d.shape[1:])),
     lambda seen, d: _expand_blocks(d, *seen.rest[:2], seen.rows),
 )
@@ -47,10 +53,8 @@ def expand_blocks(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor
     if x.is_complex():
         return in_parts(x, lambda each: expand_blocks(each, groups, blocks))
     if has_no_name(x):
-        return by_bytes(x, lambda rows: _repeated(rows, groups.offsets, blocks.offsets, groups.total), "x")
-    result: torch.Tensor = _expand_blocks(
-        on_cpu(x, "x"), offsets_of(groups), offsets_of(blocks), groups.total
-    )
+        return by_bytes(x, lambda rows: _repeated(rows, groups, blocks, groups.total), "x")
+    result: torch.Tensor = _expand_blocks(on_cpu(x, "x"), groups, blocks, groups.total)
     return result
 
 
@@ -62,7 +66,5 @@ def reduce_blocks(d: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor
     >>> reduce_blocks(torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]), Level([4, 1]), Level([2, 1]))
     tensor([4., 6., 5.])
     """
-    result: torch.Tensor = _reduce_blocks(
-        on_cpu(d, "dY"), offsets_of(groups), offsets_of(blocks), blocks.total
-    )
+    result: torch.Tensor = _reduce_blocks(on_cpu(d, "dY"), groups, blocks, blocks.total)
     return result

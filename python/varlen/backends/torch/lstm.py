@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from varlen.backends.torch.autograd import Op, SavedContext, on_cpu, once
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu, once
 from varlen.ops.lstm import run, run_back
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _gradient(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return d_params, dH0, dC0, dX
 
 
-_lstm: Op = Op(
+_lstm: AutogradOp = AutogradOp(
     "lstm(Tensor params, Tensor H0, Tensor C0, Tensor X, SymInt[] sizes)"
     " -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     _run,
@@ -54,7 +54,7 @@ _lstm: Op = Op(
     columns=4,
     saves=(0, 3, -2, -3, -4, -5),
 )
-_lstm_back: Op = Op(
+_lstm_back: AutogradOp = AutogradOp(
     "lstm_back(Tensor d, Tensor params, Tensor X, Tensor Y, Tensor gates, Tensor cells, Tensor hidden,"
     " SymInt[] sizes) -> (Tensor, Tensor, Tensor, Tensor)",
     lambda d, params, X, Y, gates, cells, hidden, sizes: run_back(

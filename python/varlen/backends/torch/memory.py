@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.cast import bits_of, cast, exactly, scalar
-from varlen.backends.values import is_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -311,7 +310,9 @@ def unpad(
     >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
     tensor([1, 2, 3])
     """
-    if out is not None and not is_tensor(out):
+    import torch
+
+    if out is not None and not isinstance(out, torch.Tensor):
         raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     slots, trailing = block.shape[: len(levels) + 1], block.shape[len(levels) + 1 :]
     into = None if out is None else as_numpy(out)
@@ -321,6 +322,71 @@ def unpad(
 
     values, _ = apply_rows(block.reshape(math.prod(slots), *trailing), moved)
     return values if out is None else out
+
+
+def copy(tensor: torch.Tensor) -> torch.Tensor:
+    """Values in memory of their own; autograd follows.
+
+    Examples
+    --------
+    >>> import torch
+    >>> copy(torch.arange(2))
+    tensor([0, 1])
+    """
+    return tensor.clone()
+
+
+def device_of(tensor: torch.Tensor) -> str:
+    """Where values are, as torch says it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> device_of(torch.arange(2))
+    'cpu'
+    """
+    return str(tensor.device)
+
+
+def like(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
+    """An array as a tensor on the device of another.
+
+    Examples
+    --------
+    >>> import torch
+    >>> like(np.arange(2), torch.zeros(3))
+    tensor([0, 1])
+    """
+    return tensor_of(array).to(tensor.device)
+
+
+def from_memory(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
+    """What the core made of the memory of a tensor, as one of its dtype.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from_memory(np.array([16256], np.int16), torch.zeros(3, dtype=torch.bfloat16))
+    tensor([1.], dtype=torch.bfloat16)
+    """
+    return tensor_of(array, tensor.dtype)
+
+
+def row_as(given: Any, tensor: torch.Tensor) -> torch.Tensor:
+    """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor; autograd follows.
+
+    Examples
+    --------
+    >>> import torch
+    >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8))
+    tensor([[7, 7]], dtype=torch.int8)
+    """
+    import torch
+
+    shape = tuple(tensor.shape[1:])
+    if isinstance(given, torch.Tensor):
+        return cast(given, tensor.dtype, "fill").to(tensor.device).expand(1, *shape)
+    return tensor_of(filled(given, tensor.dtype, (1, *shape)), tensor.dtype).to(tensor.device)
 
 
 def to_state(tensor: torch.Tensor) -> tuple[str, NDArray[Any], bool]:
@@ -389,3 +455,17 @@ def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:
 
 def _raise_dtype(name: str) -> NoReturn:
     raise TypeError(f"NumPy and torch do not both have a dtype {name}")
+
+
+def where(there: torch.Tensor, values: Any, others: torch.Tensor) -> torch.Tensor:
+    """A number, or values, where there is something, others where there is not.
+
+    Examples
+    --------
+    >>> import torch
+    >>> where(torch.tensor([True, False]), 7, torch.tensor([1, 2]))
+    tensor([7, 2])
+    """
+    import torch
+
+    return torch.where(there, values, others)

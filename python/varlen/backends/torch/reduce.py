@@ -10,17 +10,17 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import (
-    Op,
+    AutogradOp,
     SavedContext,
     by_bytes,
     has_no_name,
     in_parts,
     into,
+    level_of,
     offsets_of,
-    on_cpu,
 )
 from varlen.backends.torch.cast import bits_of
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.memory import like, tensor_of
 from varlen.backends.values import as_values, row_as
 from varlen.levels import not_empty
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-
-_level = Level.from_offsets
 
 
 def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
@@ -53,22 +51,22 @@ def _fake_expand(d: torch.Tensor, offsets: torch.Tensor, total: int, *_: Any) ->
 
 
 def _run_sum(x: Array, offsets: Array, op: str, empty: Any) -> Array:
-    return _core.reduce(op, x, _level(offsets), empty)
+    return _core.reduce(op, x, level_of(offsets), empty)
 
 
 def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
-    level = _level(offsets)
+    level = level_of(offsets)
     return _core.expand(_core.divided_by_lengths(d, level) if op == "mean" else d, level)
 
 
 # Sum and mean, and their ways back, which are the gradients of each other.
-_sum: Op = Op(
+_sum: AutogradOp = AutogradOp(
     "reduce_sum(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
     _run_sum,
     _fake_reduce,
     lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
 )
-_expand: Op = Op(
+_expand: AutogradOp = AutogradOp(
     "expand(Tensor d, Tensor offsets, SymInt total, str op) -> Tensor",
     _run_expand,
     _fake_expand,
@@ -76,13 +74,13 @@ _expand: Op = Op(
 )
 
 # Those without gradients.
-_plain: Op = Op(
+_plain: AutogradOp = AutogradOp(
     "reduce_plain(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor", _run_sum, _fake_reduce
 )
 
 
 def _run_extreme(x: Array, offsets: Array, op: str, empty: Any) -> tuple[Array, Array]:
-    return _core.reduce_extreme(op, x, _level(offsets), empty)
+    return _core.reduce_extreme(op, x, level_of(offsets), empty)
 
 
 def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> Any:
@@ -90,7 +88,7 @@ def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -
     return found, found.new_empty(found.shape, dtype=torch.int64)
 
 
-_extreme: Op = Op(
+_extreme: AutogradOp = AutogradOp(
     "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar empty) -> (Tensor, Tensor)",
     _run_extreme,
     _fake_extreme,
@@ -103,14 +101,14 @@ def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), (offsets, _) = seen.saved, seen.rest
     if not len(d):
         return d.new_zeros(which.shape), None
-    starts = offsets[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
+    starts = offsets_of(offsets)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
     there = which >= 0
     return torch.where(there, d.gather(0, torch.where(there, starts + which, 0)), 0), None
 
 
-_expand_which: Op = Op(
+_expand_which: AutogradOp = AutogradOp(
     "expand_which(Tensor d, Tensor which, Tensor offsets, SymInt total) -> Tensor",
-    lambda d, which, offsets, total: _core.expand_which(d, _level(offsets), which),
+    lambda d, which, offsets, total: _core.expand_which(d, level_of(offsets), which),
     lambda d, which, offsets, total: d.new_empty((total, *d.shape[1:])),
     _gradient_of_which,
     columns=2,
@@ -118,15 +116,15 @@ _expand_which: Op = Op(
 )
 
 # The first or last row of each sequence, none of which is empty.
-_end: Op = Op(
+_end: AutogradOp = AutogradOp(
     "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
-    lambda x, offsets, last: _core.gather_column(x, (_level(offsets),), -1 if last else 0)[0],
+    lambda x, offsets, last: _core.gather_column(x, (level_of(offsets),), -1 if last else 0)[0],
     lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
     lambda seen, d: _expand_end(d, seen.rest[0], seen.rows, seen.rest[1]),
 )
-_expand_end: Op = Op(
+_expand_end: AutogradOp = AutogradOp(
     "expand_end(Tensor d, Tensor offsets, SymInt total, bool last) -> Tensor",
-    lambda d, offsets, total, last: _core.expand_end(d, _level(offsets), last),
+    lambda d, offsets, total, last: _core.expand_end(d, level_of(offsets), last),
     _fake_expand,
     lambda seen, d: _end(d, seen.rest[0], seen.rest[2]),
 )
@@ -138,7 +136,7 @@ def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
     return x * _expand(scale, offsets, seen.rows, "sum")
 
 
-_norm: Op = Op(
+_norm: AutogradOp = AutogradOp(
     "reduce_norm(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
     _run_sum,
     _fake_reduce,
@@ -174,33 +172,33 @@ def spread(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
 _OPS = {"sum": _sum, "mean": _sum, "norm": _norm}
 
 
-def reduce(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
+def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
     """`_core.reduce` of a tensor, watched by autograd.
 
     Examples
     --------
-    >>> reduce("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
+    >>> reduce_sums("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
     tensor([4., 4.])
     """
     if op in ("max", "min"):
-        return into(extreme(op, x, level, empty)[0], out)
-    result = _OPS.get(op, _plain)(on_cpu(x, "X"), offsets_of(level), op, _number(level, empty))
+        return into(reduce_extreme(op, x, level, empty)[0], out)
+    result = _OPS.get(op, _plain)(x, level, op, _number(level, empty))
     return into(result, out)
 
 
-def extreme(
-    op: str, x: torch.Tensor, level: Level, empty: Any, narrow: bool = False
+def reduce_extreme(
+    op: str, x: torch.Tensor, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32.
 
     Examples
     --------
-    >>> extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
+    >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
     (tensor([3., 4.]), tensor([0, 0]))
     """
     if narrow and level.longest > torch.iinfo(torch.int32).max:
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
-    found, which = _extreme(on_cpu(x, "X"), offsets_of(level), op, _number(level, empty))
+    found, which = _extreme(x, level, op, _number(level, empty))
     return found, which.int() if narrow else which
 
 
@@ -212,15 +210,16 @@ def _number(level: Level, empty: Any) -> Any:
     return empty.item() if hasattr(empty, "item") else empty
 
 
-def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
+def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
     """The first or last row of each sequence, none of which is empty without `empty`.
 
     Examples
     --------
-    >>> end(torch.tensor([3, 1, 4]), Level([2, 1]), True)
+    >>> reduce_end(torch.tensor([3, 1, 4]), Level([2, 1]), True)
     tensor([1, 4])
     """
     if empty is None:
+        not_empty(level)
         return _ends(x, level, last)
     shape = x.shape[1:]
     fill = row_as(empty, x, "empty")[0]
@@ -239,21 +238,36 @@ def end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.T
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
     if has_no_name(x):
         return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
-    result: torch.Tensor = _end(on_cpu(x, "X"), offsets_of(level), last)
+    result: torch.Tensor = _end(x, level, last)
     return result
 
 
-def expand(d: torch.Tensor, level: Level, op: str = "sum", out: Any = None) -> torch.Tensor:
-    """The gradient of a sum or a mean.
+def expand(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
+    """The gradient of a sum.
 
     Examples
     --------
-    >>> expand(torch.tensor([1.0, 2.0]), Level([2, 1]), "mean")
+    >>> expand(torch.tensor([1.0, 2.0]), Level([2, 1]))
+    tensor([1., 1., 2.])
+    """
+    return _expanded(d, level, "sum", out)
+
+
+def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
+    """The gradient of a mean.
+
+    Examples
+    --------
+    >>> expand_mean(torch.tensor([1.0, 2.0]), Level([2, 1]))
     tensor([0.5000, 0.5000, 2.0000])
     """
+    return _expanded(d, level, "mean", out)
+
+
+def _expanded(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
     if d.is_complex():
-        return into(in_parts(d, lambda each: expand(each, level, op)), out)
-    return into(_expand(on_cpu(d, "d"), offsets_of(level), level.total, op), out)
+        return into(in_parts(d, lambda each: _expanded(each, level, op, None)), out)
+    return into(_expand(d, level, level.total, op), out)
 
 
 def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
@@ -266,7 +280,7 @@ def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> 
     """
     which = as_values(which, "which")
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    result = _expand_which(on_cpu(d, "d"), on_cpu(places, "which"), offsets_of(level), level.total)
+    result = _expand_which(d, places, level, level.total)
     return into(result, out)
 
 
@@ -278,4 +292,17 @@ def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> to
     >>> expand_end(torch.tensor([1.0, 2.0]), Level([2, 1]), True)
     tensor([0., 1., 2.])
     """
-    return into(_expand_end(on_cpu(d, "d"), offsets_of(level), level.total, last), out)
+    return into(_expand_end(d, level, level.total, last), out)
+
+
+def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
+    """Row i for every row of sequence i.
+
+    Examples
+    --------
+    >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
+    tensor([10, 10, 20])
+    """
+    if rows.device.type == "cpu" and rows.requires_grad:
+        return expand(rows, level)
+    return rows[like(level.row_ids, rows)]

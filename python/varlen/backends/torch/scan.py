@@ -8,7 +8,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import Op, SavedContext, into, offsets_of, on_cpu, once
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of, on_cpu, once
 from varlen.backends.torch.memory import tensor_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_level = Level.from_offsets
+
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 
 
@@ -27,18 +27,18 @@ def _fake(x: torch.Tensor, *_: Any) -> torch.Tensor:
 
 
 def _run(op: str) -> Any:
-    return lambda x, offsets, *flags: _core.scan(op, x, _level(offsets), *flags)
+    return lambda x, offsets, *flags: _core.scan(op, x, level_of(offsets), *flags)
 
 
 # The gradient of a running sum is the running sum the other way.
-_sum: Op = Op(
+_sum: AutogradOp = AutogradOp(
     "cumsum(Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
     _run("sum"),
     _fake,
     lambda seen, d: _sum(d, seen.rest[0], seen.rest[1], not seen.rest[2]),
 )
 
-_prod: Op = Op(
+_prod: AutogradOp = AutogradOp(
     "cumprod(Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
     _run("prod"),
     _fake,
@@ -47,9 +47,9 @@ _prod: Op = Op(
 )
 
 
-_prod_back: Op = Op(
+_prod_back: AutogradOp = AutogradOp(
     "backprop_cumprod(Tensor d, Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
-    lambda d, x, offsets, *flags: _core.backprop_cumprod(d, x, _level(offsets), *flags),
+    lambda d, x, offsets, *flags: _core.backprop_cumprod(d, x, level_of(offsets), *flags),
     lambda d, *_: torch.empty_like(d),
     once("cumprod"),
     columns=2,
@@ -57,12 +57,12 @@ _prod_back: Op = Op(
 
 
 def _run_extreme(x: Array, offsets: Array, op: str, exclusive: bool, reverse: bool) -> tuple[Array, Array]:
-    level = _level(offsets)
+    level = level_of(offsets)
     found = _core.scan(op, x, level, exclusive, reverse)
     return found, _core.scan_which(found, level, exclusive, reverse)
 
 
-_extreme: Op = Op(
+_extreme: AutogradOp = AutogradOp(
     "cumextreme(Tensor x, Tensor offsets, str op, bool exclusive, bool reverse) -> (Tensor, Tensor)",
     _run_extreme,
     lambda x, *_: (torch.empty_like(x), x.new_empty(x.shape, dtype=torch.int64)),
@@ -73,15 +73,16 @@ _extreme: Op = Op(
 
 def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), offsets = seen.saved, seen.rest[0]
-    starts = torch.repeat_interleave(offsets[:-1], offsets.diff(), output_size=which.shape[0])
+    edges = offsets_of(offsets)
+    starts = torch.repeat_interleave(edges[:-1], edges.diff(), output_size=which.shape[0])
     rows = starts.reshape(-1, *(1 for _ in which.shape[1:])) + which
     there = which >= 0
     return torch.where(there, d.gather(0, torch.where(there, rows, 0)), 0), None
 
 
-_which_back: Op = Op(
+_which_back: AutogradOp = AutogradOp(
     "backprop_scan_which(Tensor d, Tensor which, Tensor offsets) -> Tensor",
-    lambda d, which, offsets: _core.backprop_scan_which(d, which, _level(offsets)),
+    lambda d, which, offsets: _core.backprop_scan_which(d, which, level_of(offsets)),
     lambda d, *_: torch.empty_like(d),
     _gradient_of_which,
     columns=2,
@@ -107,7 +108,7 @@ def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any
 
 
 def scan(
-    op: str, x: torch.Tensor, level: Level, exclusive: bool, reverse: bool, out: Any = None
+    op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> torch.Tensor:
     """`_core.scan` of a tensor, watched by autograd.
 
@@ -117,22 +118,22 @@ def scan(
     tensor([3., 4., 4.])
     """
     if op in ("max", "min"):
-        return extreme(op, x, level, exclusive, reverse, out)[0]
+        return scan_extreme(op, x, level, exclusive, reverse, out)[0]
     run = _sum if op == "sum" else _prod
-    return into(run(on_cpu(x, "X"), offsets_of(level), bool(exclusive), bool(reverse)), out)
+    return into(run(x, level, bool(exclusive), bool(reverse)), out)
 
 
-def extreme(
-    op: str, x: torch.Tensor, level: Level, exclusive: bool, reverse: bool, out: Any = None
+def scan_extreme(
+    op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Running extremes of a tensor, and the rows inside the sequences that hold them.
 
     Examples
     --------
-    >>> extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
+    >>> scan_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
     (tensor([3., 3., 4.]), tensor([0, 0, 0]))
     """
-    found, which = _extreme(on_cpu(x, "X"), offsets_of(level), op, bool(exclusive), bool(reverse))
+    found, which = _extreme(x, level, op, bool(exclusive), bool(reverse))
     return into(found, out), which
 
 
@@ -150,16 +151,16 @@ def backprop_cumprod(
         if not isinstance(given, torch.Tensor):
             raise TypeError(f"{name}: expected a tensor as the other, got {type(given).__name__}")
         on_cpu(given, name)
-    return into(_prod_back(d, x, offsets_of(level), bool(exclusive), bool(reverse)), out)
+    return into(_prod_back(d, x, level, bool(exclusive), bool(reverse)), out)
 
 
-def backprop_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:
+def backprop_scan_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:
     """The gradient of running extremes.
 
     Examples
     --------
-    >>> backprop_which(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), Level([2]))
+    >>> backprop_scan_which(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), Level([2]))
     tensor([3., 0.])
     """
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    return into(_which_back(on_cpu(d, "dY"), on_cpu(places, "which"), offsets_of(level)), out)
+    return into(_which_back(d, places, level), out)

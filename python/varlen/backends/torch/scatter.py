@@ -7,17 +7,17 @@ from typing import Any
 import torch
 
 from varlen import _core
-from varlen.backends.torch.autograd import Op, as_numbers, into, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, on_cpu
 from varlen.backends.torch.memory import as_numpy, tensor_of
 from varlen.backends.values import as_values
 
-_gather: Op = Op(
+_gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
     _core.gather_add,
     lambda table, indices: table.new_empty((indices.shape[0], *table.shape[1:])),
     lambda seen, d: _back(d, seen.rest[0], seen.rows),
 )
-_back: Op = Op(
+_back: AutogradOp = AutogradOp(
     "backprop_gather_add(Tensor d, Tensor indices, SymInt rows) -> Tensor",
     _core.backprop_gather_add,
     lambda d, indices, rows: d.new_empty((rows, *d.shape[1:])),
@@ -31,7 +31,7 @@ def _run_added(table: Any, rows: Any, places: Any) -> Any:
     return result
 
 
-_added: Op = Op(
+_added: AutogradOp = AutogradOp(
     "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
     _run_added,
     lambda table, rows, places: torch.empty_like(table),

@@ -9,40 +9,45 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import Op, by_bytes, has_no_name, into, offsets_of, on_cpu
+from varlen.backends.torch.autograd import (
+    AutogradOp,
+    by_bytes,
+    has_no_name,
+    into,
+    level_of,
+)
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.values import as_ints
-from varlen.types.shifts import is_zero
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
 
-_level = Level.from_offsets
-
 
 def _fake(x: torch.Tensor, *_: Any) -> torch.Tensor:
     return torch.empty_like(x)
 
 
-_reverse: Op = Op(
+_reverse: AutogradOp = AutogradOp(
     "reverse(Tensor x, Tensor offsets) -> Tensor",
-    lambda x, offsets: _core.reverse(x, _level(offsets)),
+    lambda x, offsets: _core.reverse(x, level_of(offsets)),
     _fake,
     lambda seen, d: _reverse(d, *seen.rest),
 )
 
 # `by` holds a number for each sequence.
-_shift: Op = Op(
+_shift: AutogradOp = AutogradOp(
     "shift(Tensor x, Tensor offsets, Tensor by, Scalar fill) -> Tensor",
-    lambda x, offsets, by, fill: _core.shift(x, _level(offsets), by, None if is_zero(fill) else fill),
+    lambda x, offsets, by, fill: _core.shift(
+        x, level_of(offsets), by, None if type(fill) is int and fill == 0 else fill
+    ),
     _fake,
     lambda seen, d: _shift(d, seen.rest[0], -seen.rest[1], 0),
 )
-_roll: Op = Op(
+_roll: AutogradOp = AutogradOp(
     "roll(Tensor x, Tensor offsets, Tensor by) -> Tensor",
-    lambda x, offsets, by: _core.roll(x, _level(offsets), by),
+    lambda x, offsets, by: _core.roll(x, level_of(offsets), by),
     _fake,
     lambda seen, d: _roll(d, seen.rest[0], -seen.rest[1]),
 )
@@ -58,7 +63,7 @@ def reverse(x: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     """
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: _core.reverse(rows, level)), out)
-    return into(_reverse(on_cpu(x, "X"), offsets_of(level)), out)
+    return into(_reverse(x, level), out)
 
 
 def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
@@ -78,7 +83,7 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
             raise TypeError(f"fill: tensors of {x.dtype} are moved as bytes, and filled with 0 only")
         return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves)), out)
     _core.shift(np.empty(0, _dtype(x)), Level([]), 0, number)  # refuses what the dtype cannot hold
-    return into(_shift(on_cpu(x, "X"), offsets_of(level), tensor_of(moves), number), out)
+    return into(_shift(x, level, tensor_of(moves), number), out)
 
 
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:
@@ -92,7 +97,7 @@ def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tenso
     moves = _each(by, level)
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: _core.roll(rows, level, moves)), out)
-    return into(_roll(on_cpu(x, "X"), offsets_of(level), tensor_of(moves)), out)
+    return into(_roll(x, level, tensor_of(moves)), out)
 
 
 def _each(by: Any, level: Level) -> Array:

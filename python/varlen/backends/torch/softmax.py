@@ -8,8 +8,8 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch import reduce as torch_reduce
-from varlen.backends.torch.autograd import Op, SavedContext, into, offsets_of, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
+from varlen.backends.torch.reduce import spread, sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,9 +21,9 @@ def _dtype(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype.is_floating_point else torch.float64
 
 
-_softmax: Op = Op(
+_softmax: AutogradOp = AutogradOp(
     "softmax_sequences(Tensor x, Tensor offsets, bool log, float temperature) -> Tensor",
-    lambda x, offsets, log, temperature: _core.softmax(x, Level.from_offsets(offsets), log, temperature),
+    lambda x, offsets, log, temperature: _core.softmax(x, level_of(offsets), log, temperature),
     lambda x, offsets, log, temperature: x.new_empty(x.shape, dtype=_dtype(x.dtype)),
     lambda seen, d: _back(d, seen.saved[0], *seen.rest),
     saves=(-1,),
@@ -31,13 +31,12 @@ _softmax: Op = Op(
 
 
 def _run_back(dy: Array, y: Array, offsets: Array, log: bool, temperature: float) -> Array:
-    return _core.backprop_softmax(dy, y, Level.from_offsets(offsets), log, temperature)
+    return _core.backprop_softmax(dy, y, level_of(offsets), log, temperature)
 
 
 def _spread(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
     """The sum of each sequence, for every row of it."""
-    sums = torch_reduce.sums(x, offsets)
-    return torch_reduce.spread(sums, offsets, x.shape[0])
+    return spread(sums(x, offsets), offsets, x.shape[0])
 
 
 def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -50,7 +49,7 @@ def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor
     return _back(d, y, offsets, log, temperature), by_y / temperature
 
 
-_back: Op = Op(
+_back: AutogradOp = AutogradOp(
     "backprop_softmax_sequences(Tensor dY, Tensor Y, Tensor offsets, bool log, float temperature) -> Tensor",
     _run_back,
     lambda dy, *_: torch.empty_like(dy),
@@ -71,8 +70,8 @@ def softmax(
     tensor([0.5000, 0.5000, 1.0000])
     """
     if inplace and not x.is_floating_point():
-        raise TypeError(f"Xs: expected floats to write in place, got {x.dtype}")
-    result = _softmax(on_cpu(x, "Xs"), offsets_of(level), log, float(temperature))
+        raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
+    result = _softmax(x, level, log, float(temperature))
     return into(result, x if inplace else out)
 
 
@@ -101,5 +100,5 @@ def backprop_softmax(
     y = Y if isinstance(Y, torch.Tensor) else torch.from_numpy(Y)
     if y.dtype != dY.dtype:
         raise TypeError(f"Y: expected {dY.dtype} as dY, got {y.dtype}")
-    result = _back(on_cpu(dY, "dY"), on_cpu(y, "Y"), offsets_of(level), log, float(temperature))
+    result = _back(dY, y, level, log, float(temperature))
     return into(result, out)

@@ -8,7 +8,15 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import Op, SavedContext, as_numbers, into, offsets_of, on_cpu
+from varlen.backends.torch.autograd import (
+    AutogradOp,
+    SavedContext,
+    as_numbers,
+    into,
+    level_of,
+    offsets_of,
+    on_cpu,
+)
 from varlen.backends.torch.memory import tensor_of
 
 if TYPE_CHECKING:
@@ -16,13 +24,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_level = Level.from_offsets
 
-
-def _run_sort(x: Array, offsets: Array, kept: Array, total: int, descending: bool) -> tuple[Array, Array]:
-    lengths = kept[1:] - kept[:-1]
-    most = int(lengths.max()) if len(lengths) else 0
-    result, which, _ = _core.sort(x, _level(offsets), descending, most, True, True)
+def _run_sort(x: Array, offsets: Any, kept: Any, total: int, descending: bool) -> tuple[Array, Array]:
+    result, which, _ = _core.sort(x, level_of(offsets), descending, level_of(kept).longest, True, True)
     return result, which
 
 
@@ -35,48 +39,56 @@ def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), (offsets, kept, _) = seen.saved, seen.rest
     if not len(d):
         return d.new_zeros(which.shape), None
-    starts = torch.repeat_interleave(offsets[:-1], kept.diff(), output_size=which.shape[0])
+    starts = torch.repeat_interleave(
+        offsets_of(offsets)[:-1], offsets_of(kept).diff(), output_size=which.shape[0]
+    )
     there = which >= 0
     at = torch.where(there, starts.reshape(-1, *(1 for _ in which.shape[1:])) + which, 0)
     return torch.where(there, d.gather(0, at), 0), None
 
 
-_sort: Op = Op(
+_sort: AutogradOp = AutogradOp(
     "sort(Tensor x, Tensor offsets, Tensor kept, SymInt total, bool descending) -> (Tensor, Tensor)",
     _run_sort,
     _fake_sort,
     lambda seen, d: _unsort(d, seen.saved[0], *seen.rest[:2], seen.rows),
     saves=(-2,),
 )
-_unsort: Op = Op(
+_unsort: AutogradOp = AutogradOp(
     "unsort(Tensor d, Tensor which, Tensor offsets, Tensor kept, SymInt total) -> Tensor",
-    lambda d, which, offsets, kept, total: _core.unsort(d, _level(offsets), _level(kept), which),
+    lambda d, which, offsets, kept, total: _core.unsort(d, level_of(offsets), level_of(kept), which),
     lambda d, which, offsets, kept, total: d.new_empty((total, *d.shape[1:])),
     _gradient_of_back,
     columns=2,
     saves=(1,),
 )
-_rank: Op = Op(
+_rank: AutogradOp = AutogradOp(
     "rank(Tensor x, Tensor offsets, str method, bool descending) -> Tensor",
-    lambda x, offsets, method, descending: _core.rank(x, _level(offsets), method, descending),
+    lambda x, offsets, method, descending: _core.rank(x, level_of(offsets), method, descending),
     lambda x, offsets, method, descending: x.new_empty(
         x.shape, dtype=torch.float64 if method == "average" else torch.int64
     ),
 )
 
 
-def ordered(
-    x: torch.Tensor, level: Level, descending: bool, most: int | None = None, out: Any = None
+def sort(
+    x: torch.Tensor,
+    level: Level,
+    descending: bool = False,
+    most: int | None = None,
+    with_values: bool = True,
+    with_places: bool = False,
+    out: Any = None,
 ) -> tuple[torch.Tensor, torch.Tensor, Level]:
     """The first rows of each sequence in order, watched by autograd, the places that they had, their level.
 
     Examples
     --------
-    >>> ordered(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False)[0]
+    >>> sort(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False)[0]
     tensor([1., 3., 4.])
     """
     kept = level if most is None else _core.sort_kept(level, most)
-    result, which = _sort(on_cpu(x, "X"), offsets_of(level), offsets_of(kept), kept.total, descending)
+    result, which = _sort(on_cpu(x, "X"), level, kept, kept.total, descending)
     return into(result, out), which, kept
 
 
@@ -89,30 +101,30 @@ def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = No
     tensor([2., 1.])
     """
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    result = _unsort(
-        on_cpu(d, "dY"), on_cpu(places, "which"), offsets_of(level), offsets_of(kept), level.total
-    )
+    result = _unsort(on_cpu(d, "dY"), on_cpu(places, "which"), level, kept, level.total)
     return into(result, out)
 
 
-def ranked(x: torch.Tensor, level: Level, method: str, descending: bool) -> torch.Tensor:
+def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -> torch.Tensor:
     """The rank of each number inside its sequence, from 1.
 
     Examples
     --------
-    >>> ranked(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
+    >>> rank(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
     tensor([2, 1, 1])
     """
-    result: torch.Tensor = _rank(on_cpu(x, "X"), offsets_of(level), method, descending)
+    result: torch.Tensor = _rank(on_cpu(x, "X"), level, method, descending)
     return result
 
 
-def distinct(x: torch.Tensor, level: Level, inverse: bool, counts: bool) -> tuple[Any, Any, Any, Level]:
+def unique(
+    x: torch.Tensor, level: Level, inverse: bool = False, counts: bool = False
+) -> tuple[Any, Any, Any, Level]:
     """The distinct numbers of each sequence, which of them each row is, how often they are, their level.
 
     Examples
     --------
-    >>> distinct(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
+    >>> unique(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
     (tensor([1., 3.]), tensor([1, 0, 1]))
     """
     found, which, often, kept = _core.unique(as_numbers(on_cpu(x, "X").detach()), level, inverse, counts)

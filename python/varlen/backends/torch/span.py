@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from varlen import _core
-from varlen.backends.torch.autograd import Op, SavedContext, on_cpu
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu
+from varlen.backends.torch.memory import like, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
 if TYPE_CHECKING:
@@ -27,6 +27,19 @@ def take_rows(x: torch.Tensor, rows: Any) -> torch.Tensor:
     return x.index_select(0, places) if x.is_complex() else gather_add(x, places[:, None])
 
 
+def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
+    """Some rows, in any order, watched by autograd.
+
+    Examples
+    --------
+    >>> take(torch.tensor([3, 1, 4]), np.array([2, 2, 0]))
+    tensor([4, 4, 3])
+    """
+    if x.requires_grad and x.device.type == "cpu":
+        return take_rows(x, rows)
+    return x[like(rows, x) if not isinstance(rows, torch.Tensor) else rows]
+
+
 def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there, and those that were put in."""
     rows = torch.arange(d.shape[0] - before.shape[0])
@@ -38,7 +51,7 @@ def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tens
     return _parts(d, seen.rest[0])
 
 
-_insert: Op = Op(
+_insert: AutogradOp = AutogradOp(
     "insert_rows(Tensor x, Tensor rows, Tensor before) -> Tensor",
     lambda x, rows, before: _core.insert_rows(x, before, rows),
     lambda x, rows, before: x.new_empty((x.shape[0] + rows.shape[0], *x.shape[1:])),

@@ -8,8 +8,8 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import Op, SavedContext, into, offsets_of, on_cpu
-from varlen.backends.torch.reduce import spread, sums
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
+from varlen.backends.torch.reduce import reduce_sums, spread, sums
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
 from varlen.levels import not_empty
@@ -28,7 +28,7 @@ def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
 
 
 def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
-    return _core.reduce(op, x, Level.from_offsets(offsets), empty, None, ddof)
+    return _core.reduce(op, x, level_of(offsets), empty, None, ddof)
 
 
 def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
@@ -48,7 +48,7 @@ def _weighed(
         return spread(d, offsets, total) * shares(x, offsets)
     if op == "norm":
         return x * spread(_over(d, result), offsets, total)
-    lengths = offsets.diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
+    lengths = offsets_of(offsets).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
     free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
     free = torch.where(lengths == 0, 1, free)  # goes to no rows, but its own gradient would be NaN
     weight = 2 * d / free if op == "var" else _over(d, result) / free
@@ -61,8 +61,8 @@ def _over(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     return torch.where(result == 0, 0, d / torch.where(result == 0, 1, result))
 
 
-_spread: Op = Op(
-    "reduce_spread(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
+_statistic: AutogradOp = AutogradOp(
+    "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
     _run,
     lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
     _gradient,
@@ -76,9 +76,9 @@ def _gradient_of_back_prod(seen: SavedContext, h: torch.Tensor) -> tuple[torch.T
     return sums(h * others, offsets), back(h * spread(d, offsets, x.shape[0]))
 
 
-_back_prod: Op = Op(
+_back_prod: AutogradOp = AutogradOp(
     "backprop_reduce_prod(Tensor d, Tensor x, Tensor offsets) -> Tensor",
-    lambda d, x, offsets: _core.backprop_reduce("prod", d, x, Level.from_offsets(offsets)),
+    lambda d, x, offsets: _core.backprop_reduce("prod", d, x, level_of(offsets)),
     lambda d, x, offsets: torch.empty_like(x),
     _gradient_of_back_prod,
     columns=2,
@@ -87,31 +87,33 @@ _back_prod: Op = Op(
 
 
 def reduce(
-    op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None, ddof: float = 0
+    op: str, x: torch.Tensor, level: Level, empty: Any = None, out: Any = None, ddof: float = 0
 ) -> torch.Tensor:
-    """`_core.reduce` to var, std, logsumexp or prod of a tensor, watched by autograd.
+    """One row for each sequence of a tensor, watched by autograd.
 
     Examples
     --------
     >>> reduce("var", torch.tensor([1.0, 3.0, 5.0]), Level([2, 1]), 0)
     tensor([1., 0.])
     """
+    if op not in ("prod", "var", "std", "logsumexp"):
+        return reduce_sums(op, x, level, empty, out)
     if empty is None:
         not_empty(level)
         empty = 0
     number = empty.item() if hasattr(empty, "item") else empty
-    return into(_spread(on_cpu(x, "X"), offsets_of(level), op, number, float(ddof)), out)
+    return into(_statistic(x, level, op, number, float(ddof)), out)
 
 
-def back(
-    op: str, d: Any, argument: str, x: torch.Tensor, level: Level, ddof: float, out: Any = None
+def backprop_reduce(
+    op: str, d: Any, x: torch.Tensor, level: Level, ddof: float, out: Any = None, argument: str = "d"
 ) -> torch.Tensor:
     """`_core.backprop_reduce` of tensors, watched by autograd.
 
     Examples
     --------
     >>> d, x = torch.ones(2), torch.tensor([1.0, 3.0, 5.0])
-    >>> back("var", d, "d_vars", x, Level([2, 1]), 0)
+    >>> backprop_reduce("var", d, x, Level([2, 1]), 0)
     tensor([-1.,  1.,  0.])
     """
     rows = d if isinstance(d, torch.Tensor) else torch.from_numpy(d)
@@ -120,12 +122,8 @@ def back(
     if rows.dtype != x.dtype:
         raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
     result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
-    return into(_weighed(op, rows, on_cpu(x, "X"), result, offsets_of(level), ddof), out)
+    return into(_weighed(op, rows, x, result, level, ddof), out)
 
 
 def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:
-    if op == "std":
-        return reduce(op, x, level, 0, None, ddof)
-    from varlen.backends.torch import reduce as torch_reduce
-
-    return torch_reduce.reduce(op, x, level, 0)
+    return reduce(op, x, level, 0, None, ddof)

@@ -10,14 +10,12 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import Op, in_parts, into, offsets_of, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, in_parts, into, level_of, on_cpu
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-
-_level = Level.from_offsets
 
 
 def _columns(x: Array, axes: int) -> Array:
@@ -27,28 +25,28 @@ def _columns(x: Array, axes: int) -> Array:
 
 def _run_places(x: Array, offsets: Array, kept: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
-    level = _level(offsets)
+    level = level_of(offsets)
     result = _core.seq2col(_columns(x, 1), level, left, right, dilation, stride, None, max_bytes)[0]
     return result.reshape(*result.shape[:2], *x.shape[1:])
 
 
 def _run_rows(d: Array, offsets: Array, total: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
-    level = _level(offsets)
+    level = level_of(offsets)
     result = _core.backprop_seq2col(_columns(d, 2), level, left, right, dilation, stride, None, max_bytes)
     return result.reshape(len(result), *d.shape[2:])
 
 
 # A row and its neighbours side by side, (T', K, ...), and the sums of the places of each row: linear, and the
 # gradients of each other. `shape` is left, right, dilation, stride.
-_places: Op = Op(
+_places: AutogradOp = AutogradOp(
     "seq2col(Tensor x, Tensor offsets, SymInt kept, SymInt[] shape, SymInt? max_bytes) -> Tensor",
     _run_places,
     lambda x, offsets, kept, shape, limit: x.new_empty((kept, shape[0] + 1 + shape[1], *x.shape[1:])),
     lambda seen, d: _rows(d, seen.rest[0], seen.rows, *seen.rest[2:]),
     batch=(1, 2),
 )
-_rows: Op = Op(
+_rows: AutogradOp = AutogradOp(
     "backprop_seq2col(Tensor d, Tensor offsets, SymInt total, SymInt[] shape, SymInt? max_bytes) -> Tensor",
     _run_rows,
     lambda d, offsets, total, shape, limit: d.new_empty((total, *d.shape[2:])),
@@ -57,10 +55,10 @@ _rows: Op = Op(
 )
 
 # Windows, and rows out of them: `steps` is size, step, drop_last; `mean` divides by the windows of each row.
-_windows: Op = Op(
+_windows: AutogradOp = AutogradOp(
     "windows(Tensor x, Tensor offsets, SymInt rows, SymInt[] steps, bool mean, SymInt? max_bytes) -> Tensor",
     lambda x, offsets, rows, steps, mean, limit: _core.windows(
-        x, _level(offsets), steps[0], steps[1], bool(steps[2]), limit, mean
+        x, level_of(offsets), steps[0], steps[1], bool(steps[2]), limit, mean
     )[0],
     lambda x, offsets, rows, *_: x.new_empty((rows, *x.shape[1:])),
     lambda seen, d: _merged(d, seen.rest[0], seen.rows, *seen.rest[2:]),
@@ -72,11 +70,11 @@ def _fake_merged(y: torch.Tensor, offsets: torch.Tensor, total: int, steps: Any,
     return y.new_empty((total, *y.shape[1:]), dtype=dtype)
 
 
-_merged: Op = Op(
+_merged: AutogradOp = AutogradOp(
     "merge_windows(Tensor y, Tensor offsets, SymInt total, SymInt[] steps, bool mean, SymInt? max_bytes)"
     " -> Tensor",
     lambda y, offsets, total, steps, mean, limit: _core.merge_windows(
-        y, None, _level(offsets), steps[0], steps[1], bool(steps[2]), mean, limit
+        y, None, level_of(offsets), steps[0], steps[1], bool(steps[2]), mean, limit
     ),
     _fake_merged,
     lambda seen, d: _windows(d, seen.rest[0], seen.rows, *seen.rest[2:]),
@@ -110,7 +108,7 @@ def seq2col(
     shape = [left, right, dilation, stride]
 
     def places(each: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _places(on_cpu(each, "X"), offsets_of(level), kept.total, shape, max_bytes)
+        result: torch.Tensor = _places(on_cpu(each, "X"), level, kept.total, shape, max_bytes)
         return result
 
     result = in_parts(x, places) if x.is_complex() else places(x)
@@ -144,7 +142,7 @@ def backprop_seq2col(
     bare = np.empty((*d.shape[:2], 0) if d.ndim > 2 else tuple(d.shape), np.bool_)
     _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, kept)
     shape = [left, right, dilation, stride]
-    return into(_rows(on_cpu(d, "dY"), offsets_of(level), level.total, shape, max_bytes), out)
+    return into(_rows(on_cpu(d, "dY"), level, level.total, shape, max_bytes), out)
 
 
 def windows(
@@ -165,7 +163,7 @@ def windows(
     """
     _, outer, inner = _core.windows(_nothing(len(x)), level, size, step, drop_last)
     steps = [size, step, int(drop_last)]
-    result = _windows(on_cpu(x, "X"), offsets_of(level), inner.total, steps, shared, max_bytes)
+    result = _windows(on_cpu(x, "X"), level, inner.total, steps, shared, max_bytes)
     return result, outer, inner
 
 
@@ -188,5 +186,5 @@ def merge_windows(
     """
     _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, mean)
     steps = [size, step, int(drop_last)]
-    result: torch.Tensor = _merged(on_cpu(y, "Y"), offsets_of(level), level.total, steps, mean, max_bytes)
+    result: torch.Tensor = _merged(on_cpu(y, "Y"), level, level.total, steps, mean, max_bytes)
     return result

@@ -1,0 +1,68 @@
+"""Containers as results of ops on plain arrays.
+
+Ops stand below the containers and know none of them by name. Each container says here, when it is defined,
+what is made of values and levels (or of its own fields) where a caller brought no container to follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+    from varlen.types import Ragged
+
+T = TypeVar("T", bound=type)
+
+_CLASSES: dict[str, Any] = {}
+
+
+def container(name: str) -> Callable[[T], T]:
+    """A decorator for the class of containers that ops give under a name.
+
+    Examples
+    --------
+    >>> container("Example")(dict) is dict
+    True
+    """
+
+    def register(cls: T) -> T:
+        _CLASSES[name] = cls
+        return cls
+
+    return register
+
+
+def new_ragged(values: Any, levels: Levels) -> Ragged:
+    """A Ragged of parts that are known to fit.
+
+    Examples
+    --------
+    >>> new_ragged(np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
+    [[3, 1], [4]]
+    """
+    result: Ragged = _CLASSES["Ragged"]._make(values, levels)
+    return result
+
+
+def ragged_class() -> Any:
+    """The class Ragged.
+
+    Examples
+    --------
+    >>> ragged_class() is vl.Ragged
+    True
+    """
+    return _CLASSES["Ragged"]
+
+
+def padded_class() -> Any:
+    """The class Padded.
+
+    Examples
+    --------
+    >>> padded_class() is vl.Padded
+    True
+    """
+    return _CLASSES["Padded"]

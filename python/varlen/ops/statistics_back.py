@@ -1,0 +1,115 @@
+"""The gradients of reductions that depend on the values: of products, norms, variances and their like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends import backend_of
+from varlen.ops.inputs import rows_and_level, rows_of
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[Any] | torch.Tensor
+
+
+def backprop_reduce_var(
+    d_vars: Any, X: Any, lengths: Any = None, *, ddof: float = 0, out: Any = None
+) -> Array:
+    """The gradient of `reduce_var`: 2 d (x - mean) / (length - ddof).
+
+    Parameters
+    ----------
+    d_vars
+        (n, ...) of the dtype of X.
+    X
+        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    ddof
+        As it was given to `reduce_var`.
+    out
+        Of the shape and dtype of X, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    (total, ...) of the dtype of X. NaN where there are no more than `ddof` rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other values than floats, a gradient of another dtype or shape, lengths that do not add up to the
+        rows.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_var(np.array([1.0, 1.0]), np.array([1.0, 3.0, 5.0]), [2, 1])
+    array([-1.,  1.,  0.])
+    """
+    return _back("var", d_vars, "d_vars", X, lengths, ddof, out)
+
+
+def backprop_reduce_std(
+    d_stds: Any, X: Any, lengths: Any = None, *, ddof: float = 0, out: Any = None
+) -> Array:
+    """The gradient of `reduce_std`: d (x - mean) / ((length - ddof) std), and 0 where the deviation is 0.
+
+    Parameters and errors are those of `backprop_reduce_var`.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_std(np.array([1.0, 1.0]), np.array([1.0, 3.0, 5.0]), [2, 1])
+    array([-0.5,  0.5,  0. ])
+    """
+    return _back("std", d_stds, "d_stds", X, lengths, ddof, out)
+
+
+def backprop_reduce_logsumexp(d_sums: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
+    """The gradient of `reduce_logsumexp`: d times the softmax of X.
+
+    Parameters and errors are those of `backprop_reduce_var`.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_logsumexp(np.array([1.0, 4.0]), np.zeros(3), [2, 1])
+    array([0.5, 0.5, 4. ])
+    """
+    return _back("logsumexp", d_sums, "d_sums", X, lengths, 0, out)
+
+
+def backprop_reduce_norm(d_norms: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
+    """The gradient of `reduce_norm`: d x / norm, and 0 where the norm is 0.
+
+    Parameters and errors are those of `backprop_reduce_var`.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_norm(np.array([5.0, 1.0]), np.array([3.0, 4.0, 0.0]), [2, 1])
+    array([3., 4., 0.])
+    """
+    return _back("norm", d_norms, "d_norms", X, lengths, 0, out)
+
+
+def backprop_reduce_prod(d_prods: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
+    """The gradient of `reduce_prod`: d times the product of the other rows, so that zeros are right.
+
+    Parameters and errors are those of `backprop_reduce_var`.
+
+    Examples
+    --------
+    >>> vl.ops.backprop_reduce_prod(np.array([1.0, 1.0]), np.array([0.0, 4.0, 7.0]), [2, 1])
+    array([4., 0., 1.])
+    """
+    return _back("prod", d_prods, "d_prods", X, lengths, 0, out)
+
+
+def _back(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:
+    values, level = rows_and_level(X, lengths)
+    rows = rows_of(d, argument)
+    shape = (len(level), *values.shape[1:])
+    if tuple(rows.shape) != shape:
+        raise ValueError(f"{argument}: expected {shape}, a row for each sequence, got {tuple(rows.shape)}")
+    return backend_of(values).backprop_reduce(op, rows, values, level, ddof, out, argument)
