@@ -29,6 +29,8 @@ def from_list(data: Any, dtype: DTypeLike | None = None) -> tuple[Values, Levels
     >>> from_list([[1, 2], []])
     (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
     """
+    if isinstance(data, (list, tuple)):
+        _core.refuse_cycles(data, "data")
     if _holds_tensors(data):
         from varlen.backends.torch.memory import from_list as from_tensors
 
