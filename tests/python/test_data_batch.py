@@ -184,8 +184,8 @@ def test_batch_refuses_buffers_that_do_not_fit(out, error, text):
         ({"max_len": [2, 1], "layout": "ragged"}, ValueError, "max_len: a ragged batch cuts its first axis"),
         ({"pad_to": 4, "layout": "ragged"}, ValueError, "pad_to: a ragged batch has no padding"),
         ({"fill": {"q": 1}}, KeyError, "fill: 'q' is not one of"),
-        ({"fill": {"a": -1}}, ValueError, "fill: -1 is no value of uint8, the dtype of 'a'|fill: -1 for 'a'"),
-        ({"fill": {"a": 1.5}}, ValueError, "fill: 1.5 is no value of uint8"),
+        ({"fill": {"a": -1}}, ValueError, "fill: -1 does not fit uint8, the dtype of 'a'|fill: -1 for 'a'"),
+        ({"fill": {"a": 1.5}}, ValueError, "fill: 1.5 does not fit uint8"),
         ({"nan": {"a": 0}}, ValueError, "nan: 'a' is uint8, which has no NaN"),
         (
             {"dtype": {"x": "int32"}},

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from varlen._core import __version__
-from varlen.cli.errors import Misuse, in_a_line
+from varlen.cli.errors import Misuse, one_line
 
 __all__ = ["main"]
 
@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         MemoryError,
         RuntimeError,
     ) as wrong:
-        print(f"varlen: {in_a_line(wrong)}", file=sys.stderr)
+        print(f"varlen: {one_line(wrong)}", file=sys.stderr)
         return 1
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from varlen.cli.errors import Misuse
-from varlen.cli.manual import add_command, needs_folder
+from varlen.cli.manual import add_command, check_parent
 
 __all__ = ["add_parser"]
 
@@ -52,7 +52,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.json is None:
         return
     target = Path(arguments.json)
-    needs_folder(target, "--json")
+    check_parent(target, "--json")
     if target.is_dir():
         raise IsADirectoryError(f"--json: {target} is a folder")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from varlen.cli.errors import Misuse
-from varlen.cli.manual import add_command, at_least_1, needs_folder
+from varlen.cli.manual import add_command, check_parent, check_positive
 
 __all__ = ["add_parser"]
 
@@ -92,7 +92,7 @@ def _check(arguments: argparse.Namespace) -> None:
         )
     if (arguments.nulls == "fill") != (arguments.fill is not None):
         raise Misuse("--nulls fill and --fill VALUE go together")
-    at_least_1(arguments, "rows_per_shard", "batch_rows")
+    check_positive(arguments, "rows_per_shard", "batch_rows")
     for option, names in (("--columns", _columns(arguments) or []), ("--group-by", arguments.group_by)):
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         if twice or "" in names:
@@ -111,7 +111,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise Misuse(f"{arguments.target}: is neither a file nor a folder")
     if arguments.target.exists() and arguments.target.samefile(arguments.source):
         raise Misuse(f"{arguments.target}: IN and OUT are the same file")
-    needs_folder(arguments.target, arguments.target)
+    check_parent(arguments.target, arguments.target)
     if arguments.target.exists() and not arguments.force:
         raise FileExistsError(f"{arguments.target}: already exists; --force replaces it")
     if arguments.target.is_dir():
@@ -148,9 +148,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from varlen import io
     from varlen.cli.info import as_bytes
-    from varlen.cli.pieces import Plan, cast, learn, naming
+    from varlen.cli.pieces import ConversionPlan, cast, learn_dtypes, name_file
 
-    plan = Plan(
+    plan = ConversionPlan(
         arguments.source,
         rows=arguments.batch_rows,
         columns=_columns(arguments),
@@ -161,16 +161,16 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     start = time.perf_counter()
     if plan.lines or arguments.narrow or plan.has_text():
-        learn(plan, narrow=arguments.narrow)
+        learn_dtypes(plan, narrow=arguments.narrow)
     options: dict[str, Any] = {
         "schema": plan.dtypes,
         "vocabularies": {name: list(words) for name, words in plan.words.items()},
         "row_ids": arguments.row_ids,
     }
     records = 0
-    # What is found when the writer has all of it is the input's fault too, but no OSError is.
+    # Errors at the end are the input's fault too, except those of the system.
     with (
-        naming(arguments.source, (ValueError, TypeError, OverflowError)),
+        name_file(arguments.source, (ValueError, TypeError, OverflowError)),
         _writer(arguments, options) as writer,
     ):
         for joint in plan.read("writing"):
@@ -191,7 +191,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _writer(arguments: argparse.Namespace, options: dict[str, Any]) -> Iterator[Any]:
-    """The writer of OUT; what is there gives way when the new is whole, not before."""
+    """The writer of OUT. What is there stays until the new files are complete."""
     from varlen import io
 
     target = arguments.target.resolve()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.cli.manual import add_command, at_least_1, needs_folder
+from varlen.cli.manual import add_command, check_parent, check_positive
 
 __all__ = ["add_parser"]
 
@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep the .nrt file here")
 
 
-def _spread(files: list[Path], most: int) -> list[Path]:
+def _sample_evenly(files: list[Path], most: int) -> list[Path]:
     """`most` of the files, evenly over the list, so that every folder has its share."""
     if len(files) <= most:
         return files
@@ -52,9 +52,9 @@ def _spread(files: list[Path], most: int) -> list[Path]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    at_least_1(arguments, "files", "batch_size")
+    check_positive(arguments, "files", "batch_size")
     if arguments.save is not None:
-        needs_folder(arguments.save, arguments.save)
+        check_parent(arguments.save, arguments.save)
         if arguments.save.is_dir():
             raise IsADirectoryError(f"{arguments.save}: is a folder, --save takes a file")
         return _show(arguments, arguments.save)
@@ -72,7 +72,7 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     from varlen.joint import JointNestedRaggedTensorDict
 
     root, files = find_files(arguments.folder)
-    files = _spread(files, arguments.files)
+    files = _sample_evenly(files, arguments.files)
     if not files:
         raise FileNotFoundError(f"{root}: no files to read")
     print(f"reading {len(files):,} files of {root}")

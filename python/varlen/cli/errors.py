@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["Misuse", "in_a_line"]
+__all__ = ["Misuse", "one_line"]
 
 
 class Misuse(Exception):
     """Arguments that do not go together; ends with exit code 2."""
 
 
-def in_a_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """What an error says, with its cause, in one line.
 
     Parameters
@@ -24,7 +24,7 @@ def in_a_line(error: BaseException) -> str:
 
     Examples
     --------
-    >>> in_a_line(KeyError("no key 'a'"))
+    >>> one_line(KeyError("no key 'a'"))
     "no key 'a'"
     """
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)

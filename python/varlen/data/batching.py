@@ -46,21 +46,23 @@ class Batching(Rows):
         if type(epoch) is not int or not 0 <= epoch < 2**63:
             epoch = as_int(epoch, "epoch")
         is_checked = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
-        picked = rows if is_checked else self.row_numbers(rows)
-        edge_rows = (picked, len(self)) if edges_per_row else None
+        rows_given = rows if is_checked else self.row_numbers(rows)
+        edge_rows = (rows_given, len(self)) if edges_per_row else None
         source = self._source
-        self._guard(picked)
+        self._check_files(rows_given)
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
-            return self._plan(options).run(picked, start, end, seed, epoch, out, None, edge_rows)
-        numbers = self.row_numbers(picked)
+            return self._plan(options).run(rows_given, start, end, seed, epoch, out, None, edge_rows)
+        numbers = self.row_numbers(rows_given)
         if not source.mmap:
             return run_unmapped(self, options, numbers, start, end, seed, epoch, out, edge_rows)
         shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
-        places = numbers - source.offsets[shards][at] + begins[at]
-        return self._plan_of(options, shards).run(places, start, end, seed, epoch, out, numbers, edge_rows)
+        local_rows = numbers - source.offsets[shards][at] + begins[at]
+        return self._plan_of(options, shards).run(
+            local_rows, start, end, seed, epoch, out, numbers, edge_rows
+        )
 
-    def _guard(self, rows: Any) -> None:
+    def _check_files(self, rows: Any) -> None:
         """Refuses files that were cut since they were mapped: to touch what is gone ends the process."""
         source = self._source
         if len(source.counts) < 2:

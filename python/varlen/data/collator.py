@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import as_int
-from varlen.data.memory import columns_of, joint_of
+from varlen.data.memory import as_joint, columns_of
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
@@ -146,7 +146,7 @@ def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = N
     As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. Where dtypes
     differ, the batch has the one that holds all.
     """
-    joints = [joint_of(sample, f"samples[{i}]") for i, sample in enumerate(samples)]
+    joints = [as_joint(sample, f"samples[{i}]") for i, sample in enumerate(samples)]
     labels = [f"samples[{i}]" for i in range(len(joints))]
     columns = columns_of(joints[0], lift=1)
     for joint in joints[1:]:

@@ -141,7 +141,7 @@ class Dataset(Batching):
         IndexError
             A row out of range.
         KeyError
-            A key that there is not.
+            A key that does not exist.
         ValueError, TypeError
             An option that does not fit, a batch over `max_bytes`, a damaged file: with its name and place.
         OverflowError
@@ -192,7 +192,7 @@ class Dataset(Batching):
         Raises
         ------
         TypeError, ValueError
-            A number that is no integer, or below 1.
+            A number that is not an integer, or below 1.
 
         Examples
         --------
@@ -322,7 +322,7 @@ class Dataset(Batching):
         )
 
     def close(self) -> None:
-        """Lets go of the files. Batches and views that were made stay good; there are no rows any more.
+        """Closes the files. Earlier batches and views stay valid; the dataset has no rows any more.
 
         Examples
         --------

@@ -82,7 +82,7 @@ class Epoch:
         return n // size if self._drop_last else -(-n // size)
 
     def __iter__(self) -> Iterator[Batch]:
-        result = self._made(self._rows())
+        result = self._make_batches(self._rows())
         if not self._progress:
             return result
         from tqdm.auto import tqdm
@@ -105,7 +105,7 @@ class Epoch:
             return self._seed
         return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch or 0])
 
-    def _made(self, rows: Iterable[Rows]) -> Iterator[Batch]:
+    def _make_batches(self, rows: Iterable[Rows]) -> Iterator[Batch]:
         dataset, options, seed = self._dataset, self._options, self._seed
 
         def make(batch: Any, out: Buffers | None = None) -> Batch:

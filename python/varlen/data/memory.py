@@ -84,11 +84,11 @@ class Column:
 
     @property
     def unit(self) -> str | None:
-        """The unit of time, such as "ns"; None where the values are no times."""
+        """The unit of time, such as "ns"; None for other values."""
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
 
 
-def joint_of(value: Any, argument: str) -> _core.Joint:
+def as_joint(value: Any, argument: str) -> _core.Joint:
     """The core's joint of a JointNestedRaggedTensorDict, or itself."""
     joint = view_of(value)
     if joint is None:
@@ -125,7 +125,7 @@ class MemorySource:
                 raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
         metadata = joint_metadata(self.fields, row_ids)
         self._joints = [joint if joint.meta == metadata else joint.with_meta(metadata) for joint in joints]
-        self._wider = [self._wider_of(joint) for joint in self._joints]
+        self._wider = [self._dtypes_to_widen(joint) for joint in self._joints]
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -147,14 +147,14 @@ class MemorySource:
         """The rows, in their order, as one Joint of its own."""
         if len(self._joints) == 1:
             return self._joints[0].take(rows)
-        every = self.offsets[1:].searchsorted(rows, side="right")
+        shards = self.offsets[1:].searchsorted(rows, side="right")
         parts = [
-            widened(self._joints[s].take(rows[every == s] - self.offsets[s]), self._wider[s])
-            for s in np.unique(every)
+            widened(self._joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s])
+            for s in np.unique(shards)
         ]
         if not parts:
             return self._joints[0].take(rows) if self._joints else _core.Joint([], [], [], [], 0)
-        order = np.argsort(np.argsort(every, kind="stable"), kind="stable")
+        order = np.argsort(np.argsort(shards, kind="stable"), kind="stable")
         return _core.Joint.concat(parts).take(order)
 
     def rows_of(self, ids: Any) -> Ints:
@@ -196,7 +196,7 @@ class MemorySource:
                 self.fields[name] = replace(known, dtype=dtype)
             self.fields[name] = replace(self.fields[name], vocabulary=_longer_words(part, name, known, found))
 
-    def _wider_of(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
+    def _dtypes_to_widen(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
         own = {} if len(joint) == 0 else columns_of(joint)
         return {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
 

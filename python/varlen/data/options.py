@@ -61,7 +61,7 @@ class BatchKeywords(PaddingKeywords, total=False):
     max_bytes: int | None
 
 
-# None where nothing else is said.
+# Options that are not listed default to None.
 _DEFAULTS: BatchKeywords = {
     "truncate": "right",
     "padding_side": "right",
@@ -368,5 +368,5 @@ def fill_row(
     if dtype.kind == "f" and value.dtype.kind in "iuf":
         lost = np.isinf(row[0]) & ~np.isinf(value)  # rounding is what a float dtype does
     if np.any(lost):
-        raise ValueError(f"{option}: {given!r} is no value of {dtype}, the dtype of {key!r} in the batch")
+        raise ValueError(f"{option}: {given!r} does not fit {dtype}, the dtype of {key!r} in the batch")
     return row

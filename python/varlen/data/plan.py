@@ -103,8 +103,8 @@ class BatchPlan:
         options = self.options
         number = 0
         if options.is_random:
-            number, places = draw_seed(seed, rows)
-            counters = counters if places is None else places
+            number, row_counters = draw_seed(seed, rows)
+            counters = counters if row_counters is None else row_counters
         if out is not None and not isinstance(out, dict):
             as_mapping(out, "out", "names to arrays")
         grow = getattr(out, "grow", None)

@@ -95,8 +95,8 @@ class Records(Sequence[Any]):
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> Any:
-        picked = self.rows[index]
-        return Records(self.dataset, picked) if isinstance(index, slice) else self.dataset[int(picked)]
+        row = self.rows[index]
+        return Records(self.dataset, row) if isinstance(index, slice) else self.dataset[int(row)]
 
     def __iter__(self) -> Iterator[Any]:
         for row in self.rows:

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_int, unmasked
-from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
+from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
@@ -28,7 +28,7 @@ class Rows:
         if not hasattr(source, "read_many"):
             parts = list(source) if isinstance(source, (list, tuple)) else [source]
             many = isinstance(source, (list, tuple))
-            joints = [joint_of(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
+            joints = [as_joint(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
             ids = {(joint.meta or {}).get("row_ids") for joint in joints}
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
         self._source = cast("Source", source)
@@ -159,7 +159,7 @@ class Rows:
         Raises
         ------
         ValueError
-            There is no such dim.
+            A dim that no key has.
 
         Examples
         --------
@@ -201,7 +201,7 @@ class Rows:
         IndexError
             A row out of range.
         TypeError
-            No rows, such as a key.
+            Something else than rows, such as a key.
 
         Examples
         --------

@@ -35,7 +35,7 @@ class BatchSampler:
     many, batches are taken again from the front of the list where the number does not divide, or left out
     with `drop_last`.
 
-    Not to be made itself; see `LengthBuckets` and `TokenBudget`.
+    The subclasses, `LengthBuckets` and `TokenBudget`, say which rows go together.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class BatchSampler:
         self.shuffle, self.seed, self.drop_last = shuffle, as_int(seed, "seed", most=None), drop_last
         self.num_replicas, self.rank = num_replicas, rank
         self.epoch = 0
-        self._made: tuple[int, list[Ints]] | None = None
+        self._epoch_batches: tuple[int, list[Ints]] | None = None
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch that the next iteration is of: another order, the same on every replica.
@@ -119,21 +119,21 @@ class BatchSampler:
         return 1 - values / slots if slots else 0.0
 
     def _batches(self) -> list[Ints]:
-        if self._made is None or self._made[0] != self.epoch:
+        if self._epoch_batches is None or self._epoch_batches[0] != self.epoch:
             rng = np.random.default_rng([self.seed, self.epoch])
-            self._made = self.epoch, self._share(self._all(rng))
-        return self._made[1]
+            self._epoch_batches = self.epoch, self._own_share(self._deal(rng))
+        return self._epoch_batches[1]
 
-    def _all(self, rng: np.random.Generator) -> list[Ints]:
+    def _deal(self, rng: np.random.Generator) -> list[Ints]:
         raise NotImplementedError
 
-    def _share(self, batches: list[Ints]) -> list[Ints]:
+    def _own_share(self, batches: list[Ints]) -> list[Ints]:
         n, count = self.num_replicas, len(batches)
         own = count // n if self.drop_last else -(-count // n)
         return [batches[(self.rank + k * n) % count] for k in range(own)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_made": None}
+        return {**self.__dict__, "_epoch_batches": None}
 
 
 def _lengths_of(given: Any) -> Any:
@@ -211,7 +211,7 @@ class LengthBuckets(BatchSampler):
             if np.isnan(self.buckets).any():
                 raise ValueError("buckets: expected lengths, got nan")
 
-    def _all(self, rng: np.random.Generator) -> list[Ints]:
+    def _deal(self, rng: np.random.Generator) -> list[Ints]:
         n = len(self.lengths)
         order = rng.permutation(n) if self.shuffle else np.arange(n)
         if self.buckets is not None:
@@ -307,7 +307,7 @@ class TokenBudget(BatchSampler):
             )
         self._rows: Ints = np.flatnonzero(~over) if too_long == "skip" else np.arange(len(self.lengths))
 
-    def _all(self, rng: np.random.Generator) -> list[Ints]:
+    def _deal(self, rng: np.random.Generator) -> list[Ints]:
         rows = rng.permutation(self._rows) if self.shuffle else self._rows
         n = len(rows)
         size = self.bucket_size

@@ -144,7 +144,7 @@ class Collate:
             return items
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
-        return _bare(self._leaf(name, items)) if _is_data(first) else items
+        return _without_key(self._leaf(name, items)) if _is_data(first) else items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -179,10 +179,10 @@ class Collate:
         dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
         try:
             if not _holds_tensor(items):
-                result = self._arrays(items, fill, self._array_dtype(dtype, items))
+                result = self._collate_arrays(items, fill, self._array_dtype(dtype, items))
                 return to_tensors(result) if self._values["framework"] == "torch" else result
             leaf = TensorLeaf(items, dtype)
-            result = self._arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
+            result = self._collate_arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
             return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
         except (ValueError, TypeError, OverflowError) as error:
             raise type(error)(f"samples{name}: {error}") from None
@@ -198,16 +198,16 @@ class Collate:
             else None
         )
 
-    def _arrays(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
+    def _collate_arrays(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
         if _rank(items[0]) == 0:
-            return {"": _numbers(items, dtype)}
+            return {"": _stack_numbers(items, dtype)}
         if any(isinstance(item, list) for item in items):
             values, levels = _core.from_lists(items, dtype=dtype)
             if len(levels) > 1:
-                return self._deep(values, levels, fill)
+                return self._pad_nested(values, levels, fill)
             items = np.split(values, levels[0].offsets[1:-1])
         if self._values["layout"] == "ragged":
-            return _ragged(*_core.list2ragged(self._cut(items), dtype))
+            return _ragged(*_core.list2ragged(self._truncate(items), dtype))
         dense = _core.list2dense(
             items,
             self._multiple or 1,
@@ -220,7 +220,7 @@ class Collate:
         )
         return {"": dense[0], "mask": dense[1]} if self._values["masks"] else {"": dense}
 
-    def _cut(self, items: list[Array]) -> list[Array]:
+    def _truncate(self, items: list[Array]) -> list[Array]:
         if self._max_len is None:
             return items
         most = self._max_len
@@ -229,7 +229,7 @@ class Collate:
             for item in items
         ]
 
-    def _deep(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
+    def _pad_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
         if self._values["layout"] == "ragged":
             raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
         depth = len(levels)
@@ -279,7 +279,7 @@ def collate(samples: Sequence[Any]) -> Any:
     return _DEFAULT(samples)
 
 
-def _numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
+def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """A number of each sample."""
     try:
         array = np.asarray(items)
@@ -289,8 +289,8 @@ def _numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
         array = _core.cast(array, dtype) if array.dtype.kind in "biuf" else np.asarray(items, dtype)
     text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)
     if array.dtype.hasobject or text:
-        _core.from_lists(items, 0, name="samples")  # says which one is no number
-        raise TypeError(f"dtype: {array.dtype} holds what is no number")
+        _core.from_lists(items, 0, name="samples")  # names the sample that is not a number
+        raise TypeError(f"dtype: {array.dtype} is not a dtype of numbers")
     return array
 
 
@@ -337,7 +337,7 @@ def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
     }
 
 
-def _bare(leaf: dict[str, Any]) -> Any:
+def _without_key(leaf: dict[str, Any]) -> Any:
     """A leaf that stands beside no key: the values, or a pair."""
     beside = leaf.get("mask", leaf.get("offsets"))
     return leaf[""] if beside is None else (leaf[""], beside)

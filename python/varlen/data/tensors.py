@@ -157,18 +157,18 @@ class TensorLeaf:
         exact = torch.as_tensor(fill, dtype=torch.float64)
         row = exact.to(self._bits_of)
         if bool((exact.isfinite() & ~row.double().isfinite()).any()):
-            raise ValueError(f"fill: {fill!r} is no value of {self._bits_of}")
+            raise ValueError(f"fill: {fill!r} does not fit {self._bits_of}")
         return as_numpy(row)
 
     def to_tensors(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
-        """What was made of the arrays, as tensors."""
+        """The result of the core, as tensors."""
         tensors = to_tensors(leaf)
         if self._bits_of is not None:
             tensors[""] = tensors[""].view(self._bits_of)
         return tensors
 
     def to_arrays(self, leaf: dict[str, Any]) -> dict[str, Any]:
-        """What was made of the arrays, as arrays of the dtype that it has."""
+        """The result of the core, as arrays of the dtype of the tensors."""
         if self._bits_of is not None:
             leaf[""] = leaf[""].view(as_dtype(self._bits_of, "dtype"))
         return leaf

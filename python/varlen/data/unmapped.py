@@ -46,8 +46,8 @@ def run_unmapped(
     result = plan.run(numbers, out=out)
     if options.values["windows"]:
         windows: Batch = {"window/start": starts, "window/end": ends}
-        for name, places in (to_tensors(windows) if options.tensors else windows).items():
-            result[name][:] = places
+        for name, at in (to_tensors(windows) if options.tensors else windows).items():
+            result[name][:] = at
     return result
 
 
@@ -57,17 +57,17 @@ def _windows(
     """Where each window begins and ends: a batch of a key whose rows have no bytes."""
     level = _core.Level.from_lengths(lengths)
     joint = _core.Joint(["_"], [1], [np.empty((level.total, 0), np.uint8)], [level])
-    asked = {
+    core_options = {
         **options.core_options(),
         "windows": True,
         "ragged": True,
         "cu_seqlens": False,
         "positions": False,
     }
-    asked.pop("max_bytes", None)  # of the batch, not of its windows
+    core_options.pop("max_bytes", None)  # of the batch, not of its windows
     number, counters = draw_seed(seed, rows) if options.is_random else (0, None)
     batcher = _core.Batcher(
-        [joint], [""], None, None, ["_"], [1], [np.zeros((1, 0), np.uint8)], [None], asked
+        [joint], [""], None, None, ["_"], [1], [np.zeros((1, 0), np.uint8)], [None], core_options
     )
     result = batcher(np.arange(len(rows)), start, end, number, epoch, rows if counters is None else counters)
     return result["window/start"], result["window/end"]
