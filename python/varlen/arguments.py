@@ -277,6 +277,23 @@ def unmasked(given: Any, argument: str) -> Any:
     return given
 
 
+def refuse_overlap(out: Any, *inputs: Any) -> None:
+    """For inputs that the core sees a copy of: an output in their memory is refused as in any other's.
+
+    Raises
+    ------
+    ValueError
+        The output shares memory with one of them.
+
+    Examples
+    --------
+    >>> refuse_overlap(np.zeros(2), np.zeros(2))
+    """
+    for given in inputs if isinstance(out, np.ndarray) else ():
+        if isinstance(given, np.ndarray) and np.shares_memory(out, given):
+            raise ValueError("out: shares memory with what is read")
+
+
 def as_ints(x: Any) -> Any:
     """Lengths, offsets or indices for the core: tensors come to the host, everything else stays as it is.
 

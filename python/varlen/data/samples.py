@@ -177,6 +177,9 @@ class Collate:
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
         fill = 0 if fill is None else fill
         dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
+        for item in items:
+            if isinstance(item, list):
+                _core.refuse_cycles(item, "samples")
         try:
             if not _holds_tensor(items):
                 result = self._collate_arrays(items, fill, self._array_dtype(dtype, items))
@@ -295,9 +298,9 @@ def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
 
 
 def _is_data(value: Any) -> bool:
-    if isinstance(value, list):
-        inner = value[0] if value else 0
-        return _is_data(inner)
+    _core.refuse_cycles(value, "samples")
+    while isinstance(value, list):
+        value = value[0] if value else 0
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(value)
 
 
@@ -315,9 +318,10 @@ def _keys_of(sample: Any) -> Iterator[Any]:
             yield from _keys_of(value)
 
 
-def _holds_tensor(value: Any) -> bool:
+def _holds_tensor(value: Any, depth: int = 65) -> bool:
+    """Whether a tensor is among the leaves; the core refuses lists that are nested deeper."""
     if isinstance(value, list):
-        return any(map(_holds_tensor, value))
+        return depth > 0 and any(_holds_tensor(inner, depth - 1) for inner in value)
     return is_tensor(value)
 
 
