@@ -15,6 +15,11 @@ from varlen._core import (
     backprop_softmax,
     expand,
     expand_end,
+    gather,
+    gather_column,
+    gather_row,
+    gather_window,
+    pad,
     rank,
     reduce,
     reduce_extreme,
@@ -23,9 +28,11 @@ from varlen._core import (
     softmax,
     sort,
     unique,
+    unpad,
     unsort,
 )
-from varlen.arguments import as_ints, is_zero, unmasked
+from varlen.arguments import as_dtype, as_ints, is_zero, unmasked
+from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -38,20 +45,30 @@ __all__ = [
     "as_numpy",
     "as_rows",
     "assign",
+    "astype",
     "backprop_cumprod",
     "backprop_reduce",
     "backprop_scan_which",
     "backprop_softmax",
     "broadcast_rows",
+    "concat",
     "copy",
     "device_of",
     "expand",
     "expand_end",
     "expand_mean",
     "expand_which",
+    "from_list",
     "from_memory",
+    "gather",
+    "gather_column",
+    "gather_row",
+    "gather_window",
+    "interleave",
     "like",
+    "pad",
     "rank",
+    "readable",
     "reduce",
     "reduce_end",
     "reduce_extreme",
@@ -63,9 +80,11 @@ __all__ = [
     "shift",
     "softmax",
     "sort",
+    "split",
     "take",
     "to_state",
     "unique",
+    "unpad",
     "unsort",
     "where",
 ]
@@ -331,3 +350,36 @@ def assign(out: Any, result: Any) -> Any:
         raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
     out[...] = result
     return out
+
+
+def astype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Values of another dtype, always copied.
+
+    Examples
+    --------
+    >>> astype(np.arange(2), "f4")
+    array([0., 1.], dtype=float32)
+    """
+    return values.astype(as_dtype(dtype, "dtype"))
+
+
+def split(values: NDArray[Any], level: Level) -> list[NDArray[Any]]:
+    """The rows of each sequence, sharing memory.
+
+    Examples
+    --------
+    >>> split(np.array([3, 1, 4]), Level([2, 1]))
+    [array([3, 1]), array([4])]
+    """
+    return _core.ragged2list(values, level)
+
+
+def readable(values: NDArray[Any]) -> NDArray[Any]:
+    """Values as numbers that NumPy can print: themselves.
+
+    Examples
+    --------
+    >>> readable(np.arange(2))
+    array([0, 1])
+    """
+    return values

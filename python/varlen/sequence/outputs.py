@@ -81,7 +81,7 @@ def joined(parts: Sequence[Any]) -> Values:
     if not len(parts):
         return np.zeros(0, np.float32)
     if is_tensor(parts[0]):
-        from varlen.backends.torch.memory import concat
+        from varlen.backends.torch.concat import concat
 
         return concat(list(parts))
     try:

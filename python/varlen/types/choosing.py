@@ -372,7 +372,7 @@ class Choosing:
             rows = np.broadcast_to(row, (len(before), *row.shape[1:]))
             result = _core.insert_rows(values, before, np.ascontiguousarray(rows))
         else:
-            from varlen.backends.torch.memory import concat
+            from varlen.backends.torch.concat import concat
 
             index = np.full(filled.total, level.total)
             index[~np.repeat(empty, filled.lengths)] = np.arange(level.total)

@@ -207,7 +207,7 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
                 f"the first has {tuple(values[0].shape[1:])}"
             )
     if any(is_tensor(x) for x in values):
-        from varlen.backends.torch.memory import concat
+        from varlen.backends.torch.concat import concat
 
         return concat(values, axis)
     return np.concatenate(_of_one_dtype(values, "raggeds"), axis)
@@ -225,7 +225,7 @@ def joined(parts: list[Ragged], argument: str) -> Ragged:
     levels = tuple(_core.concat_levels(list(each)) for each in zip(*(r.levels for r in parts), strict=True))
     values: list[Any] = [part.values for part in parts]
     if any(is_tensor(x) for x in values):
-        from varlen.backends.torch.memory import concat
+        from varlen.backends.torch.concat import concat
 
         return parts[0]._make(concat(values), levels)
     return parts[0]._make(_core.concat([memory_of(x) for x in _of_one_dtype(values, argument)]), levels)
@@ -255,7 +255,7 @@ def _woven_tensors(values: list[Any], over: list[Level]) -> tuple[Any, Level]:
     if all(is_tensor(x) and _is_plain(x) and x.dtype == first.dtype for x in values):
         rows, level = _core.weave([memory_of(x) for x in values], over)
         return from_memory(rows, first), level
-    from varlen.backends.torch.memory import concat
+    from varlen.backends.torch.concat import concat
 
     ends = np.cumsum([0, *(len(x) for x in values)])
     index, level = _core.weave([np.arange(a, b) for a, b in pairwise(ends)], over)

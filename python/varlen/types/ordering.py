@@ -25,7 +25,7 @@ def _rectangle(rows: Any, level: Level, k: int, fill: Any) -> Any:
         from varlen.backends.torch.sort import filled
 
         return filled(rows, len(level), k, fill)
-    from varlen.backends.torch.memory import pad
+    from varlen.backends.torch.pad import pad
 
     return pad(rows, (level,), fill=fill, pad_to_multiple=k)
 

@@ -140,7 +140,7 @@ class TensorFace:
             r = self._make(r._values, (outer, *r._levels[1:]))
         pad: Any = _core.pad
         if not isinstance(r._values, np.ndarray):
-            from varlen.backends.torch.memory import pad
+            from varlen.backends.torch.pad import pad
         # As wide as any sequence is, those too that `shape` leaves out.
         pairs = zip(sizes[1:], levels, strict=False)
         wide = [each.longest if size is None else size for size, each in pairs]
