@@ -73,6 +73,104 @@ class Backend(Protocol):
         self, values: Any, level: Level, inverse: bool = ..., counts: bool = ...
     ) -> tuple[Any, Any, Any, Level]: ...
 
+    # Neighbours, windows and counts.
+    def diff(self, values: Any, level: Level, n: int = ...) -> tuple[Any, Level]: ...
+    def bincount(self, cells: Any, weights: Any, size: int) -> Any: ...
+    def windows(
+        self,
+        values: Any,
+        level: Level,
+        size: int,
+        step: int,
+        drop_last: bool = ...,
+        max_bytes: int | None = ...,
+        shared: bool = ...,
+    ) -> tuple[Any, Level, Level]: ...
+    def merge_windows(
+        self,
+        Y: Any,
+        levels: Levels | None,
+        level: Level,
+        size: int,
+        step: int,
+        drop_last: bool,
+        mean: bool,
+        max_bytes: int | None = ...,
+    ) -> Any: ...
+    def seq2col(
+        self,
+        values: Any,
+        level: Level,
+        left: int,
+        right: int,
+        dilation: int = ...,
+        stride: int = ...,
+        out: Any = ...,
+        max_bytes: int | None = ...,
+    ) -> tuple[Any, Level]: ...
+    def backprop_seq2col(
+        self,
+        dY: Any,
+        level: Level,
+        left: int,
+        right: int,
+        dilation: int = ...,
+        stride: int = ...,
+        out: Any = ...,
+        max_bytes: int | None = ...,
+        kept: Level | None = ...,
+    ) -> Any: ...
+
+    # Rows taken, put in and added up.
+    def take_rows(self, values: Any, rows: Any, max_bytes: int | None = ...) -> Any: ...
+    def spans(
+        self, values: Any, level: Level, groups: Level, pairs: Any, max_bytes: int | None = ...
+    ) -> tuple[Any, Level]: ...
+    def insert_rows(self, values: Any, before: Any, rows: Any = ..., max_bytes: int | None = ...) -> Any: ...
+    def remove_rows(self, dY: Any, before: Any) -> tuple[Any, Any]: ...
+    def gather_add(self, table: Any, indices: Any, out: Any = ...) -> Any: ...
+    def backprop_gather_add(self, dY: Any, indices: Any, rows: int, out: Any = ...) -> Any: ...
+    def scatter_add(self, table: Any, indices: Any, values: Any) -> None: ...
+
+    # Lists of arrays.
+    def flatten(self, X: Any, dtype: Any = ..., pad: int = ...) -> Any: ...
+    def list2ragged(self, arrays: Any, dtype: Any = ..., out: Any = ...) -> tuple[Any, Levels]: ...
+    def ragged2list(self, values: Any, levels: Any) -> list[Any]: ...
+    def list2dense(
+        self,
+        arrays: Any,
+        pad_to_multiple: int = ...,
+        fill: Any = ...,
+        padding_side: str = ...,
+        max_len: int | None = ...,
+        truncate: str = ...,
+        mask: bool = ...,
+        out: Any = ...,
+        dtype: Any = ...,
+        max_bytes: int | None = ...,
+    ) -> Any: ...
+    def views(self, values: Any, begins: Any, ends: Any) -> list[Any]: ...
+    def as_array(self, x: Any, argument: str) -> Any: ...
+    def is_contiguous(self, x: Any) -> bool: ...
+
+    # Masks and recurrent layers.
+    def block_mask(
+        self,
+        level: Level,
+        dtype: Any,
+        before: int | None,
+        behind: int | None,
+        out: Any,
+        max_bytes: int | None,
+        beside: Any = ...,
+    ) -> Any: ...
+    def lstm(
+        self, params: Any, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
+    ) -> tuple[Any, tuple[Any, ...]]: ...
+    def backprop_lstm(
+        self, dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]
+    ) -> tuple[Any, Any]: ...
+
     # Sequences picked, cut, brought together, and as rectangles.
     def gather(self, values: Any, levels: Levels, index: Any) -> tuple[Any, Levels]: ...
     def gather_row(self, values: Any, levels: Levels, i: int) -> tuple[Any, Levels]: ...

@@ -41,7 +41,9 @@ from varlen.ops.arrays import (
     reshape_f,
     reshape_i,
 )
-from varlen.ops.count import bincount, diff, searchsorted
+from varlen.ops.bins import bincount
+from varlen.ops.dense import from_dense, to_dense
+from varlen.ops.differences import diff
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
@@ -70,6 +72,7 @@ from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, re
 from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
 from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.ops.search import searchsorted
 from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
 from varlen.ops.softmax import (
     backprop_log_softmax,
@@ -100,6 +103,7 @@ from varlen.ops.window import (
     backprop_seq2col,
     backprop_windows,
     seq2col,
+    sliding_window,
     windows,
 )
 
@@ -173,6 +177,7 @@ __all__ = [
     "cumsum",
     "diff",
     "flatten",
+    "from_dense",
     "gather_add",
     "get_dropout_mask",
     "hash",
@@ -229,9 +234,11 @@ __all__ = [
     "segment_ids",
     "seq2col",
     "shift",
+    "sliding_window",
     "softmax",
     "sort",
     "spans",
+    "to_dense",
     "topk",
     "unflatten",
     "unique",

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
-from varlen.backends.values import as_ints, as_values, broadcast_rows, is_tensor, like, row_as, take
+from varlen.backends.values import as_values, broadcast_rows, is_tensor, like, row_as, take
 from varlen.levels import (
     counted_before,
     describe_difference,
@@ -19,7 +19,7 @@ from varlen.levels import (
     resolve_level,
     same_levels,
 )
-from varlen.ops.inputs import whole_numbers
+from varlen.ops.inputs import as_bools, nested, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,47 +29,6 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
     Ints = NDArray[np.int64]
-
-
-def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
-    """Rows and levels of a Ragged, or of an array; axes of rows become levels until there are `axes`.
-
-    Examples
-    --------
-    >>> nested([[1, 2], [3, 4]], "indices", 2)
-    (array([1, 2, 3, 4]), (Level(2 sequences, 4 rows, lengths 2 to 2),))
-    """
-    found: Levels = ()
-    if isinstance(given, RaggedBase):
-        values, found = given._values, given._levels
-    else:
-        values = as_values(given, argument)
-    if len(found) + values.ndim < axes:
-        raise ValueError(f"{argument}: has {len(found) + values.ndim} axes, expected {axes} or more")
-    while len(found) < axes - 1:
-        count, width = values.shape[:2]
-        found = (*found, Level.from_offsets(np.arange(count + 1) * width))
-        values = values.reshape(count * width, *values.shape[2:])
-    return values, found
-
-
-def as_bools(numbers: Any, given: Any, argument: str) -> NDArray[np.bool_]:
-    """Bools on the host, which were `given` as they are or in a Ragged; an empty list is bools too.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> as_bools(np.zeros(0), [], "mask")
-    array([], dtype=bool)
-    """
-    there = np.asarray(as_ints(numbers))
-    if there.dtype != np.bool_ and (there.size or hasattr(given, "dtype")):
-        raise TypeError(f"{argument}: expected bools, got {there.dtype}")
-    return there.astype(np.bool_, copy=False)
 
 
 def _in_range(ids: Ints, sizes: Any, owners: Ints | None = None, repeated: bool = False) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from varlen._core import Level
 from varlen.backends.values import as_ints, is_tensor, like, take
 from varlen.levels import flatten_levels, resolve_level, same_levels
+from varlen.ops.inputs import as_bools, nested
 from varlen.types.arithmetic import model_of, operand
-from varlen.types.choosing import as_bools, nested
 from varlen.types.combine import alike, concatenate, parts_of
 from varlen.types.ragged import Ragged
 

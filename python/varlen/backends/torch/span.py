@@ -14,8 +14,10 @@ from varlen.backends.torch.scatter import gather_add
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from varlen._core import Level
 
-def take_rows(x: torch.Tensor, rows: Any) -> torch.Tensor:
+
+def take_rows(x: torch.Tensor, rows: Any, max_bytes: int | None = None) -> torch.Tensor:
     """Some rows, in any order: lookups of one row each.
 
     Examples
@@ -24,7 +26,29 @@ def take_rows(x: torch.Tensor, rows: Any) -> torch.Tensor:
     tensor([2., 1., 2.])
     """
     places = rows if isinstance(rows, torch.Tensor) else tensor_of(rows)
+    _refuse(places.shape[0], x, max_bytes)
     return x.index_select(0, places) if x.is_complex() else gather_add(x, places[:, None])
+
+
+def spans(
+    x: torch.Tensor, level: Level, groups: Level, pairs: Any, max_bytes: int | None = None
+) -> tuple[torch.Tensor, Level]:
+    """The rows of spans of sequences, and the level of the spans.
+
+    Examples
+    --------
+    >>> spans(torch.tensor([3, 1, 4]), vl.Level([3]), vl.Level([1]), np.array([1, 3]))[0]
+    tensor([1, 4])
+    """
+    which, inner = _core.span_rows(level, groups, pairs)
+    return take_rows(x, which, max_bytes), inner
+
+
+def _refuse(count: int, x: torch.Tensor, max_bytes: int | None) -> None:
+    """Refuse more rows than fit the bytes that the caller allows."""
+    size = count * x.shape[1:].numel() * x.element_size()
+    if max_bytes is not None and size > max_bytes:
+        raise ValueError(f"max_bytes: the result takes {size} bytes, over max_bytes={max_bytes}")
 
 
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
@@ -60,8 +84,10 @@ _insert: AutogradOp = AutogradOp(
 )
 
 
-def insert_rows(x: torch.Tensor, before: NDArray[Any], rows: Any = None) -> torch.Tensor:
-    """`_core.insert_rows` of tensors, watched by autograd.
+def insert_rows(
+    x: torch.Tensor, before: NDArray[Any], rows: Any = None, max_bytes: int | None = None
+) -> torch.Tensor:
+    """New rows, zeros by default, each in front of the row that it names; watched by autograd.
 
     Raises
     ------
@@ -74,6 +100,7 @@ def insert_rows(x: torch.Tensor, before: NDArray[Any], rows: Any = None) -> torc
     tensor([1., 0., 2.])
     """
     shape = (len(before), *x.shape[1:])
+    _refuse(len(before) + x.shape[0], x, max_bytes)
     if rows is None:
         rows = x.new_zeros(shape)
     if not isinstance(rows, torch.Tensor):
