@@ -49,8 +49,8 @@ from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask
 from varlen.backends.numpy.rows import as_rows
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
-from varlen.backends.numpy.span import insert_rows
-from varlen.backends.numpy.views import as_array, is_contiguous
+from varlen.backends.numpy.span import insert_row, insert_rows
+from varlen.backends.numpy.views import as_array, is_contiguous, tile
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "insert_row",
     "insert_rows",
     "interleave",
     "is_contiguous",
@@ -121,6 +122,7 @@ __all__ = [
     "split",
     "take",
     "take_rows",
+    "tile",
     "to_state",
     "unique",
     "unpad",

@@ -42,9 +42,12 @@ from varlen.ops.arrays import (
     reshape_i,
 )
 from varlen.ops.bins import bincount
+from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.dense import from_dense, to_dense
 from varlen.ops.differences import diff
+from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
+from varlen.ops.gather import boolean_mask, gather
 from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
@@ -97,6 +100,7 @@ from varlen.ops.statistics_back import (
     backprop_reduce_std,
     backprop_reduce_var,
 )
+from varlen.ops.tile import tile
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
@@ -169,6 +173,8 @@ __all__ = [
     "backprop_windows",
     "bincount",
     "block_mask",
+    "boolean_mask",
+    "broadcast_rows",
     "count",
     "cu_seqlens",
     "cummax",
@@ -176,8 +182,10 @@ __all__ = [
     "cumprod",
     "cumsum",
     "diff",
+    "fill_empty_rows",
     "flatten",
     "from_dense",
+    "gather",
     "gather_add",
     "get_dropout_mask",
     "hash",
@@ -238,6 +246,7 @@ __all__ = [
     "softmax",
     "sort",
     "spans",
+    "tile",
     "to_dense",
     "topk",
     "unflatten",

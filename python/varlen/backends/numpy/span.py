@@ -26,3 +26,15 @@ def insert_rows(
     if rows is not None and not isinstance(rows, np.ndarray):
         rows = np.asarray(as_ints(rows), values.dtype)
     return _core.insert_rows(values, before, rows, max_bytes)
+
+
+def insert_row(values: Any, before: NDArray[Any], row: Any) -> NDArray[Any]:
+    """One row (1, ...), in front of each of the rows that are named.
+
+    Examples
+    --------
+    >>> insert_row(np.array([1.0, 2.0]), np.array([0, 2]), np.array([9.0]))
+    array([9., 1., 2., 9.])
+    """
+    rows = np.broadcast_to(row, (len(before), *row.shape[1:]))
+    return _core.insert_rows(values, before, np.ascontiguousarray(rows))

@@ -32,3 +32,14 @@ def is_contiguous(x: NDArray[Any]) -> bool:
     False
     """
     return x.flags.c_contiguous
+
+
+def tile(values: NDArray[Any], multiples: tuple[int, ...]) -> NDArray[Any]:
+    """What lies along each axis, so many times.
+
+    Examples
+    --------
+    >>> tile(np.array([[3, 1]]), (1, 2))
+    array([[3, 1, 3, 1]])
+    """
+    return np.tile(values, multiples)

@@ -3,7 +3,7 @@
 from varlen.backends.torch.autograd import assign
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
-from varlen.backends.torch.flatten import as_array, flatten, is_contiguous, views
+from varlen.backends.torch.flatten import as_array, flatten, is_contiguous, tile, views
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
@@ -38,7 +38,7 @@ from varlen.backends.torch.scatter import backprop_gather_add, gather_add, scatt
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import rank, sort, unique, unsort
-from varlen.backends.torch.span import insert_rows, remove_rows, spans, take, take_rows
+from varlen.backends.torch.span import insert_row, insert_rows, remove_rows, spans, take, take_rows
 from varlen.backends.torch.statistics import backprop_reduce, reduce
 from varlen.backends.torch.window import backprop_seq2col, merge_windows, seq2col, windows
 
@@ -75,6 +75,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "insert_row",
     "insert_rows",
     "interleave",
     "is_contiguous",
@@ -105,6 +106,7 @@ __all__ = [
     "split",
     "take",
     "take_rows",
+    "tile",
     "to_state",
     "unique",
     "unpad",

@@ -90,3 +90,15 @@ def is_contiguous(x: torch.Tensor) -> bool:
 def _alike(tensor: torch.Tensor, first: torch.Tensor) -> bool:
     same = tensor.dtype == first.dtype and tensor.ndim == first.ndim
     return bool(same and tensor.shape[1:] == first.shape[1:])
+
+
+def tile(x: torch.Tensor, multiples: tuple[int, ...]) -> torch.Tensor:
+    """What lies along each axis, so many times.
+
+    Examples
+    --------
+    >>> import torch
+    >>> tile(torch.tensor([[3, 1]]), (1, 2))
+    tensor([[3, 1, 3, 1]])
+    """
+    return x.repeat(multiples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from varlen import _core
@@ -120,3 +121,15 @@ def remove_rows(d: torch.Tensor, before: NDArray[Any]) -> tuple[torch.Tensor, to
     (tensor([1., 2.]), tensor([0.]))
     """
     return _parts(on_cpu(d, "dY"), tensor_of(before))
+
+
+def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torch.Tensor:
+    """One row (1, ...), in front of each of the rows that are named; watched by autograd.
+
+    Examples
+    --------
+    >>> insert_row(torch.tensor([1.0, 2.0]), np.array([0, 2]), torch.tensor([9.0]))
+    tensor([9., 1., 2., 9.])
+    """
+    at = np.full(len(before), len(x))
+    return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), before, at))
