@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -145,7 +146,10 @@ def reduce_end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         not_empty(level)
         return _core.gather_column(values, (level,), -1 if last else 0)[0]
     cut = "left" if last else "right"
-    return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+    try:
+        return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+    except ValueError as error:
+        raise ValueError(re.sub("^fill:", "empty:", str(error))) from None
 
 
 def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:

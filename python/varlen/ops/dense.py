@@ -160,6 +160,8 @@ def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
     >>> values_of_list([[1, 2], []])
     (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
     """
+    if isinstance(data, (list, tuple)):
+        _core.refuse_cycles(data, "data")
     return backend_of(_first_leaf(data)).from_list(data, dtype)
 
 

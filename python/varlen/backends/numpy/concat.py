@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen._core import Level
 
 if TYPE_CHECKING:
-    from varlen._core import Level
     from varlen.levels import Levels
 
 
@@ -69,6 +69,8 @@ def from_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
     (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
     """
     values, levels = _core.from_lists(data, -1, dtype, name="data")
+    if not levels and len(data) == 0:
+        return values, (Level([]),)
     if not levels:
         raise ValueError(
             "data: expected lists inside a list, or arrays; for one level of numbers use Ragged()"

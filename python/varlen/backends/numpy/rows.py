@@ -29,7 +29,7 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
     array([3, 1])
     """
     if not isinstance(x, np.ndarray):
-        given = x
+        given = unmasked(x, argument)
         try:
             x = np.asarray(x)
         except ValueError as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly, scalar
 
 if TYPE_CHECKING:
@@ -47,7 +48,13 @@ def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
     """
     import torch
 
-    if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
+    if tensor.is_quantized:
+        raise TypeError(f"{argument}: expected plain numbers, got {tensor.dtype}; give dequantize() of it")
+    if tensor.is_nested:
+        raise TypeError(
+            f"{argument}: expected a dense tensor, got a nested one; give Ragged.from_nested(...)"
+        )
+    if tensor.layout != torch.strided:
         raise TypeError(f"{argument}: expected a dense tensor, got layout {tensor.layout}")
     if tensor.ndim == 0:
         raise ValueError(f"{argument}: expected at least one dimension, got a scalar")
@@ -72,11 +79,30 @@ def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
     """
     if tensor.device.type != "cpu":
         raise TypeError(f"expected a tensor on the CPU, got one on {tensor.device}")
-    tensor = tensor.detach()
+    tensor = tensor.detach().resolve_conj().resolve_neg()
     if _numpy_name(tensor.dtype) is None:
         tensor = tensor.view(bits_of(tensor.dtype))
     array: NDArray[Any] = tensor.numpy()
     return array
+
+
+def to_write(out: torch.Tensor) -> NDArray[Any]:
+    """The memory of a tensor that is to be written.
+
+    Raises
+    ------
+    ValueError
+        A tensor with a conjugate or negative bit: what is written to its memory would read as other numbers.
+
+    Examples
+    --------
+    >>> import torch
+    >>> to_write(torch.zeros(2)).shape
+    (2,)
+    """
+    if out.is_conj() or out.is_neg():
+        raise ValueError("out: has a conjugate or negative bit; give resolve_conj().resolve_neg() of it")
+    return as_numpy(out)
 
 
 def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Tensor:
@@ -356,3 +382,16 @@ def split(tensor: torch.Tensor, level: Level) -> list[torch.Tensor]:
     [tensor([3, 1]), tensor([4])]
     """
     return list(tensor.split(level.lengths.tolist()))
+
+
+def as_tensor(given: Any, argument: str) -> torch.Tensor:
+    """What was given as a tensor: itself, or one that shares the memory of an array.
+
+    Examples
+    --------
+    >>> as_tensor([1, 0], "which")
+    tensor([1, 0])
+    """
+    import torch
+
+    return given if isinstance(given, torch.Tensor) else tensor_of(rows_of_array(given, argument))

@@ -12,7 +12,7 @@ import torch
 from varlen import _core
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
 from varlen.backends.torch.cast import cast, exactly
-from varlen.backends.torch.memory import as_numpy, filled, like, tensor_of
+from varlen.backends.torch.memory import as_numpy, filled, like, tensor_of, to_write
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def pad(
     if x.device.type != "cpu":
         return _pad_elsewhere(x, levels, options, limits, fill, out)
     row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
-    to = None if out is None else as_numpy(out)
+    to = None if out is None else to_write(out)
     try:
         rows, dtype = x.numpy(), None
     except (RuntimeError, TypeError):
@@ -187,7 +187,7 @@ def unpad(
         return result
     slots, trailing = block.shape[:depth], block.shape[depth:]
     if block.device.type == "cpu" and not block.requires_grad:
-        to = None if out is None else as_numpy(out)
+        to = None if out is None else to_write(out)
         rows = _core.unpad(as_numpy(block), levels, padding_side, to)
         return tensor_of(rows, block.dtype) if out is None else out
     numbers = np.arange(math.prod(slots)).reshape(slots)
