@@ -43,11 +43,13 @@ from varlen._core import (
     windows,
 )
 from varlen.arguments import as_dtype, as_ints, is_zero
+from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, diff
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask
+from varlen.backends.numpy.product import of_one_kind, product
 from varlen.backends.numpy.rows import as_rows
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.backends.numpy.span import insert_row, insert_rows
@@ -80,6 +82,7 @@ __all__ = [
     "copy",
     "device_of",
     "diff",
+    "equal",
     "expand",
     "expand_end",
     "expand_mean",
@@ -101,7 +104,9 @@ __all__ = [
     "list2ragged",
     "lstm",
     "merge_windows",
+    "of_one_kind",
     "pad",
+    "product",
     "ragged2list",
     "rank",
     "readable",
@@ -125,6 +130,7 @@ __all__ = [
     "take_rows",
     "tile",
     "to_state",
+    "ufunc",
     "unique",
     "unpad",
     "unsort",
@@ -337,17 +343,6 @@ def broadcast_rows(rows: Any, level: Level) -> Any:
     array([10, 10, 20])
     """
     return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_rows(rows), level)
-
-
-def where(there: Any, values: Any, others: Any) -> Any:
-    """A number, or values, where there is something, others where there is not.
-
-    Examples
-    --------
-    >>> where(np.array([True, False]), 7, np.array([1, 2]))
-    array([7, 2])
-    """
-    return np.where(there, values, others)
 
 
 def assign(out: Any, result: Any) -> Any:

@@ -43,6 +43,8 @@ from varlen.ops.arrays import (
 )
 from varlen.ops.bins import bincount
 from varlen.ops.broadcast import broadcast_rows
+from varlen.ops.combine import concatenate, split, stack
+from varlen.ops.cross import cross
 from varlen.ops.dense import from_dense, to_dense
 from varlen.ops.differences import diff
 from varlen.ops.fill import fill_empty_rows
@@ -52,6 +54,7 @@ from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
+from varlen.ops.matmul import matmul
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
 from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
 from varlen.ops.reduce import (
@@ -101,6 +104,7 @@ from varlen.ops.statistics_back import (
     backprop_reduce_var,
 )
 from varlen.ops.tile import tile
+from varlen.ops.where import where
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
@@ -175,7 +179,9 @@ __all__ = [
     "block_mask",
     "boolean_mask",
     "broadcast_rows",
+    "concatenate",
     "count",
+    "cross",
     "cu_seqlens",
     "cummax",
     "cummin",
@@ -197,6 +203,7 @@ __all__ = [
     "lstm_forward_inference",
     "lstm_forward_training",
     "mask",
+    "matmul",
     "minibatch",
     "multibatch",
     "ngrams",
@@ -246,11 +253,14 @@ __all__ = [
     "softmax",
     "sort",
     "spans",
+    "split",
+    "stack",
     "tile",
     "to_dense",
     "topk",
     "unflatten",
     "unique",
     "unpad",
+    "where",
     "windows",
 ]

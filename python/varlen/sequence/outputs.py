@@ -10,7 +10,8 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import unmasked
 from varlen.backends.values import is_tensor
-from varlen.types import Packed, Ragged, RankTable, concatenate
+from varlen.ops.combine import concatenate
+from varlen.types import Packed, Ragged, RankTable
 
 if TYPE_CHECKING:
     from varlen.backends.values import Values

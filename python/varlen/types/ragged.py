@@ -12,6 +12,7 @@ from varlen import _core
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
+from varlen.ops.combine import split
 from varlen.ops.dense import to_dense
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
@@ -223,8 +224,6 @@ class Ragged(
         >>> [piece.to_list() for piece in vl.Ragged([3, 1, 4], [2, 0, 1]).split([2, 1])]
         [[[3, 1], []], [[4]]]
         """
-        from varlen.types.combine import split
-
         return split(self, sizes)
 
     def to_list(self) -> list[Any]:

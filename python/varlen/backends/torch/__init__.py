@@ -1,5 +1,6 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
+from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.autograd import assign
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
@@ -21,9 +22,9 @@ from varlen.backends.torch.memory import (
     row_as,
     split,
     to_state,
-    where,
 )
 from varlen.backends.torch.pad import pad, unpad
+from varlen.backends.torch.product import of_one_kind, product
 from varlen.backends.torch.reduce import (
     broadcast_rows,
     expand,
@@ -63,6 +64,7 @@ __all__ = [
     "copy",
     "device_of",
     "diff",
+    "equal",
     "expand",
     "expand_end",
     "expand_mean",
@@ -84,7 +86,9 @@ __all__ = [
     "list2ragged",
     "lstm",
     "merge_windows",
+    "of_one_kind",
     "pad",
+    "product",
     "ragged2list",
     "rank",
     "readable",
@@ -108,6 +112,7 @@ __all__ = [
     "take_rows",
     "tile",
     "to_state",
+    "ufunc",
     "unique",
     "unpad",
     "unsort",

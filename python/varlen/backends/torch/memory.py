@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from varlen.backends.numpy.rows import as_rows as rows_of_array
-from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly, scalar
+from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
 
 if TYPE_CHECKING:
     import torch
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-# What a NumPy ufunc is called in torch, where that is something else.
-_NAMES = {"absolute": "abs", "bitwise_count": "", "conjugate": "conj", "equal": "eq", "invert": "bitwise_not"}
-_NAMES |= {"left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift"}
-_NAMES |= {"degrees": "rad2deg", "radians": "deg2rad", "rint": "round", "fabs": "abs"}
 
 
 def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
@@ -151,38 +146,6 @@ def apply_rows(
     if picked.size and np.shares_memory(picked, rows):
         return tensor[int(picked[0]) : int(picked[-1]) + 1], rest
     return tensor[tensor_of(picked).to(tensor.device)], rest
-
-
-def call(ufunc: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A NumPy ufunc by the torch function of its name, so that dtypes and gradients are torch's.
-
-    Raises
-    ------
-    TypeError
-        torch has no such function, or not with these keywords.
-
-    Examples
-    --------
-    >>> import torch
-    >>> call(np.add, [torch.arange(2), 10], {})
-    tensor([10, 11])
-    """
-    import torch
-
-    name = _NAMES.get(ufunc.__name__, ufunc.__name__)
-    function = getattr(torch, name, None) if name else None
-    if function is None:
-        raise TypeError(f"torch has no {ufunc.__name__}; use .values, or values that are a NumPy array")
-    if set(kwargs) - {"out"}:
-        raise TypeError(
-            f"{ufunc.__name__} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
-        )
-    first = next(x for x in inputs if isinstance(x, torch.Tensor))
-    tensors = [_operand(x, first) for x in inputs]
-    out = kwargs.get("out")
-    if out is None:
-        return function(*tensors)
-    return function(*tensors, out=out[0] if len(out) == 1 else out)
 
 
 def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -334,30 +297,8 @@ def _numpy_name(dtype: torch.dtype) -> str | None:
     return {"bool": "bool"}.get(name, name if known else None)
 
 
-def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:
-    import torch
-
-    if isinstance(x, torch.Tensor):
-        return x
-    return tensor_of(x).to(beside.device) if isinstance(x, np.ndarray) and x.ndim else scalar(x, beside)
-
-
 def _raise_dtype(name: str) -> NoReturn:
     raise TypeError(f"NumPy and torch do not both have a dtype {name}")
-
-
-def where(there: torch.Tensor, values: Any, others: torch.Tensor) -> torch.Tensor:
-    """A number, or values, where there is something, others where there is not.
-
-    Examples
-    --------
-    >>> import torch
-    >>> where(torch.tensor([True, False]), 7, torch.tensor([1, 2]))
-    tensor([7, 2])
-    """
-    import torch
-
-    return torch.where(there, values, others)
 
 
 def astype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
