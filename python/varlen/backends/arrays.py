@@ -22,9 +22,12 @@ from varlen._core import (
     gather_row,
     gather_window,
     list2dense,
+    list2padded,
     merge_windows,
     pad,
+    padded2ragged,
     ragged2list,
+    ragged2padded,
     rank,
     reduce,
     reduce_extreme,
@@ -49,11 +52,12 @@ from varlen.backends.numpy.count import bincount, diff
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask
+from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
 from varlen.backends.numpy.product import of_one_kind, product
 from varlen.backends.numpy.rows import as_rows
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.backends.numpy.span import insert_row, insert_rows
-from varlen.backends.numpy.views import as_array, is_contiguous, tile
+from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -78,7 +82,9 @@ __all__ = [
     "bincount",
     "block_mask",
     "broadcast_rows",
+    "cast",
     "concat",
+    "contiguous",
     "copy",
     "device_of",
     "diff",
@@ -101,13 +107,19 @@ __all__ = [
     "is_contiguous",
     "like",
     "list2dense",
+    "list2padded",
     "list2ragged",
     "lstm",
     "merge_windows",
     "of_one_kind",
+    "packed2ragged",
     "pad",
+    "padded2ragged",
+    "permute_rows",
     "product",
     "ragged2list",
+    "ragged2packed",
+    "ragged2padded",
     "rank",
     "readable",
     "reduce",
@@ -127,6 +139,7 @@ __all__ = [
     "spans",
     "split",
     "take",
+    "take_columns",
     "take_rows",
     "tile",
     "to_state",
@@ -137,6 +150,7 @@ __all__ = [
     "views",
     "where",
     "windows",
+    "zeros",
 ]
 
 

@@ -180,7 +180,7 @@ class Packed:
         >>> vl.Packed.from_packed_sequence(there, p.table).level.lengths
         array([1, 0, 2])
         """
-        from varlen.backends.torch.pack import from_packed_sequence
+        from varlen.interop.torch_padded import from_packed_sequence
 
         values, *fields = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None

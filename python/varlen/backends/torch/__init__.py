@@ -4,7 +4,7 @@ from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.autograd import assign
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
-from varlen.backends.torch.flatten import as_array, flatten, is_contiguous, tile, views
+from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
@@ -22,6 +22,14 @@ from varlen.backends.torch.memory import (
     row_as,
     split,
     to_state,
+)
+from varlen.backends.torch.pack import (
+    list2padded,
+    packed2ragged,
+    padded2ragged,
+    permute_rows,
+    ragged2packed,
+    ragged2padded,
 )
 from varlen.backends.torch.pad import pad, unpad
 from varlen.backends.torch.product import of_one_kind, product
@@ -41,6 +49,16 @@ from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import rank, sort, unique, unsort
 from varlen.backends.torch.span import insert_row, insert_rows, remove_rows, spans, take, take_rows
 from varlen.backends.torch.statistics import backprop_reduce, reduce
+from varlen.backends.torch.views import (
+    as_array,
+    cast,
+    contiguous,
+    is_contiguous,
+    take_columns,
+    tile,
+    views,
+    zeros,
+)
 from varlen.backends.torch.window import backprop_seq2col, merge_windows, seq2col, windows
 
 __all__ = [
@@ -60,7 +78,9 @@ __all__ = [
     "bincount",
     "block_mask",
     "broadcast_rows",
+    "cast",
     "concat",
+    "contiguous",
     "copy",
     "device_of",
     "diff",
@@ -83,13 +103,19 @@ __all__ = [
     "is_contiguous",
     "like",
     "list2dense",
+    "list2padded",
     "list2ragged",
     "lstm",
     "merge_windows",
     "of_one_kind",
+    "packed2ragged",
     "pad",
+    "padded2ragged",
+    "permute_rows",
     "product",
     "ragged2list",
+    "ragged2packed",
+    "ragged2padded",
     "rank",
     "readable",
     "reduce",
@@ -109,6 +135,7 @@ __all__ = [
     "spans",
     "split",
     "take",
+    "take_columns",
     "take_rows",
     "tile",
     "to_state",
@@ -119,4 +146,5 @@ __all__ = [
     "views",
     "where",
     "windows",
+    "zeros",
 ]
