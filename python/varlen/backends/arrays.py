@@ -45,7 +45,7 @@ from varlen._core import (
     views,
     windows,
 )
-from varlen.arguments import as_dtype, as_ints, is_zero
+from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, diff
@@ -180,6 +180,7 @@ def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:
     >>> expand_mean(np.array([1.0, 2.0]), vl.Level([2, 1]))
     array([0.5, 0.5, 2. ])
     """
+    refuse_overlap(out, rows)
     return _core.expand(_core.divided_by_lengths(rows, level), level, out)
 
 

@@ -4,6 +4,7 @@ from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.autograd import assign
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
+from varlen.backends.torch.expand import expand_blocks, reduce_blocks
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
@@ -86,6 +87,7 @@ __all__ = [
     "diff",
     "equal",
     "expand",
+    "expand_blocks",
     "expand_end",
     "expand_mean",
     "expand_which",
@@ -119,6 +121,7 @@ __all__ = [
     "rank",
     "readable",
     "reduce",
+    "reduce_blocks",
     "reduce_end",
     "reduce_extreme",
     "remove_rows",
