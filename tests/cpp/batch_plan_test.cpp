@@ -76,8 +76,8 @@ struct Setting {
     for (const DrawnJoint& drawn : joints) sources.push_back({drawn.joint, "part"});
     for (int d = 0; d <= depth; ++d) {
       keys.push_back({"k" + std::to_string(d), d,
-                      varlen::ElementValues::copy(varlen::element_of(varlen::Type::i32), {}, &fill, 1), nullptr,
-                      nullptr});
+                      varlen::ElementValues::copy(varlen::element_of(varlen::Type::i32), {}, &fill, 1),
+                      nullptr, nullptr});
     }
     for (std::int64_t k = draw(0, 6); k > 0; --k) rows.push_back(draw(-lists.rows, lists.rows - 1));
   }

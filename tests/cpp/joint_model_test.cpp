@@ -100,10 +100,12 @@ TEST(joint_model, spreads_what_lies_above_when_it_is_flattened) {
     const auto& above = whole.keys.at("k" + std::to_string(depth - 1)).second;
     std::vector<std::int32_t> want;
     for (std::size_t i = 0; i < above.size(); ++i) {
-      for (std::int64_t k = 0; k < whole.lengths.back()[i]; ++k) want.push_back(k == 0 || repeat ? above[i] : 0);
+      for (std::int64_t k = 0; k < whole.lengths.back()[i]; ++k)
+        want.push_back(k == 0 || repeat ? above[i] : 0);
     }
     CHECK(got.keys.at("k" + std::to_string(depth - 1)).second == want);
-    CHECK(got.keys.at("k" + std::to_string(depth)).second == whole.keys.at("k" + std::to_string(depth)).second);
+    CHECK(got.keys.at("k" + std::to_string(depth)).second ==
+          whole.keys.at("k" + std::to_string(depth)).second);
     CHECK_EQ(got.keys.at("k" + std::to_string(depth)).first, depth - 1);
   }
 }
