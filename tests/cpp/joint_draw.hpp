@@ -93,7 +93,7 @@ struct DrawnJoint {
     for (int d = 0; d <= depth; ++d) {
       std::vector<std::int32_t> numbers(z(count));
       for (auto& number : numbers) number = static_cast<std::int32_t>(draw(-99, 99));
-      parts.data->add_column("k" + std::to_string(d), d,
+      parts.data->add_column(std::string("k") + std::to_string(d), d,
                              ElementValues::copy(element_of(Type::i32), {}, numbers.data(), count));
       if (d == depth) break;
       auto& level = parts.ends.emplace_back(std::make_shared<Ints>(z(count)));

@@ -82,7 +82,7 @@ TEST(joint_file, gives_what_was_written) {
     const bool narrow = turn % 3 == 0;
     const bool lengths_alone = turn % 5 == 0;
     for (int d = 1; d <= lists.depth(); ++d) {
-      const std::string dim = "dim" + std::to_string(d);
+      const std::string dim = std::string("dim") + std::to_string(d);
       const Ints& lengths = lists.lengths[static_cast<std::size_t>(d - 1)];
       Ints ends;
       for (const std::int64_t n : lengths) ends.push_back((ends.empty() ? 0 : ends.back()) + n);
@@ -95,7 +95,7 @@ TEST(joint_file, gives_what_was_written) {
       }
     }
     for (const auto& [name, key] : lists.keys)
-      file.add("dim" + std::to_string(key.first) + "/" + name, "I32", key.second);
+      file.add(std::string("dim") + std::to_string(key.first) + "/" + name, "I32", key.second);
     const Joint opened = varlen::open_joint(file.path(turn % 4 == 1 ? 4 : 0));
     CHECK(lists_of(opened) == lists);
     if (opened.size() > 0) CHECK(lists_of(opened.slice(1, 3)) == lists_of(drawn.joint.slice(1, 3)));
