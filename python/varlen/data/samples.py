@@ -244,7 +244,7 @@ def _is_data(value: Any) -> bool:
 
 def _as_array(value: Any) -> Any:
     if _is_tensor(value):
-        return value.detach().numpy()
+        return value.detach().resolve_conj().resolve_neg().numpy()
     if isinstance(value, list) and any(_is_tensor(inner) for inner in value):
         return [_as_array(inner) for inner in value]
     return value
