@@ -11,8 +11,9 @@ from varlen._core import Level
 from varlen.arguments import unmasked
 from varlen.backends.values import apply_rows, as_values, is_tensor
 from varlen.levels import counted_before, reindex, resolve_level
+from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
-from varlen.types import Ragged, concatenate
+from varlen.types import Ragged
 
 
 def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
@@ -114,6 +115,8 @@ def _erased(r: Ragged, tokens: Any) -> Ragged:
     if values.dtype.kind == "f":
         zeros = alike[alike == 0]
         alike = np.concatenate([alike, -zeros, abs(zeros)])
+    if values.dtype.kind == "b":  # any byte but 0 is True
+        values, alike = (x.view(np.uint8) != 0 for x in (values, alike))
     words = values.view(f"u{values.dtype.itemsize}")
     rows, kept = _core.erase(words, r.levels[-1], np.unique(alike.view(words.dtype)))
     rows = rows.view(values.dtype)
