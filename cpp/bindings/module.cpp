@@ -1,6 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include "rooms.hpp"
+#include "support/raise.hpp"
 
 namespace {
 
@@ -19,9 +20,16 @@ bool in_main_interpreter() noexcept {
 #define PyInit__core varlen_init_core
 PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
-  if (!in_main_interpreter()) throw py::error_already_set();
+  if (!in_main_interpreter()) throw pybind11::error_already_set();
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
+  pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const varlen::Error& error) {
+      set_error(error);
+    }
+  });
   bind_batch(m);
   bind_cast(m);
   bind_concat(m);
@@ -31,6 +39,7 @@ PYBIND11_MODULE(_core, m) {
   bind_header(m);
   bind_file(m);  // needs Header
   bind_gather(m);
+  bind_instructions(m);
   bind_joint(m);
   bind_level(m);
   bind_lists(m);

@@ -73,9 +73,8 @@ py::object scan_array(const Arguments<6>& args) {
                           : made == Type::u64 ? py::dtype::of<std::uint64_t>()
                                               : py::dtype::of<std::int64_t>();
   const Extents shape = values.rows(level->total());
-  py::array out =
-      given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
-                       : empty(dtype, shape);
+  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                                   : empty(dtype, shape);
   Scratch<std::byte> scratch(scan_scratch(job));
   std::byte* const to = bytes(out);
   {
@@ -155,10 +154,9 @@ py::object prod_back(const Arguments<6>& args) {
   const LevelRef level = level_over(given_level, "X", of_x.array.shape(0));
   const py::dtype dtype = of_x.array.dtype();
   const Extents shape = shape_of(of_x.array);
-  py::array out =
-      given(given_out)
-          ? checked_out("out", given_out, dtype, shape, {given_values, of_x.array, given_dy, of_dy.array})
-          : empty(dtype, shape);
+  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape,
+                                                 {given_values, of_x.array, given_dy, of_dy.array})
+                                   : empty(dtype, shape);
   const Numbers x = as_computed(of_x);
   const Numbers dy = as_computed(of_dy);
   ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);

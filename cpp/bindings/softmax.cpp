@@ -71,10 +71,9 @@ py::object forward(const Arguments<6>& args) {
     if (same.data() != values.array.data()) raise_value("X: is not aligned");
     return run(job, values, level, temperature, "X", same);
   }
-  return run(
-      job, values, level, temperature, "X",
-      given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
-                       : empty(dtype, shape));
+  return run(job, values, level, temperature, "X",
+             given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                              : empty(dtype, shape));
 }
 
 constexpr Signature<6> kBackpropSoftmax{

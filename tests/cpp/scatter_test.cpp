@@ -56,7 +56,8 @@ TEST(scatter, sums_the_rows_that_are_named) {
         std::vector<float> want(out.size());
         const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
         CHECK(varlen::scatter_check(lookups, rows).ok());
-        varlen::gather_add(varlen::Type::f32, bytes_of(table), rows, columns, lookups, n, each, bytes_of(out));
+        varlen::gather_add(varlen::Type::f32, bytes_of(table), rows, columns, lookups, n, each,
+                           bytes_of(out));
         for (std::int64_t t = 0; t < n; ++t) {
           for (std::int64_t c = 0; c < columns; ++c) {
             float sum = 0;

@@ -32,6 +32,7 @@ ROOMS = {
     "gather": "include cpu bindings tests cpp-tests",
     "hash": "include cpu bindings tests",
     "header": "include cpu bindings fuzz",
+    "instructions": "include bindings tests",
     "joint": "include cpu bindings",
     "layout": "include cpu",
     "level": "bindings",
@@ -244,6 +245,21 @@ def test_cuda_is_known_in_its_room_only():
         assert not [name for name in includes_of(path) if "cuda" in name.lower()], short(path)
     for path in sources(CUDA, "*.cu", "*.cuh"):
         assert not [name for name in includes_of(path) if "pybind11" in name or "Python" in name], short(path)
+
+
+def test_instructions_are_chosen_in_one_place():
+    """Which set of instructions runs is asked in support/dispatch alone."""
+    for path in CORE:
+        if path.parent != SUPPORT:
+            code = code_of(path)
+            for word in (
+                r"__builtin_cpu_\w+",
+                r"\btarget_clones\b",
+                r"\b__attribute__\(\(target\b",
+                r"#pragma",
+                r"\bavx2::",
+            ):
+                assert not re.search(word, code.replace("#pragma once", "")), f"{short(path)} says {word}"
 
 
 def test_pages_of_the_core_name_the_rooms_that_are_there():

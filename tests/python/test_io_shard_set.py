@@ -1,5 +1,6 @@
 """Many files as one sequence: opened by name or index; rows and windows touch their own bytes only."""
 
+import gc
 import json
 import os
 import pickle
@@ -282,6 +283,43 @@ def test_sources_pickle_and_notice_other_files(folder, mmap):
     save(folder / "part-2.nrt", n=4, seed=9)
     with pytest.raises(StaleFileError, match=r"part-2\.nrt: is not the file that was opened"):
         pickle.loads(pickled).validate()
+
+
+@BOTH
+@pytest.mark.parametrize("how", ["replaced", "written"])
+@pytest.mark.parametrize("when", ["before unpickling", "after unpickling", "after another shard was read"])
+def test_shards_of_the_same_size_are_told_apart_after_unpickling(tmp_path, mmap, how, when):
+    with io.ShardWriter(tmp_path / "s", 2) as writer:
+        writer.append({"dim0/x": np.arange(6)})
+    path, other = tmp_path / "s" / "part-00001.nrt", tmp_path / "other.nrt"
+    source = io.open_shards(tmp_path / "s", mmap=mmap)
+    assert source.read_many(range(6)).values("x").tolist() == [0, 1, 2, 3, 4, 5]
+    pickled, before = pickle.dumps(source), path.stat()
+    unindexed = pickle.dumps(io.open_shards(str(tmp_path / "s" / "part-*")))
+    del source
+    gc.collect()  # no handle is left that could be given again
+
+    def replace():
+        io.save(other, {"dim0/x": np.array([70, 71])})
+        assert other.stat().st_size == before.st_size
+        if how == "replaced":
+            other.replace(path)
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        else:
+            path.write_bytes(other.read_bytes())
+
+    if when == "before unpickling":
+        replace()
+    source = pickle.loads(pickled)
+    if when == "after unpickling":
+        replace()
+    assert source.read(0).values("x").tolist() == [0]
+    if when == "after another shard was read":
+        replace()
+    assert source.read(5).values("x").tolist() == [5]
+    for read in (lambda: source.read(2), lambda: pickle.loads(unindexed)):
+        with pytest.raises(StaleFileError, match=r"part-00001\.nrt: is not the file that was opened"):
+            read()
 
 
 def test_a_mapped_shard_that_was_cut_is_not_touched(folder):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from test_io_file import content, entries
 from test_io_save import Faulty
 from varlen import _core, io
-from varlen.io import atomic, column_buffer
+from varlen.io import atomic, column_buffer, shard_writer
 
 
 def names_in(folder):
@@ -461,3 +461,88 @@ def test_shards_that_fail_leave_nothing(tmp_path):
     with pytest.raises(TypeError, match="expected a joint dict"), writer:
         writer.append(7)
     assert names_in(tmp_path / "s") == []
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, KeyboardInterrupt])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_fault_at_any_call_leaves_no_shard(tmp_path, monkeypatch, error, is_there):
+    folder = tmp_path / "s"
+    if is_there:
+        folder.mkdir()
+    for at in range(1, 200):
+        faulty = Faulty(at, error, names=(*Faulty.NAMES, "rename"))
+        for module in (atomic, shard_writer):
+            monkeypatch.setattr(module, "os", faulty)
+        try:
+            with io.ShardWriter(folder, rows_per_shard=2) as writer:
+                writer.append(flat(x=np.arange(3)))
+                writer.append(flat(x=np.arange(2)))
+            failed = False
+        except (OSError, KeyboardInterrupt):
+            failed = True
+        for module in (atomic, shard_writer):
+            monkeypatch.setattr(module, "os", os)
+        if not failed:
+            break
+        assert folder.exists() == is_there, faulty.calls
+        assert not is_there or names_in(folder) == [], faulty.calls
+    assert at > 25
+    assert faulty.calls.count("rename") == 3
+    assert len(io.open_shards(folder)) == 5
+
+
+def test_an_index_that_cannot_be_written_leaves_no_shard(tmp_path, monkeypatch):
+    def fail(*args):
+        raise OSError(errno.ENOSPC, "no space")
+
+    writer = io.ShardWriter(tmp_path / "s", rows_per_shard=1)
+    writer.append(flat(x=np.arange(3)))
+    monkeypatch.setattr(shard_writer, "write_index", fail)
+    with pytest.raises(OSError, match="no space"):
+        writer.close()
+    assert names_in(tmp_path) == []
+
+
+EXTREMES = [
+    np.array([2**63 - 1, -(2**63), 2**53 + 1], "i8"),
+    np.array([2**64 - 1, 2**53 + 1, 0], "u8"),
+    np.array([0x7FF8000000000123, 0xFFF0000000000000, 1], "u8").view("f8"),
+    np.array([0x7FC00123, 0x80000000, 1], "u4").view("f4"),
+    np.array([0x7E01, 0x8000, 1], "u2").view("f2"),
+    np.array([0x7FC1, 0x8000, 1], "u2").view(ml_dtypes.bfloat16),
+    np.array([0x7FC00123, 0x80000000] * 3, "u4").view("c8"),
+    np.array([True, False, True]),
+    np.array(["NaT", 1, -1], "M8[ns]"),
+    np.array([2**63 - 1, -1, 0], "i8").view("m8[s]"),
+    np.array([1, 2, 3], ">i4"),
+]
+
+
+@pytest.mark.parametrize("values", EXTREMES, ids=lambda values: str(values.dtype))
+@pytest.mark.parametrize("budget", [0, 10**6])
+@pytest.mark.parametrize("options", [{}, {"widen": True}])
+def test_values_are_written_bit_by_bit(tmp_path, monkeypatch, values, budget, options):
+    monkeypatch.setattr(column_buffer, "_CHUNK", 8)
+    with io.Writer(tmp_path / "a.nrt", **options) as writer:
+        writer._buffer._budget = budget
+        for _ in range(3):
+            writer.append(flat(x=values))
+    native = values.astype(values.dtype.newbyteorder("="))
+    file = io.open_file(tmp_path / "a.nrt")
+    assert file.values("x").dtype == native.dtype
+    assert file.values("x").tobytes() == 3 * native.tobytes()
+    io.save(tmp_path / "saved.nrt", flat(x=values))
+    assert io.open_file(tmp_path / "saved.nrt").values("x").tobytes() == native.tobytes()
+
+
+@pytest.mark.parametrize("chunk", [8, 24, 64])
+def test_values_that_widen_keep_their_numbers(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr(column_buffer, "_CHUNK", chunk)
+    parts = [np.array([2**32 - 1, 0], "u4"), np.array([-(2**63), 2**53 + 1], "i8"), np.array([-1], "i1")]
+    with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
+        writer._buffer._budget = 0
+        for part in (*parts, *parts):
+            writer.append(flat(x=part))
+    values = io.open_file(tmp_path / "a.nrt").values("x")
+    assert values.dtype == np.int64
+    assert values.tolist() == 2 * [2**32 - 1, 0, -(2**63), 2**53 + 1, -1]

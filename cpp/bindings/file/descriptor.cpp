@@ -1,22 +1,10 @@
 #include "descriptor.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "support/raise.hpp"
 
 namespace varlen::bindings {
-
-namespace {
-
-// The format's own limit.
-constexpr std::int64_t kMaxHeader = 100'000'000;
-
-// What one read at opening brings: most headers are smaller.
-constexpr std::int64_t kFirstRead = 8192;
-
-}  // namespace
 
 std::string fs_path(py::handle path) {
   PyObject* bytes = nullptr;
@@ -81,31 +69,10 @@ void Descriptor::read(std::int64_t begin, std::int64_t size, char* out) const {
   if (!status.ok()) raise_io(status, path_);
 }
 
-std::shared_ptr<Header> read_header(const Descriptor& file) {
-  char first[kFirstRead];
-  const std::int64_t size = file.id().size;
-  const auto refuse = [&](const std::string& text) {
-    raise_file_error("FileFormatError", file.path(), text);
-  };
-  if (size < 8) refuse("has " + std::to_string(size) + " bytes, less than the 8 that every file begins with");
-  const std::int64_t got = std::min(size, kFirstRead);
-  file.read(0, got, first);
-  std::uint64_t length = 0;
-  std::memcpy(&length, first, 8);
-  if (length > static_cast<std::uint64_t>(kMaxHeader)) {
-    refuse("says its header has " + std::to_string(length) + " bytes, the format allows " +
-           std::to_string(kMaxHeader));
-  }
-  const auto json = static_cast<std::int64_t>(length);
-  if (json > size - 8) {
-    refuse("says its header has " + std::to_string(json) + " bytes, but the file ends after " +
-           std::to_string(size - 8) + " of them");
-  }
-  std::unique_ptr<char[]> text(new char[static_cast<std::size_t>(json)]);
-  const std::int64_t here = std::min(json, got - 8);
-  std::memcpy(text.get(), first + 8, static_cast<std::size_t>(here));
-  if (here < json) file.read(8 + here, json - here, text.get() + here);
-  return std::make_shared<Header>(std::move(text), json, size - 8 - json, file.path());
+std::shared_ptr<FileHeader> read_header(const Descriptor& file) {
+  return FileHeader::read(file.id().size, file.path(), [&](std::int64_t begin, std::int64_t size, char* out) {
+    file.read(begin, size, out);
+  });
 }
 
 }  // namespace varlen::bindings

@@ -10,10 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include "header/header.hpp"
 #include "varlen/file.hpp"
+#include "varlen/model/file.hpp"
 
 namespace varlen::bindings {
+
+namespace py = pybind11;
 
 /// (size, mtime_ns, inode): what a file is known by when it is opened again.
 using Identity = std::tuple<std::int64_t, std::int64_t, std::uint64_t>;
@@ -53,6 +55,6 @@ class Descriptor {
 };
 
 /// Reads and checks the header: one read where it is small.
-std::shared_ptr<Header> read_header(const Descriptor& file);
+std::shared_ptr<FileHeader> read_header(const Descriptor& file);
 
 }  // namespace varlen::bindings

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "descriptor.hpp"
-#include "header/header.hpp"
 #include "support/arrays.hpp"
 #include "support/raise.hpp"
 
@@ -26,7 +25,7 @@ class MappedFile {
     id_ = file.id();
     if (!recall.is_none()) {
       const py::object known = recall(identity());
-      if (!known.is_none()) header_ = known.cast<std::shared_ptr<Header>>();
+      if (!known.is_none()) header_ = known.cast<std::shared_ptr<FileHeader>>();
     }
     if (header_ == nullptr) {
       header_ = read_header(file);
@@ -45,7 +44,7 @@ class MappedFile {
     if (data_ != nullptr) unmap_file(data_, id_.size);
   }
 
-  [[nodiscard]] const std::shared_ptr<Header>& header() const { return header_; }
+  [[nodiscard]] const std::shared_ptr<FileHeader>& header() const { return header_; }
   [[nodiscard]] Identity identity() const { return identity_of(id_); }
 
   [[nodiscard]] bool changed() const {
@@ -78,7 +77,7 @@ class MappedFile {
  private:
   // The last end of each level says how many rows lie under it: one short read a level.
   void check_ends(const Descriptor& file) const {
-    const Layout& layout = header_->laid_out();
+    const Layout& layout = header_->layout();
     for (int level = 1; level <= layout.depth; ++level) {
       if (layout.bounds[level] < 0) continue;
       const HeaderEntry& e = header_->entry(layout.bounds[level]);
@@ -101,7 +100,7 @@ class MappedFile {
   }
 
   std::string path_;
-  std::shared_ptr<Header> header_;
+  std::shared_ptr<FileHeader> header_;
   FileId id_;
   const std::byte* data_ = nullptr;
 };

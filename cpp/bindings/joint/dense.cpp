@@ -1,7 +1,6 @@
 // A view to rectangles and masks, all keys in one call.
-#include <pybind11/stl.h>
+#include "varlen/model/dense.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "joint.hpp"
@@ -9,7 +8,6 @@
 #include "support/outputs.hpp"
 #include "support/overlap.hpp"
 #include "support/raise.hpp"
-#include "varlen/copy.hpp"
 
 namespace varlen::bindings {
 
@@ -19,54 +17,18 @@ Side side_of(const std::string& text, const char* argument) {
   raise_value(std::string(argument) + " must be 'left' or 'right'; got '" + text + "'");
 }
 
-namespace {
+namespace joint_dense_outputs {
 
-/// One entry of the result: planned first, so that what is refused is refused before anything is written.
-struct Entry {
-  std::string name;
-  int dim = 0;
-  std::size_t column = 0;
-  bool mask = false;
-  py::object array;    ///< unset until it is made
-  py::object pattern;  ///< the row that fills, where one is given
-};
-
-class Plan {
+/// The arrays of a plan: given or new, all looked at before one is written.
+class DenseOutputs {
  public:
-  /// `given` is the view that `joint` was settled from: its memory is what the caller knows.
-  Plan(const Joint& joint, const DenseOptions& options, const Joint& given)
+  DenseOutputs(const Joint& joint, const DenseOptions& options)
       : joint_(joint),
-        given_(given),
         options_(options),
-        sizes_(static_cast<std::size_t>(std::max(joint.depth(), 0))) {
-    std::vector<std::int64_t> caps(sizes_.size(), INT64_MAX);
-    bool cuts = false;
-    for (std::size_t d = 0; d < sizes_.size() && d < options.max_sizes.size(); ++d) {
-      if (options.max_sizes[d] < 0) continue;
-      caps[d] = options.max_sizes[d];
-      cuts = true;
-    }
-    if (cuts) {
-      pad_kept_sizes(joint.levels(), joint.depth(), joint.range(0), caps.data(),
-                     side_of(options.truncate, "truncate"), sizes_.data());
-    } else {
-      pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
-    }
-    const Root& root = joint.root();
-    for (int d = 0; d <= joint.depth(); ++d) {
-      bool masked = d == 0 || !options.masks;
-      for (std::size_t c = 0; c < root.names.size(); ++c) {
-        if (joint.dim(c) != d) continue;
-        if (!masked) add_mask(d);
-        masked = true;
-        if (has_entry(d)) add_key(d, c);
-      }
-    }
-  }
-
-  /// A key without a leaf is left out where there are sequences, all empty; not where there are none.
-  [[nodiscard]] bool has_entry(int d) const {
-    return options_.empty_keys || d == 0 || joint_.range(d).size() > 0 || joint_.range(d - 1).size() == 0;
+        plan_(joint, options.max_sizes, side_of(options.truncate, "truncate"), options.masks,
+              options.empty_keys) {
+    outputs_.reserve(plan_.entries().size());
+    for (const DensePlan::Entry& entry : plan_.entries()) add(entry);
   }
 
   py::dict run() {
@@ -74,64 +36,66 @@ class Plan {
                 nullptr};
     how.stores = stores_for(used_);
     py::dict out;
-    for (Entry& entry : entries_) {
-      write(entry, how);
-      out[py::str(entry.name)] = entry.array;
+    for (Output& output : outputs_) {
+      if (!output.given) output.array = empty(output.dtype, output.shape);
+      how.fill = output.pattern ? static_cast<const std::byte*>(output.pattern->data()) : nullptr;
+      std::byte* const to = bytes(output.array);
+      {
+        const Unlocked unlocked(output.array.nbytes());
+        plan_.write(*output.entry, how, to);
+      }
+      out[py::str(output.entry->name)] = output.array;
     }
     return out;
   }
 
  private:
-  [[nodiscard]] Extents shape_of(int d) const {
-    Extents shape{joint_.range(0).size()};
-    shape.append(sizes_.data(), sizes_.data() + d);
-    return shape;
+  struct Output {
+    const DensePlan::Entry* entry;
+    py::dtype dtype;
+    Extents shape;
+    bool given = false;
+    py::array array;
+    std::optional<py::array> pattern;  ///< the row that fills, where one is given
+  };
+
+  static py::object in(const py::object& dict, const std::string& name) {
+    return dict.is_none() ? py::object(py::none()) : py::object(dict.attr("get")(py::str(name)));
   }
 
-  void add_mask(int d) {
-    Entry entry{"dim" + std::to_string(d) + "/mask", d, 0, true, {}, {}};
-    place(entry, py::dtype::of<bool>(), shape_of(d));
-  }
-
-  void add_key(int d, std::size_t c) {
-    const py::array& source = joint_.root().arrays[c];
-    Extents shape = shape_of(d);
-    shape.append(source.shape() + 1, source.shape() + source.ndim());
-    Entry entry{joint_.root().names[c], d, c, false, {}, {}};
-    const py::object fill = options_.fill.is_none()
-                                ? py::object(py::none())
-                                : py::object(options_.fill.attr("get")(py::str(entry.name)));
-    if (!fill.is_none()) {
-      const py::array pattern = as_rows(fill, "fill");
-      if (pattern.nbytes() != joint_.root().rows[c].width)
-        raise_value("fill: the row for '" + entry.name + "' has another size");
-      entry.pattern = pattern;
-    }
-    place(entry, source.dtype(), shape);
-  }
-
-  /// An array that was given in `out`, or the bytes that a new one will take.
-  void place(Entry& entry, const py::dtype& dtype, const Extents& shape) {
-    padded_bytes(entry.name, dtype, shape, -1, used_);
-    const py::object given = options_.out.is_none()
-                                 ? py::object(py::none())
-                                 : py::object(options_.out.attr("get")(py::str(entry.name)));
-    if (!given.is_none()) {
-      const py::array out = checked_out("out['" + entry.name + "']", given, dtype, shape, {});
-      written_.add("out['" + entry.name + "']", out, read());
-      entry.array = out;
+  void add(const DensePlan::Entry& entry) {
+    const std::vector<std::int64_t> slots = plan_.shape(entry.dim);
+    Output output{&entry, {}, Extents(slots.data(), slots.data() + slots.size()), false, {}, {}};
+    if (entry.mask) {
+      output.dtype = py::dtype::of<bool>();
     } else {
-      padded_bytes(entry.name, dtype, shape, options_.max_bytes, fresh_);
+      const py::array& source = array_of(joint_.data().columns[entry.column]);
+      output.dtype = source.dtype();
+      output.shape.append(source.shape() + 1, source.shape() + source.ndim());
+      const py::object fill = in(options_.fill, entry.name);
+      if (!fill.is_none()) {
+        output.pattern = as_rows(fill, "fill");
+        if (output.pattern->nbytes() != row_bytes(source))
+          raise_value("fill: the row for '" + entry.name + "' has another size");
+      }
     }
-    shapes_.push_back(shape);
-    dtypes_.push_back(dtype);
-    entries_.push_back(std::move(entry));
+    padded_bytes(entry.name, output.dtype, output.shape, -1, used_);
+    const py::object given = in(options_.out, entry.name);
+    if (given.is_none()) {
+      padded_bytes(entry.name, output.dtype, output.shape, options_.max_bytes, fresh_);
+    } else {
+      const std::string name = "out['" + entry.name + "']";
+      output.array = checked_out(name, given, output.dtype, output.shape, {});
+      output.given = true;
+      written_.add(name, output.array, read());
+    }
+    outputs_.push_back(std::move(output));
   }
 
   const MemoryRead& read() {
     if (!read_) {
       read_.emplace();
-      given_.root().add_memory(*read_);
+      add_memory(*read_, joint_.data());
       if (!options_.fill.is_none()) {
         for (const auto& [name, row] : py::reinterpret_borrow<py::dict>(options_.fill)) {
           read_->add(as_rows(row, "fill"));
@@ -142,49 +106,22 @@ class Plan {
     return *read_;
   }
 
-  void write(Entry& entry, Padding how) {
-    const auto at = static_cast<std::size_t>(&entry - entries_.data());
-    if (!entry.array) entry.array = empty(dtypes_[at], shapes_[at]);
-    auto array = py::reinterpret_borrow<py::array>(entry.array);
-    auto* to = static_cast<std::byte*>(array.mutable_data());
-    const Range rows = joint_.range(0);
-    if (entry.pattern) {
-      how.fill = static_cast<const std::byte*>(py::reinterpret_borrow<py::array>(entry.pattern).data());
-    }
-    const Unlocked unlocked(array.nbytes());
-    if (entry.mask) {
-      pad_mask(joint_.levels(), entry.dim, rows, sizes_.data(), how, to);
-      return;
-    }
-    const Rows& values = joint_.root().rows[entry.column];
-    if (entry.dim == 0) {
-      copy_bytes(to, values.data + rows.begin * values.width, rows.size() * values.width);
-      return;
-    }
-    pad(joint_.levels(), entry.dim, rows, values, sizes_.data(), how, to);
-  }
-
   const Joint& joint_;
-  const Joint& given_;
   const DenseOptions& options_;
-  std::vector<std::int64_t> sizes_;
-  std::vector<Entry> entries_;
-  std::vector<Extents> shapes_;
-  std::vector<py::dtype> dtypes_;
+  DensePlan plan_;
+  std::vector<Output> outputs_;
   std::int64_t used_ = 0;   ///< bytes that are written
   std::int64_t fresh_ = 0;  ///< of them those that are not given
   std::optional<MemoryRead> read_;
   MemoryWritten written_;
 };
 
-}  // namespace
+}  // namespace joint_dense_outputs
 
 py::dict joint_dense(const Joint& joint, const DenseOptions& options) {
   (void)side_of(options.padding_side, "padding_side");
   (void)side_of(options.truncate, "truncate");
-  if (joint.depth() < 0) return {};
-  const Joint settled = joint.settled();
-  return Plan(settled, options, joint).run();
+  return joint_dense_outputs::DenseOutputs(joint, options).run();
 }
 
 }  // namespace varlen::bindings

@@ -112,7 +112,19 @@ PyGetSetDef properties[] = {
 
 }  // namespace
 
-LevelRef::LevelRef(Level&& level) : py::object(Object::create(std::move(level)), stolen_t{}) {}
+LevelRef::LevelRef(Level&& level) : py::object(Object::create(std::move(level)), stolen_t{}) {
+  Level& own = Object::in(ptr());
+  own.self_ = ptr();
+  own.model_.set_companion(ptr());
+}
+
+LevelRef::LevelRef(const varlen::Level& model) {
+  if (void* known = model.companion(); known != nullptr) {
+    *this = py::reinterpret_borrow<LevelRef>(static_cast<PyObject*>(known));
+  } else {
+    *this = LevelRef(Level(model));
+  }
+}
 
 Level& LevelRef::in(py::handle object) noexcept {
   return Object::in(object.ptr());

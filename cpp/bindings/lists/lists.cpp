@@ -115,7 +115,16 @@ py::object from_lists(const Arguments<5>& args) {
   }
 }
 
+constexpr Signature<2> kRefuseCycles{"refuse_cycles", {"nested", "name"}};
+
+py::object refuse_cycles_in(const Arguments<2>& args) {
+  refuse_cycles(args[0], py::cast<std::string>(args[1]));
+  return py::none();
+}
+
 PyMethodDef lists_methods[] = {
+    method<kRefuseCycles, refuse_cycles_in>("refuse_cycles(nested, name)\n--\n\n"
+                            "ValueError for lists and tuples that contain themselves."),
     method<kFromLists, from_lists>(
         "from_lists(lists, depth=-1, dtype=None, narrow=False, *, name='values')\n--\n\n"
         "Flat values and one Level for each depth of nesting."),

@@ -57,9 +57,8 @@ py::object backprop_reduced(const Arguments<7>& args) {
   if (given(made)) results = converted(made, "made", values, level.count(), type);
   const Extents shape = values.rows(values.array.shape(0));
   const py::dtype dtype = values.array.dtype();
-  py::array out =
-      given(given_out) ? checked_out("out", given_out, dtype, shape, {x, values.array, d, made})
-                       : empty(dtype, shape);
+  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {x, values.array, d, made})
+                                   : empty(dtype, shape);
   job.type = values.type;
   job.level = level.view();
   job.longest = level.stats().longest;

@@ -66,8 +66,8 @@ py::object sort_rows(const Arguments<7>& args) {
   std::int64_t* to_places = nullptr;
   if (with_values == nullptr || truth_of(with_values)) {
     const py::dtype dtype = values.array.dtype();
-    py::array made =
-        given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+    py::array made = given(given_out)
+                         ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
                          : empty(dtype, shape);
     to_values = bytes(made);
     sorted = std::move(made);

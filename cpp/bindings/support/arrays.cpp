@@ -74,6 +74,10 @@ Ints as_ints(py::handle object, const char* argument) {
     array = py::module_::import("numpy").attr("asarray")(object).cast<py::array>();
     if (array.size() == 0 && array.ndim() == 1) array = empty_ints(0);  // [] has no dtype of its own
   }
+  if (array.ndim() == 0 && (array.dtype().kind() != 'i' && array.dtype().kind() != 'u')) {
+    raise_type(std::string(argument) + ": expected an array or a list of integers, got " +
+               type_name(object.ptr()));
+  }
   if (array.ndim() != 1) {
     raise_value(std::string(argument) + ": expected one dimension, got " + std::to_string(array.ndim()));
   }

@@ -9,6 +9,8 @@
 #include <new>
 #include <string>
 
+#include "raise.hpp"
+
 namespace varlen::bindings {
 
 namespace py = pybind11;
@@ -82,6 +84,8 @@ PyObject* guarded(Body&& body) noexcept {
     error.restore();
   } catch (const py::builtin_exception& error) {
     error.set_error();
+  } catch (const Error& error) {
+    set_error(error);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {

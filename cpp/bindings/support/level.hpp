@@ -1,4 +1,4 @@
-// Level, the object: checked ends with an owner, and what was worked out of them once.
+// `_core.Level` in C++: the model's Level, with NumPy arrays over its memory.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
-#include "varlen/offsets.hpp"
-#include "varlen/views.hpp"
+#include "varlen/model/level.hpp"
 
 namespace varlen::bindings {
 
@@ -21,6 +21,8 @@ class LevelRef : public py::object {
  public:
   PYBIND11_OBJECT_DEFAULT(LevelRef, py::object, is_level)
   explicit LevelRef(Level&& level);
+  /// The one Python object of a level.
+  explicit LevelRef(const varlen::Level& model);
 
   /// Of an object that is_level said yes to.
   [[nodiscard]] static Level& in(py::handle object) noexcept;
@@ -29,11 +31,17 @@ class LevelRef : public py::object {
   Level* operator->() const noexcept { return &in(*this); }
 };
 
-/// Immutable and shared. Its offsets were checked when it was made and are owned here.
+/// The model's Level, and the arrays of it that Python was given: they share its memory, and are made once.
 class Level {
  public:
-  /// `offsets` holds n + 1 checked int64, frozen, and nobody else's to write.
-  explicit Level(py::array offsets);
+  explicit Level(varlen::Level model) noexcept : model_(std::move(model)) {}
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+  Level(Level&&) noexcept = default;
+  Level& operator=(Level&&) = delete;
+  ~Level() {
+    if (self_ != nullptr) model_.set_companion(nullptr);
+  }
 
   static LevelRef from_lengths(py::handle lengths, const char* argument = "lengths");
   static LevelRef from_offsets(py::handle offsets, const char* argument = "offsets");
@@ -42,32 +50,38 @@ class Level {
   /// n + 1 offsets that the core itself made, and what it learnt of them: not checked again.
   static LevelRef trusted(py::array offsets, std::optional<LevelStats> stats = {});
 
-  [[nodiscard]] Offsets view() const noexcept { return view_; }
-  [[nodiscard]] std::int64_t count() const noexcept { return view_.count; }
-  [[nodiscard]] std::int64_t total() const noexcept { return view_.total(); }
-  [[nodiscard]] LevelStats stats();
+  [[nodiscard]] const varlen::Level& model() const noexcept { return model_; }
+  [[nodiscard]] Offsets view() const noexcept { return model_.view(); }
+  [[nodiscard]] std::int64_t count() const noexcept { return model_.count(); }
+  [[nodiscard]] std::int64_t total() const noexcept { return model_.total(); }
+  [[nodiscard]] LevelStats stats() const noexcept { return model_.stats(); }
 
-  [[nodiscard]] const py::array& offsets() const noexcept { return offsets_; }
-  [[nodiscard]] py::array bounds() const;
-  [[nodiscard]] py::array lengths();
+  [[nodiscard]] const py::array& offsets();
+  [[nodiscard]] py::array bounds();
+  [[nodiscard]] const py::array& lengths();
   /// As int32: OverflowError where a number does not fit.
-  [[nodiscard]] py::array lengths32();
-  [[nodiscard]] py::array offsets32();
-  [[nodiscard]] py::array row_ids();
-  [[nodiscard]] py::array positions();
+  [[nodiscard]] const py::array& lengths32();
+  [[nodiscard]] const py::array& offsets32();
+  [[nodiscard]] const py::array& row_ids();
+  [[nodiscard]] const py::array& positions();
 
-  [[nodiscard]] bool equals(const Level& other) const noexcept;
+  [[nodiscard]] bool equals(const Level& other) const noexcept { return model_ == other.model_; }
 
  private:
-  py::array offsets_;
-  Offsets view_;
-  bool known_ = false;
-  LevelStats stats_;
-  py::object lengths_;
-  py::object lengths32_;
-  py::object offsets32_;
-  py::object row_ids_;
-  py::object positions_;
+  friend class LevelRef;
+
+  template <class T, class Numbers>
+  const py::array& shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers);
+
+  varlen::Level model_;
+  PyObject* self_ = nullptr;  ///< the object that this lies in, borrowed
+  py::object owner_;          ///< what the arrays keep alive, once there is one
+  std::optional<py::array> offsets_;
+  std::optional<py::array> lengths_;
+  std::optional<py::array> lengths32_;
+  std::optional<py::array> offsets32_;
+  std::optional<py::array> row_ids_;
+  std::optional<py::array> positions_;
 };
 
 }  // namespace varlen::bindings

@@ -2,24 +2,11 @@
 
 #include <algorithm>
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#endif
-
 #include "ndarray.hpp"
 #include "raise.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {
-
-std::int64_t physical_bytes() {
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-  const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
-  const std::int64_t page = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page > 0) return pages * page;
-#endif
-  return std::int64_t{16} << 30;
-}
 
 std::string text_of(const Extents& shape) {
   std::string text = "(";
@@ -72,7 +59,7 @@ py::array checked_out(std::string_view name, py::handle given, const py::dtype& 
 }
 
 void bind_outputs(py::module_& m) {
-  m.def("release_memory", &release_memory,
+  m.def("release_memory", &varlen::release_memory,
         "Gives the memory that is kept for large outputs back to the system; how many bytes that was.");
 }
 

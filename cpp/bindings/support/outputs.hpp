@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "overlap.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -17,9 +18,6 @@ namespace py = pybind11;
 
 /// "(2, 3)", as Python writes it.
 std::string text_of(const Extents& shape);
-
-/// The memory of this machine.
-std::int64_t physical_bytes();
 
 /// Half of the memory that this machine has: what one call may make where nothing else is said.
 std::int64_t default_max_bytes();
@@ -29,19 +27,13 @@ std::int64_t default_max_bytes();
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
                           std::int64_t max_bytes, std::int64_t& used);
 
-/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, and apart from
-/// all that the call reads. `inputs`: see refuse_overlap.
+/// An output that the caller gave: the dtype and shape that are needed, C-contiguous, writable, and apart
+/// from all that the call reads. `inputs`: see refuse_overlap.
 py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
                       Inputs inputs);
-
-/// From here on fresh outputs come from recycled memory.
-inline constexpr std::int64_t kLarge = std::int64_t{256} << 10;
 
 /// Uninitialised, C-contiguous, aligned to a cache line. The memory of large arrays that died lately is used
 /// again, because a first touch costs several times the writing; some of it is kept for that.
 py::array large_empty(const py::dtype& dtype, const Extents& shape, std::int64_t bytes);
-
-/// Gives back to the system what large_empty keeps; how many bytes that was.
-std::int64_t release_memory();
 
 }  // namespace varlen::bindings

@@ -40,54 +40,39 @@ std::string type_name(py::handle object) {
 }
 
 void raise_if(Status status, const char* argument) {
-  if (status.ok()) return;
-  const std::string name = argument;
-  const std::string row = std::to_string(status.where);
-  const std::string value = std::to_string(status.value);
-  switch (status.code) {
-    case Code::ok:
+  throw_if(status, argument);
+}
+
+void set_error(const Error& error) noexcept {
+  PyObject* kind = PyExc_RuntimeError;
+  switch (error.fault()) {
+    case Fault::value:
+      kind = PyExc_ValueError;
+      break;
+    case Fault::type:
+      kind = PyExc_TypeError;
+      break;
+    case Fault::index:
+      kind = PyExc_IndexError;
+      break;
+    case Fault::key:
+      kind = PyExc_KeyError;
+      break;
+    case Fault::overflow:
+      kind = PyExc_OverflowError;
+      break;
+    case Fault::system:
+      kind = PyExc_OSError;
+      break;
+    case Fault::format:
+      try {
+        raise_file_error("FileFormatError", "", error.what());
+      } catch (py::error_already_set& raised) {
+        raised.restore();
+      }
       return;
-    case Code::negative_length:
-      raise_value(name + ": row " + row + " has a negative length, " + value);
-    case Code::decreasing:
-      raise_value(name + ": row " + row + " ends at " + value + ", before the row in front of it");
-    case Code::first_not_zero:
-      raise_value(name + ": offsets must start at 0, got " + value);
-    case Code::empty_offsets:
-      raise_value(name + ": offsets need at least one entry, the leading 0");
-    case Code::beyond_total:
-      raise_value(name + ": row " + row + " ends at " + value + ", past the last row there is");
-    case Code::total_mismatch:
-      raise_value(name + ": the lengths add up to " + value + ", which is not the number of rows");
-    case Code::overflow:
-      raise_overflow(name + ": the sizes up to row " + row + " do not fit 63 bits");
-    case Code::index_out_of_range:
-      raise_index(name + ": index " + value + " at position " + row + " is out of range");
-    case Code::row_ids_unsorted:
-      raise_value(name + ": row ids must not decrease, but position " + row + " holds " + value);
-    case Code::row_ids_range:
-      raise_value(name + ": position " + row + " holds row id " + value + ", which is not a sequence");
-    case Code::too_long:
-      raise_value(name + ": row " + row + " is longer than the width, " + value);
-    case Code::increasing:
-      raise_value(name + ": column " + row + " has length " + value + ", more than the column before it");
-    case Code::miscounted:
-      raise_value(name + ": position " + row + " has to be " + value);
-    case Code::repeated:
-      raise_value(name + ": position " + row + " holds " + value + ", as one before it does");
-    case Code::not_prefix_mask:
-      raise_value(name + ": row " + row + " of the mask has a gap");
-    case Code::not_representable:
-      raise_value(name + ": element " + row + " does not fit the dtype that was asked for");
-    case Code::bad_header:
-    case Code::bad_layout:
-    case Code::io_error:
-    case Code::not_regular:
-    case Code::short_read:
-    case Code::no_room:
-      break;  // the bindings of files have their own words for these
   }
-  raise_value(name + ": bad input at row " + row);
+  PyErr_SetString(kind, error.what());
 }
 
 }  // namespace varlen::bindings

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "varlen/model/error.hpp"
 #include "varlen/status.hpp"
 
 namespace varlen::bindings {
@@ -13,6 +14,9 @@ namespace py = pybind11;
 
 /// Raises for a Status that is not ok; `argument` names what the caller gave.
 void raise_if(Status status, const char* argument);
+
+/// The Python error for what the model throws.
+void set_error(const Error& error) noexcept;
 
 [[noreturn]] void raise_value(const std::string& text);
 [[noreturn]] void raise_type(const std::string& text);

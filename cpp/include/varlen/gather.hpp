@@ -17,8 +17,8 @@ Status gather_index(const std::int64_t* index, std::int64_t n, std::int64_t coun
 /// How many bytes of a mask are not 0.
 std::int64_t gather_count(const std::uint8_t* mask, std::int64_t n) noexcept;
 
-/// The first `count` places of a mask that are not 0, ascending, and how many were found. index holds one entry
-/// more than count.
+/// The first `count` places of a mask that are not 0, ascending, and how many were found. index holds one
+/// entry more than count.
 std::int64_t gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t count,
                          std::int64_t* index) noexcept;
 

@@ -2,11 +2,12 @@
 
 #include <cstring>
 
-#include "wide.hpp"
+#include "dispatch.hpp"
 
 namespace varlen {
+namespace {
 
-VARLEN_WIDE void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+VARLEN_LOOP void copy_any(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
   // Up to here a loop, not memcpy: that of glibc comes to rep movsb, which takes up to fifteen times as long
   // where out lies a few bytes past in, counted modulo the page. Past this it stores around the caches by
   // itself.
@@ -41,6 +42,12 @@ VARLEN_WIDE void copy_bytes(std::byte* out, const std::byte* in, std::int64_t by
   }
   for (; at + kOver < bytes; at += kOver) move(at);
   move(bytes - kOver);  // laps over what was written
+}
+
+}  // namespace
+
+void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+  best<copy_any>(out, in, bytes);
 }
 
 }  // namespace varlen

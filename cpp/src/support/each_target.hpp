@@ -1,14 +1,14 @@
-// Compiles the file VARLEN_LOOPS twice: in namespace plain for the baseline, in namespace broad for AVX2 and
-// FMA. Templates and vectors in it are lowered for the one or the other, which inlining alone would not do.
-// What the file needs is included before this, so that nothing of it is compiled for AVX2 under a name that
-// others share. The file may ask for VARLEN_BROAD where it has instructions of AVX2 by name. Included once
-// for each such file; no guard.
+// Compiles the file VARLEN_LOOPS twice: in namespace baseline, and in namespace avx2 for AVX2 and FMA.
+// Templates and vectors in it are lowered for the one or the other, which inlining alone would not do. What
+// the file needs is included before this, so that nothing of it is compiled for AVX2 under a name that others
+// share. The file may ask for VARLEN_TARGET_AVX2 where it has instructions of AVX2 by name. Included once for
+// each such file; no guard.
 
-#include "wide.hpp"
+#include "dispatch.hpp"
 
-namespace varlen::plain {
+namespace varlen::baseline {
 #include VARLEN_LOOPS
-}  // namespace varlen::plain
+}  // namespace varlen::baseline
 
 #ifdef VARLEN_AVX2
 #ifdef __clang__
@@ -18,11 +18,11 @@ namespace varlen::plain {
 #pragma GCC target("avx2,fma")
 #endif
 
-#define VARLEN_BROAD
-namespace varlen::broad {
+#define VARLEN_TARGET_AVX2
+namespace varlen::avx2 {
 #include VARLEN_LOOPS  // NOLINT(readability-duplicate-include)
-}  // namespace varlen::broad
-#undef VARLEN_BROAD
+}  // namespace varlen::avx2
+#undef VARLEN_TARGET_AVX2
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -36,8 +36,9 @@ def save(
     vocabularies: Mapping[str, Sequence[str]] | None = None,
     row_ids: str | None = None,
     metadata: Mapping[str, str] | None = None,
+    durable: bool = True,
 ) -> None:
-    """Saves flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
+    """Save flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
 
     The old file stays whole until the new one is on the disk: an error or a kill at any moment leaves either.
 
@@ -54,6 +55,9 @@ def save(
         The bare name of a `dim0` key whose values identify the rows.
     metadata
         Further strings for the header.
+    durable
+        False returns before the disk has the bytes (no fsync), which is faster. Other processes still see the
+        old file or the new one, whole; a power cut within some seconds may lose both.
 
     Raises
     ------
@@ -104,7 +108,7 @@ def save(
     head = header_bytes(order, about)
     _check_nesting(head, stored)
     views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in order)
-    with atomic.replacing(path) as fd:
+    with atomic.replacing(path, durable) as fd:
         atomic.write_all(fd, (head, *views))
 
 

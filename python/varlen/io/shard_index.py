@@ -139,7 +139,9 @@ def _fields(path: str, keys: Any) -> dict[str, Field]:
     return out
 
 
-def write_index(folder: str, shards: Sequence[Shard], fields: Mapping[str, Field]) -> None:
+def write_index(
+    folder: str, shards: Sequence[Shard], fields: Mapping[str, Field], durable: bool = True
+) -> None:
     """Writes the index of a folder's shards, atomically."""
     table = {
         "format": "varlen-index",
@@ -152,5 +154,5 @@ def write_index(folder: str, shards: Sequence[Shard], fields: Mapping[str, Field
         "shards": [{"path": os.path.basename(s.path), "rows": s.rows, "size": s.size} for s in shards],
     }
     text = json.dumps(table, ensure_ascii=False, indent=1).encode()
-    with atomic.replacing(os.path.join(folder, INDEX)) as fd:
+    with atomic.replacing(os.path.join(folder, INDEX), durable) as fd:
         atomic.write_all(fd, (text + b"\n",))

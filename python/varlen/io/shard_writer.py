@@ -101,10 +101,11 @@ class ShardWriter(atomic.AtomicWriter):
             shards = []
             for number, shard in enumerate(self._done):
                 path = os.path.join(self.path, f"part-{number:05d}.nrt")
-                os.rename(shard.path, path)
                 named.append(path)
+                os.rename(shard.path, path)
                 shards.append(Shard(path, shard.rows, shard.size))
-            write_index(self.path, shards, self._fields)
+            named.append(os.path.join(self.path, INDEX))
+            write_index(self.path, shards, self._fields, self._options.get("durable", True))
             self._open = False
         except BaseException:
             for path in named:
@@ -116,11 +117,13 @@ class ShardWriter(atomic.AtomicWriter):
     def discard(self) -> None:
         """Gives up: no shard stays, nor the folder where it was made here."""
         self._open = False
+        paths = [shard.path for shard in self._done]
         if self._writer is not None:
             self._writer.discard()
-        for shard in self._done:
+            paths.append(self._writer.path)  # there already, where closing it failed at the end
+        for path in paths:
             with contextlib.suppress(OSError):
-                os.unlink(shard.path)
+                os.unlink(path)
         if self._made:
             with contextlib.suppress(OSError):
                 os.rmdir(self.path)
@@ -133,7 +136,7 @@ class ShardWriter(atomic.AtomicWriter):
         return writer
 
     def _finish(self) -> None:
-        writer, self._writer = self._writer, None
+        writer = self._writer
         assert writer is not None
         fields = writer.fields
         for key, before in self._fields.items():
@@ -143,6 +146,7 @@ class ShardWriter(atomic.AtomicWriter):
         writer.close()
         self._last = writer
         self._done.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
+        self._writer = None
         self._fields = fields
 
 

@@ -79,6 +79,8 @@ class Writer(atomic.AtomicWriter):
         Further strings for the header.
     ids
         The dtype of the ids of strings; by default the smallest that holds them all.
+    durable
+        False leaves out fsync, as in `varlen.io.save`.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Writer(atomic.AtomicWriter):
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         metadata: Mapping[str, str] | None = None,
         ids: DTypeLike | None = None,
+        durable: bool = True,
     ) -> None:
         self.path = atomic.resolve(path)
         self.rows = 0
@@ -112,6 +115,7 @@ class Writer(atomic.AtomicWriter):
         self._widen = widen
         self._narrow = narrow
         self._row_ids = row_ids
+        self._durable = durable
         self._metadata = dict(_asked(metadata, "metadata", "strings"))
         self._ids = ids_of(ids)
         self._ids_made: set[str] = set()  # keys whose ids are made here
@@ -315,7 +319,7 @@ class Writer(atomic.AtomicWriter):
         words = {name: list(known) for name, known in self._words.items() if name in columns}
         about = encode_metadata(kinds, words, self._row_ids, self._metadata)
         head = header_bytes([entry for entry, _ in entries], about)
-        with atomic.replacing(self.path) as fd:
+        with atomic.replacing(self.path, self._durable) as fd:
             atomic.write_all(fd, (head,))
             for _, key in entries:
                 if isinstance(key, int):

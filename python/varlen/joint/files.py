@@ -75,11 +75,11 @@ def tensor_names(path: Path, subset: list[str] | None) -> tuple[str, ...]:
     return tuple(open_file(path).header.names) if subset is None else tuple(subset)
 
 
-def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any]) -> None:
+def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any], durable: bool) -> None:
     """Writes the tensors, with what belongs to those keys that are there."""
     bare = {full.partition("/")[2] for full in arrays}
     words = {key: words for key, words in metadata.get("vocabularies", {}).items() if key in bare}
     row_ids = metadata.get("row_ids")
     if f"dim0/{row_ids}" not in arrays:
         row_ids = None
-    io.save(path, arrays, vocabularies=words or None, row_ids=row_ids)
+    io.save(path, arrays, vocabularies=words or None, row_ids=row_ids, durable=durable)

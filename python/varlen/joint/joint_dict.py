@@ -169,13 +169,16 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
     def _infer_dtype(cls, vals: Sequence[Any]) -> Any:
         return columns.infer_dtype(vals)
 
-    def save(self, fp: str | os.PathLike[str]) -> None:
+    def save(self, fp: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Write a file that upstream and safetensors can read; whole or not at all.
 
         Parameters
         ----------
         fp
             Where to; what is there is replaced once the new file is safe.
+        durable
+            False returns before the disk has the bytes (no fsync), which is faster. Other processes still see
+            the old file or the new one, whole; a power cut within some seconds may lose both.
 
         Raises
         ------
@@ -198,7 +201,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
         if self._is_lazy:
             raise ValueError(f"Already saved to {self._tensors_fp}!")
         self._view().check()
-        files.save(fp, self._arrays(), self._meta)
+        files.save(fp, self._arrays(), self._meta, durable)
 
     @classmethod
     def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:

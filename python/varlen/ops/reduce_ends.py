@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_int
 from varlen.backends import backend_of
+from varlen.backends.values import row_as
 from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import rows_and_levels, units_of
 from varlen.ops.reduce import reduced, wrap_units
@@ -261,8 +262,9 @@ def _place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> 
         raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
     values, levels = rows_and_levels(X, lengths)
     axes = axes_of(axis, len(levels) + values.ndim)
-    if len(axes) > 1:
-        raise ValueError(f"axis: expected one, got {axis!r}")
+    if len(axes) > 1 or axes[0] < len(levels):
+        ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
+        raise ValueError(f"axis: places are those along axis {ragged}; got {axis!r}")
     values, over, above, is_one = along(values, levels, axes)
     places = _places(op, values, over, empty)
     return places[0] if is_one else wrap_units(X, places, above)
@@ -280,4 +282,5 @@ def _places(op: str, values: Any, level: Any, empty: Any) -> Any:
 
 def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
     values, over, above = units_of(X, lengths, level)
-    return wrap_units(X, backend_of(values).reduce_end(values, over, last, empty), above)
+    row = None if empty is None else row_as(empty, values, "empty")[0]
+    return wrap_units(X, backend_of(values).reduce_end(values, over, last, row), above)

@@ -32,6 +32,14 @@ class Ragged(_Ragged):
 
     __slots__ = ()
 
+    @property
+    def lengths(self) -> Any:
+        """Of the outermost level: int32 (n,), read-only, as Thinc has them.
+
+        OverflowError where int32 cannot count the rows of one.
+        """
+        return self._levels[0].lengths32
+
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not slice:
             i = key if type(key) is int else int_index(key)

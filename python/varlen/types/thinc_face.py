@@ -39,14 +39,6 @@ class RaggedFace:
         def _make(cls, values: Any, levels: Any) -> Self: ...
 
     @property
-    def lengths(self) -> Int32s:
-        """Of the outermost level: int32 (n,), read-only, kept. As int64, or deeper: `levels[d].lengths`.
-
-        OverflowError where int32 cannot count the rows of one.
-        """
-        return self._levels[0].lengths32
-
-    @property
     def data(self) -> Any:
         """The values as Thinc has them: (total, width), all trailing axes in one. Shares memory."""
         values = self._values

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "support/ahead.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
@@ -17,7 +17,7 @@ constexpr std::int64_t kWovenAhead = 512;
 constexpr std::int64_t kLine = 64;
 
 /// Rows [from, to) of the output, which begin at `out`.
-VARLEN_WIDE void weave_part(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets woven,
+VARLEN_LOOP void weave_part(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets woven,
                             std::int64_t from, std::int64_t to, std::byte* out) noexcept {
   const std::int64_t width = parts[0].width;
   const std::byte* const stop = out + (to - from) * width;
@@ -71,7 +71,7 @@ void weave(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets wov
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
-    weave_part(parts, levels, n, woven, from, to, out + from * width);
+    best<weave_part>(parts, levels, n, woven, from, to, out + from * width);
   });
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <type_traits>
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 
 #ifdef VARLEN_AVX2
 #include <immintrin.h>
@@ -14,8 +14,6 @@ namespace varlen {
 #ifdef VARLEN_AVX2
 
 namespace {
-
-#define VARLEN_ERASE __attribute__((target("avx2,popcnt")))
 
 /// For each set of eight lanes, the lanes in it, in order; what stands behind them is written over later.
 constexpr auto kLanesOf = [] {
@@ -35,20 +33,20 @@ struct Token {
 };
 
 template <class T>
-VARLEN_ERASE inline __m256i same(__m256i a, __m256i b) noexcept {
+VARLEN_AVX2 inline __m256i same(__m256i a, __m256i b) noexcept {
   return sizeof(T) == 4 ? _mm256_cmpeq_epi32(a, b) : _mm256_cmpeq_epi64(a, b);
 }
 
 template <class T>
-VARLEN_ERASE inline __m256i all_of(const T* token) noexcept {
+VARLEN_AVX2 inline __m256i all_of(const T* token) noexcept {
   return sizeof(T) == 4 ? _mm256_set1_epi32(static_cast<int>(*token))
                         : _mm256_set1_epi64x(static_cast<long long>(*token));
 }
 
 /// N tokens in registers; 0: n of them in memory.
 template <class T, int N>
-VARLEN_ERASE Erased erase_vectors(const T* values, std::int64_t rows, Offsets level, const T* tokens,
-                                  std::int64_t n, T* out, std::int64_t* ends) noexcept {
+VARLEN_AVX2 Erased erase_vectors(const T* values, std::int64_t rows, Offsets level, const T* tokens,
+                                 std::int64_t n, T* out, std::int64_t* ends) noexcept {
   constexpr std::int64_t kWords = 32 / sizeof(T);
   constexpr int kLanes = sizeof(T) / 4;  // of 4 bytes, in a word
   std::array<Token, static_cast<std::size_t>(N > 0 ? N : kWideTokens)> all;
@@ -190,8 +188,8 @@ Erased erase_packed(Rows, Offsets, const std::byte*, std::int64_t, std::byte*, s
 Erased erase_wide(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
                   std::int64_t* ends) noexcept {
   if (n > kWideTokens) return {};
-  if (has_avx512()) return erase_packed(values, level, tokens, n, out, ends);
-  if (has_avx2() && values.width >= 4) return erase_permuted(values, level, tokens, n, out, ends);
+  if (runs(Isa::avx512)) return erase_packed(values, level, tokens, n, out, ends);
+  if (runs(Isa::avx2) && values.width >= 4) return erase_permuted(values, level, tokens, n, out, ends);
   return {};
 }
 

@@ -18,11 +18,11 @@ struct Erased {
 /// How many tokens are compared with every row rather than searched among.
 inline constexpr std::int64_t kWideTokens = 16;
 
-/// erase_rows of at most kWideTokens tokens, as far as whole vectors go. Only where has_avx512().
+/// erase_rows of at most kWideTokens tokens, as far as whole vectors go. Only where runs(Isa::avx512).
 Erased erase_packed(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
                     std::int64_t* ends) noexcept;
 
-/// The same of words of 4 or 8 bytes. Only where has_avx2().
+/// The same of words of 4 or 8 bytes. Only where runs(Isa::avx2).
 Erased erase_permuted(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
                       std::int64_t* ends) noexcept;
 

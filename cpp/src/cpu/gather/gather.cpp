@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "support/ahead.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
@@ -13,7 +13,7 @@ namespace varlen {
 namespace {
 
 /// Rows [from, to) of the choice, to the front of out.
-VARLEN_WIDE void gather_part(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
+VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
                              std::int64_t from, std::int64_t to, std::byte* out) noexcept {
   const std::int64_t width = values.width;
   const std::byte* const values_end = values.data + values.count * width;
@@ -124,7 +124,7 @@ void gather_rows(Rows values, const Range* ranges, const std::int64_t* ends, std
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
-    gather_part(values, ranges, ends, n, from, to, out + from * width);
+    best<gather_part>(values, ranges, ends, n, from, to, out + from * width);
   });
 }
 

@@ -9,10 +9,7 @@ namespace varlen {
 namespace {
 
 const LstmTable& lstm_table() noexcept {
-#ifdef VARLEN_AVX2
-  if (has_avx2()) return broad::kLstm;
-#endif
-  return plain::kLstm;
+  return VARLEN_BEST(kLstm);
 }
 
 /// body(rows), by threads where there are enough: an element costs some forty exps' worth of bytes.

@@ -24,12 +24,12 @@ struct LstmTable {
   void (*back64)(const LstmBack&, Range) noexcept;
 };
 
-namespace plain {
+namespace baseline {
 extern const LstmTable kLstm;
-}  // namespace plain
+}  // namespace baseline
 
-namespace broad {
+namespace avx2 {
 extern const LstmTable kLstm;
-}  // namespace broad
+}  // namespace avx2
 
 }  // namespace varlen

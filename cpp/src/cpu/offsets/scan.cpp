@@ -8,8 +8,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "support/dispatch.hpp"
 #include "support/once.hpp"
-#include "support/wide.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/offsets.hpp"
 #include "wide.hpp"
@@ -153,7 +153,7 @@ void scan_fast(Scan& scan, const T* lengths, std::int64_t begin, std::int64_t en
   using Signed = std::make_signed_t<T>;
   if constexpr (std::is_same_v<Signed, std::int64_t> || std::is_same_v<T, std::int32_t>) {
     const std::int64_t n = (end - begin) / 4 * 4;
-    if (n > 0 && has_avx2()) {
+    if (n > 0 && runs(Isa::avx2)) {
       const WideScan wide =
           wide_scan(reinterpret_cast<const Signed*>(lengths) + begin, n, scan.sum, ends + begin);
       if (wide.seen >> 32U == 0) {

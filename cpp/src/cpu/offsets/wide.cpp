@@ -1,6 +1,6 @@
 #include "wide.hpp"
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 
 #ifdef VARLEN_AVX2
 #include <immintrin.h>

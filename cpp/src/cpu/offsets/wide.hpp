@@ -14,8 +14,8 @@ struct WideScan {
   std::int64_t shortest = 0;
 };
 
-/// Where has_avx2(). ends[i] = sum + lengths[0] + ... + lengths[i], for n lengths, a multiple of 4 and at
-/// least 4. Sums wrap.
+/// Where runs(Isa::avx2). ends[i] = sum + lengths[0] + ... + lengths[i], for n lengths, a multiple of 4 and
+/// at least 4. Sums wrap.
 WideScan wide_scan(const std::int32_t* lengths, std::int64_t n, std::uint64_t sum,
                    std::int64_t* ends) noexcept;
 WideScan wide_scan(const std::int64_t* lengths, std::int64_t n, std::uint64_t sum,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/copy.hpp"
 
 namespace varlen {
@@ -48,10 +48,8 @@ inline void fill_lines(std::byte* out, std::int64_t bytes, const Wide& block) no
   if (out < end) put(out);
 }
 
-}  // namespace
-
-VARLEN_WIDE std::int64_t pad_medium(const SmallRows& job, const Pattern& fill, std::byte*& out,
-                                    const std::byte* limit) noexcept {
+VARLEN_LOOP std::int64_t medium_rows(const SmallRows& job, const Pattern& fill, std::byte*& out,
+                                     const std::byte* limit) noexcept {
   const std::int64_t width = job.width;
   const std::int64_t row_bytes = job.slots * width;
   const std::int64_t most = job.most * width;
@@ -80,6 +78,13 @@ VARLEN_WIDE std::int64_t pad_medium(const SmallRows& job, const Pattern& fill, s
   }
   out = at;
   return i;
+}
+
+}  // namespace
+
+std::int64_t pad_medium(const SmallRows& job, const Pattern& fill, std::byte*& out,
+                        const std::byte* limit) noexcept {
+  return best<medium_rows>(job, fill, out, limit);
 }
 
 }  // namespace varlen

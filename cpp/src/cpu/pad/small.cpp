@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/copy.hpp"
 
 namespace varlen {
@@ -111,7 +111,7 @@ struct Narrow {
 };
 
 #ifdef VARLEN_AVX2
-struct Broad {
+struct Avx2 {
   static constexpr std::int64_t kBytes = sizeof(Wide);
   template <int Vectors, bool Left, bool Mask>
   VARLEN_AVX2 static void run(const SmallRows& job, std::byte* out, const std::byte* limit) noexcept {
@@ -141,8 +141,8 @@ void pad_small(const SmallRows& job, std::byte* out, const std::byte* limit) noe
   const std::int64_t row_bytes = job.slots * job.width;
   if (row_bytes == 0) return;
 #ifdef VARLEN_AVX2
-  if (has_avx2() && row_bytes > Narrow::kBytes) {
-    run<Broad>(job, row_bytes, out, limit);
+  if (runs(Isa::avx2) && row_bytes > Narrow::kBytes) {
+    run<Avx2>(job, row_bytes, out, limit);
     return;
   }
 #endif

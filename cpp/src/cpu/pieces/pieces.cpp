@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "short.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/pool.hpp"
 
 namespace varlen {
@@ -16,7 +16,7 @@ constexpr std::int64_t kAhead = 12;
 void pad_range(const Piece* pieces, std::int64_t begin, std::int64_t end, std::int64_t slots,
                std::int64_t width, Side side, const FillPattern& fill, std::byte* out) noexcept {
   const std::int64_t row_bytes = slots * width;
-  if (has_avx2() && row_bytes <= kShortRow && width % 4 == 0 && fill.blocks) {
+  if (runs(Isa::avx2) && row_bytes <= kShortRow && width % 4 == 0 && fill.blocks) {
     begin = pad_short(pieces, begin, end, slots, width, side, fill, out);
   }
   std::byte* const stop = out + end * row_bytes;
@@ -61,7 +61,7 @@ void concat_pieces(const Piece* pieces, Offsets level, std::int64_t width, std::
     };
     if (i < level.count && at > level.start(i)) copy();
     const std::int64_t whole = std::upper_bound(level.ends, level.ends + level.count, to) - level.ends;
-    if (has_avx2() && width % 4 == 0 && (to - from) * width <= kShortPiece * (whole - i)) {
+    if (runs(Isa::avx2) && width % 4 == 0 && (to - from) * width <= kShortPiece * (whole - i)) {
       std::byte* next = out + at * width;
       i = concat_short(pieces, i, whole, width, next, out + to * width);
       if (i > 0) at = std::max(at, level.end(i - 1));

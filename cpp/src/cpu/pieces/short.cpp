@@ -1,6 +1,6 @@
 #include "short.hpp"
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/copy.hpp"
 
 #ifdef VARLEN_AVX2

@@ -1,6 +1,6 @@
 // Short pieces of rows whose width is a multiple of 4 bytes, by masked loads: no branch depends on a length,
 // where a copy by sizes would mispredict once or twice a piece (half of its time at a mean of 32 bytes). To
-// be called where has_avx2(); elsewhere they do nothing.
+// be called where runs(Isa::avx2); elsewhere they do nothing.
 #pragma once
 
 #include <cstdint>

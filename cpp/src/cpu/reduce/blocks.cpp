@@ -17,11 +17,7 @@ Status reduce_blocks_check(Offsets groups, Offsets blocks) noexcept {
 
 void reduce_blocks(const BlocksJob& job, std::byte* out) noexcept {
   if (job.columns <= 0) return;
-#ifdef VARLEN_AVX2
-  const BlocksTable& table = has_avx2() ? broad::kReduceBlocks : plain::kReduceBlocks;
-#else
-  const BlocksTable& table = plain::kReduceBlocks;
-#endif
+  const BlocksTable& table = VARLEN_BEST(kReduceBlocks);
   const BlocksOf run = job.type == Type::f32 ? table.f32 : job.type == Type::f64 ? table.f64 : table.u64;
   const std::int64_t width = job.columns * size_of(job.type);
   const auto is_giant = [&](std::int64_t k) { return job.groups.length(k) * width >= kGiantBytes; };

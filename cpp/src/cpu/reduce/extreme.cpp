@@ -6,11 +6,7 @@
 namespace varlen {
 
 void reduce_extreme(const ReduceJob& job, std::byte* scratch, std::byte* out, Places which) noexcept {
-#ifdef VARLEN_AVX2
-  const ExtremeTable& table = has_avx2() ? broad::kReduceExtreme : plain::kReduceExtreme;
-#else
-  const ExtremeTable& table = plain::kReduceExtreme;
-#endif
+  const ExtremeTable& table = VARLEN_BEST(kReduceExtreme);
   // Rows so narrow are folded several in a vector, and searched after that.
   constexpr std::int64_t kNarrow = 8;
   if (job.columns < kNarrow) {

@@ -1,6 +1,6 @@
 #include "varlen/reduce.hpp"
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "tables.hpp"
 #include "varlen/within.hpp"
 
@@ -9,22 +9,15 @@ namespace {
 
 /// Of floats, by the build for this machine.
 ReduceAll of_floats(Reduce op, Type type) noexcept {
-#ifdef VARLEN_AVX2
-  const bool wide = has_avx2();
-  const ReduceFloats& sums = wide ? broad::kReduceSums : plain::kReduceSums;
-  const ReduceFloats& most = wide ? broad::kReduceMost : plain::kReduceMost;
-  const ReduceFloats& least = wide ? broad::kReduceLeast : plain::kReduceLeast;
-#else
-  const ReduceFloats& sums = plain::kReduceSums;
-  const ReduceFloats& most = plain::kReduceMost;
-  const ReduceFloats& least = plain::kReduceLeast;
-#endif
+  const ReduceFloats& sums = VARLEN_BEST(kReduceSums);
+  const ReduceFloats& most = VARLEN_BEST(kReduceMost);
+  const ReduceFloats& least = VARLEN_BEST(kReduceLeast);
   const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
   return type == Type::f32 ? found.f32 : found.f64;
 }
 
 ReduceAll function_of(Reduce op, Type type) noexcept {
-  const ReduceRest& rest = plain::kReduceRest;
+  const ReduceRest& rest = baseline::kReduceRest;
   if (op == Reduce::norm) return rest.norm;
   if (op == Reduce::prod) {
     return type == Type::f32 ? rest.prod.f32 : type == Type::f64 ? rest.prod.f64 : rest.prod.u64;

@@ -1,6 +1,6 @@
 #include "tables.hpp"
 
 // For the baseline alone.
-namespace varlen::plain {
+namespace varlen::baseline {
 #include "rest.inc"
-}  // namespace varlen::plain
+}  // namespace varlen::baseline

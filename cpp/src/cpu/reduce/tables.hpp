@@ -66,7 +66,7 @@ struct BlocksTable {
   BlocksOf f32, f64, u64;
 };
 
-namespace plain {
+namespace baseline {
 extern const ReduceRest kReduceRest;
 extern const ReduceFloats kReduceSums;
 extern const ReduceFloats kReduceMost;
@@ -74,15 +74,15 @@ extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
 extern const BlocksTable kReduceBlocks;
-}  // namespace plain
+}  // namespace baseline
 
-namespace broad {
+namespace avx2 {
 extern const ReduceFloats kReduceSums;
 extern const ReduceFloats kReduceMost;
 extern const ReduceFloats kReduceLeast;
 extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
 extern const BlocksTable kReduceBlocks;
-}  // namespace broad
+}  // namespace avx2
 
 }  // namespace varlen

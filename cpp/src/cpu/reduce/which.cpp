@@ -39,11 +39,7 @@ WhichOf which_for(const WhichTable& table, Type type) noexcept {
 }  // namespace
 
 void reduce_which(const ReduceJob& job, const std::byte* found, Places which) noexcept {
-#ifdef VARLEN_AVX2
-  const WhichOf run = which_for(has_avx2() ? broad::kReduceWhich : plain::kReduceWhich, job.type);
-#else
-  const WhichOf run = which_for(plain::kReduceWhich, job.type);
-#endif
+  const WhichOf run = which_for(VARLEN_BEST(kReduceWhich), job.type);
   by_sequences(job.level, job.columns * size_of(job.type),
                [&](Range some) { run(job.level, some, job.values, job.columns, found, which); });
 }

@@ -28,10 +28,10 @@ struct FourRun {
 
 /// By op: sums, sums that are exclusive, their reverses; then products.
 using FourTable = void (*[8])(const FourRun&) noexcept;
-namespace plain {
+namespace baseline {
 extern const FourTable kScanFours;
 }
-namespace broad {
+namespace avx2 {
 extern const FourTable kScanFours;
 }
 

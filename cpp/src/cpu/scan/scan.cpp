@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "loops.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 
 namespace varlen {
 namespace {
@@ -129,10 +129,7 @@ class ScanRun {
                       all.rows(),
                       start};
     const int which = (job_.op == Scan::prod ? 4 : 0) + (job_.reverse ? 2 : 0) + (job_.exclusive ? 1 : 0);
-#ifdef VARLEN_AVX2
-    if (has_avx2()) return broad::kScanFours[which](run);
-#endif
-    plain::kScanFours[which](run);
+    VARLEN_BEST(kScanFours)[which](run);
   }
 
   void scan_tile(const ScanStretch& all, std::int64_t c, std::int64_t w) const noexcept {

@@ -3,7 +3,7 @@
 
 #include "sum.hpp"
 #include "support/ahead.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/scatter.hpp"
 
@@ -18,7 +18,7 @@ struct Share {
 
 /// All that is added to one row of the table ends up in it together.
 template <class T>
-VARLEN_WIDE void scatter_part(const Table<T>& values, const Addition* additions, std::int64_t all,
+VARLEN_LOOP void scatter_part(const Table<T>& values, const Addition* additions, std::int64_t all,
                               std::int64_t rows, bool fresh, Share share, std::byte* table) noexcept {
   using A = Sum<T, false>;
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
@@ -68,7 +68,7 @@ VARLEN_WIDE void scatter_part(const Table<T>& values, const Addition* additions,
 
 /// One row of values after another, columns of it, to the rows of the table that its lookups name.
 template <class T>
-VARLEN_WIDE void direct_part(const Table<T>& values, RowNumbers to, std::int64_t each, std::int64_t n,
+VARLEN_LOOP void direct_part(const Table<T>& values, RowNumbers to, std::int64_t each, std::int64_t n,
                              Range columns, std::byte* table) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t width = values.columns * kSize;
@@ -127,8 +127,8 @@ void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lo
     with_sum_type(type, [&](auto as) {
       using T = decltype(as);
       if constexpr (!kHalf<T>) {
-        direct_part(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count, {cut(c), cut(c + 1)},
-                    table);
+        best<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count,
+                             {cut(c), cut(c + 1)}, table);
       }
     });
   });
@@ -156,7 +156,8 @@ void scatter_add(Type type, const std::byte* values, std::int64_t columns, const
                                    : Share{{cut_rows(c), cut_rows(c + 1)}, {0, columns}};
     if (c > 0 && !by_columns && share.additions.size() == 0) return;
     with_sum_type(type, [&](auto as) {
-      scatter_part(Table<decltype(as)>{values, columns}, additions, n, rows, fresh, share, table);
+      best<scatter_part<decltype(as)>>(Table<decltype(as)>{values, columns}, additions, n, rows, fresh, share,
+                                       table);
     });
   });
 }

@@ -5,7 +5,7 @@
 
 #include "sum.hpp"
 #include "support/ahead.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/pool.hpp"
 
 namespace varlen {
@@ -31,7 +31,7 @@ std::int64_t first_beyond(const std::byte* data, std::int64_t n, std::uint64_t l
 constexpr std::int64_t kTableAhead = 16;
 
 template <class T>
-VARLEN_WIDE void gather_part(const Table<T>& table, RowNumbers places, std::int64_t each, Range rows,
+VARLEN_LOOP void gather_part(const Table<T>& table, RowNumbers places, std::int64_t each, Range rows,
                              std::int64_t all, std::byte* out) noexcept {
   using A = Sum<T, false>;
   const std::int64_t columns = table.columns;
@@ -89,7 +89,8 @@ void gather_add(Type type, const std::byte* table, std::int64_t rows, std::int64
   const auto cut = [&](std::int64_t c) { return n / chunks * c + std::min(c, n % chunks); };
   parallel(chunks, [&](std::int64_t c) {
     with_sum_type(type, [&](auto as) {
-      gather_part(Table<decltype(as)>{table, columns}, places, each, {cut(c), cut(c + 1)}, n * each, out);
+      best<gather_part<decltype(as)>>(Table<decltype(as)>{table, columns}, places, each, {cut(c), cut(c + 1)},
+                                      n * each, out);
     });
   });
 }

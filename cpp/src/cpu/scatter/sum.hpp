@@ -28,8 +28,8 @@ struct Table {
   }
 };
 
-/// Checked lookups in so many rows: signs do not matter any more. Another thread may have written there since,
-/// so what is no row by now is row 0: numbers come out wrong, and nothing else is touched.
+/// Checked lookups in so many rows: signs do not matter any more. Another thread may have written there
+/// since, so what is no row by now is row 0: numbers come out wrong, and nothing else is touched.
 struct RowNumbers {
   const std::byte* data;
   bool is_wide;

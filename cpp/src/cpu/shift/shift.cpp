@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "support/writers.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
@@ -76,7 +76,7 @@ template <class Out>
   out.finish();
 }
 
-VARLEN_WIDE void shift_cached(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
+VARLEN_LOOP void shift_cached(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
   const std::int64_t width = job.values.width;
   Cached to(out + rows.begin * width, out + rows.end * width, fill);
   write_shifted(job, rows, to);
@@ -91,7 +91,7 @@ void shift_past(const Shifting& job, const Pattern& fill, Range rows, std::byte*
 void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexcept {
   const Pattern pattern(fill, job.values.width);
   by_rows(job.level.total(), job.values.width,
-          [&](Range rows, bool past) { (past ? shift_past : shift_cached)(job, pattern, rows, out); });
+          [&](Range rows, bool past) { (past ? shift_past : best<shift_cached>)(job, pattern, rows, out); });
 }
 
 /// Sixteen bytes of elements of Width bytes, last to first.
@@ -169,7 +169,7 @@ template <class Out>
   out.finish();
 }
 
-VARLEN_WIDE void reverse_cached(Rows values, Offsets level, const Pattern& none, Range rows,
+VARLEN_LOOP void reverse_cached(Rows values, Offsets level, const Pattern& none, Range rows,
                                 std::byte* out) noexcept {
   Cached to(out + rows.begin * values.width, out + rows.end * values.width, none);
   write_reversed(values, level, rows, to);
@@ -201,7 +201,7 @@ void reverse_rows(Rows values, Offsets level, std::byte* out) noexcept {
   const ReverseNarrow narrow = narrow_for(values.width);
   by_rows(level.total(), values.width, [&](Range rows, bool past) {
     if (narrow == nullptr) {
-      (past ? reverse_past : reverse_cached)(values, level, none, rows, out);
+      (past ? reverse_past : best<reverse_cached>)(values, level, none, rows, out);
     } else if (past) {
       reverse_narrow_past(narrow, values, level, none, rows, out);
     } else {

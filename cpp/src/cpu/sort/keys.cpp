@@ -4,8 +4,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "support/dispatch.hpp"
 #include "support/elements.hpp"
-#include "support/wide.hpp"
 
 namespace varlen {
 namespace {
@@ -46,7 +46,7 @@ template <class K>
 struct KeyOf<double, K> : KeyOfFloat<double, K, std::uint64_t, 0x7FF0000000000000U> {};
 
 template <class T, class K>
-VARLEN_WIDE void keys(const std::byte* in, std::int64_t stride, std::int64_t count, bool descending,
+VARLEN_LOOP void keys(const std::byte* in, std::int64_t stride, std::int64_t count, bool descending,
                       K* out) noexcept {
   const K flip = descending ? K{-1} : K{0};
   if (stride == 1) {
@@ -60,7 +60,7 @@ template <std::size_t... I>
 constexpr auto narrow_table(std::index_sequence<I...>) {
   const auto one = []<class T>(T*) -> Keys32 {
     if constexpr (sizeof(T) <= 4) {
-      return &keys<T, std::int32_t>;
+      return best<keys<T, std::int32_t>>;
     } else {
       return nullptr;
     }
@@ -78,11 +78,11 @@ Keys32 keys32_of(Type type) noexcept {
 Keys64 keys64_of(Type type) noexcept {
   switch (type) {
     case Type::f64:
-      return &keys<double, std::int64_t>;
+      return best<keys<double, std::int64_t>>;
     case Type::i64:
-      return &keys<std::int64_t, std::int64_t>;
+      return best<keys<std::int64_t, std::int64_t>>;
     case Type::u64:
-      return &keys<std::uint64_t, std::int64_t>;
+      return best<keys<std::uint64_t, std::int64_t>>;
     default:
       return nullptr;
   }

@@ -76,16 +76,16 @@ struct WideSort {
   static std::int64_t place(const Item& item) noexcept { return item.place; }
 };
 
-namespace plain {
+namespace baseline {
 inline constexpr int kRankBytes = 16;  // there is no instruction to compare 64 bits: few are counted
 inline constexpr std::int64_t kCountedWide = 64;
 extern const RankTable kRankTable;
-}  // namespace plain
+}  // namespace baseline
 
-namespace broad {
+namespace avx2 {
 inline constexpr int kRankBytes = 32;
 inline constexpr std::int64_t kCountedWide = kCounted;
 extern const RankTable kRankTable;
-}  // namespace broad
+}  // namespace avx2
 
 }  // namespace varlen

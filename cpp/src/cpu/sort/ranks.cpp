@@ -6,10 +6,7 @@
 namespace varlen {
 
 const RankTable& rank_table() noexcept {
-#ifdef VARLEN_AVX2
-  if (has_avx2()) return broad::kRankTable;
-#endif
-  return plain::kRankTable;
+  return VARLEN_BEST(kRankTable);
 }
 
 }  // namespace varlen

@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "support/ahead.hpp"
+#include "support/dispatch.hpp"
 #include "support/once.hpp"
-#include "support/wide.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/span_rows.hpp"
@@ -15,7 +15,7 @@ namespace {
 // Bytes of a row that are asked for; the rest follows by itself.
 constexpr std::int64_t kAsked = 512;
 
-VARLEN_WIDE void take_part(Rows values, const std::int64_t* rows, Range some, std::byte* out) noexcept {
+VARLEN_LOOP void take_part(Rows values, const std::int64_t* rows, Range some, std::byte* out) noexcept {
   const std::int64_t width = values.width;
   const auto run = [&](auto copy) {
     with_lookahead(
@@ -47,7 +47,7 @@ void take_rows(Rows values, const std::int64_t* rows, std::int64_t n, std::byte*
   if (n == 0 || values.width == 0) return;
   const std::int64_t chunks = std::min(n, chunks_for(n * values.width));
   const auto cut = [&](std::int64_t c) { return n / chunks * c + std::min(c, n % chunks); };
-  parallel(chunks, [&](std::int64_t c) { take_part(values, rows, {cut(c), cut(c + 1)}, out); });
+  parallel(chunks, [&](std::int64_t c) { best<take_part>(values, rows, {cut(c), cut(c + 1)}, out); });
 }
 
 }  // namespace varlen

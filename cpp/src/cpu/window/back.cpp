@@ -3,7 +3,7 @@
 
 #include "sum.hpp"
 #include "support/ahead.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/window.hpp"
@@ -78,7 +78,7 @@ struct Merge {
 };
 
 template <class T, bool mean, class Job>
-VARLEN_WIDE void sum_part(const Job& job, std::int64_t count, Range rows, std::byte* out) noexcept {
+VARLEN_LOOP void sum_part(const Job& job, std::int64_t count, Range rows, std::byte* out) noexcept {
   const std::int64_t width = count * static_cast<std::int64_t>(sizeof(Summed<T, mean>));
   const Offsets level = job.level;
   std::int64_t i = std::upper_bound(level.ends, level.ends + level.count, rows.begin) - level.ends;
@@ -95,7 +95,7 @@ VARLEN_WIDE void sum_part(const Job& job, std::int64_t count, Range rows, std::b
 /// The same for rows in sequence: dy is read from end to end, and each of its rows is added to as many rows
 /// of X as it has places, which lie side by side and stay in the first cache.
 template <class T>
-VARLEN_WIDE void slide_part(const Backprop& job, Range rows, std::byte* out) noexcept {
+VARLEN_LOOP void slide_part(const Backprop& job, Range rows, std::byte* out) noexcept {
   const Offsets level = job.level;
   const std::int64_t left = job.how.left;
   const std::int64_t right = job.how.right;
@@ -122,7 +122,8 @@ template <bool mean, class Job>
 void sum_typed(Type type, const Job& job, std::int64_t count, Range rows, std::byte* out) noexcept {
   // Integers of either sign have the same sum.
   const auto part = [&](auto as, auto as_mean) {
-    sum_part<std::conditional_t<mean, decltype(as_mean), decltype(as)>, mean>(job, count, rows, out);
+    using T = std::conditional_t<mean, decltype(as_mean), decltype(as)>;
+    best<sum_part<T, mean, Job>>(job, count, rows, out);
   };
   const auto same = [&](auto as) { part(as, as); };
   switch (type) {
@@ -161,9 +162,9 @@ bool slide_typed(Type type, const Backprop& job, Range rows, std::byte* out) noe
   constexpr std::int64_t kMost = 4096;
   if (job.how.dilation > 1 || job.how.stride > 1 || job.how.places() * job.width > kMost) return false;
   if (type == Type::f32) {
-    slide_part<float>(job, rows, out);
+    best<slide_part<float>>(job, rows, out);
   } else if (type == Type::f64) {
-    slide_part<double>(job, rows, out);
+    best<slide_part<double>>(job, rows, out);
   } else {
     return false;
   }

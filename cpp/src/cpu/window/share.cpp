@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "sum.hpp"
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/window.hpp"
 
@@ -9,7 +9,7 @@ namespace varlen {
 namespace {
 
 template <class T>
-VARLEN_WIDE void divide(const std::byte* __restrict in, std::int64_t count, std::int64_t by,
+VARLEN_LOOP void divide(const std::byte* __restrict in, std::int64_t count, std::int64_t by,
                         std::byte* __restrict out) noexcept {
   using A = Sum<T, true>;
   const auto n = static_cast<A>(by);
@@ -25,10 +25,10 @@ void share_windows(Type type, const std::byte* dx, std::int64_t count, Offsets l
   const std::int64_t total = level.total();
   const std::int64_t width = count * size_of(type);
   if (total == 0 || width == 0) return;
-  const auto run = type == Type::f16    ? &divide<Half>
-                   : type == Type::bf16 ? &divide<BFloat>
-                   : type == Type::f32  ? &divide<float>
-                                        : &divide<double>;
+  const auto run = type == Type::f16    ? best<divide<Half>>
+                   : type == Type::bf16 ? best<divide<BFloat>>
+                   : type == Type::f32  ? best<divide<float>>
+                                        : best<divide<double>>;
   const std::int64_t chunks = std::min(total, chunks_for(2 * total * width));
   const auto cut = [&](std::int64_t c) { return total / chunks * c + std::min(c, total % chunks); };
   parallel(chunks, [&](std::int64_t c) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/wide.hpp"
+#include "support/dispatch.hpp"
 #include "support/writers.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/pad.hpp"
@@ -51,7 +51,7 @@ template <class Out>
   out.finish();
 }
 
-VARLEN_WIDE void write_cached(const Seq2col& job, const Pattern& zeros, std::int64_t from, std::int64_t to,
+VARLEN_LOOP void write_cached(const Seq2col& job, const Pattern& zeros, std::int64_t from, std::int64_t to,
                               std::byte* out, std::byte* end) noexcept {
   Cached rows(out, end, zeros);
   write_rows(job, from, to, rows);
@@ -87,7 +87,7 @@ void seq2col(Rows values, Offsets level, Offsets kept, Window how, std::byte* ou
   const auto cut = [&](std::int64_t c) { return total / chunks * c + std::min(c, total % chunks); };
   parallel(chunks, [&](std::int64_t c) {
     std::byte* const to = out + cut(c) * bytes;
-    (past ? write_past : write_cached)(job, zeros, cut(c), cut(c + 1), to, out + cut(c + 1) * bytes);
+    (past ? write_past : best<write_cached>)(job, zeros, cut(c), cut(c + 1), to, out + cut(c + 1) * bytes);
   });
 }
 

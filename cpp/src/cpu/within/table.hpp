@@ -37,12 +37,12 @@ struct WithinTable {
   WithinAll f32, f64;
 };
 
-namespace plain {
+namespace baseline {
 extern const WithinTable kWithin;
-}  // namespace plain
+}  // namespace baseline
 
-namespace broad {
+namespace avx2 {
 extern const WithinTable kWithin;
-}  // namespace broad
+}  // namespace avx2
 
 }  // namespace varlen

@@ -8,11 +8,7 @@
 namespace varlen {
 
 void within(const WithinJob& job, Type type, std::byte* out) noexcept {
-#ifdef VARLEN_AVX2
-  const WithinTable& table = has_avx2() ? broad::kWithin : plain::kWithin;
-#else
-  const WithinTable& table = plain::kWithin;
-#endif
+  const WithinTable& table = VARLEN_BEST(kWithin);
   (type == Type::f32 ? table.f32 : table.f64)(job, out);
 }
 
