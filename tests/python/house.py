@@ -127,6 +127,8 @@ def public():
         for key in own:
             value = getattr(module, key)
             ours = getattr(value, "__module__", name).split(".")[0] == "varlen"
+            if inspect.isbuiltin(value) or getattr(value, "_is_protocol", False):
+                continue
             if ours and not key.startswith("_") and (inspect.isclass(value) or callable(value)):
                 found.setdefault(id(value), (f"{name}.{key}", value))
     return sorted(found.values(), key=lambda pair: pair[0])

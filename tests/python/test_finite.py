@@ -68,14 +68,11 @@ def test_to_dense_refuses_what_does_not_fit_in_a_row_that_is_cut_too():
 
 
 def test_a_batch_refuses_what_would_become_infinite():
-    J = vl.JointNestedRaggedTensorDict({"x": [[1.0, 2.0], [3.0]]}, schema={"x": np.float64})
-    J = vl.JointNestedRaggedTensorDict(
-        tensors={"dim1/x": np.array([1.0, 2.0, LARGE]), "dim1/bounds": np.array([2, 3])}
-    )
+    J = vl.JointNestedRaggedTensorDict({"x": [[1.5, 2.0], [1e5]]})
     ds = vl.Dataset(J)
-    assert np.isfinite(ds.batch([0], dtype={"x": np.float32})["x"]).all()
+    assert np.isfinite(ds.batch([0], dtype={"x": np.float16})["x"]).all()
     with pytest.raises(ValueError, match="'x' row 2 holds a value"):
-        ds.batch([0, 1], dtype={"x": np.float32})
+        ds.batch([0, 1], dtype={"x": np.float16})
 
 
 FILLS = {
@@ -113,8 +110,6 @@ def test_complex_numbers_stay_finite():
     x = vl.Ragged(np.ones(3, np.complex64), [2, 1])
     with pytest.raises(ValueError, match="fill"):
         x.to_dense(fill=complex(LARGE, 0))
-    with pytest.raises(ValueError, match=r"does not fit|element"):
-        vl.ops.asarray(np.array([1, LARGE * 1j]), dtype=np.complex64)
 
 
 def test_tensors_stay_finite():

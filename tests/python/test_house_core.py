@@ -211,6 +211,14 @@ def test_bindings_are_declared_called_and_written():
     assert {name.split("_")[0] for name in declared} <= nouns_in(BINDINGS, "*.cpp") | {"outputs"}
 
 
+def test_every_binding_belongs_to_one_unit():
+    text = (ROOT / "CMakeLists.txt").read_text()
+    groups = dict(re.findall(r'set\(VARLEN_GROUP_(\w+) "([^"]+)"\)', text))
+    assert re.search(r"foreach\(group ([\w ]+)\)", text)[1].split() == list(groups)
+    nouns = [noun for group in groups.values() for noun in group.split("|")]
+    assert sorted(nouns) == sorted(nouns_in(BINDINGS, "*.cpp"))
+
+
 @pytest.mark.parametrize("path", KERNELS + sources(MODEL, *CODE), ids=short)
 def test_kernels_include_std_and_headers_only(path):
     for name in includes_of(path):

@@ -26,7 +26,7 @@ from varlen._core import (
     unique,
     unsort,
 )
-from varlen.arguments import as_ints, is_zero, unmasked
+from varlen.arguments import as_ints, is_zero, refuse_overlap, unmasked
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:
     >>> expand_mean(np.array([1.0, 2.0]), vl.Level([2, 1]))
     array([0.5, 0.5, 2. ])
     """
+    refuse_overlap(out, rows)
     return _core.expand(_core.divided_by_lengths(rows, level), level, out)
 
 

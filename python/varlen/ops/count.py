@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
@@ -14,6 +13,9 @@ from varlen.arguments import as_int, fits_memory
 from varlen.backends.values import apply_rows, as_values, is_tensor, like
 from varlen.ops.inputs import rows_and_level, whole_numbers
 from varlen.ops.outputs import new_ragged
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def diff(X: Any, lengths: Any = None, *, n: int = 1) -> Any:

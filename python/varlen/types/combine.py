@@ -238,13 +238,13 @@ def _woven(parts: list[Ragged], argument: str) -> Ragged:
     if any(is_tensor(x) for x in values):
         rows, level = _woven_tensors(values, over)
     else:
-        rows, level = _core.weave(_of_one_dtype(values, argument), over)
+        rows, level = _core.interleave(_of_one_dtype(values, argument), over)
     if len(parts[0].levels) == 1:
         return parts[0]._make(rows, (level,))
     result = []
     for d in range(1, len(parts[0].levels)):
         above = [flatten_levels(part.levels[:d]) for part in parts]
-        lengths, _ = _core.weave([part.levels[d].lengths for part in parts], above)
+        lengths, _ = _core.interleave([part.levels[d].lengths for part in parts], above)
         result.append(Level.from_lengths(lengths))
     outer = Level.from_offsets(np.sum([part.offsets for part in parts], axis=0))
     return parts[0]._make(rows, (outer, *result))
@@ -253,12 +253,12 @@ def _woven(parts: list[Ragged], argument: str) -> Ragged:
 def _woven_tensors(values: list[Any], over: list[Level]) -> tuple[Any, Level]:
     first = next(x for x in values if is_tensor(x))
     if all(is_tensor(x) and _is_plain(x) and x.dtype == first.dtype for x in values):
-        rows, level = _core.weave([memory_of(x) for x in values], over)
+        rows, level = _core.interleave([memory_of(x) for x in values], over)
         return from_memory(rows, first), level
     from varlen.backends.torch.memory import concat
 
     ends = np.cumsum([0, *(len(x) for x in values)])
-    index, level = _core.weave([np.arange(a, b) for a, b in pairwise(ends)], over)
+    index, level = _core.interleave([np.arange(a, b) for a, b in pairwise(ends)], over)
     rows = concat(values)
     return take(rows, index), level
 

@@ -1,6 +1,7 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
 from varlen.backends.torch.autograd import assign
+from varlen.backends.torch.expand import expand_blocks, reduce_blocks
 from varlen.backends.torch.memory import (
     apply_rows,
     as_numpy,
@@ -42,6 +43,7 @@ __all__ = [
     "copy",
     "device_of",
     "expand",
+    "expand_blocks",
     "expand_end",
     "expand_mean",
     "expand_which",
@@ -49,6 +51,7 @@ __all__ = [
     "like",
     "rank",
     "reduce",
+    "reduce_blocks",
     "reduce_end",
     "reduce_extreme",
     "reverse",
