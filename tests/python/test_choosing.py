@@ -276,9 +276,19 @@ def test_gradients_flow_through_all_of_them():
     def all_of(x, w):
         r = vl.Ragged(x, levels=levels)
         inner = vl.Ragged(w, levels=levels[:1])
-        result = [r * inner, r + w[:, None], r.tile([1, 2, 1, 2]), concatenate([r, r * 2], 2), stack([r, r], 3)]
+        result = [
+            r * inner,
+            r + w[:, None],
+            r.tile([1, 2, 1, 2]),
+            concatenate([r, r * 2], 2),
+            stack([r, r], 3),
+        ]
         result += [r.gather([0, 2]), r.boolean_mask(there)]
-        result += [where(there, r, 0.0), where(there, r, r * w[:, None]), *cross([r, inner.add_level([1, 1, 1], -1)])]
+        result += [
+            where(there, r, 0.0),
+            where(there, r, r * w[:, None]),
+            *cross([r, inner.add_level([1, 1, 1], -1)]),
+        ]
         result += [r.fill_empty_rows(w[:2])[0], r.boolean_mask(there, flatten=True)]
         return tuple(m.values for m in result)
 
