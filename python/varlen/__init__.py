@@ -9,7 +9,8 @@ from varlen.types import HOMES, Padded, Pairs, Ragged, concatenate, split, stack
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
-    from varlen.data import Dataset, open
+    from varlen.data import Dataset
+    from varlen.data import open as open
     from varlen.joint import JointNestedRaggedTensorDict
     from varlen.sequence import (
         Beam,
@@ -59,7 +60,6 @@ __all__ = [
     "lod_reset",
     "matmul",
     "num_threads",
-    "open",
     "ops",
     "row_conv",
     "sequence",
@@ -88,9 +88,13 @@ __all__ = [
     "where",
 ]
 
+# `open` is not among them: `from varlen import *` keeps the builtin.
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
-_MODULES = ("cuda", "data", "io", "joint", "ops", "sequence", "transforms", "types")
+_MODULES = (
+    "arguments", "backends", "cli", "cuda", "data", "display", "interop", "io", "joint", "levels", "lod",
+    "ops", "sequence", "testing", "tf", "thinc", "transforms", "types",
+)  # fmt: skip
 _HOMES: dict[str, str] = {
     **HOMES,
     "Beam": "varlen.sequence",
@@ -115,4 +119,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_HOMES, *_MODULES})

@@ -55,6 +55,23 @@ class Backend(Protocol):
     def shift(self, values: Any, level: Level, by: Any, fill: Any = ..., out: Any = ...) -> Any: ...
     def roll(self, values: Any, level: Level, by: Any, out: Any = ...) -> Any: ...
 
+    # Rectangles.
+    def pad(
+        self,
+        values: Any,
+        levels: Any,
+        padding_side: str = ...,
+        fill: Any = ...,
+        mask: bool = ...,
+        max_len: Any = ...,
+        truncate: str = ...,
+        out: Any = ...,
+        dtype: Any = ...,
+        pad_to_multiple: int = ...,
+        max_bytes: int | None = ...,
+        sizes: Any = ...,
+    ) -> Any: ...
+
     # Numbers in order.
     def sort(
         self,

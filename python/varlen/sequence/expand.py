@@ -174,7 +174,8 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
     _fitting(over, len(rows), "rows")
     _check_room(over.total, rows)
-    return Ragged._make(broadcast_rows(rows, over), levels)
+    make = next((each._make for each in (x, y) if isinstance(each, Ragged)), Ragged._make)
+    return make(broadcast_rows(rows, over), levels)
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:

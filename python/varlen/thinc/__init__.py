@@ -1,6 +1,7 @@
 """For those who write for Thinc: its types from here, and its ops on varlen's kernels.
 
 `from varlen.thinc import Ragged, Padded, Pairs` stands in the place of Thinc's types, and needs no thinc.
+`from_thinc` and `to_thinc` convert between the two.
 `VarlenOps`, `install` and `uninstall` need it: `use_ops("varlen")` selects the ops, once varlen is installed
 beside thinc, and `install()` makes them the default on the CPU.
 """
@@ -12,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from varlen._lazy import loaded_from
 
 if TYPE_CHECKING:
-    from varlen.thinc.install import install, uninstall
+    from varlen.thinc.registration import install, uninstall
     from varlen.thinc.ops import VarlenOps
-    from varlen.thinc.types import Padded, Pairs, Ragged
+    from varlen.thinc.types import Padded, Pairs, Ragged, from_thinc, to_thinc
 
-__all__ = ["Padded", "Pairs", "Ragged", "VarlenOps", "install", "uninstall"]
+__all__ = ["Padded", "Pairs", "Ragged", "VarlenOps", "from_thinc", "install", "to_thinc", "uninstall"]
 
 _load = loaded_from(
     __name__,
@@ -25,8 +26,10 @@ _load = loaded_from(
         "Pairs": "varlen.thinc.types",
         "Ragged": "varlen.thinc.types",
         "VarlenOps": "varlen.thinc.ops",
-        "install": "varlen.thinc.install",
-        "uninstall": "varlen.thinc.install",
+        "from_thinc": "varlen.thinc.types",
+        "install": "varlen.thinc.registration",
+        "to_thinc": "varlen.thinc.types",
+        "uninstall": "varlen.thinc.registration",
     },
 )
 

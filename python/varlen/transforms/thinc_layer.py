@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any
 
 from varlen._core import Level
+from varlen.interop import thinc as interop
 from varlen.transforms.kinds import is_array
 from varlen.transforms.layer import Backprop, Layer, not_trained
 from varlen.transforms.layer import as_layer as any_layer
 from varlen.types import Padded, Pairs, Ragged
+from varlen.types.padded import one_level
 
 # Lengths that came of Thinc's, by the level that was made of them, so that the very array goes out again.
 Kept = dict[int, tuple[Level, Any]]
@@ -80,12 +82,12 @@ def from_thinc(x: Any, kept: Kept | None = None) -> Any:
     if types is None:
         return x
     if isinstance(x, types.Ragged):
-        result = Ragged.from_thinc(x)
+        values, level = interop.ragged_parts(x)
         if kept is not None:
-            kept[id(result.levels[0])] = result.levels[0], x.lengths
-        return result
+            kept[id(level)] = level, x.lengths
+        return Ragged(values, levels=level)
     if isinstance(x, types.Padded):
-        return Padded.from_thinc(x)
+        return Padded(*interop.padded_parts(x))
     if isinstance(x, types.Pairs):
         return Pairs(from_thinc(x.one, kept), from_thinc(x.two, kept))
     return _each(x, partial(from_thinc, kept=kept))
@@ -103,9 +105,12 @@ def to_thinc(x: Any, kept: Kept | None = None) -> Any:
         return _types().Pairs(to_thinc(x.one, kept), to_thinc(x.two, kept))
     if not isinstance(x, (Ragged, Padded)):
         return _each(x, partial(to_thinc, kept=kept))
-    result = x.to_thinc()
-    if isinstance(x, Ragged) and kept and id(x.levels[0]) in kept:
-        result.lengths = kept[id(x.levels[0])][1]
+    if isinstance(x, Padded):
+        return interop.new_padded(x.data, *x._fields)
+    level = one_level(x)
+    result = interop.new_ragged(x.values, level)
+    if kept and id(level) in kept:
+        result.lengths = kept[id(level)][1]
     return result
 
 

@@ -13,6 +13,7 @@ from varlen._core import Level
 from varlen.arguments import as_int, as_list, axis_of
 from varlen.backends.values import from_memory, is_tensor, memory_of, take
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
+from varlen.ops.dims import expand_dims
 from varlen.types.ragged import Ragged
 
 
@@ -85,7 +86,7 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     """
     parts = parts_of(raggeds, "raggeds")
     at = axis_of(axis, parts[0].ndim + 1)
-    return concatenate([part.expand_dims(at) for part in parts], at)
+    return concatenate([expand_dims(part, at) for part in parts], at)
 
 
 def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
@@ -138,7 +139,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
         raise ValueError(f"{argument}: there is nothing to concatenate")
     for p, part in enumerate(parts):
         if not isinstance(part, Ragged):
-            makes = "; Ragged.from_tensor makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
+            makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
             raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}{makes}")
         if len(part.levels) != len(parts[0].levels):
             raise ValueError(

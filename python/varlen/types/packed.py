@@ -154,7 +154,7 @@ class Packed:
         >>> vl.Packed.from_padded(vl.Padded.from_list([[1], [2, 3]])).values
         array([2, 1, 3])
         """
-        padded = padded if isinstance(padded, Padded) else Padded.from_thinc(padded)
+        padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
         result = table_of(padded.lengths, padded.indices)
         return cls._make(padded.to_packed(), result if table is None else agreed(result, table, "padded"))
 

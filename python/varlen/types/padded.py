@@ -13,7 +13,6 @@ from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
-from varlen.types.thinc_face import PaddedFace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @container("Padded")
-class Padded(PaddedFace):
+class Padded:
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 
     Parameters
@@ -76,6 +75,8 @@ class Padded(PaddedFace):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
 
+    # What `to_ragged` gives; a dialect names its own.
+    _ragged: type[Ragged] = Ragged
     _data: Values
     _size_at_t: Int32s
     _lengths: Int32s
@@ -113,6 +114,17 @@ class Padded(PaddedFace):
         if isinstance(seqs, (list, tuple)) and seqs and is_tensor(seqs[0]):
             return cls.from_ragged(Ragged.from_list(seqs), ties=ties, fill=fill, max_bytes=max_bytes)
         return cls._make(*_core.list2padded(seqs, ties, fill, max_bytes))
+
+    @classmethod
+    def _from_fields(cls, padded: Any) -> Self:
+        """From what has the four fields, as Thinc's has; shares the data."""
+        names = ("data", "size_at_t", "lengths", "indices")
+        for name in names:
+            if not hasattr(padded, name):
+                raise TypeError(
+                    f"padded: expected {', '.join(names)}, but a {type(padded).__name__} has no {name}"
+                )
+        return cls(*(getattr(padded, name) for name in names))
 
     @classmethod
     def from_ragged(
@@ -217,7 +229,7 @@ class Padded(PaddedFace):
             from varlen.backends.torch.pack import padded2ragged
 
             values, level = padded2ragged(self._data, *self._fields)
-        return Ragged._make(values, (level,))
+        return self._ragged._make(values, (level,))
 
     def to_list(self) -> list[Any]:
         """The sequences in their original order, as views of one array; `ops.padded2list`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +18,13 @@ from varlen.types import arithmetic, dense, indexing
 from varlen.types.choosing import Choosing
 from varlen.types.constructors import Doors
 from varlen.types.counting import Counting
-from varlen.types.lod import Lod
 from varlen.types.nesting import Nesting
 from varlen.types.ordering import Ordering
 from varlen.types.reductions import Reductions
-from varlen.types.row_partitions import RowPartitions
 from varlen.types.scans import Scans
 from varlen.types.shifts import Shifts
 from varlen.types.softmaxes import Softmaxes
 from varlen.types.stepping import Stepping
-from varlen.types.tensor_face import TensorFace
-from varlen.types.thinc_face import RaggedFace
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -39,8 +36,8 @@ if TYPE_CHECKING:
 
 @container("Ragged")
 class Ragged(
-    Choosing, Counting, Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts,
-    Softmaxes, Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
+    Choosing, Counting, Doors, Nesting, Ordering, Reductions, Scans, Shifts, Softmaxes, Stepping,
+    NDArrayOperatorsMixin, _core.RaggedBase,
 ):  # fmt: skip
     """Sequences of different lengths, nested as deep as wanted.
 
@@ -102,6 +99,21 @@ class Ragged(
         return self._values
 
     @property
+    def data(self) -> Any:
+        """The values as Thinc has them: (total, width), all trailing axes in one. Shares memory."""
+        return self._values.reshape(len(self._values), math.prod(self._values.shape[1:]))
+
+    @property
+    def dataXd(self) -> Any:
+        """The values with their trailing axes: Thinc's name for `values`."""
+        return self._values
+
+    @property
+    def data_shape(self) -> tuple[int, ...]:
+        """(-1, *trailing axes of the values)."""
+        return (-1, *self._values.shape[1:])
+
+    @property
     def levels(self) -> Levels:
         """The levels, outermost first; share them to make containers that are known to nest alike."""
         return self._levels
@@ -110,6 +122,14 @@ class Ragged(
     def offsets(self) -> Ints:
         """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
         return self._levels[0].offsets
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """Of the outermost level: int32 (n,), read-only, kept. As int64, or deeper: `levels[d].lengths`.
+
+        OverflowError where int32 cannot count the rows of one.
+        """
+        return self._levels[0].lengths32
 
     @property
     def row_ids(self) -> Ints:
@@ -174,7 +194,7 @@ class Ragged(
         >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens()
         array([0, 2, 3], dtype=int32)
         """
-        return like(self.starts_ends, self._values)
+        return like(self._levels[0].offsets32, self._values)
 
     def _get(self, key: Any) -> Any:
         """What `r[key]` gives where the core does not know it at once."""
