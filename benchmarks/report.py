@@ -1,4 +1,4 @@
-"""The table for people: a block a row in the terminal, one line a goal in the README."""
+"""The table for people: a block a row in the terminal, chapters of one line a goal in the manual."""
 
 from __future__ import annotations
 
@@ -14,9 +14,33 @@ from typing import Any
 
 import numpy as np
 
+from . import pictures
 from .yardstick import compiled, memcpy
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+HEAD = "| row | goal | figure (least to greatest) | | best peer | varlen against it |"
+RULE = "| --- | --- | --- | --- | --- | --- |"
+# Chapters of the page: what the names of their rows begin with. Others are in a chapter of their first word.
+CHAPTERS = {
+    "files": "epoch collate record window mapped-rows open save load load-slice size",
+    "lists": "list-pad list-ragged views nested flatten unflatten",
+    "pad": "pad unpad mask grid.pad grid.unpad",
+    "gather": "gather grid.gather",
+    "reduce": "reduce",
+    "softmax": "softmax",
+    "scan": "scan",
+    "sort": "sort",
+    "shift": "shift",
+    "windows": "window.*",
+    "lookups": "scatter span",
+    "expand": "expand route",
+    "family": "sequence",
+    "steps": "pack unpack rnn lstm",
+    "matmul": "matmul",
+    "joint": "concat stack",
+    "Thinc": "thinc transforms",
+    "calls": "offsets boundary threads import",
+}
 PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]
 PEERS += ["fbgemm-gpu-cpu", "numba", "thinc"]
 
@@ -102,29 +126,53 @@ def block(result: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def chapter_of(name: str) -> str:
+    """The chapter that a row is in.
+
+    >>> chapter_of("window"), chapter_of("window.1.96"), chapter_of("grid.pad.widths"), chapter_of("new.row")
+    ('files', 'windows', 'pad', 'new')
+    """
+    for chapter, heads in CHAPTERS.items():
+        for head in heads.split():
+            if name == head or (head.endswith("*") and name.startswith(head[:-1])):
+                return chapter
+    for chapter, heads in CHAPTERS.items():
+        if any(name.startswith(f"{head}.") for head in heads.split()):
+            return chapter
+    return name.split(".")[0]
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    """A line for each goal of a row; title and peer stand in the first."""
+    if "error" in result:
+        return [f"| {result['title']} | | failed: {result['error'].splitlines()[0]} | | | |"]
+    best, over = result["best_peer"], result["over_best_peer"]
+    peer = f"{best} {_cost(result, result['contenders'][best]['median'])}" if best else ""
+    ahead = f"{over['median']:.2f}x ({over['low']:.2f} to {over['high']:.2f})" if over else ""
+    lines, title = [], result["title"]
+    for goal in result["goals"] or [None]:
+        figure = met = wanted = ""
+        if goal:
+            figure = f"{goal['median']:.3g} ({goal['low']:.3g} to {goal['high']:.3g}) {goal['unit']}"
+            met, wanted = ("met" if goal["met"] else "missed"), goal["goal"]
+        lines.append(f"| {title} | {wanted} | {figure} | {met} | {peer} | {ahead} |")
+        title = peer = ahead = ""
+    return lines
+
+
 def markdown(report: dict[str, Any]) -> str:
-    """The README's table."""
+    """The manual's tables, a chapter each."""
     about = report["machine"]
-    lines = [
-        "| row | goal | figure (least to greatest) | | best peer | varlen against it |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    chapters: dict[str, list[str]] = {chapter: [] for chapter in CHAPTERS}
     for result in report["rows"]:
-        if "error" in result:
-            lines.append(f"| {result['title']} | | failed: {result['error'].splitlines()[0]} | | | |")
-            continue
-        best, over = result["best_peer"], result["over_best_peer"]
-        peer = f"{best} {_cost(result, result['contenders'][best]['median'])}" if best else ""
-        ahead = f"{over['median']:.2f}x ({over['low']:.2f} to {over['high']:.2f})" if over else ""
-        for goal in result["goals"] or [None]:
-            figure = met = wanted = ""
-            if goal:
-                figure = f"{goal['median']:.3g} ({goal['low']:.3g} to {goal['high']:.3g}) {goal['unit']}"
-                met, wanted = ("met" if goal["met"] else "missed"), goal["goal"]
-            lines.append(f"| {result['title']} | {wanted} | {figure} | {met} | {peer} | {ahead} |")
-            peer = ahead = ""
+        chapters.setdefault(chapter_of(result["name"]), []).extend(_lines(result))
+    lines = []
+    for chapter, body in chapters.items():
+        if body:
+            lines += [f"### {chapter}", "", HEAD, RULE, *body, ""]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     lines += [
+        "### machine",
         "",
         f"{about['cpu']}, {about['cores']} cores, {about['system']}; an empty Python call took "
         f"{about['python_call_ns']:g} ns and memcpy {about['memcpy_gb_per_s']:g} GB/s, at best; {versions}.",
@@ -136,9 +184,14 @@ def markdown(report: dict[str, Any]) -> str:
 
 
 def write_report(report: dict[str, Any], path: Path) -> None:
-    """Put the table between the markers of the file at `path`; both have to be there."""
+    """Put the table between the markers of the file at `path`; both have to be there.
+
+    The folder `pictures` beside it, where there is one, gets the pictures of the new table.
+    """
     text = path.read_text(encoding="utf-8")
     if BEGIN not in text or END not in text:
         raise ValueError(f"report: {path} has no {BEGIN} ... {END}")
     head, rest = text.split(BEGIN, 1)
-    path.write_text(f"{head}{BEGIN}\n{markdown(report)}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+    path.write_text(f"{head}{BEGIN}\n\n{markdown(report)}\n\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+    if (folder := path.parent / "pictures").is_dir():
+        pictures.main([str(path), str(folder)])

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
-#include "level.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {
@@ -90,12 +90,16 @@ void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef
 }
 
 /// Rows like those of the parts: those of `out` where it was given, which lies in none of them.
-py::array woven_out(const py::object& out, const std::vector<py::array>& parts, std::int64_t count) {
+py::array woven_out(const py::object& out, const py::sequence& arrays, const std::vector<py::array>& parts,
+                    std::int64_t count) {
   if (out.is_none()) return rows_like(parts[0], count);
   Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
   shape[0] = count;
-  py::array made;
-  for (const py::array& part : parts) made = checked_out("out", out, parts[0].dtype(), shape, &part);
+  const py::array made = checked_out("out", out, parts[0].dtype(), shape, {});
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const py::object array = arrays[p];
+    refuse_overlap("out", made, {array, parts[p]});
+  }
   return made;
 }
 
@@ -122,7 +126,7 @@ py::tuple weave_parts(const py::sequence& arrays, const std::vector<LevelRef>& l
   *ends++ = 0;
   raise_if(weave_ends(cuts.data(), static_cast<std::int64_t>(n), ends), "levels");
   const Offsets woven{ends, count};
-  py::array made = woven_out(out, parts, woven.total());
+  py::array made = woven_out(out, arrays, parts, woven.total());
   {
     const Unlocked unlocked(woven.total() * rows[0].width);
     weave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), woven, bytes(made));

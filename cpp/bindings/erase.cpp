@@ -5,10 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "arrays.hpp"
-#include "level.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -19,8 +20,10 @@ bool is_word(std::int64_t bytes) {
 }
 
 py::tuple erase(py::handle rows, const LevelRef& level, py::handle tokens) {
-  const py::array values = as_rows(rows, "values");
-  const py::array named = as_rows(tokens, "tokens");
+  py::array values = as_rows(rows, "values");
+  py::array named = as_rows(tokens, "tokens");
+  if (values.dtype().kind() == 'b') values = plain_bools(values);
+  if (named.dtype().kind() == 'b') named = plain_bools(named);
   if (level->total() != values.shape(0)) {
     raise_value("level: the lengths add up to " + std::to_string(level->total()) + ", but there are " +
                 std::to_string(values.shape(0)) + " values");

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 #include "varlen/reduce.hpp"
 
 namespace varlen::bindings {
@@ -18,10 +18,10 @@ namespace varlen::bindings {
 namespace {
 
 /// Rows for all sequences, like those of `rows`, given or fresh.
-py::array target(const py::array& rows, const Level& level, PyObject* given_out) {
+py::array target(const py::array& rows, const Level& level, PyObject* given_out, Inputs inputs) {
   Extents shape{level.total()};
   shape.append(rows.shape() + 1, rows.shape() + rows.ndim());
-  if (given(given_out)) return checked_out("out", given_out, rows.dtype(), shape, &rows);
+  if (given(given_out)) return checked_out("out", given_out, rows.dtype(), shape, inputs);
   return empty(rows.dtype(), shape);
 }
 
@@ -31,7 +31,7 @@ py::object expand_rows(const Arguments<3>& args) {
   const py::array rows = as_rows(args[0], "rows");
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
   const Level& level = LevelRef::in(of);
-  py::array out = target(rows, level, args[2]);
+  py::array out = target(rows, level, args[2], {args[0], rows});
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);
   {
@@ -48,7 +48,7 @@ py::object expand_to_end(const Arguments<4>& args) {
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
   const Level& level = LevelRef::in(of);
   const bool last = truth_of(args[2]);
-  py::array out = target(rows, level, args[3]);
+  py::array out = target(rows, level, args[3], {args[0], rows});
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);
   {
@@ -86,7 +86,7 @@ py::object expand_to_which(const Arguments<4>& args) {
   const std::int64_t size = rows.itemsize();
   const std::int64_t columns = size > 0 ? row_bytes(rows) / size : 0;
   check_which(which.data, level.view(), columns);
-  py::array out = target(rows, level, args[3]);
+  py::array out = target(rows, level, args[3], {args[0], rows, args[2], which.keep});
   const auto* in = static_cast<const std::byte*>(rows.data());
   std::byte* const to = bytes(out);
   {
@@ -111,7 +111,7 @@ py::object divided(const Arguments<2>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef expand_methods[] = {
     method<kExpand, expand_rows>("expand(rows, level, out=None)\n--\n\n"
                                  "Row i for every row of sequence i."),
     method<kExpandEnd, expand_to_end>("expand_end(rows, level, last, out=None)\n--\n\n"
@@ -127,7 +127,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_expand(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), expand_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -3,12 +3,12 @@
 #include <limits>
 #include <string>
 
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "gather_nested.hpp"
-#include "operands.hpp"
-#include "raise.hpp"
-#include "window.hpp"
+#include "gather/gather.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/operands.hpp"
+#include "support/raise.hpp"
+#include "window/window.hpp"
 
 namespace varlen::bindings {
 
@@ -70,7 +70,7 @@ py::object hash_of(const Arguments<2>& args) {
   return made;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef hash_methods[] = {
     method<kNgrams, ngrams_of>("ngrams(n, keys, lengths)\n--\n\n"
                                "A hash of every n consecutive keys of a sequence, and the level of them."),
     method<kHash, hash_of>("hash(ids, seed)\n--\n\nFour hashes of 32 bits for each id."),
@@ -80,7 +80,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_hash(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), hash_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -105,7 +105,7 @@ py::object back_of(const Arguments<6>& args) {
   return py::none();
 }
 
-PyMethodDef methods[] = {
+PyMethodDef lstm_methods[] = {
     method<kStep, step_of>(
         "lstm_step(gates, more, bias, cells, hidden, out, cells_were=None, hidden_were=None)"
         "\n--\n\nOne step of an LSTM, in place."),
@@ -117,7 +117,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_lstm(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), lstm_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

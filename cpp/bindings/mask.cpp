@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -35,7 +35,7 @@ py::object block_mask_of(const Arguments<6>& args) {
   if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
   std::int64_t used = 0;
   if (!given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, used);
-  py::array out = given(args[4]) ? checked_out("out", args[4], values.dtype(), shape, &values)
+  py::array out = given(args[4]) ? checked_out("out", args[4], values.dtype(), shape, {args[1], values})
                                  : empty(values.dtype(), shape);
   const std::int64_t unit = values.itemsize();
   const auto* const two = static_cast<const std::byte*>(values.data());
@@ -49,7 +49,7 @@ py::object block_mask_of(const Arguments<6>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef mask_methods[] = {
     method<kBlockMask, block_mask_of>(
         "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None)\n--\n\n"
         "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere."),
@@ -59,7 +59,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_mask(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), mask_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

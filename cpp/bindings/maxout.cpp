@@ -4,10 +4,10 @@
 #include <limits>
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "operands.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/operands.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -46,7 +46,7 @@ py::object maxout_array(const Arguments<1>& args) {
   return py::make_tuple(best, which);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef maxout_methods[] = {
     method<kMaxout, maxout_array>("maxout(X)\n--\n\n"
                                   "The largest of each (..., pieces), and its place: the first of equals."),
     {},
@@ -55,7 +55,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_maxout(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), maxout_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -1,11 +1,35 @@
 #include <pybind11/pybind11.h>
 
 #include "rooms.hpp"
+#include "support/raise.hpp"
 
+namespace {
+
+/// Whether this is the interpreter that the process began with; else an ImportError is set. pybind11 takes
+/// the GIL by way of the main interpreter, and would wait for ever in another one.
+bool in_main_interpreter() noexcept {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError,
+                  "varlen does not run in subinterpreters; import it in the main interpreter");
+  return false;
+}
+
+}  // namespace
+
+// Named apart, so that what Python calls can look where it is before pybind11 begins.
+#define PyInit__core varlen_init_core
 PYBIND11_MODULE(_core, m) {
   using namespace varlen::bindings;
+  if (!in_main_interpreter()) throw pybind11::error_already_set();
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
+  pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const varlen::Error& error) {
+      set_error(error);
+    }
+  });
   bind_batch(m);
   bind_cast(m);
   bind_concat(m);
@@ -15,6 +39,7 @@ PYBIND11_MODULE(_core, m) {
   bind_header(m);
   bind_file(m);  // needs Header
   bind_gather(m);
+  bind_instructions(m);
   bind_joint(m);
   bind_level(m);
   bind_lists(m);
@@ -36,4 +61,9 @@ PYBIND11_MODULE(_core, m) {
   bind_sort(m);
   bind_span(m);
   bind_window(m);
+}
+#undef PyInit__core
+
+extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+  return in_main_interpreter() ? varlen_init_core() : nullptr;
 }

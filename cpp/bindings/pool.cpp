@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "fastcall.hpp"
-#include "raise.hpp"
+#include "support/fastcall.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 

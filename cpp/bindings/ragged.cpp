@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "fastcall.hpp"
-#include "gather_nested.hpp"
+#include "gather/gather.hpp"
 #include "rooms.hpp"
+#include "support/fastcall.hpp"
 
 namespace varlen::bindings {
 
@@ -114,7 +114,7 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
-PyMethodDef methods[] = {
+PyMethodDef ragged_methods[] = {
     {"_make", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_of)),
      METH_FASTCALL | METH_CLASS, "_make(values, levels)\n\nOf parts that are known to fit."},
     {nullptr, nullptr, 0, nullptr},
@@ -126,7 +126,7 @@ void bind_ragged(py::module_& m) {
   PyType_Slot slots[] = {
       {Py_tp_doc, const_cast<char*>("Values and levels; r[key] asks _get for what is no int and no slice.")},
       {Py_tp_members, members},
-      {Py_tp_methods, methods},
+      {Py_tp_methods, ragged_methods},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
       {Py_mp_length, reinterpret_cast<void*>(length)},
       {Py_sq_item, reinterpret_cast<void*>(item)},

@@ -5,15 +5,15 @@
 #include <string>
 #include <utility>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
-#include "scratch.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
 
 namespace varlen::bindings {
 
@@ -73,8 +73,8 @@ py::object scan_array(const Arguments<6>& args) {
                           : made == Type::u64 ? py::dtype::of<std::uint64_t>()
                                               : py::dtype::of<std::int64_t>();
   const Extents shape = values.rows(level->total());
-  py::array out =
-      given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape);
+  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                                   : empty(dtype, shape);
   Scratch<std::byte> scratch(scan_scratch(job));
   std::byte* const to = bytes(out);
   {
@@ -117,7 +117,8 @@ py::object which_back(const Arguments<4>& args) {
                 std::to_string(status.where / columns) + " is outside its sequence");
   }
   const Extents shape = shape_of(dy.array);
-  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape, &dy.array)
+  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape,
+                                                 {given_dy, dy.array, given_which, which.keep})
                                    : empty(dy.array.dtype(), shape);
   const auto* const from = static_cast<const std::byte*>(dy.array.data());
   std::byte* const to = bytes(out);
@@ -153,8 +154,9 @@ py::object prod_back(const Arguments<6>& args) {
   const LevelRef level = level_over(given_level, "X", of_x.array.shape(0));
   const py::dtype dtype = of_x.array.dtype();
   const Extents shape = shape_of(of_x.array);
-  py::array out =
-      given(given_out) ? checked_out("out", given_out, dtype, shape, &of_x.array) : empty(dtype, shape);
+  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape,
+                                                 {given_values, of_x.array, given_dy, of_dy.array})
+                                   : empty(dtype, shape);
   const Numbers x = as_computed(of_x);
   const Numbers dy = as_computed(of_dy);
   ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);
@@ -175,7 +177,7 @@ py::object prod_back(const Arguments<6>& args) {
   return out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef scan_methods[] = {
     method<kScan, scan_array>("scan(op, values, level, exclusive=False, reverse=False, out=None)\n--\n\n"
                               "Running sum, prod, max or min of the rows of each sequence."),
     method<kWhich, which_of>("scan_which(found, level, exclusive=False, reverse=False)\n--\n\n"
@@ -191,7 +193,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_scan(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), scan_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "arrays.hpp"
-#include "cast.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
 #include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -22,10 +22,11 @@ struct Moving {
   LevelRef level;
   py::array out;
 
-  Moving(PyObject* rows, PyObject* over, PyObject* target)
+  /// `more`: what else is read.
+  Moving(PyObject* rows, PyObject* over, PyObject* target, PyObject* more, PyObject* fill = nullptr)
       : values(as_rows(rows, "X")), level(level_over(over, "X", values.shape(0))) {
     const Extents shape(values.shape(), values.shape() + values.ndim());
-    out = given(target) ? checked_out("out", target, values.dtype(), shape, &values)
+    out = given(target) ? checked_out("out", target, values.dtype(), shape, {rows, values, more, fill})
                         : empty(values.dtype(), shape);
   }
 };
@@ -54,7 +55,7 @@ struct MovesOf {
 constexpr Signature<3> kReverse{"reverse", {"values", "level", "out"}, 2, 3};
 
 py::object reverse(const Arguments<3>& args) {
-  Moving job(args[0], args[1], args[2]);
+  Moving job(args[0], args[1], args[2], nullptr);
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
   {
@@ -68,8 +69,7 @@ constexpr Signature<5> kShift{"shift", {"values", "level", "by", "fill", "out"},
 
 py::object shift(const Arguments<5>& args) {
   const auto [values, level, by, given_fill, out] = args;
-  const py::array given_rows = as_rows(values, "X");
-  Moving job(given_rows.ptr(), level, out);
+  Moving job(values, level, out, by, given_fill);
   const MovesOf moves(by, LevelRef::in(job.level));
   const Extents row(job.values.shape() + 1, job.values.shape() + job.values.ndim());
   const Fill one = given(given_fill) ? fill_of(given_fill, job.values.dtype(), row, "fill") : Fill{};
@@ -89,7 +89,7 @@ py::object shift(const Arguments<5>& args) {
 constexpr Signature<4> kRoll{"roll", {"values", "level", "by", "out"}, 3, 4};
 
 py::object roll(const Arguments<4>& args) {
-  Moving job(args[0], args[1], args[3]);
+  Moving job(args[0], args[1], args[3], args[2]);
   const MovesOf moves(args[2], LevelRef::in(job.level));
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
@@ -100,7 +100,7 @@ py::object roll(const Arguments<4>& args) {
   return job.out;
 }
 
-PyMethodDef methods[] = {
+PyMethodDef shift_methods[] = {
     method<kReverse, reverse>("reverse(values, level, out=None)\n--\n\n"
                               "The rows of each sequence, last to first."),
     method<kRoll, roll>("roll(values, level, by, out=None)\n--\n\n"
@@ -113,7 +113,7 @@ PyMethodDef methods[] = {
 }  // namespace
 
 void bind_shift(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), shift_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string>
 
-#include "arrays.hpp"
-#include "fastcall.hpp"
-#include "level.hpp"
-#include "operands.hpp"
-#include "outputs.hpp"
-#include "raise.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -59,26 +59,27 @@ py::object forward(const Arguments<6>& args) {
   const auto [given_values, level, log, temperature, given_out, inplace] = args;
   SoftmaxJob job;
   job.op = op_of(log, Softmax::softmax, Softmax::log_softmax);
-  const Numbers values = numbers_of(given_values, "Xs");
+  const Numbers values = numbers_of(given_values, "X");
   const py::dtype dtype = is_float(values.type) ? values.array.dtype() : py::dtype::of<double>();
   const Extents shape = values.rows(values.array.shape(0));
   // Checked before anything is made or written.
-  level_over(level, "Xs", values.array.shape(0));
+  level_over(level, "X", values.array.shape(0));
   temperature_of(temperature);
   if (given(inplace) && truth_of(inplace)) {
     if (given(given_out)) raise_type("out: there is none where Xs is written in place");
-    const py::array same = checked_out("Xs", given_values, dtype, shape);
-    if (same.data() != values.array.data()) raise_value("Xs: is not aligned");
-    return run(job, values, level, temperature, "Xs", same);
+    const py::array same = checked_out("X", given_values, dtype, shape, {});
+    if (same.data() != values.array.data()) raise_value("X: is not aligned");
+    return run(job, values, level, temperature, "X", same);
   }
-  return run(
-      job, values, level, temperature, "Xs",
-      given(given_out) ? checked_out("out", given_out, dtype, shape, &values.array) : empty(dtype, shape));
+  return run(job, values, level, temperature, "X",
+             given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                              : empty(dtype, shape));
 }
 
-constexpr Signature<6> kBack{"backprop_softmax", {"dY", "Y", "level", "log", "temperature", "out"}, 3, 6};
+constexpr Signature<6> kBackpropSoftmax{
+    "backprop_softmax", {"dY", "Y", "level", "log", "temperature", "out"}, 3, 6};
 
-py::object back(const Arguments<6>& args) {
+py::object backprop_softmax(const Arguments<6>& args) {
   const auto [given_dy, given_y, level, log, temperature, given_out] = args;
   SoftmaxJob job;
   job.op = op_of(log, Softmax::back_softmax, Softmax::back_log_softmax);
@@ -97,25 +98,26 @@ py::object back(const Arguments<6>& args) {
   level_over(level, "dY", dy.array.shape(0));
   temperature_of(temperature);
   job.made = static_cast<const std::byte*>(y.array.data());
-  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape, &dy.array)
+  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape,
+                                                 {given_dy, dy.array, given_y, y.array})
                                    : empty(dy.array.dtype(), shape);
-  if (given(given_out)) checked_out("out", given_out, dy.array.dtype(), shape, &y.array);
   return run(job, dy, level, temperature, "dY", out);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef softmax_methods[] = {
     method<kForward, forward>(
         "softmax(values, level, log=False, temperature=1.0, out=None, inplace=False)\n--\n\n"
         "Softmax inside each sequence, or its logarithm."),
-    method<kBack, back>("backprop_softmax(dY, Y, level, log=False, temperature=1.0, out=None)\n--\n\n"
-                        "The gradient of softmax, or of its logarithm, from its results."),
+    method<kBackpropSoftmax, backprop_softmax>(
+        "backprop_softmax(dY, Y, level, log=False, temperature=1.0, out=None)\n--\n\n"
+        "The gradient of softmax, or of its logarithm, from its results."),
     {},
 };
 
 }  // namespace
 
 void bind_softmax(py::module_& m) {
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(m.ptr(), softmax_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from varlen import _core
+
 LARGEST = 2**63 - 1
 
 
@@ -241,6 +243,8 @@ def unmasked(given: Any, argument: str) -> Any:
     ------
     TypeError
         It is a masked array, whose mask would be lost.
+    ValueError
+        It is a list that contains itself, which NumPy would walk for ever.
 
     Examples
     --------
@@ -250,6 +254,8 @@ def unmasked(given: Any, argument: str) -> Any:
     """
     if isinstance(given, np.ma.MaskedArray):
         raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
+    if isinstance(given, (list, tuple)):
+        _core.refuse_cycles(given, argument)
     return given
 
 

@@ -1,7 +1,7 @@
 // A sleeping thread is kept off cores that are busy, and gets all its own back.
 #ifdef __linux__
 
-#include "../../cpp/src/cpu/affinity.hpp"
+#include "support/affinity.hpp"
 
 #include <sched.h>
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../cpp/src/cpu/erase_wide.hpp"
-#include "../../cpp/src/cpu/wide.hpp"
 #include "check.hpp"
+#include "cpu/erase/wide.hpp"
 #include "level_draw.hpp"
+#include "support/dispatch.hpp"
 
 namespace {
 
@@ -57,8 +57,9 @@ void check_erase(std::int64_t count, std::int64_t most, std::int64_t n) {
     CHECK(at.sequence == count || level.end(at.sequence) >= at.row);
   };
   if (n > varlen::kWideTokens) return;
-  if (varlen::has_avx512()) check_wide(varlen::erase_packed, 64 / std::int64_t{sizeof(T)});
-  if (varlen::has_avx2() && sizeof(T) >= 4) check_wide(varlen::erase_permuted, 32 / std::int64_t{sizeof(T)});
+  if (varlen::runs(varlen::Isa::avx512)) check_wide(varlen::erase_packed, 64 / std::int64_t{sizeof(T)});
+  if (varlen::runs(varlen::Isa::avx2) && sizeof(T) >= 4)
+    check_wide(varlen::erase_permuted, 32 / std::int64_t{sizeof(T)});
 }
 
 }  // namespace

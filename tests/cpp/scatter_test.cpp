@@ -56,7 +56,8 @@ TEST(scatter, sums_the_rows_that_are_named) {
         std::vector<float> want(out.size());
         const varlen::Lookups lookups{varlen::Type::i64, bytes_of(at), n * each};
         CHECK(varlen::scatter_check(lookups, rows).ok());
-        varlen::gather_add(varlen::Type::f32, bytes_of(table), columns, lookups, n, each, bytes_of(out));
+        varlen::gather_add(varlen::Type::f32, bytes_of(table), rows, columns, lookups, n, each,
+                           bytes_of(out));
         for (std::int64_t t = 0; t < n; ++t) {
           for (std::int64_t c = 0; c < columns; ++c) {
             float sum = 0;
@@ -94,9 +95,10 @@ TEST(scatter, adds_the_same_in_either_way) {
                                  bytes_of(direct));
           CHECK(direct == want);
           Ints counts(z(rows + 1));
+          Ints own(z(n * each));
           for (std::int64_t* const counted : {counts.data(), static_cast<std::int64_t*>(nullptr)}) {
             std::vector<varlen::Addition> additions(z(n * each));
-            varlen::scatter_order(lookups, each, rows, counted, additions.data());
+            varlen::scatter_order(lookups, each, rows, counted, own.data(), additions.data());
             std::vector<float> ordered = before;
             varlen::scatter_add(varlen::Type::f32, bytes_of(values), columns, additions.data(), n * each,
                                 rows, fresh, bytes_of(ordered));

@@ -15,7 +15,10 @@ import varlen
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "cpp/include/varlen"
-CPU = ROOT / "cpp/src/cpu"
+SRC = ROOT / "cpp/src"
+CPU = SRC / "cpu"
+MODEL = SRC / "model"
+SUPPORT = SRC / "support"
 CUDA = ROOT / "cpp/src/cuda"
 BINDINGS = ROOT / "cpp/bindings"
 PACKAGE = ROOT / "python/varlen"
@@ -32,11 +35,6 @@ def sources(folder, *patterns):
 
 def short(path):
     return str(path.relative_to(ROOT))
-
-
-def noun(path):
-    """The noun of a file: `joint` for joint.cpp and for joint_dense.cpp, the second idea inside it."""
-    return path.stem.split("_")[0]
 
 
 def code_of(path):

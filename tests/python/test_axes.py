@@ -104,9 +104,9 @@ def test_axes_that_are_none_are_refused(axis, text):
     with pytest.raises(ValueError, match=text):
         r.sum(axis=axis)
     with pytest.raises(ValueError, match="level, axis: give one of them"):
-        r.sum(0, axis=0)
+        r.sum(0, level=0)
     with pytest.raises(ValueError, match="level, axis: give one of them"):
-        r.cumsum(0, axis=0)
+        r.cumsum(0, level=0)
 
 
 @given(st.data())

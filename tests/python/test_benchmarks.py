@@ -2,13 +2,14 @@
 
 import json
 import sys
+from xml.etree import ElementTree
 
 import pytest
 from house import ROOT
 
 sys.path.insert(0, str(ROOT))  # the benchmarks stand beside the package, not inside it
 
-from benchmarks import harness, report
+from benchmarks import harness, pictures, report
 from benchmarks.__main__ import main
 from benchmarks.python import load
 
@@ -64,13 +65,32 @@ def test_figures_go_to_json_and_into_the_page(tmp_path, capsys):
     assert main([*options, "--report", str(page)]) == 0
     assert "offsets" in capsys.readouterr().out
     written = page.read_text()
-    assert written.startswith(f"head\n{report.BEGIN}\n| row ")
+    assert written.startswith(f"head\n{report.BEGIN}\n\n### calls\n\n| row ")
     assert written.endswith(f"{report.END}\ntail\n")
     assert "old" not in written
     assert [entry["name"] for entry in json.loads(figures.read_text())["rows"]] == ["offsets"]
     page.write_text(f"{report.BEGIN}{report.END}")
     assert main(["--from", str(figures), "--report", str(page)]) == 0
     assert "| <= 0.25 ns a row |" in page.read_text()
+
+
+def test_every_row_has_a_chapter_of_the_page():
+    assert [name for name in harness.ROWS if report.chapter_of(name) not in report.CHAPTERS] == []
+    assert {report.chapter_of(name) for name in harness.ROWS} == set(report.CHAPTERS)
+
+
+def test_pictures_show_every_ratio_of_the_page(tmp_path):
+    page = ROOT / "docs/speed.md"
+    peers, floors = pictures.read(page.read_text())
+    told = [line for line in page.read_text().splitlines() if line.startswith("| ")]
+    assert sum(map(len, peers.values())) == sum("x (" in line.rsplit("|", 2)[1] for line in told) > 100
+    assert sum(map(len, floors.values())) > 40
+    pictures.main([str(page), str(tmp_path)])
+    for path in sorted(tmp_path.iterdir()):
+        drawn = ElementTree.parse(path).getroot()
+        dots = [node for node in drawn.iter() if node.tag.endswith("circle")]
+        assert len(dots) == sum(map(len, (peers if "peers" in path.name else floors).values()))
+        assert path.read_text() == (ROOT / "docs/pictures" / path.name).read_text(), path.name
 
 
 def test_rows_that_match_nothing_are_misuse(capsys):

@@ -1,8 +1,14 @@
-"""The examples of the documentation run: docstrings of the package and of the core, and README.md."""
+"""The examples of the documentation run: docstrings of the package and of the core, README.md, the manual."""
 
+import contextlib
 import doctest
 import importlib
 import inspect
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
 
 import house
 import numpy
@@ -10,7 +16,7 @@ import pytest
 import varlen
 
 # An example of these says nothing where they are not installed.
-OPTIONAL = {"ml_dtypes", "pyarrow", "torch"}
+OPTIONAL = {"ml_dtypes", "pyarrow", "spacy", "thinc", "torch"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -22,7 +28,7 @@ def run(tests):
         try:
             runner.run(test, clear_globs=False)
         except doctest.DocTestFailure as failure:
-            where = f"{failure.test.name}, line {failure.example.lineno + 1}"
+            where = f"{failure.test.name}, line {(failure.test.lineno or 0) + failure.example.lineno + 1}"
             pytest.fail(
                 f"{where}\n{failure.example.source}want: {failure.example.want}got:  {failure.got}",
                 pytrace=False,
@@ -31,7 +37,7 @@ def run(tests):
             error = failure.exc_info[1]
             if isinstance(error, ModuleNotFoundError) and error.name in OPTIONAL:
                 pytest.skip(f"{error.name} is not installed")
-            where = f"{failure.test.name}, line {failure.example.lineno + 1}"
+            where = f"{failure.test.name}, line {(failure.test.lineno or 0) + failure.example.lineno + 1}"
             pytest.fail(f"{where}\n{failure.example.source}{error!r}", pytrace=False)
         count += len(test.examples)
     return count
@@ -60,7 +66,93 @@ def test_examples_of_the_core(tmp_path, monkeypatch):
                 run([finder.get_doctest(inspect.cleandoc(text), names(), name, None, 0)])
 
 
-def test_examples_of_the_readme(tmp_path, monkeypatch):
+# Blocks of the pages that are no examples of Python or of the command line.
+NOT_RUN = {"text", "sh", "cpp", "cmake"}
+MANUAL = house.ROOT / "docs"
+PAGES = [house.ROOT / "README.md", *house.sources(MANUAL, "*.md")]
+
+
+def blocks(page):
+    """(line, language, text) of each fenced block of a page, but those that are directives."""
+    pattern = re.compile(r"^(`{3,})(\S*)\n(.*?)^\1$", flags=re.DOTALL | re.MULTILINE)
+    text = page.read_text()
+    for found in pattern.finditer(text):
+        if not found[2].startswith("{"):
+            yield text[: found.start(3)].count("\n") + 1, found[2], found[3]
+
+
+def run_script(page, line, text, names):
+    """Code without prompts: a script, whose errors are at the lines of the page."""
+    try:
+        exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
+    except ModuleNotFoundError as error:
+        if error.name in OPTIONAL:
+            pytest.skip(f"{error.name} is not installed")
+        raise
+
+
+def run_console(page, line, text):
+    """Commands after `$ `, and what they print."""
+    commands = re.split(r"^\$ ", text, flags=re.MULTILINE)
+    assert commands[0] == "", f"{house.short(page)}, line {line}: expected '$ ' before the first command"
+    for command in commands[1:]:
+        first, _, want = command.partition("\n")
+        while first.endswith("\\"):
+            more, _, want = want.partition("\n")
+            first = f"{first}\n{more}"
+        own = f'"{sys.executable}"'
+        shell = f'varlen() {{ {own} -m varlen "$@"; }}; python() {{ {own} "$@"; }}\n'
+        done = subprocess.run(
+            ["bash", "-c", shell + first],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=100,
+            env=os.environ | {"COLUMNS": "100"},
+            check=False,
+        )
+        if not doctest.OutputChecker().check_output(want, done.stdout, FLAGS):
+            where = f"{house.short(page)}, line {line}"
+            pytest.fail(f"{where}\n$ {first}\nwant:\n{want}got:\n{done.stdout}", pytrace=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=house.short)
+@pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # workers are forked
+# What torch says where a graph ends.
+@pytest.mark.filterwarnings("ignore:Dynamo does not know how to trace:UserWarning")
+def test_blocks_of_page(page, tmp_path, monkeypatch):
+    """From the first to the last, in one folder and with one set of names."""
     monkeypatch.chdir(tmp_path)
-    text = (house.ROOT / "README.md").read_text().replace("\n```\n", "\n\n```\n")
-    assert run([doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)]) > 0
+    if "use_ops" in page.read_text():
+        with contextlib.suppress(ImportError):
+            importlib.import_module("varlen.thinc").VarlenOps  # noqa: B018 - known by name without an installation
+    names = {"__name__": "page"}
+    where = house.short(page)
+    count = Counter()
+    for line, language, text in blocks(page):
+        count[language] += 1
+        if language == "console":
+            run_console(page, line, text)
+        elif language == "python" and ">>>" in text:
+            test = doctest.DocTestParser().get_doctest(text, names, where, where, line - 1)
+            test.globs = names
+            run([test])
+        elif language == "python":
+            run_script(page, line, text, names)
+        else:
+            assert language in NOT_RUN, f"{where}, line {line}: what is {language!r}?"
+    assert page.name != "README.md" or page.parent == MANUAL or count["python"] >= 5
+
+
+@pytest.fixture
+def public(monkeypatch):
+    monkeypatch.syspath_prepend(MANUAL / "_extensions")
+    return importlib.import_module("public")
+
+
+def test_reference_documents_every_public_name_once(public):
+    told = Counter(f"{home}.{name}" for _, home, name in public.told(MANUAL / "reference"))
+    assert [name for name, count in told.items() if count > 1] == []
+    homes = [*public.modules(), "varlen.Ragged"]
+    assert {f"{home}.{name}" for home in homes for name in public.members(home)} - set(told) == set()

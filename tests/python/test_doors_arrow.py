@@ -256,3 +256,18 @@ def test_odd_memory_and_rows_without_width_go_there_and_back(values):
     assert back.values.dtype == values.dtype.newbyteorder("=")
     np.testing.assert_array_equal(back.values, values)
     assert [level.lengths.tolist() for level in back.levels] == [[2, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("values", "vocabulary", "error", "text"),
+    [
+        (np.array([0, 2]), ["a", "b"], ValueError, "values: id 2 at 1 is none of 2 words"),
+        (np.array([0, -2]), ["a", "b"], ValueError, "values: id -2 at 1 is none of 2 words"),
+        (np.array([2**64 - 1], "u8"), ["a"], ValueError, f"values: id {2**64 - 1} at 0 is none of 1 words"),
+        (np.array([0.0]), ["a"], TypeError, "values: ids of a vocabulary are integers, got float64"),
+        (np.array([0]), "a", TypeError, "vocabulary: expected a list of words, got str"),
+    ],
+)
+def test_ids_are_those_of_words(values, vocabulary, error, text):
+    with pytest.raises(error, match=text):
+        to_arrow(values, [Level([len(values)])], vocabulary)

@@ -146,7 +146,6 @@ HALF = "\\ud800"
         ('{"a": [[1], [2]], "b": [[], []]}', "line 1: 'b' nests otherwise than 'a': a list of depth 2 has 0"),
         ('{"a": "' + HALF + '"}', "in.jsonl: entries: '\\ud800'"),
         ('{"' + HALF + '": 1}', "in.jsonl: keys: half a character in the key"),
-        ('{"": 1}', "in.jsonl: keys: a key has no name"),
         ('{"bounds": [1]}', "in.jsonl: Reserved meta-names ['bounds']"),
     ],
 )

@@ -87,7 +87,7 @@ def test_what_is_said_about_keys_fits_them(folder, options, error, text):
     refuses(lambda x: io.save(folder / "a.nrt", {"dim0/a": np.arange(3)}, **x), options, error, text, folder)
 
 
-@pytest.mark.parametrize("door", [io.open_file, io.open_source, io.read_header, varlen.open])
+@pytest.mark.parametrize("door", [io.open_file, io.open_shards, io.read_header, varlen.open])
 @pytest.mark.parametrize(
     ("path", "error"),
     [
@@ -147,7 +147,7 @@ def test_keys_are_in_the_files(folder, keys, error, text):
     ],
 )
 def test_sources_read_what_is_there(folder, mmap, call, error, text):
-    source = io.open_source(folder / "a.nrt", mmap=mmap)
+    source = io.open_shards(folder / "a.nrt", mmap=mmap)
     with pytest.raises(error, match=text):
         call(source)
     far = np.array([2**64 - 1], "u8")

@@ -5,7 +5,8 @@ import pytest
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-from varlen.interop.arrow import Nulls, columns_of, to_arrow  # noqa: E402
+from varlen import Level  # noqa: E402
+from varlen.interop.arrow import Nulls, columns_of, from_arrow, to_arrow  # noqa: E402
 
 
 def rebuilt(column):
@@ -59,6 +60,56 @@ def test_strings_are_ids_into_a_vocabulary():
         column = columns_of(array, "x")["x"]
         assert [column.vocabulary[i] for i in column.values] == ["b", "a", "b"]
     assert columns_of(pa.array(["a", None]), "x", Nulls("nan"))["x"].values.tolist() == [0, -1]
+
+
+TEXTS = [[["b", "a"], []], [], [["b"]], [["c", "", "née"]]]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array(TEXTS),
+        pa.array(TEXTS, pa.large_list(pa.list_(pa.large_string()))),
+        pa.array(TEXTS, pa.list_(pa.list_(pa.dictionary(pa.int8(), pa.string())))),
+        pa.chunked_array([pa.array(TEXTS[:1]), pa.array(TEXTS[1:])]),
+    ],
+    ids=["strings", "large", "dictionary", "chunks"],
+)
+def test_strings_come_back_as_strings(array):
+    column = from_arrow(array)
+    assert [column.vocabulary[i] for i in column.values] == ["b", "a", "b", "c", "", "née"]
+    back = to_arrow(column.values, column.levels, column.vocabulary)
+    back.validate(full=True)
+    assert back.to_pylist() == TEXTS
+    assert back.type == pa.large_list(pa.large_list(pa.large_string()))
+    again = from_arrow(back)
+    assert (again.values.tolist(), again.vocabulary) == (column.values.tolist(), column.vocabulary)
+
+
+def test_nulls_among_strings_come_back_as_nulls():
+    column = from_arrow(pa.array([["a", None], [None]]), nulls="nan")
+    assert column.values.tolist() == [0, -1, -1]
+    assert to_arrow(column.values, column.levels, column.vocabulary).to_pylist() == [["a", None], [None]]
+    filled = from_arrow(pa.array([["a", None], [None]]), nulls="fill", fill="z")
+    assert to_arrow(filled.values, filled.levels, filled.vocabulary).to_pylist() == [["a", "z"], ["z"]]
+
+
+@pytest.mark.parametrize("dtype", ["U4", np.dtypes.StringDType()], ids=str)
+def test_arrays_of_strings_are_strings_in_arrow(dtype):
+    levels = columns_of(pa.array([[1], [2, 3]]), "x")["x"].levels
+    words = np.array(["née", "", "a"], dtype)
+    assert to_arrow(words, levels).to_pylist() == [["née"], ["", "a"]]
+    assert to_arrow(words[:0], [Level([0, 0])]).to_pylist() == [[], []]
+    assert to_arrow(words[:, None], levels).to_pylist() == [[["née"]], [[""], ["a"]]]
+
+
+def test_ids_of_fixed_dims_are_strings_too():
+    column = from_arrow(pa.array([[["a", "b"]], [["b", "b"]]], pa.list_(pa.list_(pa.string(), 2))))
+    assert column.values.shape == (2, 2)
+    assert to_arrow(column.values, column.levels, column.vocabulary).to_pylist() == [
+        [["a", "b"]],
+        [["b", "b"]],
+    ]
 
 
 def test_struct_fields_are_columns_of_their_own():

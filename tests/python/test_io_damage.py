@@ -10,8 +10,8 @@ from varlen import io
 
 
 @pytest.fixture(scope="module")
-def as_int(tmp_path_factory):
-    path = tmp_path_factory.mktemp("damage") / "whole.nrt"
+def undamaged(tmp_path_factory):
+    path = tmp_path_factory.mktemp("damage") / "undamaged.nrt"
     io.save(path, entries(6, seed=3), row_ids="id")
     return path.read_bytes()
 
@@ -19,7 +19,7 @@ def as_int(tmp_path_factory):
 def everything(path, mmap):
     """What a reader may ask of a file; the text of the first error, or all that was read."""
     try:
-        source = io.open_source(path, mmap=mmap)
+        source = io.open_shards(path, mmap=mmap)
         out = [len(source), source.names, source.row_ids, source.depth]
         out += [content(source.read(row)) for row in range(min(len(source), 8))]
         out.append(content(source.read_many(np.arange(len(source))[::-1], 0, 2)))
@@ -38,8 +38,8 @@ flips = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255
 @settings(max_examples=400, deadline=None)
 @given(flips=flips, in_data=st.booleans())
 @example(flips=[(0.0, 128)], in_data=True)
-def test_flipped_bytes_are_refused_or_read_alike(whole, tmp_path_factory, flips, in_data):
-    raw = bytearray(whole)
+def test_flipped_bytes_are_refused_or_read_alike(undamaged, tmp_path_factory, flips, in_data):
+    raw = bytearray(undamaged)
     start = 8 + int.from_bytes(raw[:8], "little") if in_data else 0
     for where, bits in flips:
         raw[start + int(where * (len(raw) - start))] ^= bits
@@ -74,8 +74,8 @@ def test_any_bounds_are_refused_or_nest(tmp_path_factory, outer, inner, total):
         assert everything(path, mmap)[0] == ("read" if nests else "refused")
 
 
-def test_an_undamaged_file_is_read(whole, tmp_path):
+def test_an_undamaged_file_is_read(undamaged, tmp_path):
     path = tmp_path / "a.nrt"
-    path.write_bytes(whole)
+    path.write_bytes(undamaged)
     assert everything(path, True) == everything(path, False)
     assert everything(path, True)[0] == "read"

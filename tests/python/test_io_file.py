@@ -266,7 +266,7 @@ def test_bounds_are_checked_where_they_are_read(tmp_path, outer, inner, bad, mma
     path = tmp_path / "a.nrt"
     arrays = {"dim1/bounds": outer, "dim2/bounds": inner, "dim2/a": [1, 2, 3]}
     safetensors.numpy.save_file({key: np.asarray(value) for key, value in arrays.items()}, path)
-    source = io.open_source(path, mmap=mmap)
+    source = io.open_shards(path, mmap=mmap)
     with pytest.raises(FileFormatError, match="bounds"):
         source.validate()
     with pytest.raises(ValueError, match="bounds"):
@@ -290,7 +290,7 @@ def test_metadata_is_not_trusted_either(tmp_path):
     ):
         safetensors.numpy.save_file(tensors, path, metadata)
         with pytest.raises(FileFormatError, match=text):
-            io.open_source(path).row_ids  # noqa: B018
+            io.open_shards(path).row_ids  # noqa: B018
     safetensors.numpy.save_file(tensors, path, {"varlen.version": "2"})
     with pytest.raises(FileFormatError, match=r"a\.nrt: written as version 2"):
         io.open_file(path)
@@ -298,7 +298,7 @@ def test_metadata_is_not_trusted_either(tmp_path):
     about = {"varlen.version": "1", "varlen.schema": '{"keys":{"a":{"dtype":"datetime64[s]"}}}'}
     safetensors.numpy.save_file(tensors, path, about)
     with pytest.raises(FileFormatError, match="stored as float64, not int64"):
-        io.open_source(path).names  # noqa: B018
+        io.open_shards(path).names  # noqa: B018
     about = {
         "varlen.version": "1",
         "varlen.schema": '{"new":1,"keys":{"a":{"dtype":"f8","new":2}}}',

@@ -15,6 +15,7 @@ import safetensors.numpy
 from safetensors import safe_open
 from varlen import io
 from varlen.io import atomic, schema
+from varlen.joint import JointNestedRaggedTensorDict
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8"]
 DTYPES += [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
@@ -198,12 +199,13 @@ class Faulty:
 
     NAMES = ("open", "writev", "fchmod", "fsync", "replace", "close", "stat")
 
-    def __init__(self, at, error=errno.ENOSPC, short=False):
+    def __init__(self, at, error=errno.ENOSPC, short=False, names=NAMES):
+        self.names = names
         self.at, self.error, self.short, self.calls = at, error, short, []
 
     def __getattr__(self, name):
         real = getattr(os, name)
-        if name not in self.NAMES:
+        if name not in self.names:
             return real
 
         def call(*args):
@@ -211,7 +213,11 @@ class Faulty:
             if len(self.calls) == self.at:
                 if name == "close":
                     real(*args)
-                raise OSError(self.error, os.strerror(self.error))
+                raise (
+                    self.error
+                    if isinstance(self.error, type)
+                    else OSError(self.error, os.strerror(self.error))
+                )
             if name == "writev" and self.short:
                 first = memoryview(args[1][0]).cast("B")[:5]
                 return real(args[0], [first])
@@ -247,6 +253,88 @@ def test_a_fault_at_any_call_leaves_the_old_file_and_nothing_else(tmp_path, monk
             io.save(path, rows(x=np.arange(3)))
     assert at > 9
     assert set(faulty.calls) == set(Faulty.NAMES)
+
+
+@pytest.mark.parametrize("write", ["save", "Writer", "ShardWriter", "joint"])
+@pytest.mark.parametrize("at", range(1, 60))
+def test_an_interrupt_at_any_call_leaves_no_temporary_file(tmp_path, monkeypatch, write, at):
+    path = tmp_path / "a.nrt"
+    io.save(path, rows(x=np.arange(3)))
+    faulty = Faulty(at, KeyboardInterrupt)
+    monkeypatch.setattr(atomic, "os", faulty)
+    try:
+        save_by(write, path, tmp_path / "shards")
+    except KeyboardInterrupt:
+        pass
+    else:
+        assert len(faulty.calls) < at
+    monkeypatch.setattr(atomic, "os", os)
+    assert not [name for _, _, names in os.walk(tmp_path) for name in names if name.endswith(atomic.SUFFIX)]
+    assert io.open_file(path).values("x").tolist() in ([0, 1, 2], [10, 11, 12])
+
+
+def save_by(write, path, folder, **options):
+    """Writes the same rows in one of the ways that there are."""
+    new = rows(x=np.arange(3) + 10)
+    if write == "save":
+        io.save(path, new, **options)
+    elif write == "joint":
+        JointNestedRaggedTensorDict(processed_tensors=new).save(path, **options)
+    else:
+        writer = io.Writer(path, **options) if write == "Writer" else io.ShardWriter(folder, 2, **options)
+        with writer:
+            writer.append(new)
+
+
+class Recorder:
+    """The system, with the calls that make a file safe written down: name, and file or folder."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __getattr__(self, name):
+        real = getattr(os, name)
+        if name not in ("writev", "fsync", "replace"):
+            return real
+
+        def call(*args):
+            kind = ""
+            if name == "fsync":
+                kind = " folder" if stat.S_ISDIR(os.fstat(args[0]).st_mode) else " file"
+            self.calls.append(name + kind)
+            return real(*args)
+
+        return call
+
+
+@pytest.mark.parametrize("write", ["save", "Writer", "joint"])
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch, write):
+    recorder = Recorder()
+    monkeypatch.setattr(atomic, "os", recorder)
+    save_by(write, tmp_path / "a.nrt", None)
+    steps = [
+        call for call, before in zip(recorder.calls, [None, *recorder.calls], strict=False) if call != before
+    ]
+    assert steps == ["writev", "fsync file", "replace", "fsync folder"]
+    recorder.calls.clear()
+    save_by(write, tmp_path / "b.nrt", None, durable=False)
+    assert set(recorder.calls) == {"writev", "replace"}
+    assert (tmp_path / "a.nrt").read_bytes() == (tmp_path / "b.nrt").read_bytes()
+
+
+def test_shards_are_on_the_disk_before_their_index(tmp_path, monkeypatch):
+    recorder = Recorder()
+    monkeypatch.setattr(atomic, "os", recorder)
+    save_by("ShardWriter", None, tmp_path / "safe")
+    assert [call for call in recorder.calls if call != "writev"] == 3 * [
+        "fsync file",
+        "replace",
+        "fsync folder",
+    ]
+    recorder.calls.clear()
+    save_by("ShardWriter", None, tmp_path / "quick", durable=False)
+    assert set(recorder.calls) == {"writev", "replace"}
+    assert sorted(os.listdir(tmp_path / "safe")) == sorted(os.listdir(tmp_path / "quick"))
 
 
 def test_short_writes_are_gone_on_with(tmp_path, monkeypatch):

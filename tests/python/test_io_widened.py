@@ -23,7 +23,7 @@ def narrowed(folder, parts):
 @BOTH
 def test_shards_that_were_narrowed_on_their_own_are_widened(tmp_path, mmap):
     narrowed(tmp_path, NARROWED)
-    source = io.open_source(tmp_path, mmap=mmap)
+    source = io.open_shards(tmp_path, mmap=mmap)
     for one in (source, pickle.loads(pickle.dumps(source))):
         assert (one.fields["x"].dtype, one.fields["x"].tag) == (np.int16, "I16")
         reads = [one.read(i) for i in range(3)]
@@ -40,7 +40,7 @@ def test_shards_without_rows_have_no_say_in_dtypes(tmp_path):
     none = {name: np.array([], np.int64) for name in ("dim0/id", "dim1/bounds", "dim1/x")}
     for i in (0, 2):
         io.save(tmp_path / f"part-{i}.nrt", none, row_ids="id")
-    source = io.open_source(tmp_path)
+    source = io.open_shards(tmp_path)
     assert source.fields["x"].dtype == np.uint8
     assert source.read_many([0]).values("x").tolist() == [1, 2, 3]
 
@@ -50,12 +50,12 @@ def test_indexes_say_the_dtypes_of_shards_that_are_not_opened(tmp_path):
         with io.ShardWriter(tmp_path / name, rows_per_shard=1) as writer:
             for _ in range(2):
                 writer.append({"dim1/bounds": np.array([len(part)]), "dim1/x": part})
-    source = io.open_source([tmp_path / "a", tmp_path / "b"])
+    source = io.open_shards([tmp_path / "a", tmp_path / "b"])
     assert source.fields["x"].dtype == np.int16
     assert [file is not None for file in source._files] == [True, False, False, False]
     assert [row.values("x").tolist() for row in source] == [[1, 2, 3], [1, 2, 3], [-300], [-300]]
     with pytest.raises(FileFormatError, match=r"c/part-00000.nrt: key 'x' .* datetime64\[s\]"):
-        io.open_source([tmp_path / "a", tmp_path / "c"])
+        io.open_shards([tmp_path / "a", tmp_path / "c"])
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_numbers_have_a_dtype_that_joins_them(tmp_path, one, other, both):
     if both is None:
         text = re.escape(f"dtype {np.dtype(other)} instead of {np.dtype(one)}")
         with pytest.raises(FileFormatError, match=f"part-1.nrt: key 'x' .* {text}"):
-            io.open_source(tmp_path)
+            io.open_shards(tmp_path)
         return
-    found = io.open_source(tmp_path).read_many([1, 0])
+    found = io.open_shards(tmp_path).read_many([1, 0])
     np.testing.assert_array_equal(found.values("x"), np.array([1, 0, 1, 0]).astype(both), strict=True)
 
 
 def test_ids_that_no_dtype_holds_together_are_found(tmp_path):
     for i, ids in enumerate([np.array([-1, 2**53 + 1]), np.array([2**63 + 1, 2**53], np.uint64)]):
         io.save(tmp_path / f"{i}.nrt", {"dim0/id": ids}, row_ids="id")
-    source = io.open_source(tmp_path)
+    source = io.open_shards(tmp_path)
     assert source.rows_of([2**53, -1]).tolist() == [3, 0]
     assert source.rows_of(np.array([2**63 + 1, 2**53 + 1], np.uint64)).tolist() == [2, 1]
     with pytest.raises(KeyError, match="0 at position 0"):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from test_io_file import content, entries
 from test_io_save import Faulty
 from varlen import _core, io
-from varlen.io import atomic, spool
+from varlen.io import atomic, column_buffer, shard_writer
 
 
 def names_in(folder):
@@ -36,7 +36,7 @@ def test_pieces_make_the_file_that_one_save_makes(tmp_path_factory, n, cuts, see
     joint = io.open_file(folder / "a.nrt").joint()
     edges = [0, *sorted(min(cut, n) for cut in cuts), n]
     with io.Writer(folder / "b.nrt", row_ids="id") as writer:
-        writer._spool._budget = budget
+        writer._buffer._budget = budget
         for begin, end in itertools.pairwise(edges):
             writer.append(joint.slice(begin, end))
         assert writer.rows == n
@@ -58,11 +58,11 @@ def test_columns_are_copied_however_the_system_can(tmp_path, monkeypatch, copyin
         def __getattr__(self, name):
             return copy if name == "copy_file_range" else getattr(os, name)
 
-    monkeypatch.setattr(spool, "os", System())
-    monkeypatch.setattr(spool, "_CHUNK", 64)
+    monkeypatch.setattr(column_buffer, "os", System())
+    monkeypatch.setattr(column_buffer, "_CHUNK", 64)
     whole = entries(50)
     with io.Writer(tmp_path / "a.nrt") as writer:
-        writer._spool._budget = 500
+        writer._buffer._budget = 500
         for _ in range(3):
             writer.append(whole)
     assert calls
@@ -75,11 +75,11 @@ def test_columns_are_copied_however_the_system_can(tmp_path, monkeypatch, copyin
 
 def test_memory_stays_bounded(tmp_path):
     writer = io.Writer(tmp_path / "a.nrt")
-    writer._spool._budget = 10_000
+    writer._buffer._budget = 10_000
     piece = {"dim1/bounds": np.array([500, 1000]), "dim1/x": np.arange(1000)}
     for _ in range(100):
         writer.append(piece)
-        assert sum(tail.nbytes for tails in writer._spool._tails.values() for tail in tails) <= 20_000
+        assert sum(tail.nbytes for tails in writer._buffer._tails.values() for tail in tails) <= 20_000
     writer.close()
     assert io.open_file(tmp_path / "a.nrt").count == 200
 
@@ -144,7 +144,7 @@ def test_dtypes_that_differ_are_refused_and_name_the_key(tmp_path):
 )
 def test_dtypes_widen_where_that_is_asked(tmp_path, first, second, kind):
     with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
-        writer._spool._budget = 0
+        writer._buffer._budget = 0
         for dtype in (first, second, first):
             writer.append(flat(x=np.arange(3).astype(dtype)))
     values = io.open_file(tmp_path / "a.nrt").values("x")
@@ -234,10 +234,99 @@ def test_pieces_bring_their_own_words(tmp_path):
             shards.append(one)
         with pytest.raises(ValueError, match="w: ids 0 to 2, for 1 strings"):
             writer.append(piece([0, 2], ["a"]))
-    for source in (io.open_source(tmp_path / "a.nrt"), io.open_source(tmp_path / "s")):
+    for source in (io.open_shards(tmp_path / "a.nrt"), io.open_shards(tmp_path / "s")):
         source.validate()
         words = source.fields["w"].vocabulary
         assert [words[i] for joint in source.joints for i in joint.values("w")] == ["a", "b", "c", "b", "c"]
+
+
+def worded(ids, words):
+    meta = {"vocabularies": {"w": words}} if words else None
+    return _core.Joint(["w"], [0], [np.array(ids, np.uint8)], [], len(ids), meta)
+
+
+@pytest.mark.parametrize("shards", [False, True])
+def test_words_of_another_vocabulary_are_mapped_or_refused(tmp_path, shards):
+    path, first = tmp_path / "a", worded([0, 1, 0], ["a", "b"])
+
+    def writer(**options):
+        return io.ShardWriter(path, 2, **options) if shards else io.Writer(path, **options)
+
+    with writer() as out:
+        out.append(first)
+        out.append(worded([1, 0, 2], ["c", "b", "a"]))
+        out.append(worded([], None))
+    source = io.open_shards(path)
+    source.validate()  # opens all shards, each of which may bring words
+    words = source.fields["w"].vocabulary
+    assert [words[i] for joint in source.joints for i in joint.values("w")] == ["a", "b", "a", "b", "c", "a"]
+    for one, two, text in (
+        (first, worded([1], None), "w: numbers without a vocabulary, but .* words such as 'a'"),
+        (worded([1], None), first, "w: 'a' is a word, the pieces before hold numbers"),
+        (worded([1], None), flat(w=["z"]), "w: 'z' is a word, the pieces before hold numbers"),
+    ):
+        path = tmp_path / f"b{len(os.listdir(tmp_path))}"
+        out = writer()
+        out.append(one)
+        with pytest.raises(ValueError, match=text):
+            out.append(two)
+        out.discard()
+    path = tmp_path / "given"
+    with io.Writer(path, vocabularies={"w": ["x", "y"]}) as out:
+        out.append(worded([1, 0, 1], None))
+        out.append(worded([0, 1], ["y", "z"]))
+        out.append(worded([2], None))
+    source = io.open_shards(path)
+    source.validate()  # opens all shards, each of which may bring words
+    words = source.fields["w"].vocabulary
+    assert [words[i] for joint in source.joints for i in joint.values("w")] == ["y", "x", "y", "y", "z", "z"]
+    with io.Writer(tmp_path / "c", vocabularies={"w": ["x"]}) as out:
+        with pytest.raises(ValueError, match="w: ids 0 to 1, for 1 strings"):
+            out.append(worded([0, 1], None))
+        out.append(worded([0], None))
+
+
+def test_rows_of_a_data_set_keep_their_words(tmp_path):
+    raw = {"code": [["a", "b"], ["c"]], "at": [np.array([1, 2], "M8[s]"), np.array([3], "M8[s]")]}
+    for i, codes in enumerate(([["a", "b"], ["c"]], [["c", "a"], ["b"]])):
+        varlen.JointNestedRaggedTensorDict({**raw, "code": codes}, schema={"code": str}).save(
+            tmp_path / f"{i}.nrt"
+        )
+    with io.Writer(tmp_path / "out.nrt") as writer:
+        for i in range(2):
+            rows = io.open_file(tmp_path / f"{i}.nrt").joint()
+            writer.append(rows.slice(0, len(rows)))
+    joint = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "out.nrt")
+    assert joint.to_list()["code"] == [["a", "b"], ["c"], ["c", "a"], ["b"]]
+    assert joint["at"].values.dtype == np.dtype("M8[s]")
+
+
+@pytest.mark.parametrize(
+    ("count", "dtype"), [(1, "u1"), (255, "u1"), (256, "u1"), (257, "u2"), (65536, "u2"), (65537, "u4")]
+)
+def test_ids_have_the_smallest_dtype_for_their_vocabulary(tmp_path, count, dtype):
+    words = np.array([f"w{i}" for i in range(count)])
+    io.save(tmp_path / "saved.nrt", flat(w=words))
+    with io.Writer(tmp_path / "written.nrt") as writer:
+        for part in np.array_split(words, min(count, 3)):
+            writer.append(flat(w=part))
+    varlen.JointNestedRaggedTensorDict({"w": words.tolist()}, schema={"w": str}).save(tmp_path / "joint.nrt")
+    varlen.JointNestedRaggedTensorDict({"w": [words]}).save(tmp_path / "array.nrt")
+    for name in ("saved", "written", "joint", "array"):
+        file = io.open_file(tmp_path / f"{name}.nrt")
+        assert file.fields["w"].dtype == np.dtype(dtype), name
+        assert file.fields["w"].vocabulary == tuple(words)
+        assert np.array_equal(file.values("w"), np.arange(count))
+
+
+def test_words_beyond_the_dtype_of_ids_are_refused(tmp_path):
+    words = [f"w{i}" for i in range(257)]
+    for array in (np.array(words), np.array(words, object)):
+        with io.Writer(tmp_path / "a.nrt", ids=np.uint8) as writer:
+            with pytest.raises(ValueError, match="w: the word 'w256' gets an id that does not fit uint8"):
+                writer.append(flat(w=array))
+            writer.append(flat(w=array[:256]))
+        assert io.open_file(tmp_path / "a.nrt").values("w").tolist() == list(range(256))
 
 
 def test_nested_lists_and_joint_dicts_are_pieces_too(tmp_path):
@@ -282,7 +371,7 @@ def test_a_fault_at_any_call_leaves_the_old_file(tmp_path, monkeypatch):
 
     def write():
         with io.Writer(path) as writer:
-            writer._spool._budget = 200
+            writer._buffer._budget = 200
             writer.append(entries(9))
             writer.append(entries(9))
 
@@ -313,7 +402,7 @@ def test_a_kill_leaves_the_old_file(tmp_path):
         "import os, signal, sys, numpy as np\n"
         "from varlen import io\n"
         "writer = io.Writer(sys.argv[1])\n"
-        "writer._spool._budget = 0\n"
+        "writer._buffer._budget = 0\n"
         "writer.append({'dim0/x': np.arange(9)})\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -329,7 +418,7 @@ def test_shards_fill_one_after_the_other(tmp_path):
         for begin in range(0, 10, 3):
             writer.append(joint.slice(begin, begin + 3))
         assert not [name for name in names_in(tmp_path / "s") if not name.startswith(".")]
-    source = io.open_source(tmp_path / "s")
+    source = io.open_shards(tmp_path / "s")
     assert source.counts.tolist() == [4, 4, 2]
     assert [content(row) for row in source] == [content(joint.row(i)) for i in range(10)]
     assert names_in(tmp_path / "s") == ["index.json", "part-00000.nrt", "part-00001.nrt", "part-00002.nrt"]
@@ -340,7 +429,7 @@ def test_shards_fill_one_after_the_other(tmp_path):
 def test_shards_share_a_vocabulary(tmp_path):
     with io.ShardWriter(tmp_path / "s", rows_per_shard=2) as writer:
         writer.append(flat(w=np.array(["b", "a", "c", "b", "d"], object)))
-    source = io.open_source(tmp_path / "s")
+    source = io.open_shards(tmp_path / "s")
     source.validate()
     words = source.fields["w"].vocabulary
     assert [words[i] for joint in source.joints for i in joint.values("w")] == ["b", "a", "c", "b", "d"]
@@ -349,7 +438,7 @@ def test_shards_share_a_vocabulary(tmp_path):
 def test_shards_without_rows_are_a_data_set(tmp_path):
     with io.ShardWriter(tmp_path / "s", rows_per_shard=2):
         pass
-    assert len(io.open_source(tmp_path / "s")) == 0
+    assert len(io.open_shards(tmp_path / "s")) == 0
     with pytest.raises(ValueError, match="rows_per_shard: expected at least 1, got 0"):
         io.ShardWriter(tmp_path / "t", rows_per_shard=0)
 
@@ -372,3 +461,88 @@ def test_shards_that_fail_leave_nothing(tmp_path):
     with pytest.raises(TypeError, match="expected a joint dict"), writer:
         writer.append(7)
     assert names_in(tmp_path / "s") == []
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, KeyboardInterrupt])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_fault_at_any_call_leaves_no_shard(tmp_path, monkeypatch, error, is_there):
+    folder = tmp_path / "s"
+    if is_there:
+        folder.mkdir()
+    for at in range(1, 200):
+        faulty = Faulty(at, error, names=(*Faulty.NAMES, "rename"))
+        for module in (atomic, shard_writer):
+            monkeypatch.setattr(module, "os", faulty)
+        try:
+            with io.ShardWriter(folder, rows_per_shard=2) as writer:
+                writer.append(flat(x=np.arange(3)))
+                writer.append(flat(x=np.arange(2)))
+            failed = False
+        except (OSError, KeyboardInterrupt):
+            failed = True
+        for module in (atomic, shard_writer):
+            monkeypatch.setattr(module, "os", os)
+        if not failed:
+            break
+        assert folder.exists() == is_there, faulty.calls
+        assert not is_there or names_in(folder) == [], faulty.calls
+    assert at > 25
+    assert faulty.calls.count("rename") == 3
+    assert len(io.open_shards(folder)) == 5
+
+
+def test_an_index_that_cannot_be_written_leaves_no_shard(tmp_path, monkeypatch):
+    def fail(*args):
+        raise OSError(errno.ENOSPC, "no space")
+
+    writer = io.ShardWriter(tmp_path / "s", rows_per_shard=1)
+    writer.append(flat(x=np.arange(3)))
+    monkeypatch.setattr(shard_writer, "write_index", fail)
+    with pytest.raises(OSError, match="no space"):
+        writer.close()
+    assert names_in(tmp_path) == []
+
+
+EXTREMES = [
+    np.array([2**63 - 1, -(2**63), 2**53 + 1], "i8"),
+    np.array([2**64 - 1, 2**53 + 1, 0], "u8"),
+    np.array([0x7FF8000000000123, 0xFFF0000000000000, 1], "u8").view("f8"),
+    np.array([0x7FC00123, 0x80000000, 1], "u4").view("f4"),
+    np.array([0x7E01, 0x8000, 1], "u2").view("f2"),
+    np.array([0x7FC1, 0x8000, 1], "u2").view(ml_dtypes.bfloat16),
+    np.array([0x7FC00123, 0x80000000] * 3, "u4").view("c8"),
+    np.array([True, False, True]),
+    np.array(["NaT", 1, -1], "M8[ns]"),
+    np.array([2**63 - 1, -1, 0], "i8").view("m8[s]"),
+    np.array([1, 2, 3], ">i4"),
+]
+
+
+@pytest.mark.parametrize("values", EXTREMES, ids=lambda values: str(values.dtype))
+@pytest.mark.parametrize("budget", [0, 10**6])
+@pytest.mark.parametrize("options", [{}, {"widen": True}])
+def test_values_are_written_bit_by_bit(tmp_path, monkeypatch, values, budget, options):
+    monkeypatch.setattr(column_buffer, "_CHUNK", 8)
+    with io.Writer(tmp_path / "a.nrt", **options) as writer:
+        writer._buffer._budget = budget
+        for _ in range(3):
+            writer.append(flat(x=values))
+    native = values.astype(values.dtype.newbyteorder("="))
+    file = io.open_file(tmp_path / "a.nrt")
+    assert file.values("x").dtype == native.dtype
+    assert file.values("x").tobytes() == 3 * native.tobytes()
+    io.save(tmp_path / "saved.nrt", flat(x=values))
+    assert io.open_file(tmp_path / "saved.nrt").values("x").tobytes() == native.tobytes()
+
+
+@pytest.mark.parametrize("chunk", [8, 24, 64])
+def test_values_that_widen_keep_their_numbers(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr(column_buffer, "_CHUNK", chunk)
+    parts = [np.array([2**32 - 1, 0], "u4"), np.array([-(2**63), 2**53 + 1], "i8"), np.array([-1], "i1")]
+    with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
+        writer._buffer._budget = 0
+        for part in (*parts, *parts):
+            writer.append(flat(x=part))
+    values = io.open_file(tmp_path / "a.nrt").values("x")
+    assert values.dtype == np.int64
+    assert values.tolist() == 2 * [2**32 - 1, 0, -(2**63), 2**53 + 1, -1]

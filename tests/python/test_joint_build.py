@@ -1,9 +1,11 @@
 """What the constructor of a joint dict takes, infers and refuses."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from varlen import Ragged
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 from varlen.joint import is_ndim_list, pprint_dense
 
@@ -121,9 +123,12 @@ def test_exactly_one_source():
     with pytest.raises(ValueError, match=re.escape(text)) as caught:
         Joint()
     assert str(caught.value) == text + "raw_tensors=None processed_tensors=None tensors_fp=None"
+    with pytest.raises(ValueError, match=re.escape(text)):
+        Joint(None)
     with pytest.raises(ValueError, match=re.escape(text)) as caught:
         Joint(tensors_fp="foo", raw_tensors={"a": [1, 2, 3]})
-    assert str(caught.value) == text + "raw_tensors={'a': [1, 2, 3]} processed_tensors=None tensors_fp=foo"
+    given = "raw_tensors={'a': [1, 2, 3]} processed_tensors=None tensors_fp=foo"
+    assert str(caught.value) == text + given
     with pytest.raises(ValueError, match="Exactly one"):
         Joint({"a": [1]}, {"dim0/a": np.array([1])})
     with pytest.raises(ValueError, match=r"`keys` may only be specified alongside `tensors_fp`\."):
@@ -301,3 +306,114 @@ def test_print_of_nothing(capsys):
 def test_print_groups_by_dims(capsys):
     pprint_dense({"b": np.zeros((1, 1, 1), int), "dim1/mask": np.ones((1, 1), bool), "a": np.array([[3]])})
     assert capsys.readouterr().out == "dim1/mask\n[[ True]]\n.\na\n[[3]]\n.\n---\n.\nb\n[[[0]]]\n"
+
+
+@pytest.mark.parametrize("path", ["a.nrt", b"a.nrt", Path("a.nrt")])
+def test_paths_are_given_as_files(path):
+    with pytest.raises(TypeError, match=r"raw_tensors: expected a dict .*; a file is given as tensors_fp="):
+        Joint(path)
+
+
+BOOLS, EMPTY = np.array([True, False]), np.array([])
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ([BOOLS, EMPTY], bool),
+        ([EMPTY, BOOLS], bool),
+        ([[True, False], EMPTY], bool),
+        ([EMPTY, np.array([1, 2], np.uint8)], np.uint8),
+        ([[EMPTY, np.array([1], np.uint8)], [], [EMPTY]], np.uint8),
+        ([np.array([], "M8[s]"), np.array([1], np.uint8)], np.uint8),
+        ([np.array([], "U1"), np.array([1], np.float32)], np.float32),
+        ([EMPTY, np.array(["2020-01-01"], "M8[D]")], "M8[D]"),
+        ([np.array([], np.int32), EMPTY.astype(np.int32)], np.int32),
+        ([EMPTY, EMPTY.astype(np.float32)], np.float32),
+        ([np.array([], "M8[s]"), []], "M8[s]"),
+        (np.zeros(0, np.int16), np.int16),
+    ],
+)
+def test_empty_arrays_decide_no_dtype_unless_all_are_empty(value, dtype, narrow):
+    J = Joint({"a": value}, narrow=narrow)
+    wide = not narrow and dtype == np.float32 and not any(map(len, value))
+    assert J.tensors[f"dim{J.max_n_dims - 1}/a"].dtype == (np.float64 if wide else np.dtype(dtype))
+    assert [len(row) for row in J.to_list()["a"]] == [len(row) for row in value]
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+def test_arrays_of_times_keep_their_unit(narrow, tmp_path):
+    days, spans = np.array(["2020-01-01", "NaT"], "M8[D]"), np.array([3, 4, 5], "m8[ms]")
+    J = Joint(
+        {"day": days, "at": [spans[:1], spans[1:]], "one": [np.datetime64("2021", "s")] * 2}, narrow=narrow
+    )
+    J.save(tmp_path / "a.nrt")
+    for one in (J, Joint(tensors_fp=tmp_path / "a.nrt")):
+        assert {key: dtype.str for key, dtype in one.schema.items()} == {
+            "day": "<M8[D]",
+            "at": "<m8[ms]",
+            "one": "<M8[s]",
+        }
+        np.testing.assert_array_equal(one["day"], days)
+        np.testing.assert_array_equal(one["at"].values, spans)
+    with pytest.raises(TypeError, match="t: times need a unit"):
+        Joint({"t": [np.array([5], "m8")]}, narrow=narrow)
+
+
+@pytest.mark.parametrize("kind", ["U1", object, np.dtypes.StringDType()], ids=str)
+def test_arrays_of_strings_become_ids_and_a_vocabulary(kind, tmp_path):
+    words = np.array(["b", "a", "b"], kind)
+    J = Joint({"flat": words, "two": [words[:0], words[:2], words[2:]], "block": words[:, None]})
+    J.save(tmp_path / "a.nrt")
+    for one in (J, Joint(tensors_fp=tmp_path / "a.nrt")):
+        assert dict(one.vocabularies) == {"flat": ("b", "a"), "two": ("b", "a"), "block": ("b", "a")}
+        assert one.to_list() == {
+            "flat": ["b", "a", "b"],
+            "two": [[], ["b", "a"], ["b"]],
+            "block": [["b"], ["a"], ["b"]],
+        }
+        assert one["two"].values.dtype == np.uint8
+    with pytest.raises(ValueError, match="w: 'a' is not in its vocabulary of 1 words"):
+        Joint({"w": words}, vocabularies={"w": ["b"]})
+
+
+NESTS = [
+    [[1, 2], [3]],
+    [[1], [2]],
+    [[], [], [3]],
+    [[], []],
+    [[[1, 2], [3]], [[4]]],
+    [[[1], [2]], [[3], [4]]],
+    [[[], []], [[]]],
+    [[], [[5]]],
+    [[[[1], []], []], [[[2, 3]]]],
+]
+
+
+@pytest.mark.parametrize("nest", NESTS, ids=str)
+def test_a_ragged_nests_as_what_it_is(nest):
+    ragged = Ragged.from_list(nest, dtype=np.int16)
+    J = Joint({"x": ragged}, narrow=False)
+    assert J.keys_at_dim(len(ragged.levels)) == {"x"}
+    assert J.to_list() == {"x": nest}
+    assert J["x"].values.dtype == np.int16
+    assert J["x"].levels == ragged.levels
+
+
+def test_keys_of_a_joint_dict_build_it_again():
+    raw = {"id": [7, 8], "w": [["a"], []], "t": [[1.5], []], "c": [[[1, 2]], []], "d": [[[[], []]], []]}
+    J = Joint(raw, schema={"w": str, "d": np.int8})
+    for part in (J, J[:1], J[1:], J[0:0], J[[0, 1, 0]]):
+        again = Joint(dict(part.items()), vocabularies=part.vocabularies)
+        assert again == part
+        assert again.schema == part.schema
+    with pytest.raises(ValueError, match="w: ids 0 to 0, for a vocabulary of 0 words"):
+        Joint({"w": J["w"]}, vocabularies={"w": []})
+
+
+def test_a_ragged_of_tensors_is_taken():
+    torch = pytest.importorskip("torch")
+    assert Joint({"x": Ragged(torch.tensor([1.0, 2.0, 3.0]), [1, 2])}).to_list() == {"x": [[1.0], [2.0, 3.0]]}
+    with pytest.raises(TypeError, match="x: values of Tensor cannot become an array"):
+        Joint({"x": Ragged(torch.zeros(3, requires_grad=True), [1, 2])})

@@ -64,7 +64,7 @@ def test_pad_equals_the_oracle(nest, dtype, row, side, cut, filled, past_caches,
     if want.nbytes <= out.size - 1 and np.dtype(dtype).itemsize > 1 and not row:  # anywhere in memory
         out = out[1 : 1 + want.nbytes].view(dtype).reshape(want.shape)
     else:
-        out = np.full(want.shape, fill)
+        out = np.full(want.shape, fill, dtype)  # of zeros alone NumPy makes shorter strings
     got, mask = _core.pad(
         values, levels_of(nest), side, truncate=cut, sizes=sizes, fill=fill if filled else None, mask=True,
         out=out, past_caches=past_caches,

@@ -55,7 +55,7 @@ def test_structure_is_what_the_oracle_says(lengths):
     assert vl.Ragged.from_bounds(r.values, r.offsets[1:]).equals(r)
     for door in (vl.Ragged.from_offsets, vl.Ragged.from_cu_seqlens):
         assert door(r.values, r.offsets.astype(np.int32)).equals(r)
-    assert r.cu_seqlens().dtype == np.int32
+    assert r.cu_seqlens.dtype == np.int32
 
 
 def test_values_are_shared_and_kept_as_they_came():
@@ -386,3 +386,20 @@ def test_subclasses_stay_what_they_are():
     for other in (r[:1], r[[0]], r[:, :1], r + 1, r.copy()):
         assert type(other) is Tokens
     assert type(Tokens.from_offsets(np.arange(2), [0, 2])) is Tokens
+
+
+def test_no_sequences_at_all_are_a_list_too():
+    for empty in ([], ()):
+        r = vl.Ragged.from_list(empty)
+        assert (len(r), r.total, r.shape, r.dtype) == (0, 0, (0, None), np.dtype(float))
+        assert r.to_list() == []
+        assert vl.Ragged.from_list(empty, np.int8).dtype == np.int8
+
+
+@pytest.mark.parametrize("lengths", [None, "a", 1.5])
+def test_what_is_no_list_of_lengths_is_a_type_error(lengths):
+    kind = type(lengths).__name__
+    with pytest.raises(TypeError, match=f"lengths: expected an array or a list of integers, got {kind}"):
+        vl.Level(lengths)
+    with pytest.raises(TypeError, match=f"by: expected an array or a list of integers, got {kind}"):
+        vl.Ragged([1, 2], [2]).shift(lengths)

@@ -104,8 +104,13 @@ def test_a_ragged_gives_a_ragged_and_methods_take_a_level():
     r = vl.Ragged.from_list([[[1, 2], [], [3]], [], [[4], [5, 6]]])
     assert ops.cumsum(r).to_list() == r.cumsum().to_list() == [[[1, 3], [], [3]], [], [[4], [5, 11]]]
     assert r.cumsum(level=0).to_list() == [[[1, 3], [], [6]], [], [[4], [9, 15]]]
-    assert r.cumsum(-2, exclusive=True, reverse=True).to_list() == [[[5, 3], [], [0]], [], [[11], [6, 0]]]
-    assert r.cumprod(0).to_list() == [[[1, 2], [], [6]], [], [[4], [20, 120]]]
+    backwards = r.cumsum(level=-2, exclusive=True, reverse=True).to_list()
+    assert backwards == [
+        [[5, 3], [], [0]],
+        [],
+        [[11], [6, 0]],
+    ]
+    assert r.cumprod(level=0).to_list() == [[[1, 2], [], [6]], [], [[4], [20, 120]]]
     assert r.cummax().to_list() == r.to_list()
     assert r.cummin(level=0).to_list() == [[[1, 1], [], [1]], [], [[4], [4, 4]]]
     result, which = ops.cummin(r, which=True)

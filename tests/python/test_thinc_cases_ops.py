@@ -19,22 +19,17 @@ def test_34_means():
 
 
 def test_35_maxima():
-    most, which = ops.reduce_max(TENS, [2, 3])
+    most, which = ops.reduce_max(TENS, [2, 3], which=True)
     same(most, [[2, 3], [8, 9]])
     same(which, [[1, 1], [2, 2]])
-    assert which.dtype == np.int32
-    same(ops.reduce_max(np.ones((2, 1)), [2])[1], [[0]])
+    same(ops.reduce_max(np.ones((2, 1)), [2], which=True)[1], [[0]])
     with pytest.raises(ValueError, match="sequence 1 is empty"):
         ops.reduce_max(TENS, [2, 0, 3])
 
 
 def test_36_ends():
-    firsts, offsets = ops.reduce_first(TENS, [2, 3])
-    same(firsts, [[0, 1], [4, 5]])
-    same(offsets, [0, 2, 5])
-    lasts, rows = ops.reduce_last(TENS, [2, 3])
-    same(lasts, [[2, 3], [8, 9]])
-    same(rows, [1, 4])
+    same(ops.reduce_first(TENS, [2, 3]), [[0, 1], [4, 5]])
+    same(ops.reduce_last(TENS, [2, 3]), [[2, 3], [8, 9]])
 
 
 REDUCTIONS = [ops.reduce_sum, ops.reduce_mean, ops.reduce_max, ops.reduce_first, ops.reduce_last]
@@ -58,9 +53,9 @@ def test_38_no_sequences_and_no_width(op):
 
 
 def test_39_maxima_of_what_is_no_number():
-    most, which = ops.reduce_max(np.full((2, 1), -np.inf), [2])
+    most, which = ops.reduce_max(np.full((2, 1), -np.inf), [2], which=True)
     assert (most.item(), which.item()) == (-np.inf, 0)
-    most, which = ops.reduce_max(np.array([1, np.nan, 2]), [3])
+    most, which = ops.reduce_max(np.array([1, np.nan, 2]), [3], which=True)
     assert np.isnan(most[0])
     assert which[0] == 1
 
@@ -84,10 +79,10 @@ def test_41_way_back_of_maxima():
 
 def test_42_ways_back_of_ends():
     d = np.array([1.0, 2.0])
-    same(ops.backprop_reduce_first(d, [0, 3, 5]), [1, 0, 0, 2, 0])
-    same(ops.backprop_reduce_last(d, [2, 4]), [0, 0, 1, 0, 2])
+    same(ops.backprop_reduce_first(d, [3, 2]), [1, 0, 0, 2, 0])
+    same(ops.backprop_reduce_last(d, [3, 2]), [0, 0, 1, 0, 2])
     with pytest.raises(ValueError, match="2 rows for 0"):
-        ops.backprop_reduce_first(d, [0])
+        ops.backprop_reduce_first(d, [])
 
 
 def test_43_windows_of_one_sequence():

@@ -135,7 +135,7 @@ def every_op(ops):
         "backprop_reduce_mean": ops.backprop_reduce_mean(rows, lengths),
         "backprop_reduce_sum": ops.backprop_reduce_sum(rows, lengths),
         "backprop_seq2col": ops.backprop_seq2col(cols, 1),
-        "backprop_softmax_sequences": ops.backprop_softmax(X4, np.full_like(X4, 0.5), lengths),
+        "backprop_softmax_sequences": ops.backprop_softmax_sequences(X4, np.full_like(X4, 0.5), lengths),
         "flatten": ops.flatten([X4, X4], pad=1),
         "gather_add": ops.gather_add(X4, np.array([[0, 1], [3, 3]], np.int32)),
         "hash": ops.hash(keys, 7),
@@ -153,7 +153,7 @@ def every_op(ops):
         "reduce_sum": ops.reduce_sum(X4, lengths),
         "scatter_add": [table, ops.scatter_add(table, three[:2], X4[:2])][:1],
         "seq2col": cols,
-        "softmax_sequences": ops.softmax(np.zeros_like(X4), lengths),
+        "softmax_sequences": ops.softmax_sequences(np.zeros_like(X4), lengths),
         "unflatten": ops.unflatten(X4, three),
         "unpad": ops.unpad(X4[None], [3]),
     }

@@ -17,7 +17,7 @@ STEPS = {
     "list2padded": lambda x: ops.list2padded([x[:2], x[2:]]).data,
     "to_dense": lambda x: vl.Ragged(x, levels=[LEVEL]).to_dense(),
     "reduce_mean": lambda x: ops.reduce_mean(x, LEVEL),
-    "reduce_max": lambda x: ops.reduce_max(x, FULL)[0],
+    "reduce_max": lambda x: ops.reduce_max(x, FULL),
     "reduce_var": lambda x: ops.reduce_var(x, FULL),
     "softmax": lambda x: ops.softmax(x, LEVEL),
     "cumprod": lambda x: ops.cumprod(x, LEVEL),

@@ -105,7 +105,7 @@ def test_ops_have_shapes_without_numbers():
         (lambda x: ops.softmax(x, [2]), ValueError, "lengths: add up to 2"),
         (lambda x: ops.softmax(x, [3], out=torch.ones(3, dtype=torch.float16)), ValueError, "out"),
         (lambda x: ops.softmax(x, [3], out=np.ones(3)), TypeError, "out: expected a tensor"),
-        (lambda x: ops.softmax(x.int(), [3], inplace=True), TypeError, "Xs: expected floats"),
+        (lambda x: ops.softmax(x.int(), [3], inplace=True), TypeError, "X: expected floats"),
         (lambda x: ops.softmax(x, [3], temperature=0), ValueError, "temperature"),
         (lambda x: ops.softmax(x.clone().requires_grad_(), [3], inplace=True), ValueError, "out"),
         (lambda x: ops.backprop_softmax(x, x.half(), [3]), TypeError, "Y: expected"),

@@ -71,6 +71,15 @@ Status batch_ends(const Range* runs, std::int64_t count, std::int64_t* ends) noe
 /// The ends of every row of `above`, run after run, counted anew from 0: level d + 1 of the batch.
 void batch_level(const Runs& runs, int d, const Range* above, const Range* below, std::int64_t* out) noexcept;
 
+/// The ends of level d + 1 that the runs need, for levels that another thread may write: of every run in
+/// turn, counted from its own first row. own holds the sum of the sizes of `above`. Fails with decreasing.
+Status batch_own_ends(const Runs& runs, int d, const Range* above, const Range* below, std::int64_t* own,
+                      Place& place) noexcept;
+
+/// batch_level from those.
+void batch_own_level(std::int64_t count, const Range* above, const Range* below, const std::int64_t* own,
+                     std::int64_t* out) noexcept;
+
 /// A column as it lies in one source, and how its elements change on their way.
 struct Feed {
   Rows rows;

@@ -1,13 +1,15 @@
 // Elements from one dtype to another while they are moved: one function a pair, which converts a run.
 //
-// What fits is decided before anything is written, by cast_check; the runs themselves check nothing.
+// What fits is decided before anything is written, by cast_check, or, where fresh memory is written, in the
+// same pass, by a conversion that was told where to say so; the runs themselves check nothing.
 //   bool, integer -> integer   in range, else not_representable
 //   anything -> bool           0 or 1, else not_representable
 //   float -> integer           finite, whole and in range, else not_representable
-//   integer -> float           rounded to nearest, ties to even; beyond the range of a half, infinity
-//   float -> float             the same; NaN stays NaN, and too large becomes infinity
+//   integer -> float           rounded to nearest, ties to even; what would become infinite:
+//   not_representable float -> float             the same; infinities and NaN stay what they are
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,12 +27,27 @@ enum class Type : std::uint8_t { b1, i8, i16, i32, i64, u8, u16, u32, u64, f16, 
 using CastRun = void (*)(const std::byte* in, std::int64_t count, const std::byte* nan,
                          std::byte* out) noexcept;
 
+/// The same, and whether every finite number stayed finite.
+using CheckedRun = bool (*)(const std::byte* in, std::int64_t count, const std::byte* nan,
+                            std::byte* out) noexcept;
+
 /// How elements change on their way; no run: bytes go through as they are.
 struct Convert {
   CastRun run = nullptr;
-  std::int64_t from = 1;           ///< bytes of an element that is read
-  std::int64_t to = 1;             ///< bytes of an element that is written
-  const std::byte* nan = nullptr;  ///< what NaN becomes, `to` bytes; null keeps it
+  std::int64_t from = 1;              ///< bytes of an element that is read
+  std::int64_t to = 1;                ///< bytes of an element that is written
+  const std::byte* nan = nullptr;     ///< what NaN becomes, `to` bytes; null keeps it
+  CheckedRun checked = nullptr;       ///< in the place of run, where `lost` is there
+  std::atomic<bool>* lost = nullptr;  ///< set where a finite number became infinite
+
+  /// Converts count elements.
+  void apply(const std::byte* in, std::int64_t count, std::byte* out) const noexcept {
+    if (lost == nullptr) {
+      run(in, count, nan, out);
+    } else if (!checked(in, count, nan, out)) {
+      lost->store(true, std::memory_order_relaxed);
+    }
+  }
 
   /// Bytes that `bytes` of input become.
   [[nodiscard]] std::int64_t out_bytes(std::int64_t bytes) const noexcept {
@@ -40,6 +57,18 @@ struct Convert {
 
 /// The conversion of a pair; without a run where from is to and there is no NaN to replace.
 [[nodiscard]] Convert cast_of(Type from, Type to, const std::byte* nan = nullptr) noexcept;
+
+/// Whether finite numbers of a type may become infinite in another.
+[[nodiscard]] bool may_overflow(Type from, Type to) noexcept;
+
+/// The conversion of such a pair that looks at every number while it converts it, and says in `lost` what it
+/// saw.
+[[nodiscard]] Convert checked_cast_of(Type from, Type to, const std::byte* nan,
+                                      std::atomic<bool>* lost) noexcept;
+
+/// Whether all bools are bytes of 0 or 1. Other bytes are True, and have to be made 1 before they are
+/// numbers.
+[[nodiscard]] bool are_plain_bools(const std::byte* in, std::int64_t count) noexcept;
 
 /// Elements of a float type to one byte each: 1 where they are NaN.
 [[nodiscard]] Convert nan_mask_of(Type from) noexcept;

@@ -17,8 +17,10 @@ Status gather_index(const std::int64_t* index, std::int64_t n, std::int64_t coun
 /// How many bytes of a mask are not 0.
 std::int64_t gather_count(const std::uint8_t* mask, std::int64_t n) noexcept;
 
-/// The places of a mask that are not 0, ascending. index holds one entry more than there are.
-void gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t* index) noexcept;
+/// The first `count` places of a mask that are not 0, ascending, and how many were found. index holds one
+/// entry more than count.
+std::int64_t gather_mask(const std::uint8_t* mask, std::int64_t n, std::int64_t count,
+                         std::int64_t* index) noexcept;
 
 /// A Python slice as PySlice_Unpack gives it; step is not 0.
 struct Slice {

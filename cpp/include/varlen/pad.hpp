@@ -1,8 +1,8 @@
 // Ragged rows to a rectangle. Rows move by width: what the bytes mean is not known here.
 // Shapes: `depth` ragged axes with sizes[0..depth) slots each, then width bytes a row. The output is written
-// in ascending order; a sequence longer than its slots is cut, never spilled. Empty sequences give fill; no
-// sequences give nothing. Outputs do not overlap inputs. Nothing is read before values.data or past
-// values.count rows.
+// in ascending order; a sequence longer than its slots, or than it is to keep, is cut, never spilled. Empty
+// sequences give fill; no sequences give nothing. Outputs do not overlap inputs. Nothing is read before
+// values.data or past values.count rows.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,7 @@ struct Padding {
   const std::byte* fill = nullptr;  ///< one row of the output; null is zero bytes
   std::int64_t period = 0;          ///< bytes of fill where it repeats inside a row; 0: all of the row
   Stores stores = Stores::by_size;
+  const std::int64_t* keeps = nullptr;  ///< most rows of a sequence, of every axis; null: as many as slots
   Convert convert{};  ///< values only: elements change on their way, and width is the row's after that
 };
 
@@ -64,6 +65,11 @@ void pad_segments_mask(const Segment* segments, std::int64_t per_row, std::int64
 /// The longest sequence of levels[d] under `rows`, for every d in [0, depth): the smallest sizes that cut
 /// nothing.
 void pad_sizes(const Offsets* levels, int depth, Range rows, std::int64_t* sizes) noexcept;
+
+/// The same where a sequence of axis d keeps caps[d] rows at most: those that are cut have no say in the axes
+/// below them.
+void pad_kept_sizes(const Offsets* levels, int depth, Range rows, const std::int64_t* caps, Side cut,
+                    std::int64_t* sizes) noexcept;
 
 /// The way back. dense is (levels[0].count, sizes[0], ..., sizes[depth-1], width); out gets the rows that the
 /// levels say are there, end to end: levels[depth-1].total() of them. Fill is not read but for what shares a

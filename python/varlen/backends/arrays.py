@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,6 +55,7 @@ __all__ = [
     "like",
     "pad",
     "rank",
+    "readable",
     "reduce",
     "reduce_end",
     "reduce_extreme",
@@ -85,7 +87,10 @@ def reduce_end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         not_empty(level)
         return _core.gather_column(values, (level,), -1 if last else 0)[0]
     cut = "left" if last else "right"
-    return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+    try:
+        return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+    except ValueError as error:
+        raise ValueError(re.sub("^fill:", "empty:", str(error))) from None
 
 
 def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:
@@ -176,7 +181,7 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
     array([3, 1])
     """
     if not isinstance(x, np.ndarray):
-        given = x
+        given = unmasked(x, argument)
         try:
             x = np.asarray(x)
         except ValueError as error:
@@ -199,6 +204,17 @@ def as_numpy(values: NDArray[Any]) -> NDArray[Any]:
     Examples
     --------
     >>> as_numpy(np.arange(2))
+    array([0, 1])
+    """
+    return values
+
+
+def readable(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as NumPy reads them: the array itself.
+
+    Examples
+    --------
+    >>> readable(np.arange(2))
     array([0, 1])
     """
     return values

@@ -32,6 +32,7 @@ __all__ = [
     "is_tensor",
     "like",
     "memory_of",
+    "readable",
     "row_as",
     "take",
     "to_state",
@@ -89,6 +90,18 @@ def memory_of(values: Values) -> NDArray[Any]:
     array([0, 1])
     """
     array: NDArray[Any] = backend_of(values).as_numpy(values)
+    return array
+
+
+def readable(values: Values) -> NDArray[Any]:
+    """Numbers as NumPy reads them, on the CPU; float32 where NumPy has no name for the dtype.
+
+    Examples
+    --------
+    >>> readable(np.arange(2))
+    array([0, 1])
+    """
+    array: NDArray[Any] = backend_of(values).readable(values)
     return array
 
 

@@ -178,7 +178,7 @@ def _run(arguments: argparse.Namespace) -> int:
             writer.append(cast(joint, plan.dtypes))
             records += len(joint)
     if not arguments.quiet:
-        found = io.open_source(arguments.target)
+        found = io.open_shards(arguments.target)
         size = sum(Path(path).stat().st_size for path in found.paths)
         took = time.perf_counter() - start
         print(

@@ -84,9 +84,9 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
     """
     if batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
-    from varlen.io import open_source
+    from varlen.io import open_shards
 
-    source = open_source(path)
+    source = open_shards(path)
     joints = source.joints
     depth = source.depth
     levels = []

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from varlen import _core
 from varlen._core import Joint, Level
-from varlen.joint.build import check_names
+from varlen.io.columns import check_names
 
 if TYPE_CHECKING:
     from varlen.cli.pieces import Plan

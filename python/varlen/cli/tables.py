@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Joint, Level
 from varlen.interop.arrow import Column, Nulls, columns_of
-from varlen.joint.build import check_names
+from varlen.io.columns import check_names
 
 if TYPE_CHECKING:
     from varlen.cli.pieces import Plan

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from varlen.data.dataset import Dataset
-from varlen.io import open_source
+from varlen.io import open_shards
 
 __all__ = ["open"]
 
@@ -50,4 +50,4 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
-    return Dataset(open_source(path, mmap=mmap, keys=keys))
+    return Dataset(open_shards(path, mmap=mmap, keys=keys))

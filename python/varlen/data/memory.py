@@ -1,4 +1,4 @@
-"""Joints in memory as one sequence of rows: what `varlen.io.Source` is for files."""
+"""Joints in memory as one sequence of rows: what `varlen.io.ShardSet` is for files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.io.dtypes import common_dtype, widened
-from varlen.io.ids import RowIds
+from varlen.io.row_ids import RowIds
 
 __all__ = ["Column"]
 

@@ -266,21 +266,24 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
     return out
 
 
-def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
-    """An Arrow list array, or anything that exports one, as a `Ragged`.
+def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Column:
+    """The values and levels of an Arrow list array, or of anything that exports one.
 
     Parameters
     ----------
-    data
-        A pyarrow Array or ChunkedArray, or an object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
-        (polars, pandas, nanoarrow, duckdb).
-    nulls
-        ``"refuse"``, ``"nan"`` or ``"fill"``; the last takes `fill`.
+    data : Array, ChunkedArray or exporter
+        A pyarrow array of lists, or an object with ``__arrow_c_array__`` or ``__arrow_c_stream__`` (polars,
+        pandas, nanoarrow, duckdb).
+    nulls : {"refuse", "nan", "fill"}, default "refuse"
+        What becomes of nulls, as in `Nulls`.
+    fill : scalar, optional
+        The value for ``nulls="fill"``.
 
     Returns
     -------
-    Ragged
-        One level for each level of lists; strings come as int64 ids.
+    Column
+        Flat values, and one level for each level of lists. Strings are int64 ids into its `vocabulary`, a
+        null among them -1 with ``nulls="nan"``. `to_arrow` of the three gives the lists and strings back.
 
     Raises
     ------
@@ -289,12 +292,16 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
 
     Examples
     --------
-    >>> import pyarrow as pa
-    >>> from_arrow(pa.array([[1.0], [2.0, 3.0]])).lengths
-    array([1, 2], dtype=int32)
+    >>> import pyarrow as pa, varlen as vl
+    >>> column = from_arrow(pa.array([[1.0], [2.0, 3.0]]))
+    >>> vl.Ragged(column.values, levels=column.levels).to_list()
+    [[1.0], [2.0, 3.0]]
+    >>> words = from_arrow(pa.array([["b", "a"], [], ["b"]]))
+    >>> words.values, words.vocabulary
+    (array([0, 1, 0]), ('b', 'a'))
+    >>> to_arrow(words.values, words.levels, words.vocabulary).to_pylist()
+    [['b', 'a'], [], ['b']]
     """
-    from varlen.types.ragged import Ragged
-
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
         data = _imported(data)
     found = columns_of(data, "data", Nulls(nulls, fill))
@@ -303,7 +310,7 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Any:
     column = next(iter(found.values()))
     if not column.levels:
         raise ValueError("data: expected a list column, got one without any nesting")
-    return Ragged(column.values, levels=column.levels)
+    return column
 
 
 def _imported(data: Any) -> pa.Array | pa.ChunkedArray:
@@ -316,22 +323,31 @@ def _imported(data: Any) -> pa.Array | pa.ChunkedArray:
         raise TypeError(f"data: {type(data).__name__} exports no Arrow array: {wrong}") from wrong
 
 
-def to_arrow(values: npt.NDArray[Any], levels: Sequence[Level]) -> pa.Array:
+def to_arrow(
+    values: npt.NDArray[Any], levels: Sequence[Level], vocabulary: Sequence[str] | None = None
+) -> pa.Array:
     """Flat values under levels as nested large lists; the offsets and most values are shared, not copied.
 
     Parameters
     ----------
-    values
-        (total, ...), of a dtype that Arrow has; dims behind the first become lists of fixed size.
-    levels
+    values : ndarray (total, ...)
+        Of a dtype that Arrow has, or strings; dims behind the first become lists of fixed size.
+    levels : sequence of Level
         Outermost first; each ends where the next one, or `values`, ends.
+    vocabulary : sequence of str, optional
+        The words that integer values stand for: the array holds strings, null for -1.
+
+    Returns
+    -------
+    Array
+        Large lists, one a level, of the type of `values`, or of large strings.
 
     Raises
     ------
     TypeError
         `values` is no array, Arrow has not its dtype, or `levels` is no list of `Level`.
     ValueError
-        A level ends elsewhere than what is below it.
+        A level ends elsewhere than what is below it, or an id is not one of a word: it is named.
 
     Examples
     --------
@@ -339,6 +355,8 @@ def to_arrow(values: npt.NDArray[Any], levels: Sequence[Level]) -> pa.Array:
     >>> from varlen import Level
     >>> to_arrow(np.array([1, 2, 3]), [Level([2, 0, 1])]).to_pylist()
     [[1, 2], [], [3]]
+    >>> to_arrow(np.array([1, 0, -1]), [Level([2, 1])], ["a", "b"]).to_pylist()
+    [['b', 'a'], [None]]
     """
     if not isinstance(values, np.ndarray):
         raise TypeError(f"values: expected an array, got {type(values).__name__}")
@@ -347,20 +365,36 @@ def to_arrow(values: npt.NDArray[Any], levels: Sequence[Level]) -> pa.Array:
     for i, level in enumerate(levels):
         if not isinstance(level, Level):
             raise TypeError(f"levels: item {i} is no Level but {type(level).__name__}")
-    if values.ndim == 0 or values.dtype.hasobject:
+    is_text = values.dtype.kind == "T"  # NumPy's strings of any length, which count as objects
+    if values.ndim == 0 or (values.dtype.hasobject and not is_text):
         raise TypeError(f"values: expected rows of numbers, got {values.dtype} of shape {values.shape}")
     below = [*map(len, levels[1:]), len(values)]
     for i, level in enumerate(levels):
         if level.total != below[i]:
             what = "values has" if i + 1 == len(levels) else f"level {i + 1} has"
             raise ValueError(f"levels: level {i} ends at {level.total}, but {what} {below[i]} rows")
-    try:
-        array = pa.array(values.astype(values.dtype.newbyteorder("="), copy=False).reshape(-1))
-    except (pa.ArrowException, TypeError) as wrong:
-        raise TypeError(f"values: Arrow has no type for dtype {values.dtype}: {wrong}") from None
+    array = _flat_array(values.reshape(-1), vocabulary)
     for d in range(values.ndim - 1, 0, -1):
         lists = math.prod(values.shape[:d])  # said, because lists of size 0 do not tell how many they are
         array = pa.Array.from_buffers(pa.list_(array.type, values.shape[d]), lists, [None], children=[array])
     for level in reversed(levels):
         array = pa.LargeListArray.from_arrays(pa.array(level.offsets), array)
     return array
+
+
+def _flat_array(flat: npt.NDArray[Any], vocabulary: Sequence[str] | None) -> pa.Array:
+    if vocabulary is not None:
+        words = as_list(vocabulary, "vocabulary", "words")
+        if flat.dtype.kind not in "iu":
+            raise TypeError(f"values: ids of a vocabulary are integers, got {flat.dtype}")
+        bad = np.flatnonzero((flat < -1) | (flat >= len(words)))
+        if len(bad):
+            raise ValueError(f"values: id {flat[bad[0]]} at {bad[0]} is none of {len(words)} words")
+        ids = pa.array(flat.astype(np.int64), mask=flat == -1) if len(flat) else pa.array([], pa.int64())
+        return pa.array(words, pa.large_string()).take(ids)
+    if flat.dtype.kind in "UT":
+        return pa.array(flat.astype(object), pa.large_string())
+    try:
+        return pa.array(flat.astype(flat.dtype.newbyteorder("="), copy=False))
+    except (pa.ArrowException, TypeError) as wrong:
+        raise TypeError(f"values: Arrow has no type for dtype {flat.dtype}: {wrong}") from None

@@ -15,6 +15,10 @@ repeat them are ignored; where there are none, they are added up. A header is re
 up to 100 MB, and no byte of it is believed: what is refused is a `FileFormatError` that says what, where
 and in which file. Bounds are checked where they are read, all of them by `validate`.
 
+Reading is three layers: bytes and header of one file (`layout.py`), rows of one file (`file.py`), rows of
+many shards (`shard_set.py`). What is written goes to a temporary file first (`atomic.py`): at once
+(`save.py`), or in pieces (`writer.py`, `shard_writer.py`).
+
 A file is mapped once in a process and shared by all who open it. Maps outlive a file that is replaced or
 deleted; a file that somebody cuts short in place ends the process that touches what is gone, as with every
 map: `check` and `guard` look first. On network file systems open with `mmap=False`.
@@ -24,23 +28,24 @@ A data set is a folder of such files and an `index.json`: `format` "varlen-index
 """
 
 from varlen.io.errors import FileFormatError, StaleFileError
-from varlen.io.file import File, open_file, read_header
+from varlen.io.file import File, open_file
+from varlen.io.layout import read_header
 from varlen.io.save import save
 from varlen.io.schema import Field
+from varlen.io.shard_set import ShardSet, open_shards
 from varlen.io.shard_writer import ShardWriter
-from varlen.io.source import Source, open_source
 from varlen.io.writer import Writer
 
 __all__ = [
     "Field",
     "File",
     "FileFormatError",
+    "ShardSet",
     "ShardWriter",
-    "Source",
     "StaleFileError",
     "Writer",
     "open_file",
-    "open_source",
+    "open_shards",
     "read_header",
     "save",
 ]

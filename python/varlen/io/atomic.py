@@ -68,7 +68,7 @@ def write_all(fd: int, buffers: Iterable[Buffer]) -> None:
             left[at] = left[at][wrote:]
 
 
-class WholeOrNothing:
+class AtomicWriter:
     """A writer as a context: a block that ends well closes it, an error or its own end discards it."""
 
     _open = False
@@ -98,11 +98,12 @@ class WholeOrNothing:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[int]:
+def replacing(path: str | os.PathLike[str], durable: bool = True) -> Iterator[int]:
     """A descriptor to write to; when the block ends well, what was written replaces the file at `path`.
 
     An error inside the block, or in any step after it up to the rename, leaves the old file as it was and no
-    temporary file behind.
+    temporary file behind. `durable=False` leaves out both fsyncs: other processes still see the old file or
+    the new one, whole, but a crash of the system within some seconds may leave neither.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -120,7 +121,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[int]:
             yield fd
             with contextlib.suppress(FileNotFoundError):
                 os.fchmod(fd, stat.S_IMODE(os.stat(target).st_mode))
-            os.fsync(fd)
+            if durable:
+                os.fsync(fd)
         finally:
             os.close(fd)
         os.replace(temp, target)
@@ -128,7 +130,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[int]:
         with contextlib.suppress(OSError):
             os.unlink(temp)
         raise
-    _sync_folder(os.path.dirname(target))
+    if durable:
+        _sync_folder(os.path.dirname(target))
 
 
 def _sync_folder(folder: str) -> None:

@@ -1,4 +1,4 @@
-"""Names that the file format has for dtypes, the dtypes that NumPy has for them, and what joins two."""
+"""Dtypes of a file: the format's names for NumPy's, the dtype that joins two, and casts that lose nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import numpy as np
 
 from varlen import _core
 
-__all__ = ["RANK", "common_dtype", "dtype_of", "tag_of", "widened"]
+__all__ = [
+    "TAG_ORDER",
+    "cast_exactly",
+    "common_dtype",
+    "dtype_of",
+    "promote",
+    "smallest_integer",
+    "tag_of",
+    "widened",
+]
 
 _PLAIN = {
     "U64": "<u8",
@@ -41,7 +50,7 @@ _EXTRA = {
 # The order of tensors in a file: widest first, so that each lies at a multiple of its width.
 _ORDER = ["U64", "I64", "F64", "C64", "F32", "U32", "I32", "BF16", "F16", "U16", "I16"]
 _ORDER += ["F8_E5M2FNUZ", "F8_E4M3FNUZ", "F8_E8M0", "F8_E4M3", "F8_E5M2", "I8", "U8", "BOOL"]
-RANK = {tag: rank for rank, tag in enumerate(_ORDER)}
+TAG_ORDER = {tag: rank for rank, tag in enumerate(_ORDER)}
 
 _TAGS = {np.dtype(code): tag for tag, code in _PLAIN.items()}
 _EXTRA_TAGS = {name: tag for tag, (name, _) in _EXTRA.items()}
@@ -121,3 +130,56 @@ def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         array = array.astype(array.dtype.newbyteorder("<"))
     flat: np.ndarray[Any, Any] = np.ascontiguousarray(array).reshape(array.shape)
     return flat
+
+
+def cast_exactly(name: str, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The array in another dtype; ValueError names a value that does not fit. Floats may lose precision.
+
+    >>> cast_exactly("code", np.array([1, 300]), np.dtype(np.uint8))
+    Traceback (most recent call last):
+    ValueError: code: 300 at row 1 does not fit uint8
+    """
+    if np.can_cast(array.dtype, dtype, "safe"):
+        return array.astype(dtype)
+    with np.errstate(all="ignore"):
+        cast = array.astype(dtype)
+        if dtype.kind == "f" or dtype.kind not in "biufcmM":
+            bad = np.isfinite(array) & ~np.isfinite(cast.astype(np.float64))
+        else:
+            bad = (cast.astype(array.dtype) != array) | ((cast < 0) != (array < 0))
+    if bad.any():
+        where = np.argwhere(bad)[0]
+        raise ValueError(f"{name}: {array[tuple(where)]} at row {where[0]} does not fit {dtype}")
+    return cast
+
+
+def smallest_integer(least: int, most: int) -> np.dtype[Any]:
+    """The smallest integer dtype for values from `least` (at most 0) to `most`; unsigned where it can be.
+
+    >>> smallest_integer(0, 300), smallest_integer(-1, 128)
+    (dtype('uint16'), dtype('int16'))
+    """
+    for kind in "ui" if least >= 0 else "i":
+        for width in (1, 2, 4, 8):
+            info = np.iinfo(f"{kind}{width}")
+            if info.min <= least and most <= info.max:
+                return info.dtype
+    raise OverflowError(f"no integer dtype holds {least} to {most}")
+
+
+def promote(name: str, a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that holds the values of both; ValueError where there is none that holds all of them.
+
+    >>> promote("code", np.dtype(np.uint8), np.dtype(np.int8))
+    dtype('int16')
+    """
+    if a == b:
+        return a
+    try:
+        both = np.promote_types(a, b)
+    except TypeError:
+        both = np.dtype(object)
+    lossy = both.kind == "f" and "f" not in (a.kind, b.kind)  # uint64 and a signed integer
+    if lossy or both.kind not in "biufcV" or "b" in (a.kind, b.kind):
+        raise ValueError(f"{name}: no dtype holds both {a} and {b}")
+    return both

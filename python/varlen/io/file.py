@@ -1,4 +1,8 @@
-"""One file: opened and checked once, shared in the process, mapped or read by ranges."""
+"""Rows of one file: the second layer of reading.
+
+A file is opened and checked once, shared in the process, and mapped or read by ranges (`ranges.py`). Below it
+lie bytes and header (`layout.py`), above it the rows of many shards (`shard_set.py`).
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,18 @@ from varlen import _core
 from varlen.arguments import as_list
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
-from varlen.io.facts import Facts, Identity, forget_lock, header_of, recall, remember
-from varlen.io.schema import Field, Schema
+from varlen.io.layout import (
+    FileLayout,
+    Identity,
+    TensorEntry,
+    keep_layout,
+    known_header,
+    known_layout,
+    renew_lock,
+)
+from varlen.io.schema import Field, Schema, joint_metadata
 
-__all__ = ["File", "open_file", "read_header"]
+__all__ = ["File", "open_file"]
 
 Array = np.ndarray[Any, Any]
 _T = TypeVar("_T")
@@ -47,8 +59,8 @@ class File:
         "_core",
         "_joints",
         "_levels",
-        "facts",
         "identity",
+        "layout",
         "mmap",
         "path",
     )
@@ -56,37 +68,37 @@ class File:
     def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
         self.path = path
         self.mmap = mmap
-        self._core = _core.MappedFile(path, expect, mmap, True, header_of)
+        self._core = _core.MappedFile(path, expect, mmap, True, known_header)
         self.identity: Identity = self._core.identity
-        self.facts = recall(self.identity) or self._named(lambda: Facts(self._core.header))
+        self.layout = known_layout(self.identity) or self._named(lambda: FileLayout(self._core.header))
         self._levels: dict[int, _core.Level] = {}
         self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
 
     @property
     def header(self) -> _core.Header:
         """The checked table of tensors."""
-        return self.facts.header
+        return self.layout.header
 
     @property
     def schema(self) -> Schema:
         """What the metadata says; empty for files of other libraries."""
-        return self._named(lambda: self.facts.schema)
+        return self._named(lambda: self.layout.schema)
 
     @property
     def depth(self) -> int:
         """Levels of nesting."""
-        return self.facts.depth
+        return self.layout.depth
 
     @property
     def count(self) -> int:
         """Rows of the outermost dim."""
-        return self.facts.count
+        return self.layout.count
 
     @property
     def fields(self) -> Mapping[str, Field]:
         """Each key's dim, dtype, trailing dimensions and vocabulary."""
-        known = self.facts.known_fields
-        return self._named(lambda: self.facts.fields(self._view)) if known is None else known
+        known = self.layout.known_fields
+        return self._named(lambda: self.layout.fields(self._view)) if known is None else known
 
     @property
     def names(self) -> list[str]:
@@ -101,11 +113,11 @@ class File:
             raise FileFormatError(f"{self.path}: row_ids: {name!r} is not a key of dim 0")
         return name
 
-    def entry(self, name: str) -> int:
-        """The place in the header of a key."""
+    def entry(self, name: str) -> TensorEntry:
+        """Where a key lies in the file; KeyError where there is none."""
         if name not in self.fields:
             raise KeyError(f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
-        return self.facts.place(name).entry
+        return self.layout.entry(name)
 
     def check(self) -> None:
         """Raises StaleFileError where the path no longer leads to the file that was opened."""
@@ -152,11 +164,11 @@ class File:
         See `varlen.io.save`.
         """
         try:
-            entry = self.header.names.index(full)
+            index = self.header.names.index(full)
         except ValueError:
             raise KeyError(f"{full!r} is not in {self.path}; there are {sorted(self.header.names)}") from None
-        name = self.facts.key_of(entry) if self.fields else None
-        return self._view(entry) if name is None else self.values(name)
+        name = self.layout.key_of(index) if self.fields else None
+        return self._view(index) if name is None else self.values(name)
 
     def values(self, name: str) -> Array:
         """The flat values of a key, as its field says."""
@@ -164,17 +176,17 @@ class File:
         return self._values(name)
 
     def _values(self, name: str) -> Array:
-        entry, _, stored, dtype, straight = self.facts.place(name)
-        array = self._core.view(entry, stored) if straight and self.mmap else self._view(entry)
+        index, _, stored, dtype, aligned = self.layout.entry(name)
+        array = self._core.view(index, stored) if aligned and self.mmap else self._view(index)
         return array if dtype is stored else array.view(dtype)
 
     def level(self, number: int) -> Array | _core.Level:
         """The ends of a level (1 is the outermost); a Level where the file has lengths only."""
         if not 1 <= number <= self.depth:
             raise IndexError(f"number: expected a level from 1 to {self.depth}, got {number}")
-        entry = self.facts.bounds[number - 1]
-        if entry >= 0:
-            ends = self._view(entry)
+        index = self.layout.bounds[number - 1]
+        if index >= 0:
+            ends = self._view(index)
             return ends if ends.dtype == np.int64 else ends.astype(np.int64)
         return self.owned_level(number)
 
@@ -182,8 +194,8 @@ class File:
         """A level of a file that holds its lengths alone, added up and kept."""
         found = self._levels.get(number)
         if found is None:
-            rows = self.facts.rows
-            counts = self._view(self.facts.lengths[number - 1])
+            rows = self.layout.rows
+            counts = self._view(self.layout.lengths[number - 1])
             found = self._named(lambda: _core.Level.from_lengths(counts))
             if rows[number] not in (-1, found.total):
                 raise FileFormatError(
@@ -217,10 +229,10 @@ class File:
         except ValueError as error:
             raise FileFormatError(f"{self.path}: {error}") from None
 
-    def _view(self, entry: int) -> Array:
-        _, tag, shape, begin, end = self.header.describe(entry)
+    def _view(self, index: int) -> Array:
+        _, tag, shape, begin, end = self.header.describe(index)
         if self.mmap:
-            view = self._core.view(entry, dtype_of(tag))
+            view = self._core.view(index, dtype_of(tag))
             if view.flags.aligned:
                 return view
             view = view.copy()  # another writer's file, whose tensors lie anywhere
@@ -239,7 +251,9 @@ class File:
         dims = [fields[name].dim for name in chosen]
         depth = self.depth if names is None else max(dims, default=0)
         values = [self._values(name) for name in chosen]
-        return _core.Joint(chosen, dims, values, [self.level(d) for d in range(1, depth + 1)], self.count)
+        levels = [self.level(d) for d in range(1, depth + 1)]
+        metadata = joint_metadata({name: fields[name] for name in chosen}, self.row_ids)
+        return _core.Joint(chosen, dims, values, levels, self.count, metadata)
 
 
 _handles: weakref.WeakValueDictionary[tuple[str, bool], File] = weakref.WeakValueDictionary()
@@ -249,7 +263,7 @@ _lock = threading.Lock()
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()  # another thread may have held it
-    forget_lock()
+    renew_lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -299,7 +313,7 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
 
 def _share(handle: File) -> File:
     key = (handle.path, handle.mmap)
-    remember(handle.identity, handle.facts)
+    keep_layout(handle.identity, handle.layout)
     with _lock:
         other = _handles.get(key)
         if other is not None and other.identity == handle.identity:
@@ -313,19 +327,3 @@ def _reopen(path: str, mmap: bool, identity: Identity) -> File:
     if handle is not None and handle.identity == identity:
         return handle
     return _share(File(path, mmap, identity))
-
-
-def read_header(path: str | os.PathLike[str]) -> _core.Header:
-    """The checked header of any safetensors file, whatever its tensors are called.
-
-    Examples
-    --------
-    >>> import os, tempfile, varlen.io
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = os.path.join(folder.name, "weights.safetensors")
-    >>> varlen.io.save(path, {"w": np.zeros((2, 3), np.float32)})
-    >>> varlen.io.read_header(path).describe(0)
-    ('w', 'F32', (2, 3), 0, 24)
-    >>> folder.cleanup()
-    """
-    return _core.MappedFile(os.fspath(path), None, False, False).header

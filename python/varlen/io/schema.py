@@ -95,6 +95,33 @@ class Field:
         return common_dtype(self.dtype, other.dtype)
 
 
+def joint_metadata(fields: Mapping[str, Field], row_ids: str | None) -> dict[str, Any] | None:
+    """What a Joint of these keys carries beside its columns: their vocabularies, the key of its row ids.
+
+    >>> joint_metadata({"id": Field(0, np.dtype("i8"), "I64")}, "id")
+    {'row_ids': 'id'}
+    """
+    words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
+    known = row_ids is not None and row_ids in fields and fields[row_ids].dim == 0
+    return make_metadata(words, row_ids if known else None)
+
+
+def make_metadata(
+    vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None
+) -> dict[str, Any] | None:
+    """The metadata of a Joint; None where it says nothing.
+
+    >>> make_metadata({"code": ["a"]}, None), make_metadata(None, None)
+    ({'vocabularies': {'code': ('a',)}}, None)
+    """
+    metadata: dict[str, Any] = {}
+    if vocabularies:
+        metadata["vocabularies"] = {key: tuple(words) for key, words in vocabularies.items()}
+    if row_ids is not None:
+        metadata["row_ids"] = row_ids
+    return metadata or None
+
+
 @dataclass(frozen=True)
 class Schema:
     """What the metadata of a file says; empty for a file that another library wrote."""

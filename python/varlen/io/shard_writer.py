@@ -11,15 +11,15 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_int, dtypes_of
 from varlen.io import atomic
-from varlen.io.convert import as_piece
+from varlen.io.pieces import as_piece
 from varlen.io.schema import Field
-from varlen.io.shards import INDEX, Shard, write_index
+from varlen.io.shard_index import INDEX, Shard, write_index
 from varlen.io.writer import Writer, ids_of
 
 __all__ = ["ShardWriter"]
 
 
-class ShardWriter(atomic.WholeOrNothing):
+class ShardWriter(atomic.AtomicWriter):
     """Appends rows to `part-00000.nrt`, `part-00001.nrt`, ... of a folder, indexed when it is closed.
 
     Shards get their names, and the index is written, in `close` alone: until then, and after an error, the
@@ -41,7 +41,7 @@ class ShardWriter(atomic.WholeOrNothing):
     >>> path = os.path.join(folder.name, "visits")
     >>> with varlen.io.ShardWriter(path, rows_per_shard=2) as writer:
     ...     writer.append({"dim1/bounds": np.array([2, 3, 3]), "dim1/t": np.array([5, 6, 7])})
-    >>> sorted(os.listdir(path)), len(varlen.io.open_source(path))
+    >>> sorted(os.listdir(path)), len(varlen.io.open_shards(path))
     (['index.json', 'part-00000.nrt', 'part-00001.nrt'], 3)
     >>> folder.cleanup()
     """
@@ -101,10 +101,11 @@ class ShardWriter(atomic.WholeOrNothing):
             shards = []
             for number, shard in enumerate(self._done):
                 path = os.path.join(self.path, f"part-{number:05d}.nrt")
-                os.rename(shard.path, path)
                 named.append(path)
+                os.rename(shard.path, path)
                 shards.append(Shard(path, shard.rows, shard.size))
-            write_index(self.path, shards, self._fields)
+            named.append(os.path.join(self.path, INDEX))
+            write_index(self.path, shards, self._fields, self._options.get("durable", True))
             self._open = False
         except BaseException:
             for path in named:
@@ -116,11 +117,13 @@ class ShardWriter(atomic.WholeOrNothing):
     def discard(self) -> None:
         """Gives up: no shard stays, nor the folder where it was made here."""
         self._open = False
+        paths = [shard.path for shard in self._done]
         if self._writer is not None:
             self._writer.discard()
-        for shard in self._done:
+            paths.append(self._writer.path)  # there already, where closing it failed at the end
+        for path in paths:
             with contextlib.suppress(OSError):
-                os.unlink(shard.path)
+                os.unlink(path)
         if self._made:
             with contextlib.suppress(OSError):
                 os.rmdir(self.path)
@@ -133,7 +136,7 @@ class ShardWriter(atomic.WholeOrNothing):
         return writer
 
     def _finish(self) -> None:
-        writer, self._writer = self._writer, None
+        writer = self._writer
         assert writer is not None
         fields = writer.fields
         for key, before in self._fields.items():
@@ -143,10 +146,8 @@ class ShardWriter(atomic.WholeOrNothing):
         writer.close()
         self._last = writer
         self._done.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
+        self._writer = None
         self._fields = fields
-        words = {name: field.vocabulary for name, field in fields.items() if field.vocabulary is not None}
-        if words:  # the next shard goes on with the same ids
-            self._options["vocabularies"] = words
 
 
 def _whole(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
@@ -154,5 +155,5 @@ def _whole(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
     dims = [dim for dim, _ in piece.columns.values()]
-    meta = {"vocabularies": piece.words} if piece.words else None
+    meta = {"vocabularies": piece.vocabularies} if piece.vocabularies else None
     return _core.Joint(names, dims, values, piece.levels, piece.rows, meta)

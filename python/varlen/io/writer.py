@@ -11,11 +11,11 @@ from numpy.typing import DTypeLike
 
 from varlen.arguments import as_dtype, as_mapping, dtypes_of, words_of
 from varlen.io import atomic
-from varlen.io.convert import Piece, as_piece, cast_exactly, smallest, wide
-from varlen.io.dtypes import RANK, little_endian, tag_of
+from varlen.io.column_buffer import ColumnBuffer
+from varlen.io.dtypes import TAG_ORDER, cast_exactly, little_endian, promote, smallest_integer, tag_of
+from varlen.io.pieces import Piece, as_piece
 from varlen.io.save import Entry, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
-from varlen.io.spool import Spool
 
 __all__ = ["Writer"]
 
@@ -53,7 +53,7 @@ class _Column:
         self.least = self.most = 0
 
 
-class Writer(atomic.WholeOrNothing):
+class Writer(atomic.AtomicWriter):
     """Appends rows to a file that appears, whole, when the writer is closed.
 
     Memory is bounded whatever the number of rows: columns wait in a temporary file beside the target, which
@@ -79,6 +79,8 @@ class Writer(atomic.WholeOrNothing):
         Further strings for the header.
     ids
         The dtype of the ids of strings; by default the smallest that holds them all.
+    durable
+        False leaves out fsync, as in `varlen.io.save`.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Writer(atomic.WholeOrNothing):
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         metadata: Mapping[str, str] | None = None,
         ids: DTypeLike | None = None,
+        durable: bool = True,
     ) -> None:
         self.path = atomic.resolve(path)
         self.rows = 0
@@ -112,16 +115,18 @@ class Writer(atomic.WholeOrNothing):
         self._widen = widen
         self._narrow = narrow
         self._row_ids = row_ids
+        self._durable = durable
         self._metadata = dict(_asked(metadata, "metadata", "strings"))
         self._ids = ids_of(ids)
-        self._spelled: set[str] = set()  # keys whose ids were made here
+        self._ids_made: set[str] = set()  # keys whose ids are made here
         self._words = {
             n: {word: i for i, word in enumerate(words_of(n, words))}
             for n, words in _asked(vocabularies, "vocabularies", "words").items()
         }
+        self._given_words = set(self._words)  # keys whose bare integers are ids
         self._columns: dict[str, _Column] | None = None
         self._totals: list[int] = []
-        self._spool = Spool(self.path)
+        self._buffer = ColumnBuffer(self.path)
         self._open = True
 
     @property
@@ -153,9 +158,8 @@ class Writer(atomic.WholeOrNothing):
         words = {name: dict(known) for name, known in self._words.items()}
         columns = {}
         for name, (dim, given) in piece.columns.items():
-            columns[name] = self._prepare(
-                name, dim, self._spell(name, given, piece.words, words), given.dtype
-            )
+            ids_or_values = self._as_ids(name, given, piece.vocabularies, words)
+            columns[name] = self._prepare(name, dim, ids_or_values, given.dtype)
         self._check_keys(columns, len(piece.levels))
         # Nothing was changed up to here; from here on a failure ends the writer.
         try:
@@ -177,36 +181,61 @@ class Writer(atomic.WholeOrNothing):
     def discard(self) -> None:
         """Gives up: nothing is written, and what waited is gone."""
         self._open = False
-        self._spool.close()
+        self._buffer.close()
 
     def follow(self, other: Writer) -> None:
-        """Expects the keys, dims, dtypes and trailing shapes that another writer has had."""
+        """Goes on where another writer ended: its keys, dims, dtypes, trailing shapes and vocabularies."""
+        self._words = {name: dict(known) for name, known in other._words.items()}
         if other._columns is not None:
             self._columns = {
                 n: _Column(c.dim, c.dtype, c.trailing, c.kind) for n, c in other._columns.items()
             }
             self._totals = [0] * len(other._totals)
 
-    def _spell(
+    def _as_ids(
         self,
         name: str,
         given: Array,
-        theirs: Mapping[str, Sequence[str]],
+        vocabularies: Mapping[str, Sequence[str]],
         words: dict[str, dict[str, int]],
     ) -> Array:
-        """Strings, and ids of the piece's own words, as ids of the writer's; other values as they are."""
-        if given.dtype.kind in "mM" or (given.dtype.kind not in "UTO" and name not in theirs):
+        """Strings and ids of the piece's vocabulary as ids of the writer's; other values as they are."""
+        is_text = given.dtype.kind in "UTO"
+        if given.dtype.kind in "mM" or not (is_text or name in vocabularies):
+            self._check_bare(name, given, words)
             return given
-        if name in theirs:
-            known = words.setdefault(name, {})
-            table = np.array([known.setdefault(word, len(known)) for word in theirs[name]], np.int64)
-            if given.size and not 0 <= int(given.min()) <= int(given.max()) < len(table):
-                raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {len(table)} strings")
-            stored = table[given]
-        else:
+        had_numbers = name not in words and name in (self._columns or {})
+        if is_text:
             stored = store(name, given, words)
-        self._spelled.add(name)
-        return stored if self._ids is None else stored.astype(self._ids)
+        else:
+            known = words.setdefault(name, {})
+            own = list(vocabularies[name])
+            if given.size and not 0 <= int(given.min()) <= int(given.max()) < len(own):
+                raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {len(own)} strings")
+            stored = np.array([known.setdefault(word, len(known)) for word in own], np.int64)[given]
+        if had_numbers:
+            word = next(iter(words[name]), "")
+            raise ValueError(f"{name}: {word!r} is a word, the pieces before hold numbers without words")
+        self._ids_made.add(name)
+        if self._ids is None:
+            return stored
+        if len(words[name]) - 1 > np.iinfo(self._ids).max:
+            word = list(words[name])[np.iinfo(self._ids).max + 1]
+            raise ValueError(f"{name}: the word {word!r} gets an id that does not fit {self._ids}")
+        return stored.astype(self._ids)
+
+    def _check_bare(self, name: str, given: Array, words: Mapping[str, Mapping[str, int]]) -> None:
+        """Refuses numbers of a key with words, unless they are ids of the vocabulary that was given."""
+        if name not in words or given.size == 0:
+            return
+        if name not in self._given_words:
+            raise ValueError(
+                f"{name}: numbers without a vocabulary, but the pieces before hold words such as "
+                f"{next(iter(words[name]), '')!r}"
+            )
+        count = len(words[name])
+        if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:
+            raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {count} strings")
 
     def _prepare(self, name: str, dim: int, given: Array, said: np.dtype[Any]) -> _Prepared:
         stored = store(name, given, {})
@@ -227,10 +256,10 @@ class Writer(atomic.WholeOrNothing):
                     f"but {before[0]} and {before[1]} in the pieces before"
                 )
             times = kind.kind in "mM" or column.kind.kind in "mM"
-            if column.kind != kind and (times or not self._widen):
+            if column.kind != kind and (times or not (self._widen or name in self._ids_made)):
                 hint = "" if times else "; give a schema, or widen=True"
                 raise ValueError(f"{name}: dtype {kind}, but {column.kind} in the pieces before{hint}")
-            wide(name, column.dtype, stored.dtype)
+            promote(name, column.dtype, stored.dtype)
         return dim, little_endian(stored), kind
 
     def _check_keys(self, piece: Mapping[str, Any], depth: int) -> None:
@@ -255,29 +284,29 @@ class Writer(atomic.WholeOrNothing):
             }
             self._totals = [0] * len(piece.levels)
         for number, level in enumerate(piece.levels):
-            self._spool.append(number, (level.bounds + self._totals[number]).view(np.uint8))
+            self._buffer.append(number, (level.bounds + self._totals[number]).view(np.uint8))
             self._totals[number] += level.total
         for name, (_, array, kind) in columns.items():
             column = self._columns[name]
             if not column.parts or column.parts[-1] != array.dtype:
                 column.parts.append(array.dtype)
-                column.dtype = wide(name, column.dtype, array.dtype)
+                column.dtype = promote(name, column.dtype, array.dtype)
                 column.kind = kind if kind.kind in "mM" else column.dtype
             column.rows += len(array)
             if self._narrow and array.size and array.dtype.kind in "iu":
                 column.least = min(column.least, int(array.min()))
                 column.most = max(column.most, int(array.max()))
-            self._spool.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
+            self._buffer.append((name, len(column.parts) - 1), array.reshape(-1).view(np.uint8).copy())
         self.rows += piece.rows
 
     def _assemble(self) -> None:
         columns = self._columns or {}
         for name in columns.keys() - self._pinned.keys():  # wide until it was known what they hold
             column = columns[name]
-            if name in self._spelled and self._ids is None:
-                column.dtype = column.kind = smallest(0, len(self._words[name]) - 1)
-            elif self._narrow and name not in self._spelled and column.kind.kind in "iu":
-                column.dtype = column.kind = smallest(column.least, column.most)
+            if name in self._ids_made and self._ids is None:
+                column.dtype = column.kind = smallest_integer(0, len(self._words[name]) - 1)
+            elif self._narrow and name not in self._ids_made and column.kind.kind in "iu":
+                column.dtype = column.kind = smallest_integer(column.least, column.most)
         sizes = [self.rows, *self._totals]
         entries: list[tuple[Entry, str | int]] = [
             ((f"dim{number + 1}/bounds", "I64", (sizes[number],)), number)
@@ -285,22 +314,22 @@ class Writer(atomic.WholeOrNothing):
         ]
         for name, c in columns.items():
             entries.append(((f"dim{c.dim}/{name}", tag_of(c.dtype), (c.rows, *c.trailing)), name))
-        entries.sort(key=lambda entry: (RANK[entry[0][1]], entry[0][0]))
+        entries.sort(key=lambda entry: (TAG_ORDER[entry[0][1]], entry[0][0]))
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(known) for name, known in self._words.items() if name in columns}
         about = encode_metadata(kinds, words, self._row_ids, self._metadata)
         head = header_bytes([entry for entry, _ in entries], about)
-        with atomic.replacing(self.path) as fd:
+        with atomic.replacing(self.path, self._durable) as fd:
             atomic.write_all(fd, (head,))
             for _, key in entries:
                 if isinstance(key, int):
-                    self._spool.copy(key, fd)
+                    self._buffer.copy(key, fd)
                     continue
                 column = columns[key]
                 for part, dtype in enumerate(column.parts):
                     if dtype == column.dtype:
-                        self._spool.copy((key, part), fd)
+                        self._buffer.copy((key, part), fd)
                         continue
-                    for chunk in self._spool.chunks((key, part)):
+                    for chunk in self._buffer.chunks((key, part)):
                         cast = chunk.view(dtype).astype(column.dtype)
                         atomic.write_all(fd, (cast.view(np.uint8),))

@@ -14,10 +14,10 @@ from varlen.joint.state import JointState
 
 __all__: list[str] = []
 
-Self = TypeVar("Self", bound="Combine")
+Self = TypeVar("Self", bound="CombineMethods")
 
 
-class Combine(JointState):
+class CombineMethods(JointState):
     """Shapes of a joint dict: `concatenate`, `vstack`, `unsqueeze`, `squeeze`, `flatten`."""
 
     @classmethod
@@ -66,7 +66,7 @@ class Combine(JointState):
         """
         parts = _checked(tensor_dicts, "tensor_dicts")
         if len(parts) == 1:
-            return cls._wrap(parts[0]._view().unsqueeze(), parts[0]._given)
+            return cls._wrap(parts[0]._view().unsqueeze(), parts[0]._given_schema)
         return _join(cls, parts, stack=True)
 
     def unsqueeze(self: Self, dim: int) -> Self:
@@ -85,7 +85,7 @@ class Combine(JointState):
         """
         if dim != 0:
             raise ValueError(f"Only supports dim = 0 for now; got {dim}")
-        return self._wrap(self._view().unsqueeze(), self._given)
+        return self._wrap(self._view().unsqueeze(), self._given_schema)
 
     def squeeze(self: Self, dim: int) -> Self:
         """Without the outermost dim, which has length 1; values are shared.
@@ -152,7 +152,7 @@ class Combine(JointState):
                 "broadcast them into.",
                 stacklevel=2,
             )
-        return self._wrap(view.flatten(spread), self._given)
+        return self._wrap(view.flatten(spread), self._given_schema)
 
 
 def _checked(given: Iterable[Self], argument: str) -> list[Self]:
@@ -172,7 +172,7 @@ def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
     except ValueError:
         parts = _explain(_unify([part.unsqueeze(0) for part in parts] if stack else parts))
         joint = _core.Joint.concat([part._view() for part in parts])
-    out = cls._wrap(joint, parts[0]._given)
+    out = cls._wrap(joint, parts[0]._given_schema)
     order = tuple(parts[0]._live) if parts[0]._live is not None else parts[0]._order
     if order is not None and not stack and not cls._own_init:
         out._order = order
@@ -205,13 +205,13 @@ def _unify(parts: list[Self]) -> list[Self]:
     whole = {key: dict.fromkeys(w for words in every for w in words[key]) for key in every[0]}
     out = []
     for part, words in zip(parts, every, strict=True):
-        view, about = part._view(), {**part._meta, "vocabularies": {k: tuple(w) for k, w in whole.items()}}
+        view, metadata = part._view(), {**part._meta, "vocabularies": {k: tuple(w) for k, w in whole.items()}}
         for dim, name in zip(view.dims, view.names, strict=True):
             if name in whole and dim >= 0:
                 place = {word: i for i, word in enumerate(whole[name])}
                 moved = np.array([place[word] for word in words[name]], np.min_scalar_type(len(place)))
-                view = view.with_column(name, dim, moved[view.values(name)], about)
-        out.append(part._wrap(view, part._given))
+                view = view.with_column(name, dim, moved[view.values(name)], metadata)
+        out.append(part._wrap(view, part._given_schema))
     return out
 
 
@@ -229,5 +229,5 @@ def _promote(parts: list[Self]) -> list[Self]:
             common = np.result_type(*(of[name] for of in every))
             if own[name] != common and dim >= 0:
                 view = view.with_column(name, dim, view.values(name).astype(common), view.meta)
-        out.append(part._wrap(view, part._given))
+        out.append(part._wrap(view, part._given_schema))
     return out

@@ -56,7 +56,7 @@ def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
     print("\n.\n---\n.\n".join(blocks))
 
 
-class Densify(JointState):
+class DenseMethods(JointState):
     """`to_dense` of a joint dict."""
 
     def to_dense(
@@ -142,10 +142,15 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
         values = view.values(name)
         row = np.empty((1, *values.shape[1:]), values.dtype)
         try:
-            row[...] = value
+            with np.errstate(over="ignore"):
+                row[...] = value
         except (OverflowError, ValueError, TypeError) as error:
             raise type(error)(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}") from None
-        if values.dtype.kind in "iu" and (row != np.asarray(value)).any():
+        given = np.asarray(value)
+        lost = row != given if values.dtype.kind in "iu" else np.zeros(1, bool)
+        if given.dtype.kind in "iuf" and (values.dtype.kind == "f" or values.dtype.name == "bfloat16"):
+            lost = np.isinf(row.astype(np.float64)) & ~np.isinf(given)  # rounding is what floats do
+        if lost.any():
             raise ValueError(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}")
         rows[name] = row
     return rows

@@ -11,10 +11,12 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_mapping
-from varlen.joint import build, compat, file
-from varlen.joint.combine import Combine
-from varlen.joint.dense import Densify
-from varlen.joint.keyed import Keyed
+from varlen.io import columns
+from varlen.io.schema import make_metadata
+from varlen.joint import compat, files
+from varlen.joint.combine import CombineMethods
+from varlen.joint.dense import DenseMethods
+from varlen.joint.keys import KeyMethods
 
 __all__ = ["JointNestedRaggedTensorDict"]
 
@@ -23,7 +25,7 @@ Self = TypeVar("Self", bound="JointNestedRaggedTensorDict")
 Array = np.ndarray[Any, Any]
 
 
-class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
+class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
     """Named ragged values that share their nesting: patients > visits > codes, say.
 
     A key of dim d has its values under levels 1 to d, and keys share the levels that they both lie under. All
@@ -33,7 +35,8 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
     ----------
     raw_tensors
         A dict from keys to nested lists of numbers; the innermost lists may be arrays. A list of numbers has
-        dim 0.
+        dim 0. A Ragged nests as it does. Arrays of times keep their unit; arrays of strings become ids with
+        their vocabulary.
     processed_tensors
         A dict of flat arrays as `.tensors` has them, taken as it is and not copied.
     tensors_fp
@@ -124,18 +127,24 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
         if keys is not None and tensors_fp is None:
             raise ValueError("`keys` may only be specified alongside `tensors_fp`.")
         given = {**given, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
+        if isinstance(raw_tensors, (str, bytes, os.PathLike)):
+            raise TypeError(
+                f"raw_tensors: expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
+                "a file is given as tensors_fp="
+            )
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if given[argument] is not None:
                 as_mapping(given[argument], argument, "keys to what they have")
         if raw_tensors is not None:
-            options = build.Options(schema, narrow, trailing_dims, vocabularies, row_ids)
-            self._joint, self._given = build.from_raw(raw_tensors, options)
+            options = columns.ColumnOptions(schema, narrow, trailing_dims, vocabularies, row_ids)
+            self._joint = columns.build_joint(raw_tensors, options, "raw_tensors")
+            self._given_schema = options.schema
             return
         if schema is not None:
-            self._given = dict(schema)
+            self._given_schema = dict(schema)
         if processed_tensors is not None:
             self._live = processed_tensors
-            self._about = build.about(vocabularies, row_ids)
+            self._metadata = make_metadata(vocabularies, row_ids)
             return
         assert tensors_fp is not None
         path = tensors_fp if isinstance(tensors_fp, Path) else Path(os.fsdecode(tensors_fp))
@@ -143,7 +152,7 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
             raise FileNotFoundError(f"Tensors filepath must exist, got {path}")
         self._tensors_fp = path
         if keys is not None:
-            self._subset_keys = file.resolve_keys(path, keys)
+            self._subset_keys = files.resolve_keys(path, keys)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -151,22 +160,25 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
 
     def _open(self) -> _core.Joint:
         assert self._tensors_fp is not None
-        return file.view_of(self._tensors_fp, self._subset_keys)
+        return files.open_joint(self._tensors_fp, self._subset_keys)
 
     def _file_order(self) -> tuple[str, ...] | None:
-        return None if self._tensors_fp is None else file.order_of(self._tensors_fp, self._subset_keys)
+        return None if self._tensors_fp is None else files.tensor_names(self._tensors_fp, self._subset_keys)
 
     @classmethod
     def _infer_dtype(cls, vals: Sequence[Any]) -> Any:
-        return build.infer_dtype(vals)
+        return columns.infer_dtype(vals)
 
-    def save(self, fp: str | os.PathLike[str]) -> None:
+    def save(self, fp: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Write a file that upstream and safetensors can read; whole or not at all.
 
         Parameters
         ----------
         fp
             Where to; what is there is replaced once the new file is safe.
+        durable
+            False returns before the disk has the bytes (no fsync), which is faster. Other processes still see
+            the old file or the new one, whole; a power cut within some seconds may lose both.
 
         Raises
         ------
@@ -189,7 +201,7 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
         if self._is_lazy:
             raise ValueError(f"Already saved to {self._tensors_fp}!")
         self._view().check()
-        file.save(fp, self._arrays(), self._meta)
+        files.save(fp, self._arrays(), self._meta, durable)
 
     @classmethod
     def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:
@@ -208,7 +220,7 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
         >>> J.to_list()
         {'a': [[1, 2], [3]]}
         """
-        return cls._wrap(file.view_of(fp))
+        return cls._wrap(files.open_joint(fp))
 
     @classmethod
     def load_slice(cls: type[Self], fp: str | os.PathLike[str], idx: Any) -> Self:
@@ -225,6 +237,6 @@ class JointNestedRaggedTensorDict(Keyed, Densify, Combine):
         >>> J.to_list()
         {'a': [3]}
         """
-        part = file.view_of(fp).get(idx)
-        out: Self = cls._wrap(file.view_of(fp))[idx] if part is None else cls._wrap(part)
+        part = files.open_joint(fp).get(idx)
+        out: Self = cls._wrap(files.open_joint(fp))[idx] if part is None else cls._wrap(part)
         return out

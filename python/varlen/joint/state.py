@@ -45,11 +45,11 @@ class JointState:
 
     _joint: _core.Joint | None = None
     _live: dict[str, Array] | None = None
-    _given: dict[str, Any] | None = None  # the schema, where one was given, inferred or assigned
+    _given_schema: dict[str, Any] | None = None  # the schema, where one was given, inferred or assigned
     _built: tuple[tuple[str, ...], tuple[Array, ...], _core.Joint] | None = None  # of _live, reused
     _checked: tuple[_core.Joint, list[_core.Level]] | None = None  # levels of _joint, from the top down
     _order: tuple[str, ...] | None = None  # of the tensors, where it is not the keys' own
-    _about: Any = None  # the view's meta, kept for when the view is gone
+    _metadata: Any = None  # the view's meta, kept for when the view is gone
     _tensors_fp: Path | None = None
     _subset_keys: list[str] | None = None
     _own_init: bool = False  # a subclass has an __init__ of its own
@@ -60,14 +60,14 @@ class JointState:
         if cls._own_init:
             out = _new(cls)
             out._joint = joint
-            about = joint.meta
+            metadata = joint.meta
             out = cls(processed_tensors=out.tensors, schema=schema)  # type: ignore[call-arg]
-            out._about = about
+            out._metadata = metadata
             return out
         out = _new(cls)
         out._joint = joint
         if schema is not None:
-            out._given = dict(schema)
+            out._given_schema = dict(schema)
         return out
 
     def _view(self) -> _core.Joint:
@@ -81,10 +81,14 @@ class JointState:
         built = self._built
         if built is not None and _unchanged(live, built[0], built[1]):
             return built[2]
-        view, steady = _build(live, self._about)
+        view, steady = _build(live, self._metadata)
         # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
         self._built = (tuple(live), tuple(live.values()), view) if steady else None
         return view
+
+    def __varlen_joint__(self) -> _core.Joint:
+        """The core's columns: what writers and datasets take a joint dict by."""
+        return self._view()
 
     def _levels_of(self, joint: _core.Joint, depth: int) -> tuple[_core.Level, ...]:
         """The first levels of the view, the same objects for every key: checked once, known to be equal."""
@@ -111,8 +115,8 @@ class JointState:
     @property
     def _meta(self) -> dict[str, Any]:
         """Vocabularies and the like: {"vocabularies": {...}, "row_ids": name}; shared, not to be changed."""
-        about = self._view().meta if self._live is None else self._about
-        return about if about is not None else {}
+        metadata = self._view().meta if self._live is None else self._metadata
+        return metadata if metadata is not None else {}
 
     def _names(self) -> list[tuple[int, str]]:
         """(dim, name) of every key, in their order; left behind ones too, bounds not."""
@@ -165,7 +169,7 @@ class JointState:
         """
         if self._live is None:
             arrays = self._arrays(writable=True)
-            self._about = self._view().meta
+            self._metadata = self._view().meta
             self._live = arrays
             self._joint = self._checked = None
         return self._live
@@ -177,7 +181,7 @@ class JointState:
     @_tensors.setter
     def _tensors(self, tensors: dict[str, Array]) -> None:
         if self._live is None and (self._joint is not None or self._tensors_fp is not None):
-            self._about = self._view().meta
+            self._metadata = self._view().meta
         self._live = tensors
         self._joint = self._checked = None
 
@@ -215,8 +219,8 @@ class JointState:
         >>> J.schema, J[:1].schema
         ({'a': <class 'numpy.uint8'>}, {'a': dtype('uint8')})
         """
-        if self._given:
-            return self._given
+        if self._given_schema:
+            return self._given_schema
         if self._live is not None:
             of = {full: array.dtype for full, array in self._live.items() if not _is_bounds(*_split(full))}
         else:
@@ -233,7 +237,7 @@ class JointState:
 
     @_schema.setter
     def _schema(self, schema: dict[str, Any] | None) -> None:
-        self._given = None if schema is None else dict(schema)
+        self._given_schema = None if schema is None else dict(schema)
 
     @property
     def max_n_dims(self) -> int:
@@ -343,7 +347,7 @@ class JointState:
         return state
 
 
-def _build(live: dict[str, Array], about: Any) -> tuple[_core.Joint, bool]:
+def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
     """The view of a dict of arrays; False beside it where arrays had to be copied."""
     names: list[str] = []
     dims: list[int] = []
@@ -368,4 +372,4 @@ def _build(live: dict[str, Array], about: Any) -> tuple[_core.Joint, bool]:
     for d in range(1, depth + 1):
         if d not in bounds:
             raise ValueError(f"dim{d}/bounds is missing, a key at dim {depth} needs it")
-    return _core.Joint(names, dims, values, [bounds[d] for d in range(1, depth + 1)], -1, about), steady
+    return _core.Joint(names, dims, values, [bounds[d] for d in range(1, depth + 1)], -1, metadata), steady

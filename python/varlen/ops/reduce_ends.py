@@ -261,8 +261,9 @@ def _place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> 
         raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
     values, levels = rows_and_levels(X, lengths)
     axes = axes_of(axis, len(levels) + values.ndim)
-    if len(axes) > 1:
-        raise ValueError(f"axis: expected one, got {axis!r}")
+    if len(axes) > 1 or axes[0] < len(levels):
+        ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
+        raise ValueError(f"axis: places are those along axis {ragged}; got {axis!r}")
     values, over, above, is_one = along(values, levels, axes)
     places = _places(op, values, over, empty)
     return places[0] if is_one else wrap_units(X, places, above)

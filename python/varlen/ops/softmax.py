@@ -195,8 +195,10 @@ def _softmax(
     if inplace:
         if out is not None:
             raise TypeError("out: there is none where X is written in place")
+        if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):
+            raise TypeError(f"X: expected an array to write in place, got {type(X).__name__}")
         if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):
-            raise ValueError("X: cannot be written in place, because it is no C-contiguous array")
+            raise ValueError("X: is not C-contiguous, and cannot be written in place")
     if axis is None:
         values, over, _ = units_of(X, lengths, level)
         result = backend_of(values).softmax(values, over, log, temperature, out, inplace)

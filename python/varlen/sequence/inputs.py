@@ -216,7 +216,8 @@ def rename_argument(error: Exception, argument: str) -> Exception:
     >>> rename_argument(OverflowError("X: the result does not fit 63 bits"), "win_size")
     OverflowError('win_size: the result does not fit 63 bits')
     """
-    said = str(error).partition(": ")[2].replace("give max_len, ", "")
+    named, colon, said = str(error).partition(": ")
+    said = (said if colon else named).replace("give max_len, ", "")
     return type(error)(f"{argument}: {said}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen import _core
+from varlen.backends import backend_of
 from varlen.backends.values import is_tensor
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.sequence.numeric import alike, floats, numbers
@@ -51,7 +51,7 @@ def sequence_softmax(
     """
     r = sequences(input, "input")
     numbers(r.values, "input")
-    return r.softmax(level)
+    return r.softmax(level=level)
 
 
 def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
@@ -91,8 +91,4 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
     if not is_tensor(d):
         alike(d, "dY", values, "Y")
-    if is_tensor(d):
-        from varlen.backends.torch.softmax import backprop_softmax
-
-        return y._make(backprop_softmax(d, values, over, False, 1.0), y.levels)
-    return y._make(_core.backprop_softmax(d, values, over), y.levels)
+    return y._make(backend_of(d).backprop_softmax(d, values, over, False, 1.0), y.levels)

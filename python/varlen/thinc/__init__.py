@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from varlen._lazy import loaded_from
 
 if TYPE_CHECKING:
-    from varlen.thinc.registration import install, uninstall
     from varlen.thinc.ops import VarlenOps
+    from varlen.thinc.registration import install, uninstall
     from varlen.thinc.types import Padded, Pairs, Ragged, from_thinc, to_thinc
 
 __all__ = ["Padded", "Pairs", "Ragged", "VarlenOps", "from_thinc", "install", "to_thinc", "uninstall"]

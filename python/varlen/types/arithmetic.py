@@ -21,9 +21,10 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     """`ufunc(*inputs, **kwargs)` where one of inputs or outputs is a Ragged: on values, levels shared.
 
     Another Ragged nests alike, or has fewer levels, which are the outer ones: each of its rows goes to all
-    values below it. Scalars go to every value. An array's first axis is the sequences: (n,) or (n, 1) gives
-    each sequence a number, (n, 1, ..., *trailing) a row. Axes stand below each other from the outermost on;
-    nothing is guessed from sizes.
+    values below it. Scalars go to every value. What an array means depends on how many axes it has, never on
+    its sizes: one with as many axes as a row of the values, or fewer, broadcasts against each row; one with
+    an axis more gives a row to each sequence, (n, *row); one with the axes of the container has 1 for each
+    ragged axis, (n, 1, ..., *row).
 
     Raises
     ------
@@ -168,7 +169,7 @@ def operand(x: Any, model: Ragged, room: int) -> Any:
         if np.isscalar(x) or x is None:
             return x
         x = np.asarray(unmasked(x, "operand"))
-    return x if x.ndim == 0 else _per_sequence(x, model, room)
+    return x if x.ndim == 0 else _array(x, model, room)
 
 
 def _rows(x: Any, below: Levels, room: int) -> Any:
@@ -178,18 +179,25 @@ def _rows(x: Any, below: Levels, room: int) -> Any:
     return broadcast_rows(x, flatten_levels(below)) if below else x
 
 
-def _per_sequence(x: Any, model: Ragged, room: int) -> Any:
-    """An array whose first axis is the sequences, as rows for the values."""
-    n, ragged = len(model), len(model.levels)
-    trailing = tuple(x.shape[1 + ragged :])
-    if x.shape[0] not in (n, 1) or any(s != 1 for s in x.shape[1 : 1 + ragged]) or len(trailing) > room:
-        ones = ", 1" * ragged
+def _array(x: Any, model: Ragged, room: int) -> Any:
+    """An array as what broadcasts against the values, by how many axes it has alone."""
+    n, depth = len(model), len(model.levels)
+    shape = tuple(x.shape)
+    if x.ndim <= room:
+        return x
+    if x.ndim == room + 1:
+        rows = x
+    elif x.ndim <= room + 1 + depth and all(size == 1 for size in shape[1 : 1 + depth]):
+        rows = x.reshape((shape[0], *shape[1 + depth :]))
+    else:
+        rows = None
+    if rows is None or shape[0] not in (n, 1):
+        width = "" if room == 0 else f", or up to {room} axes that broadcast against each row"
         raise ValueError(
-            f"an array of shape {tuple(x.shape)} does not go with {n} sequences: "
-            f"expected ({n},), ({n}{ones}) or ({n}{ones}, ...) with the trailing dimensions of the values"
+            f"an array of shape {shape} does not go with {n} sequences of rows with {room} axes: expected "
+            f"{room + 1} axes, the first of {n}, a row for each sequence{width}"
         )
-    rows = x.reshape((x.shape[0], *trailing))
-    return _rows(rows, () if x.shape[0] == 1 != n else model.levels, room)
+    return rows if shape[0] == 1 != n else _rows(rows, model.levels, room)
 
 
 def _target(out: Any, model: Ragged) -> Any:

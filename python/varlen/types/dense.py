@@ -29,11 +29,15 @@ def from_list(data: Any, dtype: DTypeLike | None = None) -> tuple[Values, Levels
     >>> from_list([[1, 2], []])
     (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
     """
+    if isinstance(data, (list, tuple)):
+        _core.refuse_cycles(data, "data")
     if _holds_tensors(data):
         from varlen.backends.torch.memory import from_list as from_tensors
 
         return from_tensors(data, dtype)
     values, levels = _core.from_lists(data, -1, dtype, name="data")
+    if not levels and len(data) == 0:
+        return values, (Level([]),)
     if not levels:
         raise ValueError(
             "data: expected lists inside a list, or arrays; for one level of numbers use Ragged()"

@@ -388,12 +388,12 @@ class Packed:
     def __repr__(self) -> str:
         from varlen.display.text import packed_steps
 
-        return packed_steps(self)
+        return packed_steps(type(self).__name__, self._values, self.level, self._table.steps, self._inner)
 
     def _repr_html_(self) -> str:
         from varlen.display.html import packed_steps
 
-        return packed_steps(self)
+        return packed_steps(type(self).__name__, self._values, self.level, self._table.steps, self._inner)
 
 
 def _restore(kind: type[Packed], values: Any, table: RankTable, inner: Levels) -> Packed:

@@ -361,12 +361,12 @@ class Padded:
     def __repr__(self) -> str:
         from varlen.display.text import padded
 
-        return padded(self)
+        return padded(type(self).__name__, self._data, self._lengths)
 
     def _repr_html_(self) -> str:
         from varlen.display.html import padded
 
-        return padded(self)
+        return padded(type(self).__name__, self._data, self._lengths, self.nbytes)
 
 
 def one_level(ragged: Any, argument: str = "ragged") -> _core.Level:

@@ -104,7 +104,7 @@ class Pairs(Generic[T]):
     def __repr__(self) -> str:
         from varlen.display.text import pairs
 
-        return pairs(self)
+        return pairs(type(self).__name__, self._one, self._two)
 
 
 def _equal(a: Any, b: Any) -> bool:

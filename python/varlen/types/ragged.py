@@ -14,7 +14,7 @@ from varlen.arguments import as_dtype
 from varlen.backends.values import as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.outputs import container
-from varlen.types import arithmetic, dense, indexing
+from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.choosing import Choosing
 from varlen.types.constructors import Doors
 from varlen.types.counting import Counting
@@ -66,7 +66,9 @@ class Ragged(
     -----
     The structure is immutable; values may be written in place, as those of any NumPy view. Torch in gives
     torch out. Operators and ufuncs work on the values of containers that nest alike; a Ragged of fewer
-    levels, the outer ones, and an array (n,) give each row to all values below it. `@` is `types.matmul`.
+    levels, the outer ones, gives each of its rows to all values below it. An array with as many axes as a
+    row of the values, or fewer, broadcasts against each row; one with an axis more, (n, *row), gives a row to
+    each sequence. `@` is `matmul`.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class Ragged(
     Ragged(3 sequences, 5 values, lengths 0 to 3, int64)
     [[3, 1, 4], [], [1, 5]]
     >>> r[-1], r[:2].lengths, r[r.lengths > 0].to_list()
-    (array([1, 5]), array([3, 0], dtype=int32), [[3, 1, 4], [1, 5]])
+    (array([1, 5]), array([3, 0]), [[3, 1, 4], [1, 5]])
     >>> (r * 10)[:, :2].to_list()
     [[30, 10], [], [10, 50]]
     """
@@ -124,22 +126,19 @@ class Ragged(
         return self._levels[0].offsets
 
     @property
-    def lengths(self) -> NDArray[np.int32]:
-        """Of the outermost level: int32 (n,), read-only, kept. As int64, or deeper: `levels[d].lengths`.
-
-        OverflowError where int32 cannot count the rows of one.
-        """
-        return self._levels[0].lengths32
+    def lengths(self) -> Ints:
+        """Of the outermost level: int64 (n,), read-only."""
+        return self._levels[0].lengths
 
     @property
-    def row_ids(self) -> Ints:
-        """Of the outermost level: the sequence that each of its rows is in, int64, read-only."""
-        return self._levels[0].row_ids
+    def row_ids(self) -> Any:
+        """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
+        return like(self._levels[0].row_ids, self._values)
 
     @property
-    def positions(self) -> Ints:
-        """Of the outermost level: the place of each of its rows inside its sequence, int64, read-only."""
-        return self._levels[0].positions
+    def positions(self) -> Any:
+        """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
+        return like(self._levels[0].positions, self._values)
 
     @property
     def longest(self) -> int:
@@ -181,6 +180,7 @@ class Ragged(
         """Bytes of values and offsets together."""
         return int(self._values.nbytes) + sum(level.offsets.nbytes for level in self._levels)
 
+    @property
     def cu_seqlens(self) -> Any:
         """Offsets of the outermost level as int32, a tensor where the values are one: what attention takes.
 
@@ -191,7 +191,7 @@ class Ragged(
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens()
+        >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens
         array([0, 2, 3], dtype=int32)
         """
         return like(self._levels[0].offsets32, self._values)
@@ -360,6 +360,13 @@ class Ragged(
             return False
         return arithmetic.equal_values(self._values, other._values, equal_nan)
 
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return functions.by_numpy(func, args, kwargs)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return functions.by_torch(func, args, kwargs or {})
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.apply(ufunc, method, inputs, kwargs)
 
@@ -369,12 +376,12 @@ class Ragged(
     def __repr__(self) -> str:
         from varlen.display.text import ragged
 
-        return ragged(self)
+        return ragged(type(self).__name__, self._values, self._levels)
 
     def _repr_html_(self) -> str:
         from varlen.display.html import ragged
 
-        return ragged(self)
+        return ragged(type(self).__name__, self._values, self._levels)
 
 
 def _restore(kind: type[Ragged], values: Values, levels: Levels) -> Ragged:

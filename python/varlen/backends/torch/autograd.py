@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from varlen._core import Level
-from varlen.backends.torch.memory import apply_rows, as_numpy, tensor_of
+from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -176,12 +176,20 @@ def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
     """The numbers of a tensor on the CPU; shared, but for floats that NumPy lacks.
 
+    Raises
+    ------
+    TypeError
+        A dtype that is neither a float nor one that NumPy has: its bytes are no numbers.
+
     Examples
     --------
     >>> as_numbers(torch.ones(2, dtype=torch.bfloat16))
     array([1., 1.], dtype=float32)
     """
-    return as_numpy(tensor.float() if _is_short(tensor) else tensor.contiguous())
+    if _is_short(tensor):
+        return as_numpy(tensor.float())
+    dtype_of(tensor.dtype)
+    return as_numpy(tensor.contiguous())
 
 
 def _is_short(x: torch.Tensor) -> bool:

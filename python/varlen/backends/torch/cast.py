@@ -41,7 +41,8 @@ def bits_of(dtype: torch.dtype) -> torch.dtype:
 
 
 def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
-    """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error.
+    """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error,
+    and so is a finite one that would become infinite.
 
     Examples
     --------
@@ -54,12 +55,29 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
         raise ValueError(f"{argument}: complex numbers do not fit {dtype}")
     result = tensor.to(as_dtype(dtype))
     if dtype.is_floating_point or dtype.is_complex:
-        return result
-    lost = (result.to(tensor.dtype) != tensor).reshape(-1).nonzero()
+        if not _may_overflow(tensor.dtype, dtype):
+            return result
+        wide = result.detach() if result.element_size() > 1 else result.detach().float()
+        there = tensor.detach()
+        finite = there.isfinite() if there.is_floating_point() or there.is_complex() else True
+        lost = (~wide.isfinite() & finite).reshape(-1).nonzero()
+    else:
+        lost = (result.to(tensor.dtype) != tensor).reshape(-1).nonzero()
     if len(lost):
         value = tensor.reshape(-1)[lost[0]].item()
         raise ValueError(f"{argument}: element {int(lost[0])} is {value}, which does not fit {dtype}")
     return result
+
+
+def _may_overflow(given: torch.dtype, dtype: torch.dtype) -> bool:
+    """Whether a dtype of floats may be too small for finite numbers; what is compiled cannot look at them."""
+    import torch
+
+    if given == dtype or given == torch.bool or torch.compiler.is_compiling():
+        return False
+    floats = given.is_floating_point or given.is_complex
+    most = torch.finfo(given).max if floats else torch.iinfo(given).max
+    return most > torch.finfo(dtype).max
 
 
 def exactly(given: Any) -> torch.Tensor:

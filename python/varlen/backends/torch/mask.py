@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.memory import as_numpy, tensor_of
+from varlen.backends.torch.memory import as_numpy, tensor_of, to_write
 
 if TYPE_CHECKING:
     import torch
@@ -40,5 +40,5 @@ def block_mask(
     if not isinstance(out, torch.Tensor) or out.dtype != kind:
         got = out.dtype if isinstance(out, torch.Tensor) else type(out).__name__
         raise TypeError(f"out: expected a tensor of {kind}, got {got}")
-    _core.block_mask(level, as_numpy(pair), before, behind, as_numpy(out), max_bytes)
+    _core.block_mask(level, as_numpy(pair), before, behind, to_write(out), max_bytes)
     return out

@@ -49,7 +49,13 @@ def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
     """
     import torch
 
-    if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
+    if tensor.is_quantized:
+        raise TypeError(f"{argument}: expected plain numbers, got {tensor.dtype}; give dequantize() of it")
+    if tensor.is_nested:
+        raise TypeError(
+            f"{argument}: expected a dense tensor, got a nested one; give Ragged.from_nested(...)"
+        )
+    if tensor.layout != torch.strided:
         raise TypeError(f"{argument}: expected a dense tensor, got layout {tensor.layout}")
     if tensor.ndim == 0:
         raise ValueError(f"{argument}: expected at least one dimension, got a scalar")
@@ -74,11 +80,30 @@ def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
     """
     if tensor.device.type != "cpu":
         raise TypeError(f"expected a tensor on the CPU, got one on {tensor.device}")
-    tensor = tensor.detach()
+    tensor = tensor.detach().resolve_conj().resolve_neg()
     if _numpy_name(tensor.dtype) is None:
         tensor = tensor.view(bits_of(tensor.dtype))
     array: NDArray[Any] = tensor.numpy()
     return array
+
+
+def to_write(out: torch.Tensor) -> NDArray[Any]:
+    """The memory of a tensor that is to be written.
+
+    Raises
+    ------
+    ValueError
+        A tensor with a conjugate or negative bit: what is written to its memory would read as other numbers.
+
+    Examples
+    --------
+    >>> import torch
+    >>> to_write(torch.zeros(2)).shape
+    (2,)
+    """
+    if out.is_conj() or out.is_neg():
+        raise ValueError("out: has a conjugate or negative bit; give resolve_conj().resolve_neg() of it")
+    return as_numpy(out)
 
 
 def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Tensor:
@@ -282,7 +307,7 @@ def pad(
     options |= {"pad_to_multiple": pad_to_multiple, "max_bytes": max_bytes, "sizes": sizes}
     if tensor.device.type == "cpu" and not tensor.requires_grad:
         row = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
-        into = None if out is None else as_numpy(out)
+        into = None if out is None else to_write(out)
         result = _core.pad(as_numpy(tensor), levels, fill=row, mask=mask, out=into, **options)
         block, *marks = result if isinstance(result, tuple) else (result,)
         block = tensor_of(block, tensor.dtype) if out is None else out
@@ -315,7 +340,7 @@ def unpad(
     if out is not None and not isinstance(out, torch.Tensor):
         raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     slots, trailing = block.shape[: len(levels) + 1], block.shape[len(levels) + 1 :]
-    into = None if out is None else as_numpy(out)
+    into = None if out is None else to_write(out)
 
     def moved(rows: NDArray[Any]) -> tuple[NDArray[Any], None]:
         return _core.unpad(rows.reshape(*slots, *rows.shape[1:]), levels, padding_side, into), None

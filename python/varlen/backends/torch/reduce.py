@@ -219,6 +219,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     tensor([1, 4])
     """
     if empty is None:
+        not_empty(level)
         return _ends(x, level, last)
     shape = x.shape[1:]
     fill = row_as(empty, x, "empty")[0]

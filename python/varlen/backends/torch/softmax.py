@@ -70,7 +70,7 @@ def softmax(
     tensor([0.5000, 0.5000, 1.0000])
     """
     if inplace and not x.is_floating_point():
-        raise TypeError(f"Xs: expected floats to write in place, got {x.dtype}")
+        raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
     result = _softmax(x, level, log, float(temperature))
     return into(result, x if inplace else out)
 

@@ -12,6 +12,7 @@ from varlen.backends.torch.autograd import (
     AutogradOp,
     SavedContext,
     as_numbers,
+    has_no_name,
     into,
     level_of,
     offsets_of,
@@ -113,7 +114,10 @@ def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -
     >>> rank(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
     tensor([2, 1, 1])
     """
-    result: torch.Tensor = _rank(on_cpu(x, "X"), level, method, descending)
+    numbers = on_cpu(x, "X")
+    # Ranks are no numbers of the dtype of x: float32 holds what NumPy has no name for, in its order.
+    unnamed = numbers.dtype == torch.bfloat16 or has_no_name(numbers)
+    result: torch.Tensor = _rank(numbers.float() if unnamed else numbers, level, method, descending)
     return result
 
 

@@ -1,0 +1,96 @@
+#include "batch.hpp"
+
+#include <optional>
+
+#include "joint/joint.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
+
+namespace varlen::bindings {
+
+namespace batch_arguments {
+
+const Joint& joint_at(py::handle object, const char* argument) {
+  const Joint* joint = joint_of(object.ptr());
+  if (joint == nullptr) raise_type(std::string(argument) + ": expected a Joint, got " + type_name(object));
+  return *joint;
+}
+
+std::optional<Joint> optional_joint(const py::object& object, const char* argument) {
+  return object.is_none() ? std::optional<Joint>() : joint_at(object, argument);
+}
+
+/// An integer array or None. Kept in `keep`; null for None.
+const std::int64_t* optional_ints(py::handle given, const char* argument, std::int64_t count, Ints& keep) {
+  if (given.is_none()) return nullptr;
+  keep = as_ints(given, argument);
+  if (keep.count != count) {
+    raise_value(std::string(argument) + ": has " + std::to_string(keep.count) + " entries for " +
+                std::to_string(count) + " rows");
+  }
+  return keep.data;
+}
+
+}  // namespace batch_arguments
+
+BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::string>& labels,
+                             const py::object& prefix, const py::object& suffix,
+                             const std::vector<std::string>& names, const std::vector<int>& dims,
+                             const py::list& fills, const py::list& nans, const py::dict& options) {
+  using namespace batch_arguments;
+  BatchOptions read = batch_options(options);
+  std::vector<BatchKey> keys;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    keys.push_back(batch_key(names[k], dims[k], fills[k], nans[k], read));
+    names_.emplace_back(names[k]);
+    dtypes_.push_back(static_cast<const ArrayValues&>(*keys.back().fill).array().dtype());
+  }
+  std::vector<BatchSource> sources;
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    sources.push_back({joint_at(shards[s], "shards"), s < labels.size() ? labels[s] : std::string()});
+  }
+  model_ = std::make_unique<Batcher>(std::move(sources), std::move(keys), std::move(read),
+                                     optional_joint(prefix, "prefix"), optional_joint(suffix, "suffix"));
+  for (const BatchSource& source : model_->sources()) add_memory(read_, source.joint.data());
+  read_.settle();
+}
+
+py::dict BatcherObject::call(py::handle rows, py::handle start, py::handle end, std::uint64_t seed,
+                             std::uint64_t epoch, py::handle counters, py::handle prefix_rows,
+                             py::handle suffix_rows, py::handle out, py::handle grow) const {
+  using batch_arguments::optional_ints;
+  const Ints picked = as_ints(rows, "rows");
+  Ints keep[5];
+  BatchRequest request;
+  request.rows = picked.data;
+  request.n = picked.count;
+  request.start = optional_ints(start, "start", picked.count, keep[0]);
+  request.end = optional_ints(end, "end", picked.count, keep[1]);
+  request.dice = {seed, epoch};
+  request.counters = optional_ints(counters, "counters", picked.count, keep[2]);
+  request.prefix_rows = optional_ints(prefix_rows, "prefix_rows", picked.count, keep[3]);
+  request.suffix_rows = optional_ints(suffix_rows, "suffix_rows", picked.count, keep[4]);
+  const std::int64_t mapped = model_->trusted() ? 0 : kMapped;
+  std::optional<BatchPlan> plan;
+  {
+    const Unlocked unlocked(picked.count * 64 + mapped);
+    plan.emplace(*model_, request);
+  }
+  py::dict result = batch_arrays(*plan, names_, dtypes_, read_, out, grow);
+  const Unlocked unlocked(plan->bytes() + mapped);
+  plan->run();
+  return result;
+}
+
+py::array BatcherObject::lengths(py::handle rows) const {
+  Ints picked;
+  if (!rows.is_none()) picked = as_ints(rows, "rows");
+  const std::int64_t n = rows.is_none() ? model_->size() : picked.count;
+  py::array out = empty_ints(n);
+  std::int64_t* const to = ints(out);
+  const Unlocked unlocked(n * 16 + (model_->trusted() ? 0 : kMapped));
+  model_->lengths(rows.is_none() ? nullptr : picked.data, n, to);
+  return out;
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,33 @@
+#include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "varlen/cast.hpp"
+
+namespace varlen::bindings {
+
+void bind_cast(py::module_& m) {
+  m.def(
+      "cast",
+      [](py::handle given, py::handle dtype, py::handle nan) {
+        py::array values = as_rows(given, "values");
+        const py::dtype to = dtype_of(dtype, values.dtype());
+        values = convertible(values, to, !nan.is_none());
+        const Fill instead = fill_of(nan, to, {}, "nan");
+        std::atomic<bool> lost{false};
+        const Convert how = convert_of(values, to, instead, "values", &lost);
+        py::array out = empty(to.ptr(), static_cast<int>(values.ndim()), values.shape());
+        const std::int64_t count = how.run == nullptr ? values.nbytes() : values.size();
+        auto* target = static_cast<std::byte*>(out.mutable_data());
+        const auto* source = static_cast<const std::byte*>(values.data());
+        {
+          const Unlocked unlocked(out.nbytes() + values.nbytes());
+          cast(how, source, count, target);
+        }
+        raise_if_lost(lost, values, to, "values");
+        return out;
+      },
+      py::arg("values"), py::arg("dtype"), py::arg("nan") = py::none(),
+      "A copy in another dtype. What does not fit is refused; `nan` takes the place of NaN.");
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,186 @@
+// Picking sequences of values under levels: first axis, and windows of the axis below it.
+#include "varlen/gather.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gather.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/index.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+#include "varlen/joint.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Sequences [rows.begin, rows.end), values shared; `from` is the level that they are sequences of.
+Nested view(const Nested& all, std::size_t from, Range rows) {
+  Levels levels;
+  levels.reserve(all.levels.size());
+  for (std::size_t d = from; d < all.levels.size(); ++d) {
+    const Offsets level = all.levels[d]->view();
+    const Range below{level.start(rows.begin),
+                      rows.size() > 0 ? level.end(rows.end - 1) : level.start(rows.begin)};
+    if (rows.begin == 0 && rows.end == level.count) {
+      levels.push_back(all.levels[d]);
+    } else {
+      py::array offsets = fresh_offsets(rows.size());
+      raise_if(joint_ends(level, rows, below.begin, ints(offsets) + 1), "levels");
+      levels.push_back(Level::trusted(std::move(offsets)));
+    }
+    rows = below;
+  }
+  const bool whole = rows.begin == 0 && rows.end == all.values.shape(0);
+  return {whole ? all.values : rows_between(all.values, rows.begin, rows.end), std::move(levels)};
+}
+
+/// The rows of `ranges` of dim `from` and all that is below them, after `levels`. ends as gather.hpp says.
+Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges, const std::int64_t* ends,
+               std::int64_t n) {
+  py::array keep;  // what `ends` points into
+  for (std::size_t d = from; d < all.levels.size(); ++d) {
+    const Offsets level = all.levels[d]->view();
+    Ranges below(n);
+    py::array below_ends = empty_ints(n);
+    raise_if(gather_descend(level, ranges.data(), n, level.total(), below.data(), ints(below_ends)),
+             "levels");
+    py::array offsets = fresh_offsets(n > 0 ? ends[n - 1] : 0);
+    raise_if(gather_ends(level, ranges.data(), below.data(), ints(below_ends), n, ints(offsets) + 1),
+             "levels");
+    levels.push_back(Level::trusted(std::move(offsets)));
+    ranges = std::move(below);
+    keep = std::move(below_ends);
+    ends = ints(keep);
+  }
+  py::array values = rows_like(all.values, n > 0 ? ends[n - 1] : 0);
+  auto* out = static_cast<std::byte*>(values.mutable_data());
+  const Rows rows = rows_of(all.values);  // asks for the dtype, which takes the GIL
+  {
+    const Unlocked unlocked(values.nbytes());
+    gather_rows(rows, ranges.data(), ends, n, out);
+  }
+  return {std::move(values), std::move(levels)};
+}
+
+/// The sequences of `index`, from dim `from` down.
+Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std::int64_t n) {
+  Ranges ranges(n);
+  py::array offsets = fresh_offsets(n);
+  std::int64_t* ends = ints(offsets) + 1;
+  Levels levels;
+  if (from == all.levels.size()) {  // plain rows, each a range of its own
+    const std::int64_t count = all.values.shape(0);
+    refuse(gather_index(index, n, count, ranges.data()), count, "rows");
+    gather_steps({1, n}, 1, ends);
+    return descend(all, from, {}, std::move(ranges), ends, n);
+  }
+  const Offsets level = all.levels[from]->view();
+  refuse(gather_sequences(level, index, n, ranges.data(), ends), level.count, "sequences");
+  levels.push_back(Level::trusted(offsets));
+  return descend(all, from + 1, std::move(levels), std::move(ranges), ends, n);
+}
+
+Ranges all_ranges(const Nested& all) {
+  Ranges ranges(all.count());
+  gather_all(all.levels[0]->view(), ranges.data());
+  return ranges;
+}
+
+/// The sequences of `index` as ranges of the rows below them.
+Ranges some_ranges(const Nested& all, const Ints& index) {
+  Ranges ranges(index.count);
+  py::array ends = empty_ints(index.count);
+  const Offsets level = all.levels[0]->view();
+  refuse(gather_sequences(level, index.data, index.count, ranges.data(), ints(ends)), level.count,
+         "sequences");
+  return ranges;
+}
+
+Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
+  const Slice slice = slice_of(window);
+  const bool some = given(index);
+  const Ints picked = some ? index_of(index, all.count()) : Ints{};
+  const std::int64_t n = some ? picked.count : all.count();
+  Ranges ranges = some ? some_ranges(all, picked) : all_ranges(all);
+  py::array offsets = fresh_offsets(n);
+  std::int64_t* ends = ints(offsets) + 1;
+  gather_windows(ranges.data(), n, slice, ranges.data(), ends);
+  const std::int64_t total = n > 0 ? ends[n - 1] : 0;
+  if (!some && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
+  Levels levels{Level::trusted(offsets)};
+  if (slice.step == 1) return descend(all, 1, std::move(levels), std::move(ranges), ends, n);
+  py::array rows = empty_ints(total);
+  gather_strided(ranges.data(), ends, n, slice.step, ints(rows));
+  Nested below = pick(all, 1, ints(rows), total);
+  levels.insert(levels.end(), below.levels.begin(), below.levels.end());
+  return {std::move(below.values), std::move(levels)};
+}
+
+Nested gather_column(const Nested& all, std::int64_t at) {
+  const std::int64_t n = all.count();
+  py::array index = empty_ints(n);
+  const Status status = gather_column(all_ranges(all).data(), n, at, ints(index));
+  if (!status.ok()) {
+    raise_index("index " + std::to_string(at) + " is out of range for sequence " +
+                std::to_string(status.where) + " of length " + std::to_string(status.value));
+  }
+  return pick(all, 1, ints(index), n);
+}
+
+constexpr Signature<3> kGather{"gather", {"values", "levels", "index"}};
+constexpr Signature<3> kColumn{"gather_column", {"values", "levels", "at"}};
+constexpr Signature<3> kRow{"gather_row", {"values", "levels", "i"}};
+constexpr Signature<4> kWindow{"gather_window", {"values", "levels", "window", "index"}, 3};
+
+py::object by_index(const Arguments<3>& args) {
+  return gather(Nested(args[0], args[1]), args[2]).result();
+}
+py::object by_window(const Arguments<4>& args) {
+  return gather_window(Nested(args[0], args[1]), args[2], args[3]).result();
+}
+py::object by_column(const Arguments<3>& args) {
+  return gather_column(Nested(args[0], args[1]), place_of(args[2], "at")).result();
+}
+py::object by_row(const Arguments<3>& args) {
+  return gather_row(Nested(args[0], args[1]), place_of(args[2], "i")).result();
+}
+
+PyMethodDef gather_methods[] = {
+    method<kGather, by_index>("gather(values, levels, index)\n--\n\n"
+                              "(values, levels) of the sequences of a slice, a mask or integers. A slice of "
+                              "step 1 shares values."),
+    method<kColumn, by_column>("gather_column(values, levels, at)\n--\n\n"
+                               "Row `at` of every sequence: a level fewer."),
+    method<kRow, by_row>("gather_row(values, levels, i)\n--\n\n"
+                         "Sequence i: a level fewer, values shared."),
+    method<kWindow, by_window>("gather_window(values, levels, window, index=None)\n--\n\n"
+                               "What a slice gives of every sequence, or of those of an index."),
+    {},
+};
+
+}  // namespace
+
+Nested gather(const Nested& all, py::handle index) {
+  Range rows;
+  if (is_plain_slice(index, all.count(), rows)) return view(all, 0, rows);
+  const Ints picked = index_of(index, all.count());
+  return pick(all, 0, picked.data, picked.count);
+}
+
+Nested gather_row(const Nested& all, std::int64_t i) {
+  const std::int64_t n = all.count();
+  const std::int64_t at = i < 0 ? i + n : i;
+  if (at < 0 || at >= n) raise_beyond(i, -1, n, "sequences");
+  const Offsets level = all.levels[0]->view();
+  return view(all, 1, {level.start(at), level.end(at)});
+}
+
+void bind_gather(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), gather_methods) < 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

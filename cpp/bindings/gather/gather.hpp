@@ -1,0 +1,71 @@
+// What picking is given and gives back.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
+
+namespace varlen::bindings {
+
+using Levels = std::vector<LevelRef>;
+using Ranges = Scratch<Range>;
+
+/// Values and the levels above them, which fit each other: what a call is given and gives back.
+struct Nested {
+  py::array values;
+  Levels levels;
+
+  Nested(py::array rows, Levels nesting) : values(std::move(rows)), levels(std::move(nesting)) {}
+  Nested(PyObject* rows, PyObject* nesting) : values(as_rows(rows, "values")) {
+    if (!PyTuple_Check(nesting)) raise_type("levels: expected a tuple, got " + type_name(nesting));
+    const Py_ssize_t depth = PyTuple_GET_SIZE(nesting);
+    if (depth == 0) raise_value("levels: expected at least one");
+    levels.reserve(static_cast<std::size_t>(depth));
+    for (Py_ssize_t d = 0; d < depth; ++d) {
+      PyObject* const level = PyTuple_GET_ITEM(nesting, d);
+      if (!LevelRef::is_level(level)) raise_type("levels: expected Level objects, got " + type_name(level));
+      levels.push_back(py::reinterpret_borrow<LevelRef>(level));
+      if (d > 0) check_total(static_cast<std::size_t>(d) - 1, levels.back()->count());
+    }
+    check_total(levels.size() - 1, values.shape(0));
+  }
+
+  [[nodiscard]] std::int64_t count() const { return levels[0]->count(); }
+  [[nodiscard]] py::tuple nesting() const {
+    py::tuple made(levels.size());
+    for (std::size_t d = 0; d < levels.size(); ++d) made[d] = levels[d];
+    return made;
+  }
+  [[nodiscard]] py::object result() const { return py::make_tuple(values, nesting()); }
+
+ private:
+  void check_total(std::size_t d, std::int64_t below) const {
+    if (levels[d]->total() == below) return;
+    raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
+                " rows, but there are " + std::to_string(below));
+  }
+};
+
+/// The sequences of a slice, a mask or integers; those of a slice of step 1 share values.
+Nested gather(const Nested& all, py::handle index);
+
+/// Sequence i, a level fewer, values shared.
+Nested gather_row(const Nested& all, std::int64_t i);
+
+/// n + 1 offsets, the first of them there.
+inline py::array fresh_offsets(std::int64_t n) {
+  py::array offsets = empty_ints(n + 1);
+  ints(offsets)[0] = 0;
+  return offsets;
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,46 @@
+// Views by index: which steps an index of Python's means.
+#include "joint.hpp"
+#include "support/fastcall.hpp"
+
+namespace varlen::bindings {
+
+namespace joint_index {
+
+bool is_int(PyObject* object) {
+  return PyLong_CheckExact(object) || (is_integer(object) && !py::isinstance<py::array>(object));
+}
+
+bool is_plain_slice(PyObject* object, Py_ssize_t& begin, Py_ssize_t& end) {
+  if (!PySlice_Check(object)) return false;
+  Py_ssize_t step = 1;
+  if (PySlice_Unpack(object, &begin, &end, &step) < 0) throw py::error_already_set();
+  return step == 1;
+}
+
+}  // namespace joint_index
+
+bool narrow(Joint& view, PyObject* index) {
+  PyObject* const* items = &index;
+  Py_ssize_t n = 1;
+  if (PyTuple_Check(index)) {
+    items = reinterpret_cast<PyTupleObject*>(index)->ob_item;
+    n = PyTuple_GET_SIZE(index);
+  }
+  if (n > view.depth() + 1) return false;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* item = items[k];
+    Py_ssize_t begin = 0;
+    Py_ssize_t end = 0;
+    if (joint_index::is_int(item)) {
+      view.drop(place_of(item, "index"), k);
+    } else if (k + 1 == n && joint_index::is_plain_slice(item, begin, end)) {
+      view.cut(begin, end);
+    } else {
+      return false;
+    }
+  }
+  view.settle();
+  return true;
+}
+
+}  // namespace varlen::bindings

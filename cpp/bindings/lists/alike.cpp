@@ -1,0 +1,145 @@
+// What people give as arrays made arrays of one dtype; what cannot be made one is named.
+#include <algorithm>
+#include <string>
+
+#include "errors.hpp"
+#include "lists.hpp"
+#include "pieces.hpp"
+#include "shape.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+bool is_text(const Items& items) {
+  return std::all_of(items.data, items.data + items.size,
+                     [](PyObject* item) { return PyUnicode_Check(item) || PyBytes_Check(item); });
+}
+
+/// Lists of numbers mostly: what NumPy would make text or objects of is none.
+py::object of_array_like(const py::object& item, const std::string& name) {
+  py::object array;
+  refuse_cycles(item, name);
+  try {
+    array = numpy("asarray")(item);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+    raise_value(name + ": a list that is no rectangle of numbers");
+  }
+  if (!is_list(item.ptr())) return array;
+  const char kind = py::detail::array_descriptor_proxy(fields_of(array.ptr())->descr)->kind;
+  const bool mixed = kind == 'O' || ((kind == 'U' || kind == 'S') && !is_text(items_of(item.ptr())));
+  if (mixed) raise_stranger(item.ptr(), name);
+  return array;
+}
+
+py::object array_of(PyObject* item, const std::string& name) {
+  if (never_a_number(item)) raise_type(name + ": expected an array, got " + type_name(item));
+  const auto self = py::reinterpret_borrow<py::object>(item);
+  py::object array;
+  if (is_array(item, Api::get())) {
+    refuse_masked(item, name);
+    array = self;
+  } else if (!py::hasattr(self, "__array__") && py::hasattr(self, "__dlpack__")) {
+    array = numpy("from_dlpack")(self);
+  } else {
+    array = of_array_like(self, name);
+  }
+  const auto* fields = fields_of(array.ptr());
+  if (holds_objects(fields->descr)) raise_type(name + ": arrays of Python objects cannot be moved as bytes");
+  if (fields->nd == 0) raise_value(name + ": expected at least one dimension, got a scalar");
+  return array;
+}
+
+py::object common_of(const py::list& dtypes, const char* name) {
+  try {
+    return numpy("result_type")(*dtypes);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  const py::handle text(reinterpret_cast<PyObject*>(&PyUnicode_Type));
+  const py::object texts = py::module_::import("builtins").attr("map")(text, dtypes);
+  raise_type(std::string(name) + ": no dtype holds " +
+             std::string(py::str(py::str(" and ").attr("join")(texts))));
+}
+
+std::string shape_text(const py::object& array) {
+  return py::str(array.attr("shape"));
+}
+
+bool agree(const py::object& array, const py::object& first) {
+  const auto* a = fields_of(array.ptr());
+  const auto* b = fields_of(first.ptr());
+  return a->nd == b->nd && std::equal(a->dimensions + 1, a->dimensions + a->nd, b->dimensions + 1);
+}
+
+bool has_elements(const py::object& array) {
+  const auto* fields = fields_of(array.ptr());
+  return std::find(fields->dimensions, fields->dimensions + fields->nd, 0) == fields->dimensions + fields->nd;
+}
+
+/// Without those that hold no elements; where none does, without those unlike the first.
+void drop_empties(std::vector<py::object>& arrays, std::vector<std::size_t>& places) {
+  const bool any = std::any_of(arrays.begin(), arrays.end(), has_elements);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (any ? !has_elements(arrays[i]) : !agree(arrays[i], arrays[0])) continue;
+    if (kept != i) arrays[kept] = std::move(arrays[i]);
+    places[kept++] = i;
+  }
+  arrays.resize(kept);
+  places.resize(kept);
+}
+
+}  // namespace
+
+py::object row_of(const py::object& value, const py::tuple& shape, const char* argument) {
+  try {
+    return numpy("ascontiguousarray")(numpy("broadcast_to")(value, shape));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+  }
+  raise_value(std::string(argument) + ": shape " + shape_text(value) +
+              " does not broadcast to a row of shape " + std::string(py::str(shape)));
+}
+
+// Array-likes become arrays, other strides and dtypes contiguous arrays of the dtype that NumPy promotes to.
+void Pieces::normalise(PyObject* const* items, const char* name, bool drop_empty) {
+  std::vector<py::object> held;  // asarray may run Python code that changes the list
+  held.reserve(static_cast<std::size_t>(count_));
+  for (Py_ssize_t i = 0; i < count_; ++i) held.push_back(py::reinterpret_borrow<py::object>(items[i]));
+  std::vector<std::size_t> places;  // of those that count, in the list
+  const auto place_name = [&](std::size_t k) {
+    return std::string(name) + "[" + std::to_string(places[k]) + "]";
+  };
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    places.push_back(i);
+    keep_.push_back(array_of(held[i].ptr(), place_name(i)));
+  }
+  if (drop_empty) drop_empties(keep_, places);
+  count_ = static_cast<std::int64_t>(keep_.size());
+  py::list dtypes;
+  PyObject* last = nullptr;
+  for (std::size_t k = 0; k < keep_.size(); ++k) {
+    if (!agree(keep_[k], keep_[0])) {
+      const bool axes = fields_of(keep_[k].ptr())->nd != fields_of(keep_[0].ptr())->nd;
+      raise_value(place_name(k) + ": has shape " + shape_text(keep_[k]) + ", but " + place_name(0) + " has " +
+                  shape_text(keep_[0]) + ": " +
+                  (axes ? "the number of dimensions must agree" : "only the first dimension may differ"));
+    }
+    PyObject* const item = held[places[k]].ptr();
+    PyObject* const descr = fields_of(keep_[k].ptr())->descr;
+    const bool no_dtype = is_list(item) && items_of(item).size == 0;
+    if (!no_dtype && descr != last) dtypes.append(py::handle(descr));
+    if (!no_dtype) last = descr;
+  }
+  keep_descr_ = dtypes.empty() ? py::object(dtype_of(Number::f64)) : common_of(dtypes, name);
+  for (py::object& array : keep_) {
+    array = numpy("asarray")(array, py::arg("dtype") = keep_descr_, py::arg("order") = "C");
+    own_.push_back(array.ptr());
+  }
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,73 @@
+// Lists of arrays laid end to end. One walk over the objects, then memory only.
+#include "support/arrays.hpp"
+
+#include "lists.hpp"
+#include "request.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+
+namespace varlen::bindings {
+
+py::object sequence_of(PyObject* arrays) {
+  auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(arrays, "arrays: expected a list of arrays"));
+  if (!fast) throw py::error_already_set();
+  return fast;
+}
+
+py::object dtype_given(PyObject* dtype) {
+  if (!given(dtype)) return py::none();
+  py::dtype asked = dtype_named(dtype, "dtype");
+  refuse_objects(asked.ptr(), "dtype");
+  return asked;
+}
+
+void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep,
+            const char* name) {
+  if (dtype.is_none() || Api::get().PyArray_EquivTypes_(pieces.descr(), dtype.ptr())) return;
+  Request request;
+  request.dtype = dtype;
+  request.want.number = number_of(dtype.ptr());
+  request.name = name;
+  Shape shape;
+  shape.offsets.push_back(offsets);
+  keep = cast_checked(pieces.flat(static_cast<const std::int64_t*>(offsets.data()), nullptr), shape, request);
+  pieces.rebase(keep);
+}
+
+py::array new_offsets(Py_ssize_t count) {
+  const Py_intptr_t entries[] = {count + 1};
+  return empty(dtype_of(Number::i64).ptr(), 1, entries);
+}
+
+namespace {
+
+constexpr Signature<3> kListToRagged{"list2ragged", {"arrays", "dtype", "out"}, 1, 3};
+
+py::object list2ragged(const Arguments<3>& args) {
+  const py::object dtype = dtype_given(args[1]);
+  const py::object list = sequence_of(args[0]);
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
+  const py::array offsets = new_offsets(count);
+  auto* const ends = reinterpret_cast<std::int64_t*>(memory_of(offsets));
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays", ends);
+  py::object keep;
+  recast(pieces, offsets, dtype, keep);
+  const py::array out = pieces.flat(ends, given(args[2]) ? args[2] : nullptr);
+  return py::make_tuple(out, Level::trusted(offsets));
+}
+
+PyMethodDef lists_arrays_methods[] = {
+    method<kListToRagged, list2ragged>("list2ragged(arrays, dtype=None, out=None)\n--\n\n"
+                                       "Arrays laid end to end on axis 0, and the Level of their lengths."),
+    {},
+};
+
+}  // namespace
+
+void add_list2ragged(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), lists_arrays_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,111 @@
+#include "fill.hpp"
+
+#include "support/raise.hpp"
+
+namespace varlen::bindings {
+
+Walker::Walker(const Shape& shape, Want want, const char* name)
+    : shape_(shape), want_(want), name_(name), sink_(shape.total, want) {}
+
+py::array Walker::run(PyObject* root, bool floats) {
+  if (floats) {
+    sink_.begin(Number::f64);
+  } else {
+    begin(root);
+  }
+  if (is_list(root)) {
+    walk(root, shape_.depth());
+  } else {
+    array_row(root);
+  }
+  return sink_.finish();
+}
+
+// A guess from the first leaf; a wrong one costs a conversion of what was filled so far.
+void Walker::begin(PyObject* root) {
+  PyObject* first = root;
+  while (is_list(first)) {
+    const Items items = items_of(first);
+    PyObject* next = nullptr;
+    for (Py_ssize_t i = 0; i < items.size && next == nullptr; ++i) {
+      if (!is_list(items.data[i]) || items_of(items.data[i]).size > 0) next = items.data[i];
+    }
+    if (next == nullptr) break;
+    first = next;
+  }
+  if (shape_.total == 0 || PyFloat_Check(first)) {
+    sink_.begin(Number::f64);  // as NumPy takes an empty list
+  } else {
+    sink_.begin(PyLong_Check(first) && !PyBool_Check(first) ? Number::i64 : Number::boolean);
+  }
+}
+
+void Walker::walk(PyObject* node, int steps) {
+  const Items items = items_of(node);
+  if (steps == 0) return row(node);
+  for (Py_ssize_t i = 0; i < items.size; ++i) {
+    PyObject* child = items.data[i];
+    if (!is_list(child)) {
+      array_row(child);
+    } else if (steps == 1) {
+      row(child);
+    } else {
+      walk(child, steps - 1);
+    }
+  }
+}
+
+void Walker::row(PyObject* list) {
+  Items items = items_of(list);
+  while (items.size > 0) {
+    const Py_ssize_t room = sink_.room(items.size);
+    Py_ssize_t taken = 0;
+    Py_ssize_t ints = 0;
+    switch (sink_.carrier()) {
+      case Number::boolean:
+        taken = take_bools(items.data, room, sink_.tail<std::uint8_t>());
+        if (taken > 0) seen_ |= kind_bit(Number::boolean);
+        break;
+      case Number::i64:
+        taken = take_ints(items.data, room, sink_.tail<std::int64_t>());
+        if (taken > 0) seen_ |= kind_bit(Number::i64);
+        break;
+      case Number::f64:
+        taken = take_floats(items.data, room, sink_.tail<double>(), ints);
+        if (ints > 0) seen_ |= kind_bit(Number::i64);
+        if (ints < taken) seen_ |= kind_bit(Number::f64);
+        break;
+      default:
+        break;
+    }
+    sink_.take(taken);
+    if (taken < room) {
+      leaf(items.data[taken]);
+      ++taken;
+    }
+    items.data += taken;
+    items.size -= taken;
+  }
+}
+
+void Walker::put_float(double value) {
+  sink_.become(Number::f64);
+  sink_.put_one(value);
+}
+
+void Walker::leaf(PyObject* object) {
+  if (PyBool_Check(object)) {
+    const std::uint8_t value = object == Py_True;
+    seen_ |= kind_bit(Number::boolean);
+    sink_.put(Number::boolean, reinterpret_cast<const std::byte*>(&value), 1, 1);
+  } else if (PyLong_Check(object)) {
+    whole(object);
+  } else if (PyFloat_Check(object)) {
+    seen_ |= kind_bit(Number::f64);
+    put_float(PyFloat_AS_DOUBLE(object));
+  } else {
+    scalar(object);
+  }
+}
+
+}  // namespace varlen::bindings

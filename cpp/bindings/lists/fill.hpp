@@ -1,0 +1,49 @@
+// The second pass over nested lists: every leaf into the sink.
+#pragma once
+
+#include <cstdint>
+
+#include "shape.hpp"
+#include "sink.hpp"
+
+namespace varlen::bindings {
+
+/// Thrown for leaves that NumPy shall judge all together: complex numbers, dates, records, long doubles.
+struct NeedsNumpy {};
+
+/// Kinds of leaves that were seen, for NumPy's rules: a bit for each Number, and one for float16.
+using Kinds = std::uint32_t;
+inline constexpr Kinds kHalf = 1U << 16;
+inline constexpr Kinds kind_bit(Number number) {
+  return 1U << static_cast<unsigned>(number);
+}
+
+/// Walks the leaves of a shape. Rows are lists and one-dimensional arrays.
+class Walker {
+ public:
+  Walker(const Shape& shape, Want want, const char* name);
+
+  /// The values. `floats` takes everything as floating point from the first leaf on.
+  py::array run(PyObject* root, bool floats);
+
+  [[nodiscard]] Kinds seen() const noexcept { return seen_; }
+
+ private:
+  void begin(PyObject* root);
+  void walk(PyObject* node, int steps);
+  void row(PyObject* list);
+  void leaf(PyObject* object);
+  void whole(PyObject* integer);
+  void array_row(PyObject* array);
+  void scalar(PyObject* object);
+  void put_float(double value);
+  [[nodiscard]] std::string path() const { return path_of(shape_, shape_.depth(), sink_.position(), name_); }
+
+  const Shape& shape_;
+  Want want_;
+  const char* name_;
+  Sink sink_;
+  Kinds seen_ = 0;
+};
+
+}  // namespace varlen::bindings

@@ -1,0 +1,41 @@
+// Lists of arrays: what list2ragged and list2dense share, and what lists.cpp adds to the module.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+
+#include "pieces.hpp"
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// A list or tuple of what was given; the items of any other iterable.
+py::object sequence_of(PyObject* arrays);
+
+/// The dtype that was asked for, or None. Before anything of the list is looked at: this may run Python code.
+py::object dtype_given(PyObject* dtype);
+
+/// The pieces in that dtype: through one flat array, which `keep` then owns, so that an error can name the
+/// place.
+void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep,
+            const char* name = "arrays");
+
+/// A value as one row of this shape; a ValueError that names the argument where it does not broadcast.
+py::object row_of(const py::object& value, const py::tuple& shape, const char* argument);
+
+/// Uninitialised int64 of count + 1.
+py::array new_offsets(Py_ssize_t count);
+
+inline std::byte* memory_of(const py::object& array) {
+  return reinterpret_cast<std::byte*>(fields_of(array.ptr())->data);
+}
+
+void add_list2ragged(py::module_& m);
+void add_list2dense(py::module_& m);
+void add_list_flat(py::module_& m);
+void add_list_views(py::module_& m);
+
+}  // namespace varlen::bindings

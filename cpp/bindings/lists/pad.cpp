@@ -1,0 +1,193 @@
+// Lists of arrays padded to one rectangle, with its mask.
+#include "pad/pad.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "errors.hpp"
+#include "lists.hpp"
+#include "request.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "varlen/checked.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// What stands where no data is; `keep` owns its bytes, or `plain` holds them.
+struct Fill16 {
+  py::object keep;
+  alignas(16) std::byte plain[16] = {};
+  FillPattern pattern;
+};
+
+bool is_zero(PyObject* fill) {
+  std::int64_t value = 1;
+  if (fill == nullptr || fill == Py_False) return true;
+  if (PyLong_CheckExact(fill)) return short_int(fill, value) && value == 0;
+  return PyFloat_CheckExact(fill) && PyFloat_AS_DOUBLE(fill) == 0 && !std::signbit(PyFloat_AS_DOUBLE(fill));
+}
+
+/// Ints and floats for numbers, without a detour over NumPy; false where that is needed.
+bool plain_fill(PyObject* fill, const Pieces& pieces, Fill16& out) {
+  const auto number = number_of(pieces.descr());
+  if (!number) return false;
+  std::byte carrier[8];
+  std::int64_t whole = 0;
+  Number from = Number::i64;
+  if (PyLong_CheckExact(fill) && short_int(fill, whole)) {
+    std::memcpy(carrier, &whole, sizeof(whole));
+  } else if (PyFloat_CheckExact(fill)) {
+    const double value = PyFloat_AS_DOUBLE(fill);
+    std::memcpy(carrier, &value, sizeof(value));
+    from = Number::f64;
+  } else {
+    return false;
+  }
+  if (store_numbers(from, carrier, 1, *number, out.plain) >= 0) {
+    raise_unfit("fill", py::reinterpret_borrow<py::object>(fill), dtype_of(*number));
+  }
+  out.pattern = FillPattern(out.plain, pieces.itemsize());
+  return true;
+}
+
+void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
+  if (is_zero(fill) || plain_fill(fill, pieces, out)) return;
+  pieces.hold();  // from here on Python code may run, and change the list
+  const auto given_fill = py::reinterpret_borrow<py::object>(fill);
+  const auto dtype = py::reinterpret_borrow<py::dtype>(pieces.descr());
+  Request request;
+  request.dtype = dtype;
+  request.want.number = number_of(pieces.descr());
+  request.name = "fill";
+  const char kind = dtype.kind();
+  refuse_cycles(given_fill, "fill");
+  py::object value = kind == 'm' || kind == 'M' || kind == 'V'
+                         ? numpy("array")(given_fill, py::arg("dtype") = dtype)
+                         : numpy("asarray")(given_fill);
+  if (!Api::get().PyArray_EquivTypes_(fields_of(value.ptr())->descr, pieces.descr())) {
+    const py::object shape = value.attr("shape");
+    value = cast_checked(value.attr("reshape")(-1), Shape{}, request).attr("reshape")(shape);
+  }
+  std::int64_t unit = pieces.itemsize();
+  if (fields_of(value.ptr())->nd > 0) {
+    py::tuple row(static_cast<std::size_t>(pieces.nd() - 1));
+    for (int axis = 1; axis < pieces.nd(); ++axis) {
+      row[static_cast<std::size_t>(axis - 1)] = pieces.shape()[axis];
+    }
+    value = row_of(value, row, "fill");
+    unit = pieces.width();
+  }
+  out.keep = value;
+  out.pattern = FillPattern(reinterpret_cast<const std::byte*>(fields_of(value.ptr())->data), unit);
+}
+
+std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
+  if (round_to < 1) raise_value("round_to: must be at least 1, got " + std::to_string(round_to));
+  const std::int64_t rest = longest % round_to;
+  std::int64_t slots = longest;
+  if (rest != 0 && !checked_add(slots, round_to - rest, slots)) {
+    raise_overflow("round_to: the padded length does not fit 63 bits");
+  }
+  return slots;
+}
+
+void check_bytes(const Pieces& pieces, std::int64_t slots, std::int64_t max_bytes) {
+  std::int64_t bytes = 0;
+  const bool fits = checked_mul(pieces.count(), slots, bytes) && checked_mul(bytes, pieces.width(), bytes);
+  if (fits && bytes <= max_bytes) return;
+  const std::string text = "arrays: " + std::to_string(pieces.count()) + " sequences padded to " +
+                           std::to_string(slots) + " rows of " + std::to_string(pieces.width()) + " bytes";
+  if (!fits) raise_overflow(text + " do not fit 63 bits");
+  raise_value(text + " are " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(max_bytes) +
+              "; give max_len, or keep them ragged");
+}
+
+enum Pad {
+  kArrays,
+  kRoundTo,
+  kFill,
+  kSide,
+  kMaxLen,
+  kTruncate,
+  kMask,
+  kOut,
+  kDtype,
+  kMaxBytes,
+  kPadArguments
+};
+constexpr Signature<kPadArguments> kListToDense{"list2dense",
+                                                {"arrays", "round_to", "fill", "padding_side", "max_len",
+                                                 "truncate", "mask", "out", "dtype", "max_bytes"},
+                                                1,
+                                                kPadArguments};
+
+py::object list2dense(const Arguments<kPadArguments>& args) {
+  const Side side = side_or_right(args[kSide], "padding_side");
+  const Side cut = side_or_right(args[kTruncate], "truncate");
+  const std::int64_t max_len = given(args[kMaxLen]) ? int_of(args[kMaxLen], "max_len") : INT64_MAX;
+  if (max_len < 0) raise_value("max_len: must not be negative, got " + std::to_string(max_len));
+  const std::int64_t round_to = args[kRoundTo] != nullptr ? int_of(args[kRoundTo], "round_to") : 1;
+  const std::int64_t max_bytes =
+      given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : default_max_bytes();
+  if (max_bytes < 0) raise_value("max_bytes: must not be negative, got " + std::to_string(max_bytes));
+  const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask]);
+  const py::object dtype = dtype_given(args[kDtype]);
+
+  const py::object list = sequence_of(args[kArrays]);
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
+  std::optional<py::array> offsets;
+  if (!dtype.is_none()) offsets = new_offsets(count);
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays",
+                offsets ? reinterpret_cast<std::int64_t*>(memory_of(*offsets)) : nullptr);
+  py::object keep;
+  if (offsets) recast(pieces, *offsets, dtype, keep);
+  Fill16 fill;
+  make_fill(args[kFill], pieces, fill);
+
+  Py_intptr_t shape[kMaxDepth + 1];
+  shape[0] = count;
+  shape[1] = slots_for(std::min(pieces.longest(), max_len), round_to);
+  for (int axis = 1; axis < pieces.nd(); ++axis) shape[axis + 1] = pieces.shape()[axis];
+  check_bytes(pieces, shape[1], max_bytes);
+  if (max_len < pieces.longest()) cut_pieces(pieces.data(), count, max_len, pieces.width(), cut);
+  const py::object out = given(args[kOut]) ? checked_out(args[kOut], pieces, pieces.nd() + 1, shape, 1)
+                                           : empty(pieces.descr(), pieces.nd() + 1, shape);
+  const std::int64_t slots = shape[1];
+  py::object mask;
+  if (with_mask) mask = empty(dtype_of(Number::boolean).ptr(), 2, shape);
+  const std::int64_t bytes = count * slots * pieces.width();
+  {
+    std::optional<Unlocked> unlocked;
+    if (may_unlock(bytes, count)) {
+      pieces.hold();
+      unlocked.emplace(bytes);
+    }
+    pad_pieces(pieces.data(), count, slots, pieces.width(), side, fill.pattern, memory_of(out));
+    if (with_mask) mask_pieces(pieces.data(), count, slots, side, memory_of(mask));
+  }
+  if (!with_mask) return out;
+  return py::make_tuple(out, mask);
+}
+
+PyMethodDef lists_pad_methods[] = {
+    method<kListToDense, list2dense>(
+        "list2dense(arrays, round_to=1, fill=0, padding_side='right', max_len=None, truncate='right',\n"
+        "           mask=False, out=None, dtype=None, max_bytes=None)\n--\n\n"
+        "Arrays padded to one rectangle (n, longest, ...); with mask=True also a bool (n, longest)."),
+    {},
+};
+
+}  // namespace
+
+void add_list2dense(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), lists_pad_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,152 @@
+// Nested lists whose rows are arrays, and casts that are checked.
+#include <vector>
+
+#include "errors.hpp"
+#include "pieces.hpp"
+#include "support/arrays.hpp"
+#include "support/raise.hpp"
+#include "varlen/checked.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// The arrays in order. Empty lists have nothing to say about dtype or trailing dimensions.
+struct ArrayRows {
+  const Shape& shape;
+  const char* name;
+  std::vector<PyObject*> rows;
+  std::int64_t place = 0;
+
+  void gather(PyObject* node, int steps) {
+    if (!is_list(node)) {
+      rows.push_back(node);
+      ++place;
+    } else if (steps == 0) {
+      if (items_of(node).size > 0) {
+        raise_value(path_of(shape, shape.depth() - 1, place, name) +
+                    ": a list of numbers beside arrays of two dimensions and more");
+      }
+      ++place;
+    } else {
+      const Items items = items_of(node);
+      for (Py_ssize_t i = 0; i < items.size; ++i) gather(items.data[i], steps - 1);
+    }
+  }
+};
+
+py::array flat_of(const py::object& values) {
+  return values.attr("reshape")(-1).cast<py::array>();
+}
+
+py::object reshaped(const py::array& flat, const py::object& like) {
+  return like.attr("ndim").cast<int>() == 1 ? py::object(flat) : flat.attr("reshape")(like.attr("shape"));
+}
+
+py::object narrowed(const py::object& values, const Request& request) {
+  py::object from = values;
+  const std::string kind = values.attr("dtype").attr("kind").cast<std::string>();
+  if (kind == "f" && fields_of(values.ptr())->nd > 0 && !number_of(fields_of(values.ptr())->descr)) {
+    from = values.attr("astype")("float64");  // float16 and long double
+  }
+  const auto number = number_of(fields_of(from.ptr())->descr);
+  if (!number) raise_value("Vals must all be ints, floats, or bools");
+  const py::array flat = flat_of(from);
+  Sink sink(flat.size(), request.want);
+  sink.begin(carrier_of(*number));
+  try {
+    sink.put(*number, static_cast<const std::byte*>(flat.data()), width_of(*number), flat.size());
+    return reshaped(sink.finish(), values);
+  } catch (const Misfit&) {
+    const std::string least = py::str(py::float_(numpy("nanmin")(flat)));
+    const std::string greatest = py::str(py::float_(numpy("nanmax")(flat)));
+    raise_value("Cannot store range [" + least + ", " + greatest +
+                "] as np.float32 (the only supported float dtype).");
+  }
+}
+
+/// Places are counted in elements; the path ends at the row that holds them.
+std::string path_to(const Shape& shape, std::int64_t place, std::int64_t per_row, const char* name) {
+  const std::string path = path_of(shape, shape.depth(), place / per_row, name);
+  return per_row == 1 ? path : path + "[" + std::to_string(place % per_row) + "]";
+}
+
+py::object by_number(const py::object& values, Number from, const Shape& shape, const Request& request) {
+  const py::array flat = flat_of(values);
+  const Py_intptr_t size[] = {flat.size()};
+  py::array out = empty(request.dtype.ptr(), 1, size);
+  const std::int64_t bad =
+      convert_numbers(from, static_cast<const std::byte*>(flat.data()), width_of(from), flat.size(),
+                      *request.want.number, static_cast<std::byte*>(out.mutable_data()));
+  if (bad >= 0) {
+    const std::int64_t per_row =
+        flat.size() / std::max<std::int64_t>(1, fields_of(values.ptr())->dimensions[0]);
+    raise_unfit(path_to(shape, bad, per_row, request.name), flat.attr("item")(bad), request.dtype);
+  }
+  return reshaped(out, values);
+}
+
+}  // namespace
+
+py::object cast_checked(const py::object& values, const Shape& shape, const Request& request) {
+  const Api& api = Api::get();
+  PyObject* from = fields_of(values.ptr())->descr;
+  if (api.PyArray_EquivTypes_(from, request.dtype.ptr())) return values;
+  if (request.want.number) {
+    if (const auto number = number_of(from)) return by_number(values, *number, shape, request);
+  }
+  const char kind = py::detail::array_descriptor_proxy(from)->kind;
+  const char to = py::reinterpret_borrow<py::dtype>(request.dtype).kind();
+  const bool user_type = py::detail::array_descriptor_proxy(request.dtype.ptr())->type_num >= 256 ||
+                         py::detail::array_descriptor_proxy(from)->type_num >= 256;
+  const bool ticks = (kind == 'i' || kind == 'u') && (to == 'M' || to == 'm');
+  const auto source = py::reinterpret_borrow<py::object>(from);
+  if (!user_type && !ticks && !numpy("can_cast")(source, request.dtype, "same_kind").cast<bool>() &&
+      !(kind == 'f' && (to == 'i' || to == 'u'))) {
+    raise_type(std::string(request.name) + ": " + std::string(py::str(source)) + " values do not go into " +
+               std::string(py::str(request.dtype)));
+  }
+  if (request.want.number || to == 'i' || to == 'u') {
+    // From float16 and the like into checked numbers, and from those into the other byte order.
+    Request native = request;
+    native.dtype = request.dtype.attr("newbyteorder")("=");
+    native.want.number = number_of(native.dtype.ptr());
+    const py::object wide = kind == 'f' ? values.attr("astype")("float64") : values;
+    const py::object exact =
+        number_of(fields_of(wide.ptr())->descr) ? cast_checked(wide, shape, native) : wide;
+    return exact.attr("astype")(request.dtype, py::arg("copy") = false);
+  }
+  const py::object silent = numpy("errstate")(py::arg("over") = "ignore");
+  silent.attr("__enter__")();
+  py::object out;
+  try {
+    out = values.attr("astype")(request.dtype);
+  } catch (...) {
+    silent.attr("__exit__")(py::none(), py::none(), py::none());
+    throw;
+  }
+  silent.attr("__exit__")(py::none(), py::none(), py::none());
+  if (to == 'f' || to == 'c' || user_type) {
+    const py::object lost = numpy("isfinite")(values) & ~numpy("isfinite")(out);
+    if (lost.attr("any")().cast<bool>()) {
+      const auto place = numpy("argmax")(lost).cast<std::int64_t>();
+      const std::int64_t per_row =
+          values.attr("size").cast<std::int64_t>() / fields_of(values.ptr())->dimensions[0];
+      raise_unfit(path_to(shape, place, per_row, request.name), flat_of(values).attr("item")(place),
+                  request.dtype);
+    }
+  }
+  return out;
+}
+
+py::object from_array_rows(PyObject* root, const Shape& shape, const Request& request) {
+  ArrayRows found{shape, request.name, {}};
+  found.gather(root, shape.depth());
+  const std::vector<PyObject*>& rows = found.rows;
+  std::vector<std::int64_t> offsets(rows.size() + 1);
+  Pieces pieces(rows.data(), static_cast<Py_ssize_t>(rows.size()), request.name, offsets.data());
+  const py::array out = pieces.flat(offsets.data(), nullptr);
+  return request.want.narrow ? narrowed(out, request) : py::object(out);
+}
+
+}  // namespace varlen::bindings

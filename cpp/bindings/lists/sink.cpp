@@ -1,0 +1,126 @@
+#include "sink.hpp"
+
+#include <algorithm>
+
+#include "support/arrays.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+std::byte* bytes_of(const py::object& array) {
+  return reinterpret_cast<std::byte*>(fields_of(array.ptr())->data);
+}
+
+// bool < int64 < uint64 < float64: what a mixture is carried as. (uint64 with a negative is refused.)
+int rank_of(Number carrier) noexcept {
+  if (carrier == Number::boolean) return 0;
+  if (carrier == Number::i64) return 1;
+  return carrier == Number::u64 ? 2 : 3;
+}
+
+}  // namespace
+
+Sink::Sink(std::int64_t total, Want want)
+    : want_(want), total_(total), direct_(!want.narrow && !want.number) {
+  if (want.number) {
+    target_ = *want.number;
+    has_target_ = true;
+    values_ = allocate(target_);
+  }
+  capacity_ = direct_ ? total : kBlock;
+  out_ = scratch_;
+}
+
+py::array Sink::allocate(Number number) const {
+  const Py_intptr_t shape[] = {static_cast<Py_intptr_t>(total_)};
+  return empty(dtype_of(number).ptr(), 1, shape);
+}
+
+void Sink::begin(Number carrier) {
+  carrier_ = carrier;
+  if (!direct_) return;
+  values_ = allocate(carrier);
+  out_ = bytes_of(values_);
+}
+
+void Sink::become(Number carrier) {
+  if (carrier == carrier_) return;
+  if (!direct_) {
+    flush();
+    carrier_ = carrier;
+    return;
+  }
+  const py::object before = values_;
+  const Number from = carrier_;
+  begin(carrier);
+  const std::int64_t bad = convert_numbers(from, bytes_of(before), width_of(from), used_, carrier, out_);
+  if (bad >= 0) throw Misfit{bad, Misfit::Why::signs};
+}
+
+void Sink::retarget(Number target) {
+  if (has_target_ && target == target_) return;
+  py::array after = allocate(target);
+  if (has_target_ && written_ > 0) {
+    const std::int64_t bad =
+        convert_numbers(target_, bytes_of(values_), width_of(target_), written_, target, bytes_of(after));
+    if (bad >= 0) throw Misfit{bad, Misfit::Why::signs};
+  }
+  values_ = std::move(after);
+  target_ = target;
+  has_target_ = true;
+}
+
+void Sink::flush() {
+  if (direct_ || used_ == 0) return;
+  if (want_.narrow) {
+    if (carrier_ == Number::boolean) {
+      if (!has_target_) retarget(Number::boolean);
+    } else if (carrier_ == Number::f64) {
+      const std::int64_t bad = first_beyond_float32(reinterpret_cast<const double*>(scratch_), used_);
+      if (bad >= 0) throw Misfit{written_ + bad, Misfit::Why::float32};
+      retarget(Number::f32);
+    } else {
+      if (carrier_ == Number::u64) {
+        measure(reinterpret_cast<const std::uint64_t*>(scratch_), used_, extent_);
+      } else {
+        measure(reinterpret_cast<const std::int64_t*>(scratch_), used_, extent_);
+      }
+      if (!(has_target_ && target_ == Number::f32)) retarget(smallest_for(extent_));
+    }
+  }
+  const std::int64_t bad =
+      store_numbers(carrier_, scratch_, used_, target_, bytes_of(values_) + written_ * width_of(target_));
+  if (bad >= 0) throw Misfit{written_ + bad, want_.narrow ? Misfit::Why::signs : Misfit::Why::target};
+  written_ += used_;
+  used_ = 0;
+}
+
+void Sink::put(Number from, const std::byte* data, std::int64_t stride, std::int64_t count) {
+  const Number needed = carrier_of(from);
+  // A dtype that was asked for takes every kind as it is; otherwise the carrier only grows.
+  if (want_.number ? needed != carrier_ : rank_of(needed) > rank_of(carrier_)) become(needed);
+  alignas(64) std::byte block[256 * 8];
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t n = std::min<std::int64_t>(room(count - done), 256);
+    std::byte* at = out_ + used_ * width_of(carrier_);
+    if (needed == carrier_) {
+      load_numbers(from, data + done * stride, stride, n, at);
+    } else {
+      load_numbers(from, data + done * stride, stride, n, block);
+      const std::int64_t bad = store_numbers(needed, block, n, carrier_, at);
+      if (bad >= 0) throw Misfit{position() + bad, Misfit::Why::signs};
+    }
+    take(n);
+    done += n;
+  }
+}
+
+py::array Sink::finish() {
+  if (direct_) return py::reinterpret_borrow<py::array>(values_);
+  flush();
+  if (!has_target_) retarget(want_.narrow ? Number::boolean : target_);
+  return py::reinterpret_borrow<py::array>(values_);
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,173 @@
+#include "pack.hpp"
+
+#include <optional>
+#include <string>
+
+#include "lists/lists.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+std::int64_t max_bytes_of(PyObject* argument) {
+  if (!given(argument)) return default_max_bytes();
+  const std::int64_t most = int_of(argument, "max_bytes");
+  if (most < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(most));
+  return most;
+}
+
+py::tuple result(const py::array& data, const PackFields& fields) {
+  return py::make_tuple(data, fields.size_at_t, fields.lengths, fields.indices);
+}
+
+/// An uninitialised block and what goes with it, of rows of a dtype and shape.
+struct PackBlock {
+  py::array data;
+  PackFields fields;
+  Fill fill;
+
+  PackBlock(const char* argument, const py::dtype& dtype, const Extents& row, Offsets level,
+            std::int64_t longest, Ties ties, PyObject* filled, PyObject* max_bytes) {
+    pack_refuse_wide(level.count, longest, argument);
+    Extents shape{longest, level.count};
+    shape.append(row.begin(), row.end());
+    std::int64_t used = 0;
+    const std::int64_t most = max_bytes_of(max_bytes);
+    padded_bytes("size_at_t", py::dtype::of<std::int64_t>(), {longest}, most, used);
+    padded_bytes("data", dtype, shape, most, used);
+    fill = fill_of(or_none(filled), dtype, row, "fill");
+    fields = pack_order_of(level, longest, ties, argument);
+    data = empty(dtype, shape);
+  }
+
+  void write(const std::byte* const* rows, std::int64_t width) {
+    pack(fields.steps(true), rows, width, fill.data(), fill.period(), bytes(data));
+  }
+};
+
+constexpr Signature<4> kList{"list2padded", {"seqs", "ties", "fill", "max_bytes"}, 1, 4};
+
+py::object list2padded(const Arguments<4>& args) {
+  const Ties ties = ties_of(args[1]);
+  const auto list =
+      py::reinterpret_steal<py::object>(PySequence_Fast(args[0], "seqs: expected a list of arrays"));
+  if (!list) throw py::error_already_set();
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
+  const py::array offsets = new_offsets(count);
+  auto* const ends = reinterpret_cast<std::int64_t*>(memory_of(offsets));
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "seqs", ends);
+  if (given(args[2])) pieces.hold();  // Python code may run, and change the list
+  const Offsets level{ends + 1, count};
+  const Extents row = count == 0 ? Extents{0} : Extents(pieces.shape() + 1, pieces.shape() + pieces.nd());
+  const auto dtype = count == 0 ? dtype_of(Number::f32) : py::reinterpret_borrow<py::dtype>(pieces.descr());
+  PackBlock block("seqs", dtype, row, level, pieces.longest(), ties, args[2], args[3]);
+  Scratch<const std::byte*> rows(count);
+  {
+    std::optional<Unlocked> unlocked;
+    const std::int64_t bytes = block.data.nbytes();
+    if (may_unlock(bytes, count)) {
+      pieces.hold();
+      unlocked.emplace(bytes);
+    }
+    pack_columns(pieces.data(), block.fields.order(), count, rows.data());
+    block.write(rows.data(), pieces.width());
+  }
+  return result(block.data, block.fields);
+}
+
+constexpr Signature<5> kPadded{"ragged2padded", {"values", "level", "ties", "fill", "max_bytes"}, 2, 5};
+
+py::object ragged2padded(const Arguments<5>& args) {
+  const PackSource from(args[0], args[1]);
+  const Offsets level = from.level->view();
+  PackBlock block("level", from.values.dtype(), from.row(), level, from.level->stats().longest,
+                  ties_of(args[2]), args[3], args[4]);
+  Scratch<const std::byte*> rows(level.count);
+  {
+    const Unlocked unlocked(block.data.nbytes());
+    pack_columns(from.rows.data, from.rows.width, level, block.fields.order(), level.count, rows.data());
+    block.write(rows.data(), from.rows.width);
+  }
+  return result(block.data, block.fields);
+}
+
+/// Values end to end in their original order, and their Level.
+py::object to_ragged(const py::array& data, const PackFields& fields, bool padded) {
+  const int axes = padded ? 2 : 1;
+  py::array offsets = fields.offsets();
+  const Offsets level{ints(offsets) + 1, offsets.size() - 1};
+  Extents shape{level.total()};
+  shape.append(data.shape() + axes, data.shape() + data.ndim());
+  py::array values = empty(data.dtype(), shape);
+  const std::int64_t width = row_bytes(values);
+  Scratch<std::byte*> room(level.count);
+  const auto* block = static_cast<const std::byte*>(data.data());
+  std::byte* const out = bytes(values);
+  {
+    const Unlocked unlocked(values.nbytes());
+    unpack(fields.steps(padded), block, width, level, fields.order(), room.data(), out);
+  }
+  return py::make_tuple(values, Level::trusted(std::move(offsets)));
+}
+
+constexpr Signature<4> kBack{"padded2ragged", {"data", "size_at_t", "lengths", "indices"}};
+constexpr Signature<4> kRowsBack{"packed2ragged", {"rows", "size_at_t", "lengths", "indices"}};
+constexpr Signature<4> kFields{"check_padded", {"shape", "size_at_t", "lengths", "indices"}};
+
+py::object padded2ragged(const Arguments<4>& args) {
+  const py::array data = as_rows(args[0], "data");
+  if (data.ndim() < 2) {
+    raise_value("data: expected (steps, columns, ...), got shape " +
+                text_of(Extents(data.shape(), data.shape() + data.ndim())));
+  }
+  return to_ragged(data, pack_fields_of(args[1], args[2], args[3], data.shape(0), data.shape(1)), true);
+}
+
+py::object packed2ragged(const Arguments<4>& args) {
+  const py::array rows = as_rows(args[0], "rows");
+  const PackFields fields = pack_fields_of(args[1], args[2], args[3], -1, -1);
+  const py::array offsets = fields.offsets();
+  const std::int64_t total = static_cast<const std::int64_t*>(offsets.data())[offsets.size() - 1];
+  if (total != rows.shape(0)) {
+    raise_value("rows: there are " + std::to_string(rows.shape(0)) + ", but the lengths add up to " +
+                std::to_string(total));
+  }
+  return to_ragged(rows, fields, false);
+}
+
+py::object check_padded(const Arguments<4>& args) {
+  const auto shape = py::reinterpret_borrow<py::sequence>(args[0]);
+  const PackFields fields =
+      pack_fields_of(args[1], args[2], args[3], shape[0].cast<std::int64_t>(), shape[1].cast<std::int64_t>());
+  return py::make_tuple(fields.size_at_t, fields.lengths, fields.indices);
+}
+
+PyMethodDef pack_methods[] = {
+    method<kFields, check_padded>("check_padded(shape, size_at_t, lengths, indices)\n--\n\n"
+                                  "What is said of a block (steps, columns, ...), as read-only int32."),
+    method<kList, list2padded>("list2padded(seqs, ties='reversed', fill=None, max_bytes=None)\n--\n\n"
+                               "Arrays to a time-major block, its size_at_t, lengths and indices."),
+    method<kRowsBack, packed2ragged>("packed2ragged(rows, size_at_t, lengths, indices)\n--\n\n"
+                                     "Packed rows to values end to end and their Level."),
+    method<kBack, padded2ragged>("padded2ragged(data, size_at_t, lengths, indices)\n--\n\n"
+                                 "A block to values end to end, in their original order, and their Level."),
+    method<kPadded, ragged2padded>(
+        "ragged2padded(values, level, ties='reversed', fill=None, max_bytes=None)\n--\n\n"
+        "Values to a time-major block, its size_at_t, lengths and indices."),
+    {},
+};
+
+}  // namespace
+
+void bind_pack(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), pack_methods) < 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

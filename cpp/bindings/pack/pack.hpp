@@ -1,0 +1,56 @@
+// Time-major blocks: the three arrays that go with one, made or checked.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+
+#include "support/arrays.hpp"
+#include "support/level.hpp"
+#include "varlen/pack.hpp"
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// int32, read-only, and in themselves consistent.
+struct PackFields {
+  py::array size_at_t;
+  py::array lengths;
+  py::array indices;
+
+  [[nodiscard]] Steps steps(bool padded) const;
+  [[nodiscard]] const std::int32_t* order() const;
+  /// The Level of the sequences in their original order.
+  [[nodiscard]] py::array offsets() const;
+};
+
+/// Of the sequences of a checked level; `argument` is what an OverflowError names.
+PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties, const char* argument);
+
+/// Values, the Level over them, and how they lie in memory.
+struct PackSource {
+  py::array values;
+  Level* level;
+  Rows rows;
+
+  PackSource(PyObject* given_values, PyObject* given_level);
+  [[nodiscard]] Extents row() const;
+};
+
+/// What a caller says of the sequences of a level: size_at_t, lengths and indices, which have to be its.
+PackFields pack_fields_of(PyObject* given, Offsets level);
+
+/// Room for pack_order_of is counted, and what does not fit int32 refused.
+void pack_refuse_wide(std::int64_t columns, std::int64_t longest, const char* argument);
+
+/// What a caller says of a block of `steps` times `columns` slots, below 0: as many as there are entries.
+/// int32 arrays that nobody can write are taken as they are, others are copied.
+PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle indices, std::int64_t steps,
+                          std::int64_t columns);
+
+/// "stable" or "reversed"; reversed where nothing was given.
+Ties ties_of(PyObject* text);
+
+}  // namespace varlen::bindings

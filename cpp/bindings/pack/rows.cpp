@@ -1,0 +1,91 @@
+// Packed rows out of a level, in an order of their own or in one that was given.
+#include <string>
+
+#include "pack.hpp"
+#include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
+
+namespace varlen::bindings {
+
+PackSource::PackSource(PyObject* given_values, PyObject* given_level)
+    : values(as_rows(given_values, "values")) {
+  if (!LevelRef::is_level(given_level)) raise_type("level: expected a Level, got " + type_name(given_level));
+  level = &LevelRef::in(given_level);
+  if (level->total() != values.shape(0)) {
+    raise_value("level: the lengths add up to " + std::to_string(level->total()) + ", but there are " +
+                std::to_string(values.shape(0)) + " values");
+  }
+  rows = rows_of(values);
+}
+
+Extents PackSource::row() const {
+  return {values.shape() + 1, values.shape() + values.ndim()};
+}
+
+PackFields pack_fields_of(PyObject* given, Offsets level) {
+  if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != 3) {
+    raise_type("fields: expected size_at_t, lengths and indices, got " + type_name(given));
+  }
+  PackFields fields = pack_fields_of(PyTuple_GET_ITEM(given, 0), PyTuple_GET_ITEM(given, 1),
+                                     PyTuple_GET_ITEM(given, 2), -1, level.count);
+  const auto* lengths = static_cast<const std::int32_t*>(fields.lengths.data());
+  const Status status = pack_check_level(level, lengths, fields.order());
+  if (!status.ok()) {
+    raise_value("level: sequence " + std::to_string(fields.order()[status.where]) + " has length " +
+                std::to_string(status.value) + ", but its column has " +
+                std::to_string(lengths[status.where]));
+  }
+  return fields;
+}
+
+namespace {
+
+constexpr Signature<2> kOrder{"pack_order", {"level", "ties"}, 1, 2};
+constexpr Signature<4> kPacked{"ragged2packed", {"values", "level", "ties", "fields"}, 2, 4};
+
+py::object pack_order(const Arguments<2>& args) {
+  if (!LevelRef::is_level(args[0])) raise_type("level: expected a Level, got " + type_name(args[0]));
+  Level& level = LevelRef::in(args[0]);
+  const PackFields made = pack_order_of(level.view(), level.stats().longest, ties_of(args[1]), "level");
+  return py::make_tuple(made.size_at_t, made.lengths, made.indices);
+}
+
+py::object ragged2packed(const Arguments<4>& args) {
+  const PackSource from(args[0], args[1]);
+  const Offsets level = from.level->view();
+  const Ties ties = ties_of(args[2]);
+  const PackFields fields = given(args[3]) ? pack_fields_of(args[3], level)
+                                           : pack_order_of(level, from.level->stats().longest, ties, "level");
+  Extents shape{level.total()};
+  const Extents row = from.row();
+  shape.append(row.begin(), row.end());
+  py::array data = empty(from.values.dtype(), shape);
+  Scratch<const std::byte*> rows(level.count);
+  {
+    const Unlocked unlocked(data.nbytes());
+    pack_columns(from.rows.data, from.rows.width, level, fields.order(), level.count, rows.data());
+    pack(fields.steps(false), rows.data(), from.rows.width, nullptr, 1, bytes(data));
+  }
+  return py::make_tuple(data, fields.size_at_t, fields.lengths, fields.indices);
+}
+
+PyMethodDef pack_rows_methods[] = {
+    method<kOrder, pack_order>("pack_order(level, ties='reversed')\n--\n\n"
+                               "size_at_t, lengths and indices of the sequences of a level."),
+    method<kPacked, ragged2packed>(
+        "ragged2packed(values, level, ties='reversed', fields=None)\n--\n\n"
+        "Values to packed rows, size_at_t, lengths and indices, which may be given."),
+    {},
+};
+
+}  // namespace
+
+void bind_pack_rows(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), pack_rows_methods) < 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

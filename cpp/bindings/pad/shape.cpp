@@ -1,0 +1,117 @@
+// How large a rectangle is, from its levels and from what the caller says.
+#include <algorithm>
+#include <string>
+
+#include "joint/joint.hpp"
+#include "pad.hpp"
+#include "support/fastcall.hpp"
+#include "support/raise.hpp"
+#include "varlen/checked.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// -1 for None; anything else has to be an integer of at least `least`.
+std::int64_t size_of(PyObject* given, const char* argument, std::int64_t least) {
+  if (given == Py_None) return -1;
+  const std::int64_t size = int_of(given, argument);
+  if (size < least) {
+    raise_value(std::string(argument) + ": expected at least " + std::to_string(least) + ", got " +
+                std::to_string(size));
+  }
+  return size;
+}
+
+/// A number for each level, outermost first, as many as are given; a plain number is the outermost's.
+void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t least, Sizes& sizes) {
+  if (!given(given_sizes)) return;
+  if (PyIndex_Check(given_sizes)) {
+    sizes[0] = size_of(given_sizes, argument, least);
+    return;
+  }
+  const std::string otherwise = std::string(argument) + ": expected an integer, or one for each level";
+  const auto many = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, otherwise.c_str()));
+  if (!many) throw py::error_already_set();
+  const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(many.ptr()));
+  if (count > sizes.size()) {
+    raise_value(std::string(argument) + ": " + std::to_string(count) + " numbers for " +
+                std::to_string(sizes.size()) + " levels");
+  }
+  for (std::size_t d = 0; d < count; ++d)
+    sizes[d] = size_of(PySequence_Fast_ITEMS(many.ptr())[d], argument, least);
+}
+
+}  // namespace
+
+Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple, Side cut) {
+  const std::size_t depth = levels.each.size();
+  Slots made{Sizes(depth, -1), Sizes(depth, -1)};
+  auto& [sizes, keeps, cuts] = made;
+  sizes_per_level(exact, "sizes", 0, sizes);
+  sizes_per_level(most, "max_len", 0, keeps);
+  const std::int64_t step = given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;
+  Sizes longest(depth, 0);
+  bool cuts_above = false;  // a sequence that holds sequences
+  for (std::size_t d = 0; d < depth; ++d) {
+    longest[d] = levels.each[d]->stats().longest;
+    if (keeps[d] < 0) keeps[d] = INT64_MAX;
+    if (sizes[d] >= 0) keeps[d] = std::min(keeps[d], sizes[d]);
+    const bool is_cut = keeps[d] < longest[d];
+    cuts = cuts || is_cut;
+    cuts_above = cuts_above || (is_cut && d + 1 < depth);
+    longest[d] = std::min(longest[d], keeps[d]);
+  }
+  if (cuts_above) {
+    pad_kept_sizes(levels.views.data(), levels.depth(), {0, levels.views[0].count}, keeps.data(), cut,
+                   longest.data());
+  }
+  for (std::size_t d = 0; d < depth; ++d) {
+    if (sizes[d] >= 0) continue;
+    sizes[d] = longest[d];
+    if (step > 1 && (!checked_add(sizes[d], step - 1, sizes[d]) || (sizes[d] -= sizes[d] % step) < 0)) {
+      raise_overflow("pad_to_multiple: " + std::to_string(step) + " does not fit 63 bits");
+    }
+  }
+  return made;
+}
+
+Levels levels_of(py::handle given, std::int64_t rows) {
+  Levels levels;
+  const auto add = [&](py::handle one) {
+    if (!LevelRef::is_level(one.ptr())) raise_type("levels: expected Level objects, got " + type_name(one));
+    levels.each.push_back(&LevelRef::in(one));
+    levels.views.push_back(levels.each.back()->view());
+  };
+  if (LevelRef::is_level(given.ptr())) {
+    add(given);
+  } else if (PyTuple_Check(given.ptr()) || PyList_Check(given.ptr())) {
+    for (const py::handle one : py::reinterpret_borrow<py::sequence>(given)) add(one);
+  } else {
+    raise_type("levels: expected a Level or a tuple of them, got " + type_name(given));
+  }
+  if (levels.views.size() == 0) raise_value("levels: expected at least one");
+  for (std::size_t d = 0; d < levels.views.size(); ++d) {
+    const bool last = d + 1 == levels.views.size();
+    const std::int64_t below = last ? rows : levels.views[d + 1].count;
+    const std::int64_t total = levels.views[d].total();
+    if (below >= 0 && total != below) {
+      raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(total) +
+                  (last ? " rows, but values has " : " sequences, but the next level has ") +
+                  std::to_string(below));
+    }
+  }
+  return levels;
+}
+
+Side side_or_right(PyObject* text, const char* argument) {
+  if (text == nullptr) return Side::right;
+  if (PyUnicode_Check(text)) {
+    if (PyUnicode_CompareWithASCIIString(text, "right") == 0) return Side::right;
+    if (PyUnicode_CompareWithASCIIString(text, "left") == 0) return Side::left;
+  }
+  raise_value(std::string(argument) + " must be 'left' or 'right'; got " +
+              std::string(py::repr(py::handle(text))));
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,85 @@
+#include <string>
+
+#include "joint/joint.hpp"
+#include "pad.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+constexpr Signature<4> kUnpad{"unpad", {"block", "levels", "padding_side", "out"}, 2, 4};
+
+py::object unpad_array(const Arguments<4>& args) {
+  const auto [given_block, given_levels, side, given_out] = args;
+  const py::array dense = as_rows(given_block, "block");
+  const Levels levels = levels_of(given_levels, -1);
+  const int depth = levels.depth();
+  const Side from = side_or_right(side, "padding_side");
+  if (dense.ndim() < depth + 1) {
+    raise_value("block: expected (n, width, ...) for " + std::to_string(depth) + " levels, got shape " +
+                text_of(Extents(dense.shape(), dense.shape() + dense.ndim())));
+  }
+  if (dense.shape(0) != levels.views[0].count) {
+    raise_value("lengths: " + std::to_string(levels.views[0].count) + " of them for " +
+                std::to_string(dense.shape(0)) + " rows");
+  }
+  const std::int64_t* const sizes = dense.shape() + 1;
+  for (std::size_t d = 0; d < levels.each.size(); ++d) {
+    if (levels.each[d]->stats().longest <= sizes[d]) continue;
+    const Status status = unpad_check(levels.views[d], sizes[d]);
+    raise_value("lengths" + (depth > 1 ? "[" + std::to_string(d) + "]" : std::string()) + ": row " +
+                std::to_string(status.where) + " has length " + std::to_string(status.value) +
+                ", the block is " + std::to_string(sizes[d]) + " wide");
+  }
+  Extents shape{levels.views.back().total()};
+  shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
+  py::array out = given(given_out) ? checked_out("out", given_out, dense.dtype(), shape, {given_block, dense})
+                                   : empty(dense.dtype(), shape);
+  std::int64_t width = dense.itemsize();
+  for (py::ssize_t axis = depth + 1; axis < dense.ndim(); ++axis) width *= dense.shape(axis);
+  auto* to = static_cast<std::byte*>(out.mutable_data());
+  const auto* in = static_cast<const std::byte*>(dense.data());
+  {
+    const Unlocked unlocked(out.nbytes());
+    unpad(in, width, levels.views.data(), depth, sizes, from, to);
+  }
+  return out;
+}
+
+LevelRef mask_to_level(py::handle given, py::handle side) {
+  const py::array mask = as_rows(given, "mask");
+  if (mask.ndim() != 2) raise_value("mask: expected two dimensions, got " + std::to_string(mask.ndim()));
+  if (mask.dtype().kind() != 'b')
+    raise_type("mask: expected bool, got " + std::string(py::str(mask.dtype())));
+  const Side from = side_or_right(side.ptr(), "padding_side");
+  py::array lengths = empty_ints(mask.shape(0));
+  auto* to = static_cast<std::int64_t*>(lengths.mutable_data());
+  const auto* in = static_cast<const std::byte*>(mask.data());
+  Status status;
+  {
+    const Unlocked unlocked(mask.nbytes());
+    status = lengths_from_mask(in, mask.shape(0), mask.shape(1), from, to);
+  }
+  raise_if(status, "mask");
+  return Level::from_lengths(lengths, "mask");
+}
+
+PyMethodDef pad_unpad_methods[] = {
+    method<kUnpad, unpad_array>("unpad(block, levels, padding_side='right', out=None)\n--\n\n"
+                                "The rows of a rectangle that the levels say are there, end to end."),
+    {},
+};
+
+}  // namespace
+
+void add_unpad(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), pad_unpad_methods) != 0) throw py::error_already_set();
+  m.def("mask_to_level", &mask_to_level, py::arg("mask"), py::arg("padding_side") = "right",
+        "The level of a (n, slots) bool mask whose rows are set from one side.");
+}
+
+}  // namespace varlen::bindings

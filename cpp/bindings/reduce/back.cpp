@@ -1,0 +1,146 @@
+// The ways back of reductions that depend on the values.
+#include <cstring>
+#include <string>
+
+#include "reduce.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+constexpr Signature<7> kBackpropReduce{
+    "backprop_reduce", {"op", "d", "X", "level", "made", "ddof", "out"}, 4, 7};
+
+/// Rows for the sequences, in what is computed in.
+Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers& values, std::int64_t count,
+                             Type type) {
+  const Numbers rows = numbers_of(argument, name);
+  const Extents shape = values.rows(count);
+  const Extents has(rows.array.shape(), rows.array.shape() + rows.array.ndim());
+  if (text_of(has) != text_of(shape)) {
+    raise_value(std::string(name) + ": expected " + text_of(shape) + ", a row for each sequence, got " +
+                text_of(has));
+  }
+  if (rows.type != values.type) {
+    raise_type(std::string(name) + ": expected " + std::string(py::str(values.array.dtype())) +
+               " as X, got " + std::string(py::str(rows.array.dtype())));
+  }
+  const std::int64_t elements = count * values.columns();
+  Scratch<std::byte> made(elements * size_of(type));
+  const Convert how = cast_of(rows.type, type);
+  cast(how, static_cast<const std::byte*>(rows.array.data()),
+       how.run == nullptr ? rows.array.nbytes() : elements, made.data());
+  return made;
+}
+
+py::object backprop_reduced(const Arguments<7>& args) {
+  const auto [given_op, d, x, given_level, made, ddof, given_out] = args;
+  ReduceBackJob job;
+  job.op = op_named(given_op);
+  job.ddof = ddof_of(ddof);
+  const Numbers values = numbers_of(x, "X");
+  if (!is_float(values.type)) {
+    raise_type("X: expected floats, got " + std::string(py::str(values.array.dtype())));
+  }
+  const LevelRef over = level_over(given_level, "X", values.array.shape(0));
+  Level& level = LevelRef::in(over);
+  const Type type = values.type == Type::f64 ? Type::f64 : Type::f32;
+  Scratch<std::byte> weights = converted(d, "d", values, level.count(), type);
+  Scratch<std::byte> results;
+  if (given(made)) results = converted(made, "made", values, level.count(), type);
+  const Extents shape = values.rows(values.array.shape(0));
+  const py::dtype dtype = values.array.dtype();
+  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {x, values.array, d, made})
+                                   : empty(dtype, shape);
+  job.type = values.type;
+  job.level = level.view();
+  job.longest = level.stats().longest;
+  job.columns = values.columns();
+  job.values = static_cast<const std::byte*>(values.array.data());
+  job.weights = weights.data();
+  job.made = results.data();
+  std::byte* const to = bytes(out);
+  // Products are worked out in place, so halves go through a copy.
+  const bool copies = job.op == Reduce::prod && type != values.type;
+  const std::int64_t elements = values.array.size();
+  Scratch<std::byte> wide(copies ? 2 * elements * size_of(type) : 0);
+  {
+    const Unlocked unlocked(values.array.nbytes());
+    if (copies) {
+      std::byte* const product = wide.data() + elements * size_of(type);
+      cast(cast_of(values.type, type), job.values, elements, wide.data());
+      job.values = wide.data();
+      reduce_back(job, product);
+      cast(cast_of(type, values.type), product, elements, to);
+    } else {
+      reduce_back(job, to);
+    }
+  }
+  return out;
+}
+
+void refuse_blocks(const Status& status, std::int64_t groups, const Offsets& blocks) {
+  if (status.ok()) return;
+  if (status.where == groups) {
+    raise_value("groups: there are " + std::to_string(groups) + ", but " + std::to_string(status.value) +
+                " sequences");
+  }
+  raise_value("groups: " + std::to_string(status.value) + " rows are no repeats of sequence " +
+              std::to_string(status.where) + ", which has " + std::to_string(blocks.length(status.where)));
+}
+
+constexpr Signature<3> kBlocks{"reduce_blocks", {"d", "groups", "blocks"}, 3, 3};
+
+py::object blocks_added(const Arguments<3>& args) {
+  const Numbers d = numbers_of(args[0], "d");
+  const LevelRef given_groups = level_over(args[1], "d", d.array.shape(0));
+  const LevelRef given_blocks = level_over(args[2], "blocks", -1);
+  BlocksJob job;
+  job.groups = LevelRef::in(given_groups).view();
+  job.blocks = LevelRef::in(given_blocks).view();
+  refuse_blocks(reduce_blocks_check(job.groups, job.blocks), job.groups.count, job.blocks);
+  job.type = reduced_type(Reduce::sum, d.type);
+  job.columns = d.columns();
+  const Convert in = cast_of(d.type, job.type);
+  const Convert back = is_float(d.type) ? cast_of(job.type, d.type) : Convert{};
+  py::array out = empty(summed_dtype(d), d.rows(job.blocks.total()));
+  const std::int64_t elements = job.blocks.total() * job.columns;
+  Scratch<std::byte> wide(in.run == nullptr ? 0 : d.array.size() * size_of(job.type));
+  Scratch<std::byte> sums(back.run == nullptr ? 0 : elements * size_of(job.type));
+  job.values = static_cast<const std::byte*>(d.array.data());
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(d.array.nbytes());
+    if (in.run != nullptr) {
+      cast(in, job.values, d.array.size(), wide.data());
+      job.values = wide.data();
+    }
+    reduce_blocks(job, back.run == nullptr ? to : sums.data());
+    if (back.run != nullptr) cast(back, sums.data(), elements, to);
+  }
+  return out;
+}
+
+PyMethodDef reduce_back_methods[] = {
+    method<kBlocks, blocks_added>("reduce_blocks(d, groups, blocks)\n--\n\n"
+                                  "The repeats of each sequence of `blocks`, group by group, added up."),
+    method<kBackpropReduce, backprop_reduced>(
+        "backprop_reduce(op, d, X, level, made=None, ddof=0, out=None)\n--\n\n"
+        "The gradient of prod, norm, logsumexp, var or std; `made` is what norm and std gave."),
+    {},
+};
+
+}  // namespace
+
+void add_reduce_back(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), reduce_back_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,199 @@
+// Sequences to one row each.
+#include "varlen/reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "reduce.hpp"
+#include "support/arrays.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
+
+namespace varlen::bindings {
+
+Reduce op_named(PyObject* name) {
+  constexpr const char* kNames[] = {"sum", "mean", "prod",      "max", "min", "any",
+                                    "all", "norm", "logsumexp", "var", "std"};
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, kNames[i]) == 0) {
+      return static_cast<Reduce>(i);
+    }
+  }
+  raise_value("op: there is none called " + std::string(py::repr(py::handle(name))));
+}
+
+double ddof_of(PyObject* argument) {
+  if (!given(argument)) return 0;
+  const double number = PyFloat_AsDouble(argument);
+  if (PyErr_Occurred() != nullptr || !std::isfinite(number)) {
+    PyErr_Clear();
+    raise_type("ddof: expected a number, got " + std::string(py::repr(py::handle(argument))));
+  }
+  return number;
+}
+
+py::dtype summed_dtype(const Numbers& values) {
+  if (is_float(values.type)) return values.array.dtype();
+  const bool is_unsigned = values.type >= Type::u8 && values.type <= Type::u64;
+  return is_unsigned ? py::dtype::of<std::uint64_t>() : py::dtype::of<std::int64_t>();
+}
+
+namespace {
+
+/// Of which dtype the results are for the caller.
+py::dtype final_dtype(Reduce op, const Numbers& values) {
+  switch (op) {
+    case Reduce::any:
+    case Reduce::all:
+      return py::dtype::of<bool>();
+    case Reduce::max:
+    case Reduce::min:
+      return values.array.dtype();
+    case Reduce::mean:
+    case Reduce::norm:
+    case Reduce::logsumexp:
+    case Reduce::var:
+    case Reduce::std:
+      return is_float(values.type) ? values.array.dtype() : py::dtype::of<double>();
+    case Reduce::sum:
+    case Reduce::prod:
+      break;
+  }
+  return summed_dtype(values);
+}
+
+[[noreturn]] void refuse_empty(Level& level) {
+  const Offsets view = level.view();
+  std::int64_t i = 0;
+  while (view.length(i) != 0) ++i;
+  raise_value("lengths: sequence " + std::to_string(i) + " is empty; say what it gives with empty=");
+}
+
+/// A reduction of arguments that were found right: what it needs, and what it makes.
+struct Work {
+  Work(PyObject* op, PyObject* given_values, PyObject* given_level, PyObject* given_empty,
+       PyObject* given_out)
+      : values(numbers_of(given_values, "X")), over(level_over(given_level, "X", values.array.shape(0))) {
+    Level& level = LevelRef::in(over);
+    job.op = op_named(op);
+    const py::dtype dtype = final_dtype(job.op, values);
+    asked = *type_of(dtype);
+    made = reduced_type(job.op, values.type);
+    // Bools are counted in u64 and given as i64, which hold the same bits.
+    direct = made == asked || (made == Type::u64 && asked == Type::i64);
+    const LevelStats stats = level.stats();
+    if (level.count() > 0 && stats.shortest == 0 && !given(given_empty)) refuse_empty(level);
+    const Fill empty_as = given(given_empty) ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
+    shape = values.rows(level.count());
+    out = given(given_out)
+              ? checked_out("out", given_out, dtype, shape, {given_values, values.array, given_empty})
+              : empty(dtype, shape);
+    job.type = values.type;
+    job.level = level.view();
+    job.longest = stats.longest;
+    job.columns = values.columns();
+    job.values = static_cast<const std::byte*>(values.array.data());
+    if (empty_as.data() != nullptr) {
+      const Convert back = direct ? Convert{} : cast_of(asked, made);
+      if (back.run != nullptr) {
+        back.run(empty_as.data(), 1, nullptr, one);
+      } else {
+        std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(asked)));
+      }
+    }
+    job.empty = one;
+    scratch.make(reduce_scratch(job));
+    wide.make(direct ? 0 : level.count() * job.columns * size_of(made));
+    target = bytes(out);
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  Work(Work&&) = delete;
+  Work& operator=(Work&&) = delete;
+  ~Work() = default;
+
+  void run() noexcept {
+    reduce(job, scratch.data(), direct ? target : wide.data());
+    if (!direct) cast(cast_of(made, asked), wide.data(), job.level.count * job.columns, target);
+  }
+
+  Numbers values;
+  LevelRef over;
+  ReduceJob job;
+  Extents shape;
+  py::array out;
+  std::byte* target = nullptr;
+  Type asked{};
+  Type made{};
+  bool direct = true;  ///< no conversion of the results
+  alignas(8) std::byte one[8] = {};
+  Scratch<std::byte> scratch, wide;
+};
+
+constexpr Signature<6> kReduce{"reduce", {"op", "values", "level", "empty", "out", "ddof"}, 3, 6};
+
+py::object reduce_array(const Arguments<6>& args) {
+  const double ddof = ddof_of(args[5]);
+  Work work(args[0], args[1], args[2], args[3], args[4]);
+  work.job.ddof = ddof;
+  {
+    const Unlocked unlocked(work.values.array.nbytes());
+    work.run();
+  }
+  return work.out;
+}
+
+constexpr Signature<5> kExtreme{"reduce_extreme", {"op", "values", "level", "empty", "narrow"}, 3, 5};
+
+py::object reduce_extreme_array(const Arguments<5>& args) {
+  Work work(args[0], args[1], args[2], args[3], nullptr);
+  if (work.job.op != Reduce::max && work.job.op != Reduce::min) {
+    raise_value("op: expected 'max' or 'min', got " + std::string(py::repr(py::handle(args[0]))));
+  }
+  const bool narrow = given(args[4]) && truth_of(args[4]);
+  if (narrow && work.job.longest > std::numeric_limits<std::int32_t>::max()) {
+    raise_overflow("which: " + std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
+  }
+  py::array which = empty(narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
+  const Places places{narrow ? nullptr : ints(which),
+                      narrow ? static_cast<std::int32_t*>(which.mutable_data()) : nullptr};
+  {
+    const Unlocked unlocked(work.values.array.nbytes());
+    if (work.direct && is_float(work.job.type)) {
+      reduce_extreme(work.job, work.scratch.data(), work.target, places);
+    } else {
+      work.run();
+      reduce_which(work.job, work.target, places);
+    }
+  }
+  return py::make_tuple(work.out, which);
+}
+
+PyMethodDef reduce_methods[] = {
+    method<kReduce, reduce_array>(
+        "reduce(op, values, level, empty=None, out=None, ddof=0)\n--\n\n"
+        "One row a sequence: sum, mean, prod, max, min, any, all, norm, logsumexp, var or std of its rows."),
+    method<kExtreme, reduce_extreme_array>(
+        "reduce_extreme(op, values, level, empty=None, narrow=False)\n--\n\n"
+        "The largest or smallest row of each sequence, column by column, and the first row that holds it."),
+    {},
+};
+
+}  // namespace
+
+void bind_reduce(py::module_& m) {
+  add_reduce_back(m);
+  if (PyModule_AddFunctions(m.ptr(), reduce_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

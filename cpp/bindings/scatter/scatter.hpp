@@ -1,0 +1,20 @@
+// Rows that are added to rows of a table: what lookups and spans share.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+
+#include "support/operands.hpp"
+#include "varlen/scatter.hpp"
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// Row k / each of `values` is added to row lookups[k] of the table, which is fresh memory or has numbers.
+/// All of them are checked.
+void add_to(const Numbers& values, Lookups lookups, std::int64_t each, bool fresh, py::array& table);
+
+}  // namespace varlen::bindings

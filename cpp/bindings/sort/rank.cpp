@@ -1,0 +1,109 @@
+// The ranks of rows inside their sequences, and the distinct numbers of each.
+#include <string>
+#include <utility>
+
+#include "gather/gather.hpp"
+#include "sort.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+Ranks ranks_named(PyObject* name) {
+  constexpr const char* kNames[] = {"ordinal", "min", "max", "dense", "average"};
+  for (int i = 0; i < 5; ++i) {
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, kNames[i]) == 0) {
+      return static_cast<Ranks>(i);
+    }
+  }
+  raise_value("method: expected ordinal, min, max, dense or average, got " +
+              std::string(py::repr(py::handle(name))));
+}
+
+constexpr Signature<4> kRank{"rank", {"values", "level", "method", "descending"}, 3, 4};
+
+py::object rank_rows(const Arguments<4>& args) {
+  const Ranks how = ranks_named(args[2]);
+  const Numbers values = numbers_of(args[0], "X");
+  const LevelRef level = level_over(args[1], "X", values.array.shape(0));
+  const SortJob job = job_of(values, level, args[3]);
+  const py::dtype dtype = how == Ranks::average ? py::dtype::of<double>() : py::dtype::of<std::int64_t>();
+  py::array out = empty(dtype, values.rows(level->total()));
+  std::byte* const to = bytes(out);
+  const SortRoom room = sort_room(job, job.longest);
+  Scratch<std::byte> scratch(room.bytes);
+  {
+    const Unlocked unlocked(cost_of(values));
+    rank(job, how, room, scratch.data(), to);
+  }
+  return out;
+}
+
+constexpr Signature<4> kUnique{"unique", {"values", "level", "inverse", "counts"}, 2, 4};
+
+py::object unique_rows(const Arguments<4>& args) {
+  const Numbers values = numbers_of(args[0], "X");
+  if (values.array.ndim() != 1) {
+    const auto& array = values.array;
+    raise_value("X: expected numbers (T,), got shape " +
+                text_of(Extents(array.shape(), array.shape() + array.ndim())));
+  }
+  const LevelRef level = level_over(args[1], "X", values.array.shape(0));
+  const SortJob job = job_of(values, level, nullptr);
+  const bool with_counts = args[3] != nullptr && truth_of(args[3]);
+  py::object inverse = py::none();
+  py::object counts = py::none();
+  Distinct found;
+  if (args[2] != nullptr && truth_of(args[2])) {
+    py::array made = empty_ints(level->total());
+    found.inverse = ints(made);
+    inverse = std::move(made);
+  }
+  Scratch<std::int64_t> rows(2 * level->total());
+  found.firsts = rows.data();
+  found.counts = rows.data() + level->total();
+  const SortRoom room = sort_room(job, job.longest);
+  Scratch<std::byte> scratch(room.bytes);
+  py::array offsets = fresh_offsets(level->count());
+  std::int64_t* const ends = ints(offsets) + 1;
+  {
+    const Unlocked unlocked(cost_of(values));
+    unique_find(job, room, scratch.data(), found, ends);
+  }
+  const LevelRef made = Level::trusted(std::move(offsets));
+  py::array out = empty(values.array.dtype(), values.rows(made->total()));
+  std::int64_t* to_counts = nullptr;
+  if (with_counts) {
+    py::array how_often = empty_ints(made->total());
+    to_counts = ints(how_often);
+    counts = std::move(how_often);
+  }
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(values.array.nbytes());
+    unique_take(job, found, made->view(), to, to_counts);
+  }
+  return py::make_tuple(out, inverse, counts, made);
+}
+
+PyMethodDef sort_rank_methods[] = {
+    method<kRank, rank_rows>("rank(values, level, method, descending=False)\n--\n\n"
+                             "The rank of each element inside its sequence, from 1."),
+    method<kUnique, unique_rows>(
+        "unique(values, level, inverse=False, counts=False)\n--\n\n"
+        "The distinct numbers of each sequence, which of them each row is, how often, their level."),
+    {},
+};
+
+}  // namespace
+
+void add_ranks(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), sort_rank_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,148 @@
+// Sequences in order: sorted, the best of each, and the ways back. Ranks are in sort_rank.cpp.
+#include "sort.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "gather/gather.hpp"
+#include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "support/scratch.hpp"
+
+namespace varlen::bindings {
+
+SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descending) {
+  SortJob job;
+  job.type = values.type;
+  job.level = level->view();
+  job.longest = level->stats().longest;
+  job.values = static_cast<const std::byte*>(values.array.data());
+  job.columns = values.columns();
+  job.descending = descending != nullptr && truth_of(descending);
+  return job;
+}
+
+std::int64_t cost_of(const Numbers& values) {
+  return 10 * (values.array.nbytes() / values.array.itemsize());
+}
+
+namespace {
+
+/// The level of the first rows of each sequence, `most` at most; the same where none has more.
+LevelRef topk_level(const LevelRef& level, std::int64_t most) {
+  if (most >= level->stats().longest) return level;
+  py::array ends = fresh_offsets(level->count());
+  sort_kept(level->view(), most, ints(ends) + 1);
+  return Level::trusted(std::move(ends));
+}
+
+constexpr Signature<2> kKept{"sort_kept", {"level", "most"}};
+
+py::object kept_rows(const Arguments<2>& args) {
+  return topk_level(level_over(args[0], "X", -1), std::max<std::int64_t>(int_of(args[1], "k"), 0));
+}
+
+constexpr Signature<7> kSort{
+    "sort", {"values", "level", "descending", "most", "with_values", "with_places", "out"}, 2, 7};
+
+py::object sort_rows(const Arguments<7>& args) {
+  const auto [given_values, given_level, descending, most, with_values, with_places, given_out] = args;
+  const Numbers values = numbers_of(given_values, "X");
+  const LevelRef level = level_over(given_level, "X", values.array.shape(0));
+  const SortJob job = job_of(values, level, descending);
+  const std::int64_t longest =
+      given(most) ? std::clamp<std::int64_t>(int_of(most, "k"), 0, job.longest) : job.longest;
+  const LevelRef kept = topk_level(level, longest);
+  const Extents shape = values.rows(kept->total());
+  py::object sorted = py::none();
+  py::object places = py::none();
+  std::byte* to_values = nullptr;
+  std::int64_t* to_places = nullptr;
+  if (with_values == nullptr || truth_of(with_values)) {
+    const py::dtype dtype = values.array.dtype();
+    py::array made = given(given_out)
+                         ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                         : empty(dtype, shape);
+    to_values = bytes(made);
+    sorted = std::move(made);
+  }
+  if (with_places != nullptr && truth_of(with_places)) {
+    py::array made = empty(py::dtype::of<std::int64_t>(), shape);
+    to_places = ints(made);
+    places = std::move(made);
+  }
+  const SortRoom room = sort_room(job, longest);
+  Scratch<std::byte> scratch(room.bytes);
+  {
+    const Unlocked unlocked(cost_of(values));
+    sort(job, kept->view(), room, scratch.data(), to_values, to_places);
+  }
+  return py::make_tuple(sorted, places, kept);
+}
+
+constexpr Signature<5> kUnsort{"unsort", {"rows", "level", "kept", "which", "out"}, 4, 5};
+
+py::object unsort_rows(const Arguments<5>& args) {
+  const auto [given_rows, given_level, given_kept, given_which, given_out] = args;
+  const Numbers rows = numbers_of(given_rows, "dY");
+  const LevelRef level = level_over(given_level, "dY", -1);
+  const LevelRef kept = level_over(given_kept, "dY", rows.array.shape(0));
+  if (kept->count() != level->count()) {
+    raise_value("lengths: " + std::to_string(level->count()) + " sequences, but dY has " +
+                std::to_string(kept->count()));
+  }
+  const Extents shape = rows.rows(rows.array.shape(0));
+  const py::array which = as_rows(given_which, "which");
+  if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
+    raise_value("which: expected " + text_of(shape) + ", got " +
+                text_of(Extents(which.shape(), which.shape() + which.ndim())));
+  }
+  const Ints places = as_ints(which.attr("reshape")(-1), "which");
+  const std::int64_t columns = rows.columns();
+  const std::int64_t wrong = sort_misplaced(level->view(), kept->view(), columns, places.data);
+  if (wrong >= 0) {
+    const Offsets view = kept->view();
+    const std::int64_t row = wrong / columns;
+    const std::int64_t i = std::upper_bound(view.ends, view.ends + view.count, row) - view.ends;
+    raise_index("which: " + std::to_string(places.data[wrong]) + " in row " + std::to_string(row) +
+                " is outside sequence " + std::to_string(i) + " of length " +
+                std::to_string(level->view().length(i)));
+  }
+  const Extents back = rows.rows(level->total());
+  py::array out = given(given_out) ? checked_out("out", given_out, rows.array.dtype(), back,
+                                                 {given_rows, rows.array, given_which, places.keep})
+                                   : empty(rows.array.dtype(), back);
+  const auto* const from = static_cast<const std::byte*>(rows.array.data());
+  std::byte* const to = bytes(out);
+  {
+    const Unlocked unlocked(out.nbytes());
+    unsort(level->view(), kept->view(), from, columns, rows.array.itemsize(), places.data, to);
+  }
+  return out;
+}
+
+PyMethodDef sort_methods[] = {
+    method<kSort, sort_rows>("sort(values, level, descending=False, most=None, with_values=True,\n"
+                             "    with_places=False, out=None)\n--\n\n"
+                             "The first rows of each sequence in order, their places, and their level."),
+    method<kKept, kept_rows>("sort_kept(level, most)\n--\n\n"
+                             "The level of the first rows of each sequence."),
+    method<kUnsort, unsort_rows>("unsort(rows, level, kept, which, out=None)\n--\n\n"
+                                 "Each element to the row of its sequence that `which` says; else zeros."),
+    {},
+};
+
+}  // namespace
+
+void bind_sort(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), sort_methods) != 0) throw py::error_already_set();
+  add_ranks(m);
+}
+
+}  // namespace varlen::bindings

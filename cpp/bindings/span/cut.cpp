@@ -1,0 +1,74 @@
+// A part of each sequence.
+#include <string>
+#include <utility>
+
+#include "gather/gather.hpp"
+#include "span.hpp"
+#include "support/fastcall.hpp"
+#include "support/index.hpp"
+#include "support/operands.hpp"
+#include "support/raise.hpp"
+#include "varlen/gather.hpp"
+#include "varlen/span_rows.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+Ints one_each(PyObject* given, const char* argument, const LevelRef& level) {
+  Ints numbers = as_ints(given, argument);
+  if (numbers.count != level->count()) {
+    raise_value(std::string(argument) + ": has " + std::to_string(numbers.count) + " entries for " +
+                std::to_string(level->count()) + " sequences");
+  }
+  return numbers;
+}
+
+void refuse_cut(const Status& status, const Ints& firsts, const Ints& sizes) {
+  if (status.ok()) return;
+  const std::string sequence = "sequence " + std::to_string(status.where);
+  const std::string first = std::to_string(firsts.data[status.where]);
+  const std::string size = std::to_string(sizes.data[status.where]);
+  if (status.code == Code::negative_length) {
+    const bool is_first = firsts.data[status.where] < 0;
+    raise_value((is_first ? "offset: " : "length: ") + sequence + " has " + (is_first ? first : size) +
+                ", expected 0 or more");
+  }
+  raise_index("length: " + size + " from offset " + first + ", but " + sequence + " has length " +
+              std::to_string(status.value));
+}
+
+constexpr Signature<4> kCut{"cut", {"X", "lengths", "offset", "length"}};
+
+py::object cut(const Arguments<4>& args) {
+  const py::array x = as_rows(args[0], "X");
+  const LevelRef level = level_over(args[1], "X", x.shape(0));
+  const Ints firsts = one_each(args[2], "offset", level);
+  const Ints sizes = one_each(args[3], "length", level);
+  Ranges ranges(level->count());
+  py::array ends = fresh_offsets(level->count());
+  refuse_cut(span_cut(level->view(), firsts.data, sizes.data, ranges.data(), ints(ends) + 1), firsts, sizes);
+  const LevelRef kept = Level::trusted(std::move(ends));
+  const Offsets view = kept->view();
+  py::array made = rows_like(x, view.total());
+  std::byte* const to = bytes(made);
+  {
+    const Unlocked unlocked(made.nbytes());
+    gather_rows(rows_of(x), ranges.data(), view.ends, view.count, to);
+  }
+  return py::make_tuple(made, kept);
+}
+
+PyMethodDef span_cut_methods[] = {
+    method<kCut, cut>("cut(X, lengths, offset, length)\n--\n\n"
+                      "`length` rows from row `offset` on of each sequence, and the level that cuts them."),
+    {},
+};
+
+}  // namespace
+
+void add_span_cut(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), span_cut_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

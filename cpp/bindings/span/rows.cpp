@@ -1,0 +1,157 @@
+// Spans and rows of sequences that a caller names.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "gather/gather.hpp"
+#include "span.hpp"
+#include "support/fastcall.hpp"
+#include "support/index.hpp"
+#include "support/operands.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "varlen/gather.hpp"
+#include "varlen/scatter.hpp"
+#include "varlen/span_rows.hpp"
+#include "window/window.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// A level of as many groups as there are sequences, over `count` entries of `argument`.
+LevelRef groups_over(PyObject* given_groups, const LevelRef& level, const char* argument,
+                     std::int64_t count) {
+  LevelRef groups = level_over(given_groups, argument, count);
+  if (groups->count() != level->count()) {
+    raise_value(std::string(argument) + ": has " + std::to_string(groups->count()) +
+                " sequences, but X has " + std::to_string(level->count()));
+  }
+  return groups;
+}
+
+/// "span 1 of sequence 0": entry `where` of groups.
+std::string place_in(const Offsets& groups, std::int64_t where, const char* what) {
+  const std::int64_t i = std::upper_bound(groups.ends, groups.ends + groups.count, where) - groups.ends;
+  return std::string(what) + " " + std::to_string(where - groups.start(i)) + " of sequence " +
+         std::to_string(i);
+}
+
+/// The rows of every span, and the level that cuts them.
+struct Named {
+  Ranges ranges;
+  LevelRef spans;
+};
+
+Named spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pairs) {
+  const Ints pairs = as_ints(given_pairs, "at");
+  if (pairs.count % 2 != 0) raise_value("at: expected pairs, got an odd number of entries");
+  const std::int64_t n = pairs.count / 2;
+  const LevelRef groups = groups_over(given_groups, level, "at", n);
+  Ranges ranges(n);
+  py::array ends = fresh_offsets(n);
+  const Status status = span_ranges(level->view(), groups->view(), pairs.data, ranges.data(), ints(ends) + 1);
+  if (status.code == Code::index_out_of_range || status.code == Code::decreasing) {
+    const std::string text = "at: " + place_in(groups->view(), status.where, "span") + " is " +
+                             std::to_string(pairs.data[2 * status.where]) + " to " +
+                             std::to_string(pairs.data[2 * status.where + 1]);
+    if (status.code == Code::decreasing) raise_value(text);
+    raise_index(text + ", but the sequence has " + std::to_string(status.value) + " rows");
+  }
+  raise_if(status, "at");
+  return {std::move(ranges), Level::trusted(std::move(ends))};
+}
+
+constexpr Signature<5> kSpans{"spans", {"X", "lengths", "groups", "at", "max_bytes"}, 4, 5};
+
+py::object spans(const Arguments<5>& args) {
+  const auto [given_x, lengths, groups, at, max_bytes] = args;
+  const py::array x = as_rows(given_x, "X");
+  const LevelRef level = level_over(lengths, "X", x.shape(0));
+  const Named named = spans_of(level, groups, at);
+  const Offsets ends = named.spans->view();
+  Extents shape(x.shape(), x.shape() + x.ndim());
+  shape[0] = ends.total();
+  py::array made = out_for(nullptr, max_bytes, "X", x.dtype(), shape);
+  std::byte* const to = bytes(made);
+  const Rows rows = rows_of(x);
+  {
+    const Unlocked unlocked(made.nbytes());
+    gather_rows(rows, named.ranges.data(), ends.ends, ends.count, to);
+  }
+  return py::make_tuple(made, named.spans);
+}
+
+constexpr Signature<3> kSpanRows{"span_rows", {"lengths", "groups", "at"}};
+
+py::object rows_of_spans(const Arguments<3>& args) {
+  const LevelRef level = level_over(args[0], "X", -1);
+  const Named named = spans_of(level, args[1], args[2]);
+  const Offsets ends = named.spans->view();
+  py::array rows = empty_ints(ends.total());
+  gather_strided(named.ranges.data(), ends.ends, ends.count, 1, ints(rows));
+  return py::make_tuple(rows, named.spans);
+}
+
+constexpr Signature<4> kPlaceRows{"place_rows", {"lengths", "groups", "places", "between"}, 3, 4};
+
+py::object rows_of_places(const Arguments<4>& args) {
+  const LevelRef level = level_over(args[0], "X", -1);
+  const bool between = args[3] != nullptr && truth_of(args[3]);
+  const char* const name = between ? "at" : "alignment";
+  const Ints places = as_ints(args[2], name);
+  const LevelRef groups = groups_over(args[1], level, name, places.count);
+  py::array rows = empty_ints(places.count);
+  const Status status = span_rows(level->view(), groups->view(), places.data, between, ints(rows));
+  if (!status.ok()) {
+    const std::string text = std::string(name) + ": " + place_in(groups->view(), status.where, "entry") +
+                             " is " + std::to_string(places.data[status.where]);
+    if (status.code == Code::decreasing) raise_value(text + ", less than the one before it");
+    raise_index(text + ", but the sequence has " + std::to_string(status.value) + " rows");
+  }
+  if (!between) return rows;
+  py::array ends = fresh_offsets(level->count());
+  raise_if(span_grown(level->view(), groups->view(), ints(ends) + 1), "at");
+  return py::make_tuple(rows, Level::trusted(std::move(ends)));
+}
+
+constexpr Signature<3> kTake{"take_rows", {"X", "rows", "max_bytes"}, 2, 3};
+
+py::object take(const Arguments<3>& args) {
+  const py::array x = as_rows(args[0], "X");
+  const Ints index = as_ints(args[1], "rows");
+  const auto* const numbers = reinterpret_cast<const std::byte*>(index.data);
+  Status status = scatter_check({Type::i64, numbers, index.count}, x.shape(0));
+  if (!status.ok()) status.value = index.data[status.where];
+  refuse(status, x.shape(0), "rows");
+  Extents shape(x.shape(), x.shape() + x.ndim());
+  shape[0] = index.count;
+  py::array made = out_for(nullptr, args[2], "X", x.dtype(), shape);
+  std::byte* const to = bytes(made);
+  const Rows rows = rows_of(x);
+  {
+    const Unlocked unlocked(made.nbytes());
+    take_rows(rows, index.data, index.count, to);
+  }
+  return made;
+}
+
+PyMethodDef span_rows_methods[] = {
+    method<kSpans, spans>("spans(X, lengths, groups, at, max_bytes=None)\n--\n\n"
+                          "The rows of pairs (begin, end) in each sequence, and the level that cuts them."),
+    method<kSpanRows, rows_of_spans>("span_rows(lengths, groups, at)\n--\n\n"
+                                     "The numbers of those rows, and the level that cuts them."),
+    method<kPlaceRows, rows_of_places>("place_rows(lengths, groups, places, between=False)\n--\n\n"
+                                       "Places in sequences as rows. between: places to put rows in, and the "
+                                       "level of the sequences with them."),
+    method<kTake, take>("take_rows(X, rows, max_bytes=None)\n--\n\nSome rows, in any order."),
+    {},
+};
+
+}  // namespace
+
+void add_span_rows(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), span_rows_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

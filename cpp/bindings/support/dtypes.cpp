@@ -1,0 +1,101 @@
+#include "dtypes.hpp"
+
+#include <string>
+
+#include "arrays.hpp"
+#include "raise.hpp"
+
+namespace varlen::bindings {
+
+std::string str_of(py::handle object) {
+  return py::str(object);
+}
+
+std::optional<Type> type_of(const py::dtype& dtype) {
+  const char order = dtype.byteorder();
+  if (order != '=' && order != '|') return std::nullopt;
+  const auto size = dtype.itemsize();
+  const int power = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+  switch (dtype.kind()) {
+    case 'b':
+      return Type::b1;
+    case 'i':
+      return static_cast<Type>(static_cast<int>(Type::i8) + power);
+    case 'u':
+      return static_cast<Type>(static_cast<int>(Type::u8) + power);
+    case 'f':
+      if (size == 1 || size > 8) return std::nullopt;
+      return size == 2 ? Type::f16 : size == 4 ? Type::f32 : Type::f64;
+    case 'V':
+      if (size == 2 && str_of(dtype) == "bfloat16") return Type::bf16;
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+py::dtype dtype_named(py::handle given, const char* argument) {
+  try {
+    return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
+  }
+  const py::object shown = py::module_::import("reprlib").attr("repr")(given);
+  raise_type(std::string(argument) + ": expected a NumPy dtype, got " + std::string(py::str(shown)));
+}
+
+py::dtype dtype_of(py::handle given, const py::dtype& like) {
+  return given.is_none() ? like : dtype_named(given, "dtype");
+}
+
+py::array convertible(const py::array& values, const py::dtype& dtype, bool touches_nan) {
+  const char order = values.dtype().byteorder();
+  if (order == '=' || order == '|' || (!touches_nan && values.dtype().equal(dtype))) return values;
+  return values.attr("astype")(values.dtype().attr("newbyteorder")("=")).cast<py::array>();
+}
+
+namespace {
+
+/// Refuses what cast_check found in `values`.
+void refuse_unfit(Status status, const py::array& values, const py::dtype& dtype, const char* argument) {
+  if (status.ok()) return;
+  const py::object bad = values.attr("reshape")(-1).attr("item")(status.where);
+  const std::int64_t row = status.where / (values.size() / values.shape(0));
+  raise_value(std::string(argument) + ": element " + std::to_string(status.where) + " (row " +
+              std::to_string(row) + ") is " + str_of(bad) + ", which does not fit " + str_of(dtype));
+}
+
+}  // namespace
+
+Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument,
+                   std::atomic<bool>* lost) {
+  const std::optional<Type> from = type_of(values.dtype());
+  const bool replaces = nan.data() != nullptr && from && is_float(*from);
+  if (!replaces && values.dtype().equal(dtype)) return {};
+  const std::optional<Type> to = type_of(dtype);
+  if (!from || !to) {
+    raise_type(std::string(argument) + ": " + str_of(values.dtype()) + " does not become " + str_of(dtype));
+  }
+  const std::byte* const instead = replaces ? nan.data() : nullptr;
+  if (lost != nullptr && is_float(*to)) return checked_cast_of(*from, *to, instead, lost);
+  const auto* in = static_cast<const std::byte*>(values.data());
+  Status status;
+  {
+    const Unlocked unlocked(values.nbytes());
+    status = cast_check(*from, *to, replaces, in, values.size());
+  }
+  refuse_unfit(status, values, dtype, argument);
+  return cast_of(*from, *to, instead);
+}
+
+void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const py::dtype& dtype,
+                   const char* argument) {
+  if (!lost.load(std::memory_order_relaxed)) return;
+  const auto* in = static_cast<const std::byte*>(values.data());
+  const Status status = cast_check(*type_of(values.dtype()), *type_of(dtype), true, in, values.size());
+  refuse_unfit(status, values, dtype, argument);
+  // Another thread wrote there meanwhile.
+  raise_value(std::string(argument) + ": holds a number that does not fit " + str_of(dtype));
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,59 @@
+// NumPy's dtypes as the core's types, and single values as bytes of a dtype.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "outputs.hpp"
+#include "varlen/cast.hpp"
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// What str() says of an object: for errors.
+std::string str_of(py::handle object);
+
+/// Nothing where elements are not converted: other dtypes, other byte orders.
+std::optional<Type> type_of(const py::dtype& dtype);
+
+/// The dtype that was given; a TypeError that names the argument where NumPy has none such.
+py::dtype dtype_named(py::handle given, const char* argument);
+
+/// What the argument `dtype` says; the dtype of `like` for None.
+py::dtype dtype_of(py::handle given, const py::dtype& like);
+
+/// A value that repeats: one element, or one row of elements.
+struct Fill {
+  std::vector<std::byte> bytes;  ///< empty: zero bytes
+
+  [[nodiscard]] const std::byte* data() const { return bytes.empty() ? nullptr : bytes.data(); }
+  [[nodiscard]] std::int64_t period() const { return static_cast<std::int64_t>(bytes.size()); }
+};
+
+/// None, a number, or an array that broadcasts to `row`. Refuses what the dtype cannot hold.
+Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument);
+
+/// The conversion of `values` to `dtype`, after a look at every value: what does not fit is refused by its
+/// place. `nan`, where it holds something, takes the place of NaN, and must outlive the result. With `lost`
+/// numbers that would become infinite are looked for while they are converted, into memory that nobody has
+/// seen yet; raise_if_lost is to be called after that.
+Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& nan, const char* argument,
+                   std::atomic<bool>* lost = nullptr);
+
+/// ValueError that names the first number of `values` that `dtype` does not hold, where `lost` says there is
+/// one.
+void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const py::dtype& dtype,
+                   const char* argument);
+
+/// `values` in the byte order of this machine where they have to be converted, else as they are.
+py::array convertible(const py::array& values, const py::dtype& dtype, bool touches_nan);
+
+}  // namespace varlen::bindings

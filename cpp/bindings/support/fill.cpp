@@ -1,0 +1,163 @@
+// A value that fills: a number or a row of them, as bytes of the dtype that it is to have.
+#include <cstring>
+#include <string>
+
+#include "arrays.hpp"
+#include "dtypes.hpp"
+#include "raise.hpp"
+#include "varlen/copy.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+py::module_ numpy() {
+  return py::module_::import("numpy");
+}
+
+py::tuple tuple_of(const Extents& shape) {
+  py::tuple made(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) made[i] = py::int_(shape[i]);
+  return made;
+}
+
+/// A Python number as one element: what it is, and its bytes.
+struct PythonNumber {
+  Type type = Type::i64;
+  std::byte bytes[8]{};
+
+  template <class T>
+  void hold(Type t, T value) {
+    type = t;
+    std::memcpy(bytes, &value, sizeof value);
+  }
+};
+
+std::optional<PythonNumber> python_number(py::handle value) {
+  PythonNumber number;
+  if (PyBool_Check(value.ptr())) {
+    number.hold(Type::b1, static_cast<std::uint8_t>(value.ptr() == Py_True));
+    return number;
+  }
+  if (PyFloat_CheckExact(value.ptr())) {
+    number.hold(Type::f64, PyFloat_AS_DOUBLE(value.ptr()));
+    return number;
+  }
+  if (!PyLong_CheckExact(value.ptr())) return std::nullopt;
+  int overflow = 0;
+  const long long small = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) {
+    number.hold(Type::i64, static_cast<std::int64_t>(small));
+    return number;
+  }
+  const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  number.hold(Type::u64, static_cast<std::uint64_t>(large));
+  return number;
+}
+
+[[noreturn]] void refuse(const char* argument, py::handle value, const py::dtype& dtype) {
+  raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " does not fit " + str_of(dtype));
+}
+
+/// Elements through the kernel: checked, converted.
+void convert_into(Type from, Type to, const std::byte* in, std::int64_t count, std::byte* out) {
+  const Convert how = cast_of(from, to);
+  if (how.run == nullptr) {
+    copy_exact(out, in, count * size_of(to));
+  } else {
+    how.run(in, count, nullptr, out);
+  }
+}
+
+/// Whether text, bytes, dates and spans of time are what they were when they are turned back.
+bool is_kept(const py::array& given, const py::array& made) {
+  const std::string kind(1, made.dtype().kind());
+  if (kind == "f" || kind == "c") {  // finite numbers stay finite
+    return numpy()
+        .attr("isfinite")(given)
+        .attr("__le__")(numpy().attr("isfinite")(made))
+        .attr("all")()
+        .cast<bool>();
+  }
+  if (std::string("SUMm").find(kind) == std::string::npos) return true;
+  if (kind == "S" || kind == "U") {
+    return given.attr("astype")(kind).attr("__eq__")(made).attr("all")().cast<bool>();
+  }
+  const py::object back = made.attr("astype")(given.dtype());
+  const py::object same = back.attr("__eq__")(given);
+  const py::object no_time = given.attr("__ne__")(given);
+  return same.attr("__or__")(no_time).attr("all")().cast<bool>();
+}
+
+}  // namespace
+
+Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument) {
+  Fill fill;
+  if (value.is_none()) return fill;
+  const std::optional<Type> to = type_of(dtype);
+  const py::dtype native = dtype.attr("newbyteorder")("=").cast<py::dtype>();
+  if (!to && type_of(native)) {  // the other byte order: checked as a number of this one, then turned round
+    fill = fill_of(value, native, row, argument);
+    const py::bytes held(reinterpret_cast<const char*>(fill.bytes.data()), fill.bytes.size());
+    const py::array turned = numpy().attr("frombuffer")(held, native).attr("byteswap")().cast<py::array>();
+    if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), turned.data(), fill.bytes.size());
+    return fill;
+  }
+  const auto size = static_cast<std::size_t>(dtype.itemsize());
+  if (const std::optional<PythonNumber> number = to ? python_number(value) : std::nullopt) {
+    if (!cast_check(number->type, *to, false, number->bytes, 1).ok()) refuse(argument, value, dtype);
+    fill.bytes.resize(size);
+    convert_into(number->type, *to, number->bytes, 1, fill.bytes.data());
+    return fill;
+  }
+  refuse_cycles(value, argument);
+  py::array given = numpy().attr("asarray")(value).cast<py::array>();
+  const std::optional<Type> from = type_of(given.dtype());
+  given = numpy().attr("ascontiguousarray")(given).attr("reshape")(given.attr("shape")).cast<py::array>();
+  if (to && from) {
+    const auto* in = static_cast<const std::byte*>(given.data());
+    if (!cast_check(*from, *to, false, in, given.size()).ok()) refuse(argument, value, dtype);
+    py::array made = empty(dtype.ptr(), static_cast<int>(given.ndim()), given.shape());
+    convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(made.mutable_data()));
+    given = made;
+  } else if (!given.dtype().equal(dtype)) {
+    if (!numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>())
+      refuse(argument, value, dtype);
+    bool kept = false;
+    py::array made;
+    try {
+      const py::object silent = numpy().attr("errstate")(py::arg("over") = "ignore");
+      silent.attr("__enter__")();
+      try {
+        made = given.attr("astype")(dtype).cast<py::array>();
+      } catch (...) {
+        silent.attr("__exit__")(py::none(), py::none(), py::none());
+        throw;
+      }
+      silent.attr("__exit__")(py::none(), py::none(), py::none());
+      kept = is_kept(given, made);
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_ValueError)) throw;  // text of other letters, numbers that are cut short
+    }
+    if (!kept) refuse(argument, value, dtype);
+    given = made;
+  }
+  if (given.size() != 1) {
+    try {
+      given = numpy().attr("broadcast_to")(given, tuple_of(row)).attr("copy")().cast<py::array>();
+    } catch (const py::error_already_set&) {
+      const Extents has(given.shape(), given.shape() + given.ndim());
+      raise_value(std::string(argument) + ": shape " + text_of(has) +
+                  " does not broadcast to a row of shape " + text_of(row));
+    }
+  }
+  fill.bytes.resize(static_cast<std::size_t>(given.nbytes()));
+  if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), given.data(), fill.bytes.size());
+  return fill;
+}
+
+}  // namespace varlen::bindings

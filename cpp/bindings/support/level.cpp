@@ -1,0 +1,111 @@
+#include "level.hpp"
+
+#include "arrays.hpp"
+#include "keep.hpp"
+#include "ndarray.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Native integers in a row: taken as they are, whatever their width.
+bool is_plain_ints(py::handle object) {
+  if (Py_TYPE(object.ptr()) != py::detail::npy_api::get().PyArray_Type_) return false;
+  const auto array = py::reinterpret_borrow<py::array>(object);
+  const char kind = array.dtype().kind();
+  const char order = array.dtype().byteorder();
+  return array.ndim() == 1 && (kind == 'i' || kind == 'u') && (order == '=' || order == '|') &&
+         (array.flags() & py::array::c_style) != 0;
+}
+
+template <class T>
+varlen::Level sum(const py::array& lengths, const char* argument) {
+  return varlen::Level::from_lengths(static_cast<const T*>(lengths.data()), lengths.size(), argument);
+}
+
+varlen::Level sum_any(const py::array& lengths, const char* argument) {
+  const bool is_signed = lengths.dtype().kind() == 'i';
+  switch (lengths.itemsize()) {
+    case 1:
+      return is_signed ? sum<std::int8_t>(lengths, argument) : sum<std::uint8_t>(lengths, argument);
+    case 2:
+      return is_signed ? sum<std::int16_t>(lengths, argument) : sum<std::uint16_t>(lengths, argument);
+    case 4:
+      return is_signed ? sum<std::int32_t>(lengths, argument) : sum<std::uint32_t>(lengths, argument);
+    default:
+      return is_signed ? sum<std::int64_t>(lengths, argument) : sum<std::uint64_t>(lengths, argument);
+  }
+}
+
+}  // namespace
+
+LevelRef Level::trusted(py::array offsets, std::optional<LevelStats> stats) {
+  offsets = frozen(std::move(offsets));
+  const auto* data = static_cast<const std::int64_t*>(offsets.data());
+  Level level(varlen::Level::shared(data, offsets.size() - 1, kept_by(offsets), stats));
+  level.offsets_ = std::move(offsets);
+  return LevelRef(std::move(level));
+}
+
+LevelRef Level::from_lengths(py::handle lengths, const char* argument) {
+  const py::array given =
+      is_plain_ints(lengths) ? py::reinterpret_borrow<py::array>(lengths) : as_ints(lengths, argument).keep;
+  return LevelRef(Level(sum_any(given, argument)));
+}
+
+LevelRef Level::from_offsets(py::handle offsets, const char* argument) {
+  const Ints given = as_ints(offsets, argument);
+  return LevelRef(Level(varlen::Level::from_offsets(given.data, given.count, argument)));
+}
+
+LevelRef Level::from_bounds(py::handle bounds, const char* argument) {
+  const Ints given = as_ints(bounds, argument);
+  return LevelRef(Level(varlen::Level::from_bounds(given.data, given.count, argument)));
+}
+
+LevelRef Level::from_row_ids(py::handle row_ids, std::int64_t count, const char* argument) {
+  const Ints given = as_ints(row_ids, argument);
+  return LevelRef(Level(varlen::Level::from_row_ids(given.data, given.count, count, argument)));
+}
+
+template <class T, class Numbers>
+const py::array& Level::shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers) {
+  if (!slot) {
+    const T* data = numbers();
+    if (!owner_) owner_ = owner_of(model_);
+    const py::ssize_t shape[] = {count};
+    slot =
+        frozen(make_array(py::dtype::of<T>().ptr(), 1, shape, nullptr, const_cast<T*>(data), owner_.ptr()));
+  }
+  return *slot;
+}
+
+const py::array& Level::offsets() {
+  return shared<std::int64_t>(offsets_, count() + 1, [this] { return model_.offsets(); });
+}
+
+py::array Level::bounds() {
+  return rows_between(offsets(), 1, count() + 1);
+}
+
+const py::array& Level::lengths() {
+  return shared<std::int64_t>(lengths_, count(), [this] { return model_.lengths(); });
+}
+
+const py::array& Level::lengths32() {
+  return shared<std::int32_t>(lengths32_, count(), [this] { return model_.lengths32(); });
+}
+
+const py::array& Level::offsets32() {
+  return shared<std::int32_t>(offsets32_, count() + 1, [this] { return model_.offsets32(); });
+}
+
+const py::array& Level::row_ids() {
+  return shared<std::int64_t>(row_ids_, total(), [this] { return model_.row_ids(); });
+}
+
+const py::array& Level::positions() {
+  return shared<std::int64_t>(positions_, total(), [this] { return model_.positions(); });
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,62 @@
+#include "operands.hpp"
+
+#include <optional>
+#include <string>
+
+#include "dtypes.hpp"
+#include "raise.hpp"
+
+namespace varlen::bindings {
+
+py::array plain_bools(py::array bools) {
+  const auto* const in = static_cast<const std::byte*>(bools.data());
+  const std::int64_t count = bools.size();
+  if (are_plain_bools(in, count)) return bools;
+  py::array made = empty(bools.dtype().ptr(), static_cast<int>(bools.ndim()), bools.shape());
+  cast(cast_of(Type::u8, Type::b1), in, count, bytes(made));
+  return made;
+}
+
+Numbers numbers_of(PyObject* argument, const char* name) {
+  const py::array any = as_rows(argument, name);
+  py::array array = convertible(any, any.dtype(), true);
+  const std::optional<Type> type = type_of(array.dtype());
+  if (!type) {
+    raise_type(std::string(name) + ": expected bool, integers or floats, got " +
+               std::string(py::str(any.dtype())));
+  }
+  if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) array = array.attr("copy")();
+  return {*type == Type::b1 ? plain_bools(array) : array, *type};
+}
+
+Extents Numbers::rows(std::int64_t count) const {
+  Extents shape{count};
+  shape.append(array.shape() + 1, array.shape() + array.ndim());
+  return shape;
+}
+
+std::int64_t Numbers::columns() const {
+  return row_bytes(array) / array.itemsize();
+}
+
+LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
+  if (!LevelRef::is_level(argument)) raise_type("lengths: expected a Level, got " + type_name(argument));
+  auto level = py::reinterpret_borrow<LevelRef>(argument);
+  if (rows >= 0 && level->total() != rows) {
+    raise_value("lengths: they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
+                std::to_string(rows) + " rows");
+  }
+  return level;
+}
+
+LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows) {
+  if (!LevelRef::is_level(argument)) raise_type("lengths: expected a Level, got " + type_name(argument));
+  auto level = py::reinterpret_borrow<LevelRef>(argument);
+  if (level->count() != rows) {
+    raise_value(std::string(name) + ": has " + std::to_string(rows) + " rows for " +
+                std::to_string(level->count()) + " sequences");
+  }
+  return level;
+}
+
+}  // namespace varlen::bindings

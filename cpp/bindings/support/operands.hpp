@@ -1,0 +1,38 @@
+// What is computed with, at the door: numbers, and levels over their rows.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+
+#include "arrays.hpp"
+#include "level.hpp"
+#include "varlen/cast.hpp"
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// Rows of numbers: contiguous, aligned, in the byte order of this machine.
+struct Numbers {
+  py::array array;
+  Type type;
+
+  /// The shape of so many rows.
+  [[nodiscard]] Extents rows(std::int64_t count) const;
+  /// Numbers of a row.
+  [[nodiscard]] std::int64_t columns() const;
+};
+Numbers numbers_of(PyObject* argument, const char* name);
+
+/// Contiguous bools as bytes of 0 and 1: a copy where views of other memory hold other bytes, which are True.
+py::array plain_bools(py::array bools);
+
+/// A Level over `rows` rows of the argument `name`; below 0: over any number.
+LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows);
+
+/// A Level of as many sequences as the argument `name` has rows.
+LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows);
+
+}  // namespace varlen::bindings

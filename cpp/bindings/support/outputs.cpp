@@ -1,0 +1,66 @@
+#include "outputs.hpp"
+
+#include <algorithm>
+
+#include "ndarray.hpp"
+#include "raise.hpp"
+#include "varlen/checked.hpp"
+
+namespace varlen::bindings {
+
+std::string text_of(const Extents& shape) {
+  std::string text = "(";
+  for (const py::ssize_t size : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(size);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::int64_t default_max_bytes() {
+  static const std::int64_t bytes = physical_bytes() / 2;
+  return bytes;
+}
+
+std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
+                          std::int64_t max_bytes, std::int64_t& used) {
+  std::int64_t total = dtype.itemsize();
+  bool fits = true;
+  const bool nothing = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (nothing) total = 0;
+  for (const py::ssize_t size : shape) fits = fits && (nothing || checked_mul(total, size, total));
+  fits = fits && checked_add(used, total, used);
+  if (!fits)
+    raise_overflow(std::string(name) + ": the padded shape " + text_of(shape) + " does not fit 63 bits");
+  if (max_bytes >= 0 && used > max_bytes) {
+    raise_value(std::string(name) + ": the padded shape " + text_of(shape) + " of " +
+                std::to_string(dtype.itemsize()) + " bytes an entry takes the result to " +
+                std::to_string(used) + " bytes, over max_bytes=" + std::to_string(max_bytes) +
+                "; give max_len, take fewer rows, or keep them ragged");
+  }
+  return total;
+}
+
+py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
+                      Inputs inputs) {
+  if (!py::isinstance<py::array>(given)) {
+    raise_type(std::string(name) + ": expected an array, got " + type_name(given));
+  }
+  refuse_masked(given.ptr(), name);
+  auto array = py::reinterpret_borrow<py::array>(given);
+  const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
+                    std::equal(shape.begin(), shape.end(), array.shape());
+  if (!same || !array.dtype().equal(dtype)) {
+    const Extents has(array.shape(), array.shape() + array.ndim());
+    raise_value(std::string(name) + ": needs " + std::string(py::str(dtype)) + text_of(shape) + ", got " +
+                std::string(py::str(array.dtype())) + text_of(has));
+  }
+  if (!array.writeable()) raise_value(std::string(name) + ": is read-only");
+  if ((array.flags() & py::array::c_style) == 0) raise_value(std::string(name) + ": is not C-contiguous");
+  refuse_overlap(name, array, inputs);
+  return array;
+}
+
+void bind_outputs(py::module_& m) {
+  m.def("release_memory", &varlen::release_memory,
+        "Gives the memory that is kept for large outputs back to the system; how many bytes that was.");
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,135 @@
+// Windows that step through sequences, and the way back.
+#include <string>
+#include <utility>
+
+#include "gather/gather.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "varlen/gather.hpp"
+#include "varlen/window.hpp"
+#include "window.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Which windows the sequences of a level have, and the rows of each.
+struct Planned {
+  LevelRef windows;  ///< sequences > windows
+  LevelRef rows;     ///< windows > rows
+  Ranges ranges;
+};
+
+Stepping steps_of(PyObject* size, PyObject* step, PyObject* drop_last) {
+  return {whole_of(size, "size", 1, 1), whole_of(step, "step", 1, 1),
+          drop_last != nullptr && truth_of(drop_last)};
+}
+
+Planned plan(const LevelRef& level, Stepping how) {
+  py::array counts = fresh_offsets(level->count());
+  raise_if(window_counts(level->view(), how, ints(counts) + 1), "lengths");
+  LevelRef windows = Level::trusted(std::move(counts));
+  Ranges ranges(windows->total());
+  py::array ends = fresh_offsets(windows->total());
+  raise_if(window_ranges(level->view(), windows->view(), how, ranges.data(), ints(ends) + 1), "lengths");
+  return {std::move(windows), Level::trusted(std::move(ends)), std::move(ranges)};
+}
+
+constexpr Signature<7> kWindows{
+    "windows", {"X", "lengths", "size", "step", "drop_last", "max_bytes", "shared"}, 4, 7};
+
+/// Each row divided by how many windows it lies in.
+py::array shared_rows(PyObject* given_x, const char* name, const Offsets& level, const Offsets& counts,
+                      Stepping how) {
+  const auto [x, type] = numbers_of(given_x, name);
+  if (!is_float(type)) {
+    raise_type(std::string(name) + ": expected floats, got " + std::string(py::str(x.dtype())));
+  }
+  py::array out = rows_like(x, x.shape(0));
+  std::byte* const to = bytes(out);
+  const auto* const from = static_cast<const std::byte*>(x.data());
+  const std::int64_t count = row_bytes(x) / x.itemsize();
+  {
+    const Unlocked unlocked(2 * out.nbytes());
+    share_windows(type, from, count, level, counts, how, to);
+  }
+  return out;
+}
+
+py::object windows(const Arguments<7>& args) {
+  const auto [given_x, lengths, size, step, drop_last, max_bytes, shared] = args;
+  const Stepping how = steps_of(size, step, drop_last);
+  const bool is_shared = shared != nullptr && truth_of(shared);
+  const char* const name = is_shared ? "dX" : "X";
+  py::array x = as_rows(given_x, name);
+  const LevelRef level = level_over(lengths, name, x.shape(0));
+  const Planned planned = plan(level, how);
+  if (is_shared) x = shared_rows(x.ptr(), name, level->view(), planned.windows->view(), how);
+  Extents shape(x.shape(), x.shape() + x.ndim());
+  shape[0] = planned.rows->total();
+  py::array made = out_for(nullptr, max_bytes, name, x.dtype(), shape);
+  std::byte* const to = bytes(made);
+  const Rows rows = rows_of(x);
+  const Offsets ends = planned.rows->view();
+  {
+    const Unlocked unlocked(made.nbytes());
+    gather_rows(rows, planned.ranges.data(), ends.ends, ends.count, to);
+  }
+  return py::make_tuple(made, planned.windows, planned.rows);
+}
+
+constexpr Signature<8> kMerge{
+    "merge_windows", {"Y", "levels", "lengths", "size", "step", "drop_last", "mean", "max_bytes"}, 7, 8};
+
+py::object merge(const Arguments<8>& args) {
+  const auto [given_y, levels, lengths, size, step, drop_last, mean, max_bytes] = args;
+  const Stepping how = steps_of(size, step, drop_last);
+  const bool is_mean = truth_of(mean);
+  const char* const name = is_mean ? "Y" : "dY";
+  const auto [y, type] = numbers_of(given_y, name);
+  const LevelRef level = level_over(lengths, name, -1);
+  const Planned planned = plan(level, how);
+  if (given(levels)) {
+    const auto [outer, inner] =
+        py::reinterpret_borrow<py::object>(levels).cast<std::pair<py::object, py::object>>();
+    check_level(level_over(outer.ptr(), name, -1), planned.windows, name, "sequence", "windows");
+    check_level(level_over(inner.ptr(), name, -1), planned.rows, name, "window", "rows");
+  }
+  if (y.shape(0) != planned.rows->total()) {
+    raise_value(std::string(name) + ": has " + std::to_string(y.shape(0)) +
+                " rows, but the windows of lengths have " + std::to_string(planned.rows->total()));
+  }
+  Extents shape(y.shape(), y.shape() + y.ndim());
+  shape[0] = level->total();
+  const py::dtype dtype = is_mean && !is_float(type) ? py::dtype::of<double>() : y.dtype();
+  py::array made = out_for(nullptr, max_bytes, name, dtype, shape);
+  std::byte* const to = bytes(made);
+  const auto* const from = static_cast<const std::byte*>(y.data());
+  const std::int64_t count = row_bytes(y) / y.itemsize();
+  {
+    const Unlocked unlocked(made.nbytes() + y.nbytes());
+    merge_windows(type, from, count, level->view(), planned.windows->view(), planned.rows->view().ends, how,
+                  is_mean, to);
+  }
+  return made;
+}
+
+PyMethodDef window_steps_methods[] = {
+    method<kWindows, windows>(
+        "windows(X, lengths, size, step, drop_last=False, max_bytes=None, shared=False)\n--\n\n"
+        "The rows of windows that step through every sequence, and their two levels; shared: each\n"
+        "row divided by how many windows it lies in."),
+    method<kMerge, merge>(
+        "merge_windows(Y, levels, lengths, size, step, drop_last, mean, max_bytes=None)\n--\n\n"
+        "The mean, or the sum, of the places that each row has in windows."),
+    {},
+};
+
+}  // namespace
+
+void add_window_steps(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), window_steps_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,176 @@
+#include "varlen/window.hpp"
+
+#include <string>
+#include <utility>
+
+#include "gather/gather.hpp"
+#include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
+#include "support/outputs.hpp"
+#include "support/raise.hpp"
+#include "varlen/checked.hpp"
+#include "window.hpp"
+
+namespace varlen::bindings {
+
+std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, std::int64_t otherwise) {
+  if (argument == nullptr) return otherwise;
+  const std::int64_t number = int_of(argument, name);
+  if (number < least) {
+    raise_value(std::string(name) + ": expected at least " + std::to_string(least) + ", got " +
+                std::to_string(number));
+  }
+  return number;
+}
+
+py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
+                  const py::dtype& dtype, const Extents& shape, Inputs inputs) {
+  if (given(given_out)) return checked_out("out", given_out, dtype, shape, inputs);
+  std::int64_t bytes = dtype.itemsize();
+  bool fits = true;
+  for (const py::ssize_t size : shape) {
+    fits = fits && checked_mul(bytes, size, bytes);
+    if (size == 0) return empty(dtype, shape);
+  }
+  const std::string what = std::string(argument) + ": the result, " + text_of(shape) + " of " +
+                           std::to_string(dtype.itemsize()) + " bytes a number, ";
+  if (!fits) raise_overflow(what + "does not fit 63 bits");
+  const std::int64_t most =
+      given(given_max_bytes) ? whole_of(given_max_bytes, "max_bytes", 0, 0) : default_max_bytes();
+  if (bytes > most) {
+    raise_value(what + "takes " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(most));
+  }
+  return empty(dtype, shape);
+}
+
+void check_level(const LevelRef& has, const LevelRef& needed, const std::string& argument,
+                 const std::string& what, const char* below) {
+  if (has->count() != needed->count()) {
+    raise_value(argument + ": has " + std::to_string(has->count()) + " " + what + "s, but lengths make " +
+                std::to_string(needed->count()));
+  }
+  const std::int64_t i = window_difference(has->view(), needed->view());
+  if (i < 0) return;
+  raise_value(argument + ": " + what + " " + std::to_string(i) + " has " +
+              std::to_string(has->view().length(i)) + " " + below + ", but lengths make " +
+              std::to_string(needed->view().length(i)));
+}
+
+namespace {
+
+/// Left and right of a row, how far apart, and of which rows.
+Window window_of(PyObject* left, PyObject* right, PyObject* dilation, PyObject* stride) {
+  Window how;
+  how.left = whole_of(left, "left", 0, 0);
+  how.right = whole_of(right, "right", 0, 0);
+  how.dilation = whole_of(dilation, "dilation", 1, 1);
+  how.stride = whole_of(stride, "stride", 1, 1);
+  std::int64_t places = 0;
+  if (!checked_add(how.left, how.right, places) || !checked_add(places, 1, places)) {
+    raise_overflow("left: " + std::to_string(how.left) + " places and " + std::to_string(how.right) +
+                   " to the right do not fit 63 bits");
+  }
+  return how;
+}
+
+/// The level of the rows that have a window: the same where all have.
+LevelRef strided_level(const LevelRef& level, std::int64_t stride) {
+  if (stride == 1) return level;
+  py::array offsets = fresh_offsets(level->count());
+  window_kept(level->view(), stride, ints(offsets) + 1);
+  return Level::trusted(std::move(offsets));
+}
+
+constexpr Signature<8> kForward{
+    "seq2col", {"X", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes"}, 4, 8};
+
+py::object forward(const Arguments<8>& args) {
+  const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes] = args;
+  const Window how = window_of(left, right, dilation, stride);
+  const py::array x = as_rows(given_x, "X");
+  const LevelRef level = level_over(lengths, "X", x.shape(0));
+  const LevelRef kept = strided_level(level, how.stride);
+  Extents shape{kept->total()};
+  if (x.ndim() > 2) {
+    shape.push_back(how.places());
+    shape.append(x.shape() + 1, x.shape() + x.ndim());
+  } else {
+    std::int64_t width = x.ndim() == 2 ? x.shape(1) : 1;
+    if (!checked_mul(width, how.places(), width)) {
+      raise_overflow("X: " + std::to_string(how.places()) + " places of " + std::to_string(x.shape(1)) +
+                     " numbers a row do not fit 63 bits");
+    }
+    shape.push_back(width);
+  }
+  py::array made = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x});
+  std::byte* const to = bytes(made);
+  const Rows rows = rows_of(x);
+  {
+    const Unlocked unlocked(made.nbytes());
+    seq2col(rows, level->view(), kept->view(), how, to);
+  }
+  return py::make_tuple(made, kept);
+}
+
+constexpr Signature<9> kBack{
+    "backprop_seq2col",
+    {"dY", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "kept"},
+    4,
+    9};
+
+py::object back(const Arguments<9>& args) {
+  const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept] = args;
+  const Window how = window_of(left, right, dilation, stride);
+  const auto [dy, type] = numbers_of(given_dy, "dY");
+  const LevelRef level = level_over(lengths, "dY", how.stride == 1 ? dy.shape(0) : -1);
+  const LevelRef kept = strided_level(level, how.stride);
+  if (given(given_kept)) check_level(level_over(given_kept, "dY", -1), kept, "dY", "sequence", "rows");
+  if (kept->total() != dy.shape(0)) {
+    raise_value("lengths: with stride " + std::to_string(how.stride) + " they keep " +
+                std::to_string(kept->total()) + " rows, but dY has " + std::to_string(dy.shape(0)));
+  }
+  const std::int64_t places = how.places();
+  const std::string around = std::to_string(places) + " places (left " + std::to_string(how.left) +
+                             ", right " + std::to_string(how.right) + ")";
+  if (dy.ndim() == 1) raise_value("dY: expected at least two dimensions, got one");
+  Extents shape{level->total()};
+  if (dy.ndim() == 2) {
+    if (dy.shape(1) % places != 0) {
+      raise_value("dY: " + std::to_string(dy.shape(1)) + " numbers a row do not divide into " + around);
+    }
+    shape.push_back(dy.shape(1) / places);
+  } else {
+    if (dy.shape(1) != places) {
+      raise_value("dY: axis 1 has " + std::to_string(dy.shape(1)) + " entries, not " + around);
+    }
+    shape.append(dy.shape() + 2, dy.shape() + dy.ndim());
+  }
+  py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy});
+  std::byte* const to = bytes(dx);
+  const auto* const from = static_cast<const std::byte*>(dy.data());
+  const std::int64_t count = row_bytes(dx) / dx.itemsize();
+  {
+    const Unlocked unlocked(dy.nbytes() + dx.nbytes());
+    backprop_seq2col(type, from, count, level->view(), kept->view(), how, to);
+  }
+  return dx;
+}
+
+PyMethodDef window_methods[] = {
+    method<kForward, forward>(
+        "seq2col(X, lengths, left, right, dilation=1, stride=1, out=None, max_bytes=None)\n"
+        "--\n\nEach row with its neighbours, and the level of the rows that are kept."),
+    method<kBack, back>(
+        "backprop_seq2col(dY, lengths, left, right, dilation=1, stride=1, out=None,\n"
+        "    max_bytes=None, kept=None)\n--\n\nThe sum of the places that each row was used in."),
+    {},
+};
+
+}  // namespace
+
+void bind_window(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), window_methods) != 0) throw py::error_already_set();
+  add_window_steps(m);
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,121 @@
+// The part of a batch that moves values: runs to rows end to end.
+#include <algorithm>
+#include <cstring>
+
+#include "support/ahead.hpp"
+#include "support/slots.hpp"
+#include "varlen/batch.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/gather.hpp"
+#include "varlen/pool.hpp"
+
+namespace varlen {
+namespace {
+
+// Rows of 1 KB at random from a map: half the time of none ahead, and no gain from more than their first
+// line, behind which the machine looks ahead by itself.
+constexpr std::int64_t kRunsAhead = 2;
+
+/// Calls body(run, from, to, at) for pieces of all runs, about as many bytes a chunk: rows [from, to) of the
+/// run go to output row `at`.
+template <class Body>
+void pieces(std::int64_t count, const std::int64_t* ends, std::int64_t width, Body body) noexcept {
+  if (count == 0) return;
+  const std::int64_t total = ends[count - 1];
+  const std::int64_t chunks = std::min(std::max<std::int64_t>(total, 1), chunks_for(total * width));
+  parallel(chunks, [&](std::int64_t c) {
+    const std::int64_t from = total / chunks * c;
+    const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
+    std::int64_t i = std::upper_bound(ends, ends + count, from) - ends;
+    for (std::int64_t at = from; at < to; ++i) {
+      const std::int64_t first = i > 0 ? ends[i - 1] : 0;
+      const std::int64_t stop = std::min(to, ends[i]);
+      if (stop > at) body(i, at - first, stop - first, at);
+      at = stop;
+    }
+  });
+}
+
+/// Rows [from, to) of a feed.
+void put(const Feed& feed, std::int64_t from, std::int64_t to, std::byte* out) noexcept {
+  const std::byte* in = feed.rows.data + from * feed.rows.width;
+  if (feed.convert.run == nullptr) {
+    copy_bytes(out, in, (to - from) * feed.rows.width);
+  } else {
+    feed.convert.run(in, (to - from) * feed.elements(), feed.convert.nan, out);
+  }
+}
+
+/// Slots `part` of one run of a column that lies above them.
+void spread_run(const Feed& feed, const Nest& nest, Range rows, Range part, Spread spread,
+                const std::byte* fill, std::int64_t width, std::byte* out) noexcept {
+  if (spread == Spread::first) fill_rows(out, part.size(), width, fill);
+  const Offsets* levels = nest.levels + feed.dim;
+  const int depth = nest.depth - feed.dim;
+  std::int64_t row = row_of_slot(levels, depth, rows, part.begin);
+  for (; row < rows.end; ++row) {
+    const std::int64_t first = first_slot(levels, depth, row);
+    if (first >= part.end) break;
+    const std::int64_t last = std::min(first_slot(levels, depth, row + 1), part.end);
+    const std::int64_t begin = std::max(first, part.begin);
+    if (last <= begin || (spread == Spread::first && first < part.begin)) continue;
+    std::byte* to = out + (begin - part.begin) * width;
+    put(feed, row, row + 1, to);
+    if (spread == Spread::repeat) {
+      for (std::int64_t i = 1; i < last - begin; ++i)
+        std::memcpy(to + i * width, to, static_cast<std::size_t>(width));
+    }
+  }
+}
+
+}  // namespace
+
+Status batch_fits(const Feed* feeds, const Type* from, Type to, bool skip_nan, const Runs& runs,
+                  const Range* ranges, Place& place) noexcept {
+  for (std::int64_t i = 0; i < runs.count; ++i) {
+    const Feed& feed = feeds[runs.from(i)];
+    if (feed.convert.run == nullptr) continue;
+    const std::int64_t first = ranges[i].begin * feed.elements();
+    Status status = cast_check(from[runs.from(i)], to, skip_nan, feed.rows.data + first * feed.convert.from,
+                               ranges[i].size() * feed.elements());
+    if (!status.ok()) {
+      status.where = (first + status.where) / feed.elements();
+      place = {i, feed.dim};
+      return status;
+    }
+  }
+  return {};
+}
+
+void batch_rows(const Feed* feeds, const Runs& runs, const Range* ranges, const std::int64_t* ends,
+                std::int64_t width, std::byte* out) noexcept {
+  if (runs.of == nullptr && feeds[0].convert.run == nullptr) {
+    gather_rows(feeds[0].rows, ranges, ends, runs.count, out);
+    return;
+  }
+  pieces(runs.count, ends, width, [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t at) {
+    const std::int64_t ahead = i + kRunsAhead;
+    if (ahead < runs.count) {
+      const Rows& next = feeds[runs.from(ahead)].rows;
+      prefetch(next.data, ranges[ahead].begin, next.width);
+    }
+    put(feeds[runs.from(i)], ranges[i].begin + from, ranges[i].begin + to, out + at * width);
+  });
+}
+
+void batch_spread(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
+                  const std::int64_t* ends, Spread spread, const std::byte* fill, std::int64_t width,
+                  std::byte* out) noexcept {
+  pieces(runs.count, ends, width, [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t at) {
+    const Feed& feed = feeds[runs.from(i)];
+    const Nest& nest = runs.source(i).nest;
+    const Range part{slots[i].begin + from, slots[i].begin + to};
+    if (feed.dim == nest.depth) {
+      put(feed, part.begin, part.end, out + at * width);
+    } else {
+      spread_run(feed, nest, up[feed.dim][i], part, spread, fill, width, out + at * width);
+    }
+  });
+}
+
+}  // namespace varlen

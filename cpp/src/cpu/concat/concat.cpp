@@ -1,0 +1,47 @@
+#include "varlen/concat.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/ahead.hpp"
+#include "varlen/checked.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/pool.hpp"
+
+namespace varlen {
+
+void concat(const Block* blocks, std::int64_t n, std::byte* out) noexcept {
+  constexpr std::int64_t kBlocksAhead = 8;
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < n; ++i) total += blocks[i].bytes;
+  const std::int64_t chunks = std::max<std::int64_t>(1, std::min(total, chunks_for(total)));
+  parallel(chunks, [&](std::int64_t c) {
+    const std::int64_t from = total / chunks * c;
+    const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
+    std::int64_t first = 0;
+    std::int64_t i = 0;
+    while (i < n && first + blocks[i].bytes <= from) first += blocks[i++].bytes;
+    for (; i < n && first < to; ++i) {
+      if (i + kBlocksAhead < n) prefetch(blocks[i + kBlocksAhead].data, 0, 0);
+      const std::int64_t begin = std::max(first, from);
+      const std::int64_t end = std::min(first + blocks[i].bytes, to);
+      copy_exact(out + begin, blocks[i].data + (begin - first), end - begin);
+      first += blocks[i].bytes;
+    }
+  });
+}
+
+Status concat_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noexcept {
+  std::int64_t shift = 0;
+  for (std::int64_t d = 0; d < n; ++d) {
+    const Offsets level = levels[d];
+    std::int64_t next = 0;
+    if (!checked_add(shift, level.total(), next)) return {Code::overflow, d, shift};
+    for (std::int64_t i = 0; i < level.count; ++i) out[i] = level.ends[i] + shift;
+    out += level.count;
+    shift = next;
+  }
+  return {};
+}
+
+}  // namespace varlen

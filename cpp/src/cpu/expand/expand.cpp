@@ -1,0 +1,177 @@
+#include "varlen/expand.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/once.hpp"
+#include "support/writers.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/pad.hpp"
+#include "varlen/pool.hpp"
+
+namespace varlen {
+namespace {
+
+/// What one thread writes: rows [begin, end) of the output, sequence after sequence.
+struct Share {
+  Offsets level;
+  Range rows;
+
+  /// The first sequence with rows here.
+  [[nodiscard]] std::int64_t first() const noexcept {
+    return std::upper_bound(level.ends, level.ends + level.count, rows.begin) - level.ends;
+  }
+
+  /// body(i, [begin, end)) for each sequence i that has rows here.
+  template <class Body>
+  void each(Body body) const noexcept {
+    const std::int64_t* const ends = level.ends;
+    std::int64_t i = first();
+    for (std::int64_t row = rows.begin; row < rows.end; ++i) {
+      const std::int64_t end = std::min(rows.end, ends[i]);
+      if (end > row) body(i, Range{row, end});
+      row = end;
+    }
+  }
+};
+
+/// Cut by rows of the output, so that threads share a long sequence.
+template <class Body>
+void by_share(Offsets level, std::int64_t width, Body body) noexcept {
+  const std::int64_t total = level.total();
+  const std::int64_t chunks = chunks_for(total * width);
+  const auto cut = [&](std::int64_t c) { return c == chunks ? total : total / chunks * c; };
+  parallel(chunks, [&](std::int64_t c) { body(Share{level, {cut(c), cut(c + 1)}}); });
+}
+
+/// A row of W <= 8 bytes, as often as a vector holds it.
+template <int W>
+Vec repeated(const std::byte* row) noexcept {
+  using Two = std::uint64_t __attribute__((vector_size(16)));
+  std::uint64_t x = 0;
+  std::memcpy(&x, row, W);
+  for (int bits = 8 * W; bits < 64; bits *= 2) x |= x << bits;
+  const Two both = Two{} + x;
+  return reinterpret_cast<Vec>(both);
+}
+
+/// Rows that repeat within kOver bytes: vectors run over the end of a sequence, and the next writes there
+/// again. One pair of them is written whatever the length, so that no branch waits for short ones.
+template <int W>
+void expand_short(const Share& share, const std::byte* rows, std::byte* out) noexcept {
+  const std::int64_t* const ends = share.level.ends;
+  const std::byte* const limit = out + share.rows.end * W;
+  std::int64_t row = share.rows.begin;
+  for (std::int64_t i = share.first(); row < share.rows.end; ++i) {
+    const std::byte* const from = rows + i * W;
+    Vec first, second;
+    if constexpr (W >= 16) {
+      first = load(from);
+      second = load(from + (W - 16));
+    } else {
+      first = second = repeated<W>(from);
+    }
+    const std::int64_t end = std::min(share.rows.end, ends[i]);
+    std::byte* const to = out + row * W;
+    const std::int64_t bytes = (end - row) * W;
+    row = end;
+    if (limit - to >= bytes + kOver) {
+      std::int64_t at = 0;
+      do {
+        store(to + at, first);
+        store(to + at + 16, second);
+        at += kOver;
+      } while (at < bytes);
+    } else {
+      for (std::int64_t at = 0; at < bytes; at += W) std::memcpy(to + at, from, W);
+    }
+  }
+}
+
+void expand_long(const Share& share, const std::byte* rows, std::int64_t width, std::byte* out) noexcept {
+  share.each([&](std::int64_t i, Range mine) {
+    const std::byte* const row = rows + i * width;
+    for (std::int64_t r = mine.begin; r < mine.end; ++r) copy_exact(out + r * width, row, width);
+  });
+}
+
+// Rows that are no whole lines are put together out of two; from here on that is little beside the rest.
+constexpr std::int64_t kPastFrom = 128;
+
+/// Whether rows go past the caches.
+bool goes_past(std::int64_t bytes, std::int64_t width, const std::byte* out) noexcept {
+  if (stores_for(bytes) != Stores::past_caches) return false;
+  const bool lines = width % Pattern::kLine == 0 &&
+                     reinterpret_cast<std::uintptr_t>(out) % static_cast<std::uintptr_t>(Pattern::kLine) == 0;
+  return lines || width >= kPastFrom;
+}
+
+void expand_past(const Share& share, Rows rows, std::byte* out) noexcept {
+  const std::int64_t width = rows.width;
+  const std::byte* const end = rows.data + rows.count * width;
+  const Pattern none(nullptr, 0);
+  PastCaches to(out + share.rows.begin * width, out + share.rows.end * width, none);
+  share.each([&](std::int64_t i, Range mine) {
+    const std::byte* const row = rows.data + i * width;
+    for (std::int64_t r = mine.begin; r < mine.end; ++r) to.copy(row, width, rows.data, end);
+  });
+  to.finish();
+}
+
+}  // namespace
+
+void expand(Offsets level, Rows rows, std::byte* out) noexcept {
+  const std::int64_t width = rows.width;
+  if (width <= 0) return;
+  const bool past = goes_past(level.total() * width, width, out);
+  by_share(level, width, [&](const Share& share) {
+    switch (width) {
+      case 1:
+        return expand_short<1>(share, rows.data, out);
+      case 2:
+        return expand_short<2>(share, rows.data, out);
+      case 4:
+        return expand_short<4>(share, rows.data, out);
+      case 8:
+        return expand_short<8>(share, rows.data, out);
+      case 16:
+        return expand_short<16>(share, rows.data, out);
+      case 32:
+        return expand_short<32>(share, rows.data, out);
+      default:
+        past ? expand_past(share, rows, out) : expand_long(share, rows.data, width, out);
+    }
+  });
+}
+
+void expand_end(Offsets level, Rows rows, bool last, std::byte* out) noexcept {
+  const std::int64_t width = rows.width;
+  if (width <= 0) return;
+  by_share(level, width, [&](const Share& share) {
+    share.each([&](std::int64_t i, Range mine) {
+      const std::int64_t at = last ? level.end(i) - 1 : level.start(i);
+      std::memset(out + mine.begin * width, 0, static_cast<std::size_t>(mine.size() * width));
+      if (at >= mine.begin && at < mine.end) copy_exact(out + at * width, rows.data + i * width, width);
+    });
+  });
+}
+
+void expand_which(Offsets level, const std::byte* rows, std::int64_t columns, std::int64_t size,
+                  const std::int64_t* which, std::byte* out) noexcept {
+  const std::int64_t width = columns * size;
+  if (width <= 0) return;
+  by_share(level, width, [&](const Share& share) {
+    share.each([&](std::int64_t i, Range mine) {
+      std::memset(out + mine.begin * width, 0, static_cast<std::size_t>(mine.size() * width));
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const std::int64_t place = read_once(which + i * columns + c);
+        const std::int64_t at = level.start(i) + place;
+        if (!is_inside(place, level.length(i)) || at < mine.begin || at >= mine.end) continue;
+        const std::int64_t to = at * width + c * size;
+        std::memcpy(out + to, rows + (i * columns + c) * size, static_cast<std::size_t>(size));
+      }
+    });
+  });
+}
+
+}  // namespace varlen

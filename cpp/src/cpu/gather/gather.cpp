@@ -1,0 +1,131 @@
+#include "varlen/gather.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "support/ahead.hpp"
+#include "support/dispatch.hpp"
+#include "varlen/checked.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/pool.hpp"
+
+namespace varlen {
+namespace {
+
+/// Rows [from, to) of the choice, to the front of out.
+VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
+                             std::int64_t from, std::int64_t to, std::byte* out) noexcept {
+  const std::int64_t width = values.width;
+  const std::byte* const values_end = values.data + values.count * width;
+  const std::int64_t first = std::upper_bound(ends, ends + n, from) - ends;
+  const std::int64_t last = std::lower_bound(ends + first, ends + n, to) - ends;
+  const std::byte* const stop = out + (to - from) * width;
+  std::int64_t done = from;
+  const auto run = [&](auto vectors) {
+    constexpr std::int64_t kWhole = decltype(vectors)::value * kOver;
+    with_lookahead(
+        first, last + 1, kRowsAhead,
+        [&](std::int64_t k) {
+          if (ranges[k].size() <= 0) return;
+          prefetch(values.data, ranges[k].begin, width);
+          prefetch(values.data, ranges[k].begin, width, 64);
+        },
+        [&](std::int64_t k) {
+          const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
+          const std::int64_t end = std::min(ends[k], to);
+          const std::int64_t bytes = (end - done) * width;
+          const std::byte* in = values.data + (ranges[k].begin + skipped) * width;
+          const std::int64_t room = std::min(stop - out, values_end - in);
+          if (bytes <= kWhole && kWhole <= room) {
+            copy_over(out, in, kWhole);
+          } else if (bytes < kOverMost && bytes + kOver <= room) {
+            copy_over(out, in, bytes);
+          } else {
+            copy_bytes(out, in, bytes);
+          }
+          out += bytes;
+          done = end;
+        });
+  };
+  const std::int64_t mean = (to - from) * width / (last + 1 - first);
+  if (mean <= kOver / 2) {
+    run(std::integral_constant<int, 1>{});
+  } else if (mean <= kOver) {
+    run(std::integral_constant<int, 2>{});
+  } else if (mean <= 2 * kOver) {
+    run(std::integral_constant<int, 4>{});
+  } else {
+    run(std::integral_constant<int, 0>{});
+  }
+}
+
+}  // namespace
+
+Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::int64_t limit, Range* below,
+                      std::int64_t* ends) noexcept {
+  std::int64_t sum = 0;
+  Status status;
+  with_lookahead(
+      0, n, kOffsetsAhead,
+      [&](std::int64_t k) {
+        prefetch(level.ends, ranges[k].begin, 8);
+        prefetch(level.ends, ranges[k].end, 8);
+      },
+      [&](std::int64_t k) {
+        const Range r = ranges[k];
+        const std::int64_t begin = level.start(r.begin);
+        const std::int64_t end = r.end > r.begin ? level.end(r.end - 1) : begin;
+        Code code = Code::ok;
+        if (begin < 0 || end < begin) {
+          code = Code::decreasing;
+        } else if (end > limit) {
+          code = Code::beyond_total;
+        } else if (!checked_add(sum, end - begin, sum)) {
+          code = Code::overflow;
+        }
+        if (code != Code::ok && status.ok()) status = {code, code == Code::overflow ? k : r.end - 1, end};
+        below[k] = {begin, end};
+        ends[k] = sum;
+      });
+  return status;
+}
+
+Status gather_ends(Offsets level, const Range* ranges, const Range* below, const std::int64_t* ends,
+                   std::int64_t n, std::int64_t* out) noexcept {
+  Status status;
+  with_lookahead(
+      0, n, kRowsAhead, [&](std::int64_t k) { prefetch(level.ends, ranges[k].begin, 8); },
+      [&](std::int64_t k) {
+        const std::int64_t shift = below[k].begin - (k > 0 ? ends[k - 1] : 0);
+        std::int64_t before = below[k].begin;
+        bool bad = false;
+        for (std::int64_t i = ranges[k].begin; i < ranges[k].end; ++i) {
+          const std::int64_t end = level.end(i);
+          bad |= end < before;
+          *out++ = end - shift;
+          before = end;
+        }
+        if ((bad || before > below[k].end) && status.ok()) {
+          std::int64_t i = ranges[k].begin;
+          while (i + 1 < ranges[k].end && level.end(i) >= level.start(i) && level.end(i) <= below[k].end) ++i;
+          status = {Code::decreasing, i, level.end(i)};
+        }
+      });
+  return status;
+}
+
+void gather_rows(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
+                 std::byte* out) noexcept {
+  const std::int64_t width = values.width;
+  const std::int64_t total = n > 0 ? ends[n - 1] : 0;
+  if (total == 0 || width == 0) return;
+  // Chunks are cut by rows of the output, so that one giant range does not hold up the rest.
+  const std::int64_t chunks = std::min(total, chunks_for(total * width));
+  parallel(chunks, [&](std::int64_t c) {
+    const std::int64_t from = total / chunks * c;
+    const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
+    best<gather_part>(values, ranges, ends, n, from, to, out + from * width);
+  });
+}
+
+}  // namespace varlen

@@ -1,0 +1,99 @@
+// The ways back of products and of what is weighed row by row.
+#include <algorithm>
+
+#include "tables.hpp"
+#include "varlen/within.hpp"
+
+namespace varlen {
+namespace {
+
+constexpr std::int64_t kProdTile = 256;
+
+/// The gradient of a result becomes what rows, less their mean or as they are, are weighed by.
+template <class T>
+void weigh_gradients(const ReduceBackJob& job) noexcept {
+  T* weight = reinterpret_cast<T*>(job.weights);
+  const T* made = reinterpret_cast<const T*>(job.made);
+  for (std::int64_t i = 0; i < job.level.count; ++i) {
+    const double over = static_cast<double>(job.level.length(i)) - job.ddof;
+    const T free = over > 0 ? static_cast<T>(over) : std::numeric_limits<T>::quiet_NaN();
+    for (std::int64_t k = 0; k < job.columns; ++k, ++weight) {
+      const std::int64_t at = i * job.columns + k;
+      if (job.op == Reduce::var) {
+        *weight = 2 * *weight / free;
+      } else if (job.op == Reduce::std) {
+        *weight = made[at] == 0 ? T{0} : *weight / (free * made[at]);
+      } else if (job.op == Reduce::norm) {
+        *weight = made[at] == 0 ? T{0} : *weight / made[at];
+      }
+    }
+  }
+}
+
+/// What stands before a row, and then what stands behind it.
+template <class T>
+void others(const ReduceBackJob& job, Range some, T* out) noexcept {
+  const T* const values = reinterpret_cast<const T*>(job.values);
+  const T* const gradients = reinterpret_cast<const T*>(job.weights);
+  const std::int64_t columns = job.columns;
+  T product[kProdTile];
+  for (std::int64_t i = some.begin; i < some.end; ++i) {
+    const Range rows{job.level.start(i), job.level.end(i)};
+    for (std::int64_t c = 0; c < columns; c += kProdTile) {
+      const std::int64_t w = std::min(kProdTile, columns - c);
+      std::fill(product, product + w, T{1});
+      for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+        const T* const x = values + row * columns + c;
+        T* const to = out + row * columns + c;
+        for (std::int64_t k = 0; k < w; ++k) {
+          to[k] = product[k];
+          product[k] = product[k] * x[k];
+        }
+      }
+      std::copy(gradients + i * columns + c, gradients + i * columns + c + w, product);
+      for (std::int64_t row = rows.end - 1; row >= rows.begin; --row) {
+        const T* const x = values + row * columns + c;
+        T* const to = out + row * columns + c;
+        for (std::int64_t k = 0; k < w; ++k) {
+          to[k] = to[k] * product[k];
+          product[k] = product[k] * x[k];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void reduce_back(const ReduceBackJob& job, std::byte* out) noexcept {
+  if (job.columns <= 0) return;
+  const Type type = job.type == Type::f64 ? Type::f64 : Type::f32;
+  if (job.op == Reduce::prod) {
+    return by_sequences(job.level, 2 * job.columns * size_of(type), [&](Range some) {
+      if (type == Type::f64) {
+        others(job, some, reinterpret_cast<double*>(out));
+      } else {
+        others(job, some, reinterpret_cast<float*>(out));
+      }
+    });
+  }
+  if (type == Type::f64) {
+    weigh_gradients<double>(job);
+  } else {
+    weigh_gradients<float>(job);
+  }
+  WithinJob rows;
+  rows.op = job.op == Reduce::norm        ? Within::weighed
+            : job.op == Reduce::logsumexp ? Within::weighed_softmax
+                                          : Within::weighed_centred;
+  rows.level = job.level;
+  rows.longest = job.longest;
+  rows.a = job.values;
+  rows.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
+  rows.out = {cast_of(type, job.type).run, size_of(type), size_of(job.type)};
+  rows.columns = job.columns;
+  rows.weights = job.weights;
+  within(rows, type, out);
+}
+
+}  // namespace varlen

@@ -1,0 +1,78 @@
+#include "varlen/reduce.hpp"
+
+#include "support/dispatch.hpp"
+#include "tables.hpp"
+#include "varlen/within.hpp"
+
+namespace varlen {
+namespace {
+
+/// Of floats, by the build for this machine.
+ReduceAll of_floats(Reduce op, Type type) noexcept {
+  const ReduceFloats& sums = VARLEN_BEST(kReduceSums);
+  const ReduceFloats& most = VARLEN_BEST(kReduceMost);
+  const ReduceFloats& least = VARLEN_BEST(kReduceLeast);
+  const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
+  return type == Type::f32 ? found.f32 : found.f64;
+}
+
+ReduceAll function_of(Reduce op, Type type) noexcept {
+  const ReduceRest& rest = baseline::kReduceRest;
+  if (op == Reduce::norm) return rest.norm;
+  if (op == Reduce::prod) {
+    return type == Type::f32 ? rest.prod.f32 : type == Type::f64 ? rest.prod.f64 : rest.prod.u64;
+  }
+  if (is_float(type)) return of_floats(op, type);
+  if (op == Reduce::sum) return rest.sum;
+  const ReduceRest::Ends& ends = type == Type::i64 ? rest.i64 : rest.u64;
+  return op == Reduce::max ? ends.max : ends.min;
+}
+
+/// What numbers are folded in.
+Type folded(Reduce op, Type type) noexcept {
+  if (op == Reduce::norm || type == Type::f64) return Type::f64;
+  if (is_float(type)) return Type::f32;
+  if (op >= Reduce::logsumexp || op == Reduce::mean) return Type::f64;
+  return type == Type::b1 || (type >= Type::u8 && type <= Type::u64) ? Type::u64 : Type::i64;
+}
+
+}  // namespace
+
+Type reduced_type(Reduce op, Type type) noexcept {
+  switch (op) {
+    case Reduce::any:
+    case Reduce::all:
+      return Type::b1;
+    default:
+      return folded(op, type);
+  }
+}
+
+std::int64_t reduce_scratch(const ReduceJob& job) noexcept {
+  const std::int64_t bytes = job.longest * job.columns * size_of(folded(job.op, job.type));
+  return bytes < kGiantBytes ? 0 : kReduceParts * job.columns * static_cast<std::int64_t>(sizeof(double));
+}
+
+void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
+  if (job.columns <= 0) return;
+  if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
+  const Type type = folded(job.op, job.type);
+  if (job.op < Reduce::logsumexp) {
+    return function_of(job.op, type)(job, cast_of(job.type, type), scratch, out);
+  }
+  WithinJob spread;
+  spread.op = job.op == Reduce::logsumexp ? Within::logsumexp
+              : job.op == Reduce::var     ? Within::var
+                                          : Within::std;
+  spread.level = job.level;
+  spread.longest = job.longest;
+  spread.a = job.values;
+  spread.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
+  spread.out = {nullptr, size_of(type), size_of(type)};
+  spread.columns = job.columns;
+  spread.ddof = job.ddof;
+  spread.empty = job.empty;
+  within(spread, type, out);
+}
+
+}  // namespace varlen

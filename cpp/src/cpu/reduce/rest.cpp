@@ -1,0 +1,6 @@
+#include "tables.hpp"
+
+// For the baseline alone.
+namespace varlen::baseline {
+#include "rest.inc"
+}  // namespace varlen::baseline

@@ -1,0 +1,88 @@
+// The tables of the folding loops, one for each instruction set that they are built for.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "support/ahead.hpp"
+#include "support/sequences.hpp"
+#include "varlen/cast.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/pool.hpp"
+#include "varlen/reduce.hpp"
+#include "varlen/views.hpp"
+
+namespace varlen {
+
+using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;
+
+/// One function for each type of floats that numbers are folded in.
+struct ReduceFloats {
+  ReduceAll f32, f64;
+};
+
+/// What is built for the baseline alone.
+struct ReduceRest {
+  struct Products {
+    ReduceAll f32, f64, u64;
+  } prod;
+  ReduceAll norm, sum;
+  struct Ends {
+    ReduceAll max, min;
+  } i64, u64;
+};
+
+/// any and all.
+void reduce_truth(const ReduceJob& job, std::byte* out) noexcept;
+
+/// Of sequences `some`: values, columns, what was found, where it goes.
+using WhichOf = void (*)(Offsets, Range, const std::byte*, std::int64_t, const std::byte*, Places) noexcept;
+
+/// Whole numbers by width.
+struct WhichTable {
+  WhichOf w1, w2, w4, w8, f16, bf16, f32, f64;
+};
+
+/// Of sequences `some`, but those that threads share: extremes and their places.
+using ExtremeOf = void (*)(const ReduceJob&, Range, std::byte*, Places) noexcept;
+
+struct ExtremeTable {
+  struct Ends {
+    ExtremeOf max, min;
+  } f32, f64;
+};
+
+/// Groups `some`, and of each sequence the share `part` of `parts` of its numbers.
+using BlocksOf = void (*)(const BlocksJob&, Range, std::int64_t, std::int64_t, std::byte*) noexcept;
+
+struct BlocksTable {
+  BlocksOf f32, f64, u64;
+};
+
+namespace baseline {
+extern const ReduceRest kReduceRest;
+extern const ReduceFloats kReduceSums;
+extern const ReduceFloats kReduceMost;
+extern const ReduceFloats kReduceLeast;
+extern const WhichTable kReduceWhich;
+extern const ExtremeTable kReduceExtreme;
+extern const BlocksTable kReduceBlocks;
+}  // namespace baseline
+
+namespace avx2 {
+extern const ReduceFloats kReduceSums;
+extern const ReduceFloats kReduceMost;
+extern const ReduceFloats kReduceLeast;
+extern const WhichTable kReduceWhich;
+extern const ExtremeTable kReduceExtreme;
+extern const BlocksTable kReduceBlocks;
+}  // namespace avx2
+
+}  // namespace varlen

@@ -1,0 +1,222 @@
+#include "loops.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+namespace varlen {
+namespace {
+
+template <class C, class A = C>
+struct RunningSum {
+  using T = C;
+  using Acc = A;
+  static constexpr Acc kNone = std::is_floating_point_v<A> ? A(-0.0) : A(0);
+  static constexpr bool kExtreme = false;
+  static Acc join(Acc a, Acc b) noexcept { return a + b; }
+};
+
+template <class C, class A = C>
+struct RunningProd {
+  using T = C;
+  using Acc = A;
+  static constexpr Acc kNone = 1;
+  static constexpr bool kExtreme = false;
+  static Acc join(Acc a, Acc b) noexcept { return a * b; }
+};
+
+template <class C, bool is_max>
+struct RunningEnd {
+  using T = C;
+  using Acc = C;
+  using Limits = std::numeric_limits<C>;
+  static constexpr C kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  static constexpr C kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  static constexpr Acc kNone = is_max ? kLow : kHigh;
+  static constexpr bool kExtreme = true;
+  static Acc join(Acc a, Acc b) noexcept {
+    const Acc more = beyond(b, a);  // a, where one of them is NaN
+    if constexpr (std::is_floating_point_v<C>) return std::isnan(b) ? b : more;
+    return more;
+  }
+  static Acc beyond(Acc b, Acc a) noexcept { return (is_max ? b > a : b < a) ? b : a; }
+};
+template <class C>
+using RunningMax = RunningEnd<C, true>;
+template <class C>
+using RunningMin = RunningEnd<C, false>;
+
+template <class T>
+[[gnu::always_inline]] inline bool has_nan(const T* in, std::int64_t step, std::int64_t n) noexcept {
+  using Mask = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  Mask some = 0;
+  if (step == 1 || step == -1) {  // a loop over vectors
+    const T* const low = step == 1 ? in : in - (n - 1);
+    for (std::int64_t r = 0; r < n; ++r) some |= std::isnan(low[r]) ? Mask{1} : Mask{0};
+  } else {
+    for (std::int64_t r = 0; r < n; ++r) some |= std::isnan(in[r * step]) ? Mask{1} : Mask{0};
+  }
+  return some != 0;
+}
+
+/// Rows of one column of one sequence, onto a.
+template <class K, bool exclusive, class Join>
+[[gnu::always_inline]] inline typename K::Acc flat(ScanRows rows, std::int64_t n, typename K::Acc a,
+                                                   Join join) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  const auto* in = reinterpret_cast<const T*>(rows.in);
+  auto* out = reinterpret_cast<T*>(rows.out);
+  for (; n > 0; --n, in += rows.in_step, out += rows.out_step) {
+    const Acc next = join(a, static_cast<Acc>(*in));
+    *out = static_cast<T>(exclusive ? a : next);
+    a = next;
+  }
+  return a;
+}
+
+/// How many rows ahead are known to hold no NaN, or to hold some.
+struct KnownRows {
+  std::int64_t count = 0;
+  bool clean = false;
+};
+
+/// The same for n of rows.count rows. Without NaN an extreme is one instruction from row to row, so that is
+/// looked for in many rows at once.
+template <class K, bool exclusive>
+[[gnu::always_inline]] inline typename K::Acc column(ScanRows rows, std::int64_t n, typename K::Acc a,
+                                                     KnownRows& known) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  if constexpr (K::kExtreme && std::is_floating_point_v<T>) {
+    constexpr std::int64_t kMost = 1024;
+    while (n > 0) {
+      if (known.count == 0) {
+        known.count = std::min(rows.count, kMost);
+        known.clean = !has_nan(reinterpret_cast<const T*>(rows.in), rows.in_step, known.count);
+      }
+      const std::int64_t some = std::min(n, known.count);
+      if (known.clean && !std::isnan(a)) {
+        a = flat<K, exclusive>(rows, some, a, [](Acc so_far, Acc x) { return K::beyond(x, so_far); });
+      } else {
+        a = flat<K, exclusive>(rows, some, a, K::join);
+      }
+      rows.in += some * rows.in_step * static_cast<std::int64_t>(sizeof(T));
+      rows.out += some * rows.out_step * static_cast<std::int64_t>(sizeof(T));
+      rows.count -= some;
+      known.count -= some;
+      n -= some;
+    }
+    return a;
+  } else {
+    return flat<K, exclusive>(rows, n, a, [](Acc so_far, Acc x) { return K::join(so_far, x); });
+  }
+}
+
+template <class K, bool exclusive>
+void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  constexpr std::int64_t kSize = sizeof(T);
+  auto* const __restrict sums = reinterpret_cast<Acc*>(place.acc);
+  const auto* const starts = reinterpret_cast<const Acc*>(place.starts);
+  KnownRows known;
+  for (;;) {
+    const std::int64_t n = std::min(place.ahead, rows.count);
+    if (w == 1) {
+      *sums = column<K, exclusive>(rows, n, *sums, known);
+      rows.in += n * rows.in_step * kSize;
+      rows.out += n * rows.out_step * kSize;
+    } else {
+      for (std::int64_t r = 0; r < n; ++r) {
+        const auto* const in = reinterpret_cast<const T*>(rows.in);
+        auto* const out = reinterpret_cast<T*>(rows.out);
+        for (std::int64_t k = 0; k < w; ++k) {
+          const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
+          out[k] = static_cast<T>(exclusive ? sums[k] : next);
+          sums[k] = next;
+        }
+        rows.in += rows.in_step * kSize;
+        rows.out += rows.out_step * kSize;
+      }
+    }
+    place.ahead -= n;
+    rows.count -= n;
+    if (rows.count == 0) return;
+    place.at += turn;
+    place.ahead = place.length(place.at);
+    for (std::int64_t k = 0; k < w; ++k) sums[k] = starts[k];
+  }
+}
+
+template <class K>
+void each_of(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn, bool exclusive) noexcept {
+  exclusive ? each_row<K, true>(rows, place, w, turn) : each_row<K, false>(rows, place, w, turn);
+}
+
+template <class K>
+void fold_of(ScanRows rows, std::int64_t w, std::byte* acc) noexcept {
+  using T = typename K::T;
+  using Acc = typename K::Acc;
+  constexpr int kLanes = 8;
+  const auto* in = reinterpret_cast<const T*>(rows.in);
+  auto* const __restrict sums = reinterpret_cast<Acc*>(acc);
+  std::int64_t n = rows.count;
+  if (w == 1 && rows.in_step == 1) {
+    Acc lanes[kLanes];
+    std::fill(lanes, lanes + kLanes, K::kNone);
+    for (; n >= kLanes; n -= kLanes, in += kLanes) {
+      for (int l = 0; l < kLanes; ++l) lanes[l] = K::join(lanes[l], static_cast<Acc>(in[l]));
+    }
+    for (const Acc lane : lanes) *sums = K::join(*sums, lane);
+  }
+  for (; n > 0; --n, in += rows.in_step) {
+    for (std::int64_t k = 0; k < w; ++k) sums[k] = K::join(sums[k], static_cast<Acc>(in[k]));
+  }
+}
+
+template <class K>
+void join_of(std::byte* a, const std::byte* b) noexcept {
+  using Acc = typename K::Acc;
+  auto& to = *reinterpret_cast<Acc*>(a);
+  to = K::join(to, *reinterpret_cast<const Acc*>(b));
+}
+
+template <class K>
+constexpr ScanLoops loops_of() noexcept {
+  using Acc = typename K::Acc;
+  ScanLoops made{sizeof(typename K::T), sizeof(Acc), {}, each_of<K>, fold_of<K>, join_of<K>};
+  const auto none = std::bit_cast<std::array<std::byte, sizeof(Acc)>>(K::kNone);
+  std::copy(none.begin(), none.end(), made.none);
+  return made;
+}
+
+}  // namespace
+
+const ScanLoops& scan_loops(Scan op, Type type) noexcept {
+  // Signed sums and products are those of u64 bit by bit.
+  using U = std::uint64_t;
+  using I = std::int64_t;
+  static constexpr ScanLoops tables[4][5] = {
+      {loops_of<RunningSum<float>>(), loops_of<RunningSum<float, double>>(), loops_of<RunningSum<double>>(),
+       loops_of<RunningSum<U>>(), loops_of<RunningSum<U>>()},
+      {loops_of<RunningProd<float>>(), loops_of<RunningProd<float, double>>(),
+       loops_of<RunningProd<double>>(), loops_of<RunningProd<U>>(), loops_of<RunningProd<U>>()},
+      {loops_of<RunningMax<float>>(), loops_of<RunningMax<float>>(), loops_of<RunningMax<double>>(),
+       loops_of<RunningMax<I>>(), loops_of<RunningMax<U>>()},
+      {loops_of<RunningMin<float>>(), loops_of<RunningMin<float>>(), loops_of<RunningMin<double>>(),
+       loops_of<RunningMin<I>>(), loops_of<RunningMin<U>>()},
+  };
+  const int of = type == Type::f16 || type == Type::bf16 ? 0
+                 : type == Type::f32                     ? 1
+                 : type == Type::f64                     ? 2
+                 : scan_memory(type) == Type::i64        ? 3
+                                                         : 4;
+  return tables[static_cast<int>(op)][of];
+}
+
+}  // namespace varlen

@@ -1,0 +1,87 @@
+// What is folded by scans, and the walk over sequences: which rows, by which threads, converted on their way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "support/sequences.hpp"
+#include "varlen/scan.hpp"
+
+namespace varlen {
+
+/// Sequences of one column of float, whose sums and products are in double, by fours. Rows [bounds) may be
+/// read and written: what runs over the end of a sequence is written again, for sequences are taken in the
+/// direction of the scan.
+struct FourRun {
+  const float* in;
+  float* out;
+  const std::int64_t* ends;  ///< of the sequences, end by end
+  Range some;                ///< which of them
+  Range bounds;              ///< the rows of them
+  double start;              ///< what each starts with
+
+  /// The row that sequence i begins with.
+  [[nodiscard]] std::int64_t begin(std::int64_t i) const noexcept {
+    return i > some.begin ? ends[i - 1] : bounds.begin;
+  }
+};
+
+/// By op: sums, sums that are exclusive, their reverses; then products.
+using FourTable = void (*[8])(const FourRun&) noexcept;
+namespace baseline {
+extern const FourTable kScanFours;
+}
+namespace avx2 {
+extern const FourTable kScanFours;
+}
+
+/// Rows of a stretch of sequences in memory, those of a job or some that were converted, in the direction of
+/// the scan: the first of them, and steps in elements from row to row.
+struct ScanRows {
+  const std::byte* in;
+  std::byte* out;
+  std::int64_t in_step;
+  std::int64_t out_step;
+  std::int64_t count;
+};
+
+/// Where a scan is: in sequence `at`, with so many rows of it ahead, and what those behind came to.
+struct ScanPlace {
+  const std::int64_t* ends;
+  Range some;
+  std::int64_t first;  ///< row that the first of the sequences starts at
+  std::int64_t at;
+  std::int64_t ahead;
+  const std::byte* starts;  ///< accumulators that sequences start with
+  std::byte* acc;
+
+  [[nodiscard]] std::int64_t length(std::int64_t i) const noexcept {
+    return ends[i] - (i > some.begin ? ends[i - 1] : first);
+  }
+};
+
+/// How elements of one type are scanned. Accumulators are another type, of 8 bytes at most.
+struct ScanLoops {
+  std::int64_t size;  ///< bytes of an element
+  std::int64_t acc;   ///< and of an accumulator
+  std::byte none[8];  ///< an accumulator of nothing
+  /// Rows of w elements onto w accumulators, each written out before or after the row is joined; sequences
+  /// follow each other, `turn` (1 or -1) apart.
+  void (*each)(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn, bool exclusive) noexcept;
+  /// The same of one sequence without writing, in an order of its own.
+  void (*fold)(ScanRows rows, std::int64_t w, std::byte* acc) noexcept;
+  /// a = a and then b.
+  void (*join)(std::byte* a, const std::byte* b) noexcept;
+};
+
+/// The type that elements are in while they are scanned.
+[[nodiscard]] inline Type scan_memory(Type type) noexcept {
+  if (type == Type::f64) return Type::f64;
+  if (is_float(type)) return Type::f32;
+  return type >= Type::u8 && type <= Type::u64 ? Type::u64 : Type::i64;
+}
+
+/// Halves in float; float in double, its extremes as they are.
+[[nodiscard]] const ScanLoops& scan_loops(Scan op, Type type) noexcept;
+
+}  // namespace varlen

@@ -1,0 +1,124 @@
+#include "varlen/scatter.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sum.hpp"
+#include "support/ahead.hpp"
+#include "support/dispatch.hpp"
+#include "varlen/pool.hpp"
+
+namespace varlen {
+namespace {
+
+/// The first of n numbers that is not below `limit`; n where all are.
+template <class U>
+std::int64_t first_beyond(const std::byte* data, std::int64_t n, std::uint64_t limit) noexcept {
+  constexpr std::int64_t kBlock = 1024;
+  for (std::int64_t at = 0; at < n; at += kBlock) {
+    const std::int64_t end = std::min(n, at + kBlock);
+    U most = 0;
+    for (std::int64_t i = at; i < end; ++i) most = std::max(most, read<U>(data, i));
+    if (most < limit) continue;
+    for (std::int64_t i = at; i < end; ++i) {
+      if (read<U>(data, i) >= limit) return i;
+    }
+  }
+  return n;
+}
+
+// Rows of the table that are asked for before they are read.
+constexpr std::int64_t kTableAhead = 16;
+
+template <class T>
+VARLEN_LOOP void gather_part(const Table<T>& table, RowNumbers places, std::int64_t each, Range rows,
+                             std::int64_t all, std::byte* out) noexcept {
+  using A = Sum<T, false>;
+  const std::int64_t columns = table.columns;
+  const std::int64_t width = columns * static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t t = rows.begin; t < rows.end; ++t) {
+    const std::int64_t first = t * each;
+    for (std::int64_t k = first + kTableAhead; k < std::min(first + kTableAhead + each, all); ++k) {
+      for (std::int64_t line = 0; line < std::min(width, kLinesAhead); line += 64) {
+        prefetch(table.data, places[k], width, static_cast<std::uintptr_t>(line));
+      }
+    }
+    if constexpr (kByFours<T>) {
+      if (each == 4) {
+        sum_of_four<T>(table.at(places[first], 0), table.at(places[first + 1], 0),
+                       table.at(places[first + 2], 0), table.at(places[first + 3], 0), columns,
+                       out + t * width);
+        continue;
+      }
+    }
+    for (std::int64_t c = 0; c < columns; c += kTile) {
+      const std::int64_t m = std::min(kTile, columns - c);
+      A sums[kTile];
+      take_row<T>(table.at(places[first], c), m, sums);
+      add_rows<T>(
+          table, [&](std::int64_t k) { return places[first + 1 + k]; }, each - 1, c, m, sums);
+      give_row<T>(sums, m, out + t * width + c * static_cast<std::int64_t>(sizeof(T)));
+    }
+  }
+}
+
+}  // namespace
+
+Status scatter_check(Lookups lookups, std::int64_t rows) noexcept {
+  // As unsigned numbers those below zero are beyond all rows.
+  const auto limit = static_cast<std::uint64_t>(rows);
+  const bool is_wide = size_of(lookups.type) == 8;
+  const std::uint64_t most = lookups.type == Type::i32 ? std::uint64_t{1} << 31 : std::uint64_t{1} << 32;
+  const std::int64_t bad =
+      is_wide ? first_beyond<std::uint64_t>(lookups.data, lookups.count, limit)
+              : first_beyond<std::uint32_t>(lookups.data, lookups.count, std::min(limit, most));
+  if (bad < lookups.count) return {Code::index_out_of_range, bad, 0};
+  return {};
+}
+
+void gather_add(Type type, const std::byte* table, std::int64_t rows, std::int64_t columns, Lookups lookups,
+                std::int64_t n, std::int64_t each, std::byte* out) noexcept {
+  const std::int64_t width = columns * size_of(type);
+  if (n == 0 || width == 0) return;
+  if (each == 0) {
+    std::memset(out, 0, static_cast<std::size_t>(n * width));
+    return;
+  }
+  const RowNumbers places(lookups, rows);
+  const std::int64_t chunks = std::min(n, chunks_for(n * (each + 1) * width));
+  const auto cut = [&](std::int64_t c) { return n / chunks * c + std::min(c, n % chunks); };
+  parallel(chunks, [&](std::int64_t c) {
+    with_sum_type(type, [&](auto as) {
+      best<gather_part<decltype(as)>>(Table<decltype(as)>{table, columns}, places, each, {cut(c), cut(c + 1)},
+                                      n * each, out);
+    });
+  });
+}
+
+void scatter_order(Lookups lookups, std::int64_t each, std::int64_t rows, std::int64_t* counts,
+                   std::int64_t* own, Addition* additions) noexcept {
+  const RowNumbers places(lookups, rows);
+  const std::int64_t n = lookups.count;
+  if (counts == nullptr) {
+    for (std::int64_t k = 0; k < n; ++k) additions[k] = {places[k], k};
+    std::sort(additions, additions + n, [](const Addition& a, const Addition& b) {
+      return a.to != b.to ? a.to < b.to : a.from < b.from;
+    });
+    for (std::int64_t k = 0; k < n; ++k) additions[k].from /= each;
+    return;
+  }
+  std::memset(counts, 0, static_cast<std::size_t>(rows + 1) * sizeof *counts);
+  for (std::int64_t k = 0; k < n; ++k) {
+    own[k] = places[k];
+    ++counts[own[k] + 1];
+  }
+  for (std::int64_t row = 0; row < rows; ++row) counts[row + 1] += counts[row];
+  for (std::int64_t k = 0, from = 0; k < n; ++from) {
+    for (const std::int64_t end = k + each; k < end; ++k) {
+      const std::int64_t to = own[k];
+      additions[counts[to]++] = {to, from};
+    }
+  }
+}
+
+}  // namespace varlen

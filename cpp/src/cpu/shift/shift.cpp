@@ -1,0 +1,221 @@
+#include "varlen/shift.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/dispatch.hpp"
+#include "support/writers.hpp"
+#include "varlen/pad.hpp"
+#include "varlen/pool.hpp"
+
+namespace varlen {
+namespace {
+
+/// body(rows, past) for shares of the output: `past` where stores go past the caches.
+template <class Body>
+void by_rows(std::int64_t total, std::int64_t width, Body body) noexcept {
+  if (total <= 0 || width <= 0) return;
+  const bool past = stores_for(total * width) == Stores::past_caches;
+  const std::int64_t chunks = std::min(total, chunks_for(total * width));
+  const auto cut = [&](std::int64_t c) { return total / chunks * c + std::min(c, total % chunks); };
+  parallel(chunks, [&](std::int64_t c) { body(Range{cut(c), cut(c + 1)}, past); });
+}
+
+/// body(i, places) for the places of each sequence that lie in `rows`.
+template <class Body>
+[[gnu::always_inline]] inline void by_places(Offsets level, Range rows, Body body) noexcept {
+  std::int64_t i = std::upper_bound(level.ends, level.ends + level.count, rows.begin) - level.ends;
+  for (std::int64_t row = rows.begin; row < rows.end; ++i) {
+    const std::int64_t start = level.start(i);
+    const std::int64_t stop = std::min(level.end(i), rows.end);
+    if (row < stop) body(i, Range{row - start, stop - start});
+    row = stop;
+  }
+}
+
+struct Shifting {
+  Rows values;
+  Offsets level;
+  Moves moves;
+  bool rolls;
+};
+
+template <class Out>
+[[gnu::always_inline]] inline void write_shifted(const Shifting& job, Range rows, Out& out) noexcept {
+  const std::int64_t width = job.values.width;
+  const std::byte* const begin = job.values.data;
+  const std::byte* const end = begin + job.values.count * width;
+  by_places(job.level, rows, [&](std::int64_t i, Range places) {
+    const std::int64_t start = job.level.start(i);
+    const std::int64_t length = job.level.length(i);
+    const std::int64_t asked = job.moves.of(i);
+    // Places from `from` to `to` hold the rows that are `by` before them.
+    const auto copy = [&](std::int64_t from, std::int64_t to, std::int64_t by) {
+      from = std::max(from, places.begin);
+      to = std::min(to, places.end);
+      if (from < to) out.copy(begin + (start + from - by) * width, (to - from) * width, begin, end);
+    };
+    const auto fill = [&](std::int64_t from, std::int64_t to) {
+      from = std::max(from, places.begin);
+      to = std::min(to, places.end);
+      if (from < to) out.fill((to - from) * width);
+    };
+    if (job.rolls) {
+      const std::int64_t rest = asked % length;
+      const std::int64_t by = rest < 0 ? rest + length : rest;
+      copy(0, by, by - length);
+      copy(by, length, by);
+    } else {
+      const std::int64_t by = std::clamp(asked, -length, length);
+      const std::int64_t last = std::min(length, length + by);
+      fill(0, by);
+      copy(by, last, by);
+      fill(std::max<std::int64_t>(last, 0), length);
+    }
+  });
+  out.finish();
+}
+
+VARLEN_LOOP void shift_cached(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
+  const std::int64_t width = job.values.width;
+  Cached to(out + rows.begin * width, out + rows.end * width, fill);
+  write_shifted(job, rows, to);
+}
+
+void shift_past(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
+  const std::int64_t width = job.values.width;
+  PastCaches to(out + rows.begin * width, out + rows.end * width, fill);
+  write_shifted(job, rows, to);
+}
+
+void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexcept {
+  const Pattern pattern(fill, job.values.width);
+  by_rows(job.level.total(), job.values.width,
+          [&](Range rows, bool past) { (past ? shift_past : best<shift_cached>)(job, pattern, rows, out); });
+}
+
+/// Sixteen bytes of elements of Width bytes, last to first.
+template <int Width>
+[[gnu::always_inline]] inline void turn(const std::byte* in, std::byte* out) noexcept {
+  using V1 = std::uint16_t __attribute__((vector_size(16)));
+  using V2 = std::uint32_t __attribute__((vector_size(16)));
+  using V4 = std::uint64_t __attribute__((vector_size(16)));
+  V4 v;
+  std::memcpy(&v, in, sizeof v);
+  if constexpr (Width <= 8) v = V4{v[1], v[0]};
+  if constexpr (Width <= 4) {
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+    v = reinterpret_cast<V4>(
+        __builtin_shufflevector(reinterpret_cast<V2>(v), reinterpret_cast<V2>(v), 1, 0, 3, 2));
+#else
+    v = reinterpret_cast<V4>(__builtin_shuffle(reinterpret_cast<V2>(v), V2{1, 0, 3, 2}));
+#endif
+  }
+  if constexpr (Width <= 2) {
+    const V2 w = reinterpret_cast<V2>(v);
+    v = reinterpret_cast<V4>((w << 16) | (w >> 16));
+  }
+  if constexpr (Width <= 1) {
+    const V1 w = reinterpret_cast<V1>(v);
+    v = reinterpret_cast<V4>((w << 8) | (w >> 8));
+  }
+  std::memcpy(out, &v, sizeof v);
+}
+
+/// Rows [rows) of the output, at `out`. Whole vectors run over the end of a sequence, where the next one is
+/// written later.
+template <int Width>
+void reverse_narrow(Rows values, Offsets level, Range rows, std::byte* out) noexcept {
+  constexpr std::int64_t kRows = 16 / Width;
+  by_places(level, rows, [&](std::int64_t i, Range places) {
+    const std::int64_t last = level.end(i) - 1;  // row of place 0
+    std::byte* to = out + (level.start(i) + places.begin - rows.begin) * Width;
+    const std::byte* from = values.data + (last - places.begin + 1) * Width;
+    const std::int64_t room = std::min(rows.end - level.start(i), last + 1) - kRows;  // places up to here
+    std::int64_t at = places.begin;
+    for (; at < places.end && at <= room; at += kRows, to += 16) turn<Width>(from -= 16, to);
+    for (; at < places.end; ++at, to += Width) std::memcpy(to, from -= Width, Width);
+  });
+}
+
+using ReverseNarrow = void (*)(Rows, Offsets, Range, std::byte*) noexcept;
+
+ReverseNarrow narrow_for(std::int64_t width) noexcept {
+  switch (width) {
+    case 1:
+      return reverse_narrow<1>;
+    case 2:
+      return reverse_narrow<2>;
+    case 4:
+      return reverse_narrow<4>;
+    case 8:
+      return reverse_narrow<8>;
+    case 16:
+      return reverse_narrow<16>;
+    default:
+      return nullptr;
+  }
+}
+
+template <class Out>
+[[gnu::always_inline]] inline void write_reversed(Rows values, Offsets level, Range rows, Out& out) noexcept {
+  const std::int64_t width = values.width;
+  const std::byte* const begin = values.data;
+  const std::byte* const end = begin + values.count * width;
+  by_places(level, rows, [&](std::int64_t i, Range places) {
+    const std::byte* from = begin + (level.end(i) - 1 - places.begin) * width;
+    for (std::int64_t n = places.size(); n > 0; --n, from -= width) out.copy(from, width, begin, end);
+  });
+  out.finish();
+}
+
+VARLEN_LOOP void reverse_cached(Rows values, Offsets level, const Pattern& none, Range rows,
+                                std::byte* out) noexcept {
+  Cached to(out + rows.begin * values.width, out + rows.end * values.width, none);
+  write_reversed(values, level, rows, to);
+}
+
+void reverse_past(Rows values, Offsets level, const Pattern& none, Range rows, std::byte* out) noexcept {
+  PastCaches to(out + rows.begin * values.width, out + rows.end * values.width, none);
+  write_reversed(values, level, rows, to);
+}
+
+/// Narrow rows past the caches: put in order in the first cache, then stored line by line.
+void reverse_narrow_past(ReverseNarrow run, Rows values, Offsets level, const Pattern& none, Range rows,
+                         std::byte* out) noexcept {
+  constexpr std::int64_t kRoom = 16384;
+  alignas(64) std::byte room[kRoom];
+  PastCaches to(out + rows.begin * values.width, out + rows.end * values.width, none);
+  for (const std::int64_t most = kRoom / values.width; rows.begin < rows.end; rows.begin += most) {
+    const Range some{rows.begin, std::min(rows.end, rows.begin + most)};
+    run(values, level, some, room);
+    to.copy(room, some.size() * values.width, room, room + kRoom);
+  }
+  to.finish();
+}
+
+}  // namespace
+
+void reverse_rows(Rows values, Offsets level, std::byte* out) noexcept {
+  const Pattern none(nullptr, 0);
+  const ReverseNarrow narrow = narrow_for(values.width);
+  by_rows(level.total(), values.width, [&](Range rows, bool past) {
+    if (narrow == nullptr) {
+      (past ? reverse_past : best<reverse_cached>)(values, level, none, rows, out);
+    } else if (past) {
+      reverse_narrow_past(narrow, values, level, none, rows, out);
+    } else {
+      narrow(values, level, rows, out + rows.begin * values.width);
+    }
+  });
+}
+
+void shift_rows(Rows values, Offsets level, Moves moves, const std::byte* fill, std::byte* out) noexcept {
+  shift_all({values, level, moves, false}, fill, out);
+}
+
+void roll_rows(Rows values, Offsets level, Moves moves, std::byte* out) noexcept {
+  shift_all({values, level, moves, true}, nullptr, out);
+}
+
+}  // namespace varlen

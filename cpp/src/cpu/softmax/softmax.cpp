@@ -1,0 +1,29 @@
+#include "varlen/softmax.hpp"
+
+#include "varlen/cast.hpp"
+#include "varlen/within.hpp"
+
+namespace varlen {
+
+Type softmax_type(Type type) noexcept {
+  return is_float(type) ? type : Type::f64;
+}
+
+void softmax(const SoftmaxJob& job, std::byte* out) noexcept {
+  if (job.columns <= 0) return;
+  const Type made = softmax_type(job.type);
+  const Type type = made == Type::f64 ? Type::f64 : Type::f32;
+  WithinJob inner;
+  inner.op = static_cast<Within>(job.op);
+  inner.level = job.level;
+  inner.longest = job.longest;
+  inner.a = job.values;
+  inner.b = job.made;
+  inner.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
+  inner.out = {cast_of(type, made).run, size_of(type), size_of(made)};
+  inner.columns = job.columns;
+  inner.temperature = job.temperature;
+  within(inner, type, out);
+}
+
+}  // namespace varlen

@@ -1,0 +1,53 @@
+// Rows in any order, one by one.
+#include <algorithm>
+#include <type_traits>
+
+#include "support/ahead.hpp"
+#include "support/dispatch.hpp"
+#include "support/once.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/pool.hpp"
+#include "varlen/span_rows.hpp"
+
+namespace varlen {
+namespace {
+
+// Bytes of a row that are asked for; the rest follows by itself.
+constexpr std::int64_t kAsked = 512;
+
+VARLEN_LOOP void take_part(Rows values, const std::int64_t* rows, Range some, std::byte* out) noexcept {
+  const std::int64_t width = values.width;
+  const auto run = [&](auto copy) {
+    with_lookahead(
+        some.begin, some.end, kRowsAhead,
+        [&](std::int64_t k) {
+          for (std::int64_t line = 0; line < std::min(width, kAsked); line += 64) {
+            prefetch(values.data, rows[k], width, static_cast<std::uintptr_t>(line));
+          }
+        },
+        [&](std::int64_t k) {
+          const std::int64_t row = read_once(rows + k);  // checked before, and maybe written since
+          copy(out + k * width, values.data + (is_inside(row, values.count) ? row : 0) * width);
+        });
+  };
+  const auto fixed = [&](auto bytes) {
+    run([](std::byte* to, const std::byte* from) { detail::move_fixed<decltype(bytes)::value>(to, from); });
+  };
+  if (width == 4) return fixed(std::integral_constant<std::size_t, 4>{});
+  if (width == 8) return fixed(std::integral_constant<std::size_t, 8>{});
+  if (width % kOver == 0 && width < kOverMost) {
+    return run([width](std::byte* to, const std::byte* from) { copy_over(to, from, width); });
+  }
+  run([width](std::byte* to, const std::byte* from) { copy_exact(to, from, width); });
+}
+
+}  // namespace
+
+void take_rows(Rows values, const std::int64_t* rows, std::int64_t n, std::byte* out) noexcept {
+  if (n == 0 || values.width == 0) return;
+  const std::int64_t chunks = std::min(n, chunks_for(n * values.width));
+  const auto cut = [&](std::int64_t c) { return n / chunks * c + std::min(c, n % chunks); };
+  parallel(chunks, [&](std::int64_t c) { best<take_part>(values, rows, {cut(c), cut(c + 1)}, out); });
+}
+
+}  // namespace varlen

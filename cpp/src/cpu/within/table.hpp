@@ -1,0 +1,48 @@
+// What the two builds of the loops inside sequences share.
+#pragma once
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "support/ahead.hpp"
+#include "support/sequences.hpp"
+#include "varlen/cast.hpp"
+#include "varlen/copy.hpp"
+#include "varlen/pool.hpp"
+#include "varlen/views.hpp"
+#include "varlen/within.hpp"
+
+namespace varlen {
+
+// Elements that are worked on at once, so that they and what is made of them stay in the first cache.
+inline constexpr std::int64_t kWithinBlock = 2048;
+// Columns of a tile, where sequences are longer than that.
+inline constexpr std::int64_t kWithinTile = 256;
+
+using WithinAll = void (*)(const WithinJob&, std::byte*) noexcept;
+
+struct WithinTable {
+  WithinAll f32, f64;
+};
+
+namespace baseline {
+extern const WithinTable kWithin;
+}  // namespace baseline
+
+namespace avx2 {
+extern const WithinTable kWithin;
+}  // namespace avx2
+
+}  // namespace varlen

@@ -1,0 +1,217 @@
+// What a batcher finds out about its sources: levels, counts, and how each column becomes the output's dtype.
+#include <algorithm>
+#include <cstring>
+
+#include "varlen/checked.hpp"
+#include "varlen/model/batch_plan.hpp"
+#include "varlen/model/error.hpp"
+
+namespace varlen {
+namespace {
+
+bool all_zero(const Values& row) {
+  const std::byte* bytes = row.rows().data;
+  return std::all_of(bytes, bytes + row.rows().count * row.rows().width,
+                     [](std::byte b) { return b == std::byte{0}; });
+}
+
+void none_is_nan(const std::byte* /*in*/, std::int64_t count, const std::byte* /*nan*/,
+                 std::byte* out) noexcept {
+  std::memset(out, 0, static_cast<std::size_t>(count));
+}
+
+bool same_convert(const Feed& a, const Feed& b) {
+  return a.convert.run == b.convert.run && a.convert.nan == b.convert.nan && a.rows.width == b.rows.width;
+}
+
+[[noreturn]] void refuse_source(const std::string& text) {
+  throw Error(Fault::value, text);
+}
+
+}  // namespace
+
+std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
+                          std::size_t axes, std::int64_t max_bytes, std::int64_t& used) {
+  const auto text = [&] {
+    std::string sizes = std::string(name) + ": the padded shape (";
+    for (std::size_t a = 0; a < axes; ++a) sizes += (a > 0 ? ", " : "") + std::to_string(shape[a]);
+    return sizes + (axes == 1 ? ",)" : ")");
+  };
+  std::int64_t total = element_bytes;
+  bool fits = true;
+  const bool nothing = std::find(shape, shape + axes, 0) != shape + axes;
+  if (nothing) total = 0;
+  for (std::size_t a = 0; a < axes; ++a) fits = fits && (nothing || checked_mul(total, shape[a], total));
+  fits = fits && checked_add(used, total, used);
+  if (!fits) throw Error(Fault::overflow, text() + " does not fit 63 bits");
+  if (max_bytes >= 0 && used > max_bytes) {
+    throw Error(Fault::value, text() + " of " + std::to_string(element_bytes) +
+                                  " bytes an entry takes the result to " + std::to_string(used) +
+                                  " bytes, over max_bytes=" + std::to_string(max_bytes) +
+                                  "; give max_len, take fewer rows, or keep them ragged");
+  }
+  return total;
+}
+
+Batcher::Batcher(std::vector<BatchSource> sources, std::vector<BatchKey> keys, BatchOptions options,
+                 std::optional<Joint> prefix, std::optional<Joint> suffix)
+    : keys_(std::move(keys)), options_(std::move(options)) {
+  for (const BatchKey& key : keys_) depth_ = std::max(depth_, key.dim);
+  if (depth_ > kMaxBatchDepth) refuse_source("keys: nested deeper than " + std::to_string(kMaxBatchDepth));
+  axes_ = options_.flatten ? std::min(depth_, 1) : depth_;
+  for (const BatchKey& key : keys_) {
+    Feeds& feeds = feeds_.emplace_back();
+    feeds.axes = std::min(key.dim, axes_);
+    feeds.width = key.fill->rows().width;
+    feeds.row_shape = key.fill->row_shape();
+    feeds.type = key.fill->type();
+    if (!all_zero(*key.fill)) feeds.pattern = key.fill->rows().data;
+    if (key.between != nullptr && !all_zero(*key.between)) feeds.between = key.between->rows().data;
+    has_outer_ = has_outer_ || feeds.axes == 0;
+  }
+  // Views point into these.
+  const std::size_t most = sources.size() + 2;
+  joints_.reserve(most);
+  levels_.reserve(most);
+  counts_.reserve(most);
+  lifts_.reserve(most);
+  starts_.push_back(0);
+  for (const BatchSource& source : sources) {
+    add_source(source, false);
+    starts_.push_back(starts_.back() + sources_.back().records.size());
+  }
+  add_edge(std::move(prefix), "prefix", prefix_);
+  add_edge(std::move(suffix), "suffix", suffix_);
+}
+
+void Batcher::add_edge(std::optional<Joint> joint, const char* name, std::int32_t& at) {
+  if (!joint) return;
+  if (axes_ < 1)
+    refuse_source(std::string(name) + ": the keys of this batch have no ragged axis to join it on");
+  at = static_cast<std::int32_t>(sources_.size());
+  add_source({*joint, name}, true);
+}
+
+void Batcher::add_source(const BatchSource& from, bool edge) {
+  const std::string where = from.label.empty() ? "" : from.label + ": ";
+  const Joint& j = joints_.emplace_back(from).joint;
+  if (j.depth() < 0) refuse_source(where + "a value that is fully indexed has no rows");
+  const int lift = options_.lift && !edge ? 1 : 0;
+  const int want = edge && options_.flatten ? 1 : depth_;
+  const int have = std::min(want - lift, j.depth());
+  auto& levels = levels_.emplace_back();
+  auto& counts = counts_.emplace_back();
+  Source source;
+  source.records = j.range(0);
+  source.trusted = j.data().trusted;
+  if (lift == 1) {  // its rows are one record: the second of a level whose first has what lies before them
+    auto& ends = lifts_.emplace_back(std::array{source.records.begin, source.records.end});
+    levels.push_back({ends.data(), 2});
+    counts.push_back(2);
+    source.records = {1, 2};
+  }
+  for (int d = 0; d <= have; ++d) {
+    counts.push_back(j.data().counts[static_cast<std::size_t>(d + j.shift())]);
+    if (d < have) levels.push_back(j.levels()[d]);
+  }
+  if (static_cast<int>(levels.size()) < want && counts.back() > 0) {
+    refuse_source(where + "has " + std::to_string(j.depth()) + " levels, the batch needs " +
+                  std::to_string(want - lift));
+  }
+  while (static_cast<int>(levels.size()) < want) {  // nothing lies below nothing, however deep
+    levels.push_back({nullptr, 0});
+    counts.push_back(0);
+  }
+  source.nest = {levels.data(), counts.data(), want};
+  trusted_ = trusted_ && source.trusted;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const int dim = edge && options_.flatten ? std::min(keys_[k].dim, 1) : keys_[k].dim;
+    const bool needed = counts[static_cast<std::size_t>(dim)] > 0 && !(edge && dim == 0);
+    add_feed(k, j, dim, dim - lift, needed, where);
+  }
+  sources_.push_back(source);
+}
+
+void Batcher::add_feed(std::size_t k, const Joint& joint, int dim, int place, bool needed,
+                       const std::string& where) {
+  const BatchKey& key = keys_[k];
+  Feeds& feeds = feeds_[k];
+  Feed feed{{nullptr, 0, feeds.width}, dim, {}};
+  if (!needed) {
+    feeds.values.push_back(feed);
+    feeds.is_nan.push_back(feed);
+    feeds.from.push_back(feeds.type.value_or(Type::b1));
+    return;
+  }
+  const int c = joint.data().find(key.name);
+  if (c < 0) refuse_source(where + "has no key '" + key.name + "'");
+  const auto at = static_cast<std::size_t>(c);
+  if (joint.dim(at) != place) {
+    refuse_source(where + "key '" + key.name + "' lies at dim " + std::to_string(joint.dim(at)) + ", not " +
+                  std::to_string(place));
+  }
+  const Values& values = *joint.data().columns[at].values;
+  if (!values.same_row(*key.fill)) refuse_source(where + "rows of '" + key.name + "' have another shape");
+  const std::optional<Type> from = values.type();
+  feed.rows = values.rows();
+  if (place < 0) feed.rows.data += (joint.column_range(at).begin - 1) * feed.rows.width;  // of record 1
+  Feed is_nan = feed;
+  if (!values.same_element(*key.fill) || key.nan != nullptr) {
+    if (!from || !feeds.type) {
+      throw Error(Fault::type, where + "'" + key.name + "' is " + values.element_name() +
+                                   ", which does not become " + key.fill->element_name());
+    }
+    const bool replaces = key.nan != nullptr && is_float(*from);
+    feed.convert = cast_of(*from, *feeds.type, replaces ? key.nan->rows().data : nullptr);
+    is_nan.convert =
+        is_float(*from) ? nan_mask_of(*from) : Convert{none_is_nan, values.element_bytes(), 1, nullptr};
+  }
+  const bool first = std::none_of(feeds.values.begin(), feeds.values.end(),
+                                  [](const Feed& f) { return f.rows.data != nullptr; });
+  if (!first) feeds.alike = feeds.alike && same_convert(feeds.values[feeds.one], feed);
+  if (first) feeds.one = feeds.values.size();
+  feeds.values.push_back(feed);
+  feeds.is_nan.push_back(is_nan);
+  feeds.from.push_back(from.value_or(Type::b1));
+}
+
+void Batcher::raise(Status status, Place place, std::int32_t source, const std::string& argument) const {
+  std::string text = argument;
+  if (place.run >= 0) {
+    const BatchSource& from = joints_[static_cast<std::size_t>(source)];
+    text = from.label.empty() ? "" : from.label + ": ";
+    if (status.code == Code::not_representable) {
+      throw Error(Fault::value, text + "'" + argument + "' row " + std::to_string(status.where) +
+                                    " holds a value that the dtype of the batch does not; give dtype={'" +
+                                    argument + "': ...}");
+    }
+    text += "dim" + std::to_string(place.level + from.joint.shift()) + "/bounds";
+  }
+  throw Error(fault_of(status.code), status_text(status, text));
+}
+
+void Batcher::lengths(const std::int64_t* rows, std::int64_t n, std::int64_t* out) const {
+  Scratch<std::int64_t> all;
+  if (rows == nullptr) {
+    all.make(n);
+    for (std::int64_t i = 0; i < n; ++i) all.data()[i] = i;
+    rows = all.data();
+  }
+  Scratch<std::int32_t> of;
+  if (sources_.size() > 1) of.make(n);
+  Scratch<Range> records(n);
+  Place place;
+  Status status = batch_records(sources_.data(), static_cast<std::int64_t>(starts_.size()) - 1,
+                                starts_.data(), rows, n, 1, of.data(), records.data());
+  if (status.ok()) {
+    status =
+        batch_enter({sources_.data(), of.data(), n}, options_.flatten, records.data(), records.data(), place);
+  }
+  if (!status.ok()) {
+    const bool known = place.run >= 0 && of.size() > 0;
+    raise(status, place, known ? of.data()[place.run] : 0, "rows");
+  }
+  for (std::int64_t k = 0; k < n; ++k) out[k] = records.data()[k].size();
+}
+
+}  // namespace varlen

@@ -1,0 +1,189 @@
+// Rows picked anew, and parts put together: every column and level in one call.
+#include "varlen/concat.hpp"
+#include "varlen/gather.hpp"
+#include "varlen/model/error.hpp"
+#include "varlen/model/joint.hpp"
+
+namespace varlen {
+namespace {
+
+[[noreturn]] void refuse_parts(const std::string& text) {
+  throw Error(Fault::value, "parts: " + text);
+}
+
+/// Where a part keeps the column `name`: where the first part does, as a rule.
+int find_column(const JointData& data, std::size_t guess, const std::string& name) {
+  if (guess < data.columns.size() && data.columns[guess].name == name) return static_cast<int>(guess);
+  return data.find(name);
+}
+
+/// Every part has the column of the first at the same dim, in rows of one kind. A column that is to be
+/// dropped where a part lacks it gives false; any other an Error.
+bool gather_blocks(const std::vector<const Joint*>& parts, std::size_t c, bool may_drop,
+                   std::vector<Block>& blocks, std::int64_t& total) {
+  const Joint& first = *parts[0];
+  const Column& wanted = first.data().columns[c];
+  const int d = first.dim(c);
+  total = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Joint& part = *parts[p];
+    const JointData& source = part.data();
+    const std::string where = "key '" + wanted.name + "' of part " + std::to_string(p);
+    auto k = c;
+    if (&source != &first.data()) {
+      const int at = find_column(source, c, wanted.name);
+      const bool there = at >= 0 && part.dim(static_cast<std::size_t>(at)) == d;
+      if (!there && may_drop) return false;
+      if (at < 0) refuse_parts("part " + std::to_string(p) + " has no key '" + wanted.name + "'");
+      if (!there) refuse_parts(where + " lies at another dim");
+      k = static_cast<std::size_t>(at);
+      if (!wanted.values->alike(*source.columns[k].values)) {
+        if (may_drop) return false;
+        refuse_parts(where + " has rows of another dtype or shape");
+      }
+    } else if (part.dim(k) != d) {
+      refuse_parts(where + " lies at another dim");
+    }
+    const Range r = part.column_range(k);
+    if (may_drop && r.size() != 1) return false;
+    const Rows& rows = source.columns[k].values->rows();
+    blocks[p] = {rows.data + r.begin * rows.width, r.size() * rows.width};
+    total += r.size();
+  }
+  return true;
+}
+
+std::size_t live_columns(const Joint& joint) {
+  std::size_t n = 0;
+  for (std::size_t c = 0; c < joint.data().columns.size(); ++c) n += joint.dim(c) >= 0 ? 1 : 0;
+  return n;
+}
+
+void check_parts(const std::vector<const Joint*>& parts) {
+  if (parts.empty()) throw Error(Fault::value, "Can't concatenate an empty list!");
+  const Joint& first = *parts[0];
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Joint& part = *parts[p];
+    const std::string where = "part " + std::to_string(p) + " has ";
+    if (part.depth() != first.depth()) {
+      refuse_parts(where + std::to_string(part.depth()) + " levels, the first has " +
+                   std::to_string(first.depth()));
+    }
+    if (&part.data() != &first.data() && live_columns(part) != live_columns(first)) {
+      refuse_parts(where + std::to_string(live_columns(part)) + " keys, the first has " +
+                   std::to_string(live_columns(first)));
+    }
+  }
+}
+
+Buffer fresh_offsets(std::int64_t n) {
+  Buffer memory = buffer_of(n + 1, sizeof(std::int64_t));
+  *memory.as<std::int64_t>() = 0;
+  return memory;
+}
+
+}  // namespace
+
+Joint joint_concat(const std::vector<const Joint*>& given, bool stack) {
+  check_parts(given);
+  std::vector<Joint> settled;
+  settled.reserve(given.size());
+  std::vector<const Joint*> parts;
+  for (const Joint* part : given) parts.push_back(&settled.emplace_back(part->settled()));
+  const Joint& first = *parts[0];
+  const auto part_count = static_cast<std::int64_t>(parts.size());
+  auto data = std::make_shared<JointData>();
+  data->meta = first.data().meta;
+  if (first.depth() < 0) {
+    if (!stack) refuse_parts("every dim was indexed away, stack them instead");
+    data->counts.push_back(part_count);
+  } else if (stack) {
+    Buffer offsets = fresh_offsets(part_count);
+    auto* out = offsets.as<std::int64_t>();
+    for (std::size_t p = 0; p < parts.size(); ++p) out[p + 1] = out[p] + parts[p]->size();
+    data->add_level(Level::trusted(std::move(offsets)));
+  } else {
+    std::int64_t n = 0;
+    for (const Joint* part : parts) n += part->size();
+    data->counts.push_back(n);
+  }
+  for (int d = 1; d <= first.depth(); ++d) {
+    Buffer offsets = fresh_offsets(data->counts.back());
+    std::int64_t* out = offsets.as<std::int64_t>() + 1;
+    std::int64_t total = 0;
+    for (const Joint* part : parts) {
+      const Range above = part->range(d - 1);
+      throw_if_level(joint_ends(part->offsets(d), above, part->range(d).begin - total, out), d);
+      out += above.size();
+      total += part->range(d).size();
+    }
+    data->add_level(Level::trusted(std::move(offsets)));
+  }
+  std::vector<Block> blocks(parts.size());
+  for (std::size_t c = 0; c < first.data().columns.size(); ++c) {
+    const int d = first.dim(c) + (stack ? 1 : 0);
+    if (stack && d < 0) continue;  // left behind twice
+    std::int64_t total = 0;
+    if (!gather_blocks(parts, c, stack && d == 0, blocks, total)) continue;
+    std::byte* to = nullptr;
+    std::shared_ptr<Values> out = first.data().columns[c].values->make(total, to);
+    concat(blocks.data(), part_count, to);
+    data->add_column(first.data().columns[c].name, d, std::move(out));
+  }
+  return Joint::whole(std::move(data));
+}
+
+Joint Joint::take(const std::int64_t* index, std::int64_t n) const {
+  if (depth() < 0) throw Error(Fault::index, "too many indices");
+  auto data = std::make_shared<JointData>();
+  data->meta = data_->meta;
+  data->counts.push_back(n);
+  const Range outer = range(0);
+  std::vector<std::vector<Range>> ranges(static_cast<std::size_t>(depth() + 1),
+                                         std::vector<Range>(static_cast<std::size_t>(n)));
+  std::vector<std::vector<std::int64_t>> ends(ranges.size(),
+                                              std::vector<std::int64_t>(static_cast<std::size_t>(n)));
+  if (const Status status = gather_index(index, n, outer.size(), ranges[0].data()); !status.ok()) {
+    throw Error(Fault::index, "Index " + std::to_string(status.value) + " is out of range at dim 0 (length " +
+                                  std::to_string(outer.size()) + ").");
+  }
+  for (std::size_t k = 0; k < ranges[0].size(); ++k) {
+    Range& r = ranges[0][k];
+    r = {r.begin + outer.begin, r.end + outer.begin};
+    ends[0][k] = static_cast<std::int64_t>(k) + 1;
+  }
+  for (int d = 1; d <= depth(); ++d) {
+    const auto above = static_cast<std::size_t>(d - 1);
+    auto& below = ranges[above + 1];
+    auto& below_ends = ends[above + 1];
+    throw_if_level(
+        gather_descend(offsets(d), ranges[above].data(), n,
+                       data_->counts[static_cast<std::size_t>(d + shift_)], below.data(), below_ends.data()),
+        d + shift_);
+    Buffer level_offsets = fresh_offsets(n > 0 ? ends[above].back() : 0);
+    throw_if_level(gather_ends(offsets(d), ranges[above].data(), below.data(), below_ends.data(), n,
+                               level_offsets.as<std::int64_t>() + 1),
+                   d + shift_);
+    Level level = Level::trusted(std::move(level_offsets));
+    if (const std::int64_t want = n > 0 ? below_ends.back() : 0; level.total() != want) {
+      throw_if_level({Code::total_mismatch, -1, level.total()}, d + shift_);  // written to meanwhile
+    }
+    data->add_level(std::move(level));
+  }
+  for (std::size_t c = 0; c < data_->columns.size(); ++c) {
+    const Column& column = data_->columns[c];
+    const int d = dim(c);
+    if (d < 0) {
+      data->add_column(column.name, d, values(c));
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(d);
+    std::byte* to = nullptr;
+    std::shared_ptr<Values> out = column.values->make(n > 0 ? ends[at].back() : 0, to);
+    gather_rows(column.values->rows(), ranges[at].data(), ends[at].data(), n, to);
+    data->add_column(column.name, d, std::move(out));
+  }
+  return whole(std::move(data));
+}
+
+}  // namespace varlen

@@ -1,0 +1,199 @@
+#include "varlen/model/level.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "varlen/model/error.hpp"
+
+namespace varlen {
+namespace {
+
+constexpr std::int64_t kWidth = sizeof(std::int64_t);
+// Beyond it the bytes of the offsets do not fit 63 bits.
+constexpr std::int64_t kMostSequences = INT64_MAX / kWidth - 1;
+
+/// Numbers that are made once. Threads that ask at the same time may each make them; one of them is kept.
+class Memo {
+ public:
+  Memo() = default;
+  Memo(const Memo&) = delete;
+  Memo& operator=(const Memo&) = delete;
+  ~Memo() { delete kept_.load(std::memory_order_relaxed); }
+
+  template <class T, class Fill>
+  const T* get(std::int64_t count, Fill fill) {
+    const Buffer* have = kept_.load(std::memory_order_acquire);
+    if (have == nullptr) {
+      auto numbers = std::make_unique<Buffer>(buffer_of(count, sizeof(T)));
+      fill(numbers->as<T>());
+      if (kept_.compare_exchange_strong(have, numbers.get(), std::memory_order_acq_rel)) {
+        have = numbers.release();
+      }
+    }
+    return have->as<T>();
+  }
+
+ private:
+  std::atomic<const Buffer*> kept_{nullptr};
+};
+
+void check_int32(const char* what, std::int64_t most) {
+  if (most <= INT32_MAX) return;
+  throw Error(Fault::overflow, std::string(what) + ": " + std::to_string(most) + " rows do not fit int32");
+}
+
+}  // namespace
+
+struct Level::State {
+  State(Buffer offsets, std::optional<LevelStats> stats) : memory(std::move(offsets)) {
+    view = {memory.as<std::int64_t>() + 1, memory.size() / kWidth - 1};
+    if (stats) learn(*stats);
+  }
+  State(Offsets offsets, std::shared_ptr<const void> keep, std::optional<LevelStats> stats)
+      : view(offsets), owner(std::move(keep)) {
+    if (stats) learn(*stats);
+  }
+
+  void learn(LevelStats stats) noexcept {
+    shortest.store(stats.shortest, std::memory_order_relaxed);
+    longest.store(stats.longest, std::memory_order_release);
+  }
+
+  Offsets view;
+  Buffer memory;
+  std::shared_ptr<const void> owner;
+  std::atomic<std::int64_t> longest{-1};  ///< below 0 until it is known, and `shortest` with it
+  std::atomic<std::int64_t> shortest{0};
+  Memo lengths;
+  Memo lengths32;
+  Memo offsets32;
+  Memo row_ids;
+  Memo positions;
+  std::atomic<void*> companion{nullptr};
+};
+
+Level::Level(std::shared_ptr<State> state) noexcept : state_(std::move(state)), view_(state_->view) {}
+
+Level::Level()
+    : Level(trusted([] {
+        Buffer zero(kWidth);
+        *zero.as<std::int64_t>() = 0;
+        return zero;
+      }())) {}
+
+Level Level::trusted(Buffer offsets, std::optional<LevelStats> stats) {
+  return Level(std::make_shared<State>(std::move(offsets), stats));
+}
+
+Level Level::shared(const std::int64_t* offsets, std::int64_t n, std::shared_ptr<const void> owner,
+                    std::optional<LevelStats> stats) {
+  return Level(std::make_shared<State>(Offsets{offsets + 1, n}, std::move(owner), stats));
+}
+
+template <class T>
+Level Level::from_lengths(const T* lengths, std::int64_t n, std::string_view argument) {
+  Buffer offsets = buffer_of(n + 1, kWidth);
+  LevelStats stats;
+  throw_if(offsets_from_lengths(lengths, n, offsets.as<std::int64_t>(), &stats), argument);
+  return trusted(std::move(offsets), stats);
+}
+
+template Level Level::from_lengths(const std::int8_t*, std::int64_t, std::string_view);
+template Level Level::from_lengths(const std::int16_t*, std::int64_t, std::string_view);
+template Level Level::from_lengths(const std::int32_t*, std::int64_t, std::string_view);
+template Level Level::from_lengths(const std::int64_t*, std::int64_t, std::string_view);
+template Level Level::from_lengths(const std::uint8_t*, std::int64_t, std::string_view);
+template Level Level::from_lengths(const std::uint16_t*, std::int64_t, std::string_view);
+template Level Level::from_lengths(const std::uint32_t*, std::int64_t, std::string_view);
+template Level Level::from_lengths(const std::uint64_t*, std::int64_t, std::string_view);
+
+Level Level::from_offsets(const std::int64_t* offsets, std::int64_t entries, std::string_view argument) {
+  if (entries == 0) throw_if({Code::empty_offsets, 0, 0}, argument);
+  Buffer own = buffer_of(entries, kWidth);
+  std::memcpy(own.data(), offsets, static_cast<std::size_t>(own.size()));
+  const auto* copied = own.as<std::int64_t>();  // another thread may write to what was given
+  if (copied[0] != 0) throw_if({Code::first_not_zero, 0, copied[0]}, argument);
+  throw_if(check_ends({copied + 1, entries - 1}, -1), argument);
+  return trusted(std::move(own));
+}
+
+Level Level::from_bounds(const std::int64_t* bounds, std::int64_t n, std::string_view argument) {
+  Buffer own = buffer_of(n + 1, kWidth);
+  auto* copied = own.as<std::int64_t>();
+  copied[0] = 0;
+  if (n > 0) std::memcpy(copied + 1, bounds, static_cast<std::size_t>(n * kWidth));
+  throw_if(check_ends({copied + 1, n}, -1), argument);
+  return trusted(std::move(own));
+}
+
+Level Level::from_row_ids(const std::int64_t* row_ids, std::int64_t total, std::int64_t count,
+                          std::string_view argument) {
+  const std::int64_t last = total > 0 ? row_ids[total - 1] : -1;
+  if (count < 0) {
+    if (last < -1) throw_if({Code::row_ids_range, total - 1, last}, argument);
+    count = last < INT64_MAX ? last + 1 : last;
+  }
+  if (count > kMostSequences) {
+    throw Error(Fault::overflow,
+                std::string(argument) + ": " + std::to_string(count) + " sequences have no room in memory");
+  }
+  Buffer offsets = buffer_of(count + 1, kWidth);
+  Status status = offsets_from_row_ids(row_ids, total, count, offsets.as<std::int64_t>());
+  if (status.code == Code::row_ids_range && status.value > last && last + 1 == count) {
+    // Beyond the last one, which has to be the largest: a smaller one follows.
+    const std::int64_t* const sooner = std::is_sorted_until(row_ids, row_ids + total);
+    if (sooner != row_ids + total) status = {Code::row_ids_unsorted, sooner - row_ids, *sooner};
+  }
+  throw_if(status, argument);
+  return trusted(std::move(offsets));
+}
+
+LevelStats Level::stats() const noexcept {
+  const std::int64_t longest = state_->longest.load(std::memory_order_acquire);
+  if (longest >= 0) return {longest, state_->shortest.load(std::memory_order_relaxed)};
+  const LevelStats stats = level_stats(view_);
+  state_->learn(stats);
+  return stats;
+}
+
+const std::int64_t* Level::lengths() const {
+  return state_->lengths.get<std::int64_t>(count(), [&](std::int64_t* out) { lengths_of(view_, out); });
+}
+
+const std::int64_t* Level::row_ids() const {
+  return state_->row_ids.get<std::int64_t>(total(), [&](std::int64_t* out) { row_ids_of(view_, out); });
+}
+
+const std::int64_t* Level::positions() const {
+  return state_->positions.get<std::int64_t>(total(), [&](std::int64_t* out) { positions_of(view_, out); });
+}
+
+const std::int32_t* Level::lengths32() const {
+  check_int32("lengths", stats().longest);
+  return state_->lengths32.get<std::int32_t>(count(), [&](std::int32_t* out) { lengths_of(view_, out); });
+}
+
+const std::int32_t* Level::offsets32() const {
+  check_int32("offsets", total());
+  return state_->offsets32.get<std::int32_t>(count() + 1, [&](std::int32_t* out) { offsets_of(view_, out); });
+}
+
+void* Level::companion() const noexcept {
+  return state_->companion.load(std::memory_order_acquire);
+}
+
+void Level::set_companion(void* object) const noexcept {
+  state_->companion.store(object, std::memory_order_release);
+}
+
+bool Level::operator==(const Level& other) const noexcept {
+  if (is(other)) return true;
+  return count() == other.count() &&
+         (count() == 0 ||
+          std::memcmp(view_.ends, other.view_.ends, static_cast<std::size_t>(count() * kWidth)) == 0);
+}
+
+}  // namespace varlen

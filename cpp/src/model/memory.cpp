@@ -1,0 +1,169 @@
+#include "varlen/model/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "varlen/checked.hpp"
+#include "varlen/model/error.hpp"
+
+namespace varlen {
+namespace {
+
+struct Block {
+  void* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+// From here on whole huge pages: their first touch costs a third.
+constexpr std::int64_t kHuge = 2 * kHugePage;
+
+/// Sizes in steps of an eighth, so that batches of nearly the same size take each other's memory.
+std::int64_t rounded(std::int64_t bytes, std::int64_t page) {
+  const std::int64_t step =
+      std::max(page, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)) / 8));
+  return (bytes + step - 1) / step * step;
+}
+
+Block fresh(std::int64_t bytes) {
+  const std::int64_t page = bytes >= kHuge ? kHugePage : kPage;
+  if (bytes > INT64_MAX / 2) throw std::bad_alloc();
+  const std::int64_t size = rounded(bytes, page);
+  void* data = std::aligned_alloc(static_cast<std::size_t>(page), static_cast<std::size_t>(size));
+  if (data == nullptr) throw std::bad_alloc();
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (page == kHugePage)
+    madvise(data, static_cast<std::size_t>(size), MADV_HUGEPAGE);  // no harm where it is refused
+#endif
+  return {data, size};
+}
+
+/// Blocks that died, the youngest last.
+class Kept {
+ public:
+  Block take(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    Block* best = nullptr;
+    for (int k = 0; k < count_; ++k) {
+      Block& one = blocks_[static_cast<std::size_t>(k)];
+      const bool fits = one.bytes >= bytes && one.bytes / 2 <= bytes;
+      if (fits && (best == nullptr || one.bytes <= best->bytes)) best = &one;
+    }
+    if (best == nullptr) return {};
+    const Block found = *best;
+    remove(best);
+    return found;
+  }
+
+  void give(Block block) {
+    const std::lock_guard lock(mutex_);
+    if (block.bytes > kMost) {
+      std::free(block.data);
+      return;
+    }
+    while (count_ == kCount || total_ + block.bytes > most()) {
+      if (count_ == 0) {
+        std::free(block.data);
+        return;
+      }
+      std::free(blocks_[0].data);
+      remove(blocks_.data());
+    }
+    blocks_[static_cast<std::size_t>(count_++)] = block;
+    total_ += block.bytes;
+  }
+
+  std::int64_t clear() {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t freed = total_;
+    while (count_ > 0) {
+      std::free(blocks_[0].data);
+      remove(blocks_.data());
+    }
+    return freed;
+  }
+
+ private:
+  static constexpr int kCount = 32;
+  static constexpr std::int64_t kMost = std::int64_t{512} << 20;
+
+  static std::int64_t most() {
+    static const std::int64_t bytes = std::min(kMost, physical_bytes() / 16);
+    return bytes;
+  }
+
+  void remove(Block* at) {
+    total_ -= at->bytes;
+    std::copy(at + 1, blocks_.data() + count_, at);
+    --count_;
+  }
+
+  std::mutex mutex_;
+  std::array<Block, kCount> blocks_;
+  int count_ = 0;
+  std::int64_t total_ = 0;
+};
+
+Kept& kept() {
+  static Kept* const all = new Kept;  // outlives every array
+  return *all;
+}
+
+}  // namespace
+
+Buffer::Buffer(std::int64_t bytes) : size_(bytes) {
+  if (bytes < kLarge) {
+    data_ = static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))));
+    if (data_ == nullptr) throw std::bad_alloc();
+    return;
+  }
+  Block block = kept().take(bytes);
+  if (block.data == nullptr) block = fresh(bytes);
+  data_ = static_cast<std::byte*>(block.data);
+  room_ = block.bytes;
+}
+
+Buffer::~Buffer() {
+  if (room_ == 0) {
+    std::free(data_);
+  } else {
+    kept().give({data_, room_});
+  }
+}
+
+Buffer buffer_of(std::int64_t n, std::int64_t width) {
+  std::int64_t bytes = 0;
+  if (!checked_mul(n, width, bytes)) {
+    throw Error(Fault::overflow,
+                std::to_string(n) + " entries of " + std::to_string(width) + " bytes do not fit 63 bits");
+  }
+  return Buffer(bytes);
+}
+
+std::int64_t release_memory() noexcept {
+  return kept().clear();
+}
+
+std::int64_t physical_bytes() noexcept {
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) return pages * page;
+#endif
+  return std::int64_t{16} << 30;
+}
+
+}  // namespace varlen

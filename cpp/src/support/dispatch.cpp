@@ -1,0 +1,45 @@
+#include "dispatch.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace varlen {
+namespace {
+
+Isa machine_isa() noexcept {
+#ifdef VARLEN_AVX2
+  __builtin_cpu_init();  // this may run before the compiler's own constructors
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+                    __builtin_cpu_supports("popcnt") != 0;
+  if (!avx2) return Isa::baseline;
+  const bool packs = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+                     __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512vbmi2") != 0;
+  return packs ? Isa::avx512 : Isa::avx2;
+#else
+  return Isa::baseline;
+#endif
+}
+
+Isa choose() noexcept {
+  const Isa most = machine_isa();
+  const char* const asked = std::getenv("VARLEN_ISA");  // NOLINT(concurrency-mt-unsafe): at load
+  if (asked == nullptr) return most;
+  for (const Isa set : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+    if (name_of(set) == asked) return set < most ? set : most;
+  }
+  return most;
+}
+
+}  // namespace
+
+const Isa detail::best_isa = choose();
+
+Isa isa() noexcept {
+  return detail::best_isa;
+}
+
+std::string_view name_of(Isa set) noexcept {
+  return set == Isa::avx512 ? "avx512" : set == Isa::avx2 ? "avx2" : "baseline";
+}
+
+}  // namespace varlen

@@ -1,0 +1,34 @@
+// Compiles the file VARLEN_LOOPS twice: in namespace baseline, and in namespace avx2 for AVX2 and FMA.
+// Templates and vectors in it are lowered for the one or the other, which inlining alone would not do. What
+// the file needs is included before this, so that nothing of it is compiled for AVX2 under a name that others
+// share. The file may ask for VARLEN_TARGET_AVX2 where it has instructions of AVX2 by name. Included once for
+// each such file; no guard.
+
+#include "dispatch.hpp"
+
+namespace varlen::baseline {
+#include VARLEN_LOOPS
+}  // namespace varlen::baseline
+
+#ifdef VARLEN_AVX2
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+
+#define VARLEN_TARGET_AVX2
+namespace varlen::avx2 {
+#include VARLEN_LOOPS  // NOLINT(readability-duplicate-include)
+}  // namespace varlen::avx2
+#undef VARLEN_TARGET_AVX2
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+#undef VARLEN_LOOPS

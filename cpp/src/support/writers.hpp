@@ -1,0 +1,248 @@
+// Where padding puts its bytes: runs of data and of fill, one after another, in ascending order.
+// Cached: ordinary stores. A run may run over its own end inside `limit`, because what follows is written
+// later. PastCaches: lines of 64 bytes are put together and stored past the caches, across rows and runs.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "pattern.hpp"
+#include "varlen/copy.hpp"
+
+namespace varlen {
+
+class Cached {
+ public:
+  // Past this libc's own loops are as fast.
+  static constexpr std::int64_t kInline = 256;
+
+  Cached(std::byte* to, std::byte* end, const Pattern& fill) noexcept : out(to), limit(end), pattern(fill) {}
+
+  /// `in` points into the array [begin, end), which may be read anywhere.
+  void copy(const std::byte* in, std::int64_t n, const std::byte* /*begin*/, const std::byte* end) noexcept {
+    if (n < kInline && limit - out >= n + kOver && end - in >= n + kOver) {
+      copy_over(out, in, n);
+    } else {
+      copy_bytes(out, in, n);
+    }
+    out += n;
+  }
+
+  void fill(std::int64_t n) noexcept {
+    if (pattern.repeats_in_vector()) {
+      if (n < kInline && limit - out >= n + kOver) {
+        fill_over(out, n, pattern.bytes);
+      } else if (pattern.uniform) {
+        std::memset(out, static_cast<int>(pattern.bytes[0]), static_cast<std::size_t>(n));
+      } else {
+        repeat(n);
+      }
+    } else if (n > 0) {
+      repeat(n);
+    }
+    out += n;
+  }
+
+  void ones(std::int64_t n) noexcept {
+    if (n < kInline && limit - out >= n + kOver) {
+      fill_over(out, n, kOnes.data());
+    } else {
+      std::memset(out, 1, static_cast<std::size_t>(n));
+    }
+    out += n;
+  }
+
+  void finish() noexcept {}
+
+  std::byte* out;
+  std::byte* limit;
+  const Pattern& pattern;
+
+ private:
+  void repeat(std::int64_t n) noexcept {
+    std::byte* at = out;
+    const std::byte* row = pattern.wide != nullptr ? pattern.wide : pattern.bytes;
+    const std::int64_t step = pattern.wide != nullptr ? pattern.period : pattern.step;
+    if (pattern.wide == nullptr) {
+      const Vec a = pattern.vec(0), b = pattern.vec(16), c = pattern.vec(32), d = pattern.vec(48);
+      for (; n >= Pattern::kLine; n -= step, at += step) {
+        store(at, a);
+        store(at + 16, b);
+        store(at + 32, c);
+        store(at + 48, d);
+      }
+    }
+    for (; n > 0; n -= step, at += step) {
+      std::memcpy(at, row, static_cast<std::size_t>(std::min(n, step)));
+    }
+  }
+};
+
+class PastCaches {
+ public:
+  PastCaches(std::byte* to, std::byte* /*end*/, const Pattern& fill) noexcept
+      : out(to), pattern(fill), first_(within(to)) {}
+  PastCaches(const PastCaches&) = delete;
+  PastCaches& operator=(const PastCaches&) = delete;
+
+  void copy(const std::byte* in, std::int64_t n, const std::byte* begin, const std::byte* end) noexcept {
+    if (const std::int64_t at = within(out); at > 0) {
+      const std::int64_t part = std::min(n, kLine - at);
+      const std::byte* from = in - at;
+      if (in - begin < at || end - from < kLine) {
+        std::memcpy(spare_ + at, in, static_cast<std::size_t>(part));
+        from = spare_;
+      }
+      if (!join(at, part, line_at(from))) return;
+      in += part;
+      n -= part;
+    }
+    for (; n >= kLine; n -= kLine, in += kLine, out += kLine) stream(out, line_at(in));
+    if (n > 0 && end - in >= kLine) {
+      put(line_, line_at(in));
+    } else if (n > 0) {
+      std::memcpy(line_, in, static_cast<std::size_t>(n));
+    }
+    out += n;
+  }
+
+  void fill(std::int64_t n) noexcept {
+    if (pattern.wide != nullptr) {
+      for (; n > 0; n -= pattern.period) {
+        copy(pattern.wide, std::min(n, pattern.period), pattern.wide, pattern.wide + pattern.period);
+      }
+    } else if (pattern.step == kLine) {
+      same(n, pattern.bytes, pattern.period);
+    } else {
+      turning(n);
+    }
+  }
+
+  void ones(std::int64_t n) noexcept { same(n, kOnes.data(), 1); }
+
+  /// Stores what is left of the last line, and makes all of it visible to other threads.
+  void finish() noexcept {
+    const std::int64_t at = within(out);
+    if (at > first_) std::memcpy(out - at + first_, line_ + first_, static_cast<std::size_t>(at - first_));
+    fence();
+  }
+
+  /// Makes what was stored visible to other threads.
+  static void fence() noexcept {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+  }
+
+  /// Whole lines to where a line begins, to be followed by a fence.
+  static void lines(std::byte* to, const std::byte* in, std::int64_t n) noexcept {
+    for (; n > 0; n -= kLine, in += kLine, to += kLine) stream(to, line_at(in));
+  }
+
+  std::byte* out;
+  const Pattern& pattern;
+
+ private:
+  static constexpr std::int64_t kLine = Pattern::kLine;
+
+  struct Line {
+    Vec a, b, c, d;
+  };
+
+  // A line of ones and one of zeros: read from the middle, it is ones up to any place in a line.
+  static constexpr auto kUpTo = [] {
+    std::array<std::byte, 2 * kLine> bytes{};
+    for (std::size_t i = 0; i < kLine; ++i) bytes[i] = std::byte{0xFF};
+    return bytes;
+  }();
+
+  [[nodiscard]] static std::int64_t within(const std::byte* at) noexcept {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) & (kLine - 1));
+  }
+
+  [[nodiscard]] static Line line_at(const std::byte* at) noexcept {
+    return {load(at), load(at + 16), load(at + 32), load(at + 48)};
+  }
+
+  static void put(std::byte* to, const Line& line) noexcept {
+    store(to, line.a);
+    store(to + 16, line.b);
+    store(to + 32, line.c);
+    store(to + 48, line.d);
+  }
+
+  static void stream(std::byte* to, const Line& line) noexcept {
+#if defined(__SSE2__)
+    auto* at = reinterpret_cast<__m128i*>(to);
+    _mm_stream_si128(at, reinterpret_cast<__m128i>(line.a));
+    _mm_stream_si128(at + 1, reinterpret_cast<__m128i>(line.b));
+    _mm_stream_si128(at + 2, reinterpret_cast<__m128i>(line.c));
+    _mm_stream_si128(at + 3, reinterpret_cast<__m128i>(line.d));
+#else
+    put(to, line);
+#endif
+  }
+
+  /// The current line up to `at`, and `more` from there on: `part` bytes of it count. Stores the line where
+  /// that makes it full, and says whether it did. All in registers: a line put together in memory and read
+  /// back would wait for every store in front of it.
+  bool join(std::int64_t at, std::int64_t part, const Line& more) noexcept {
+    const Line here = line_at(kUpTo.data() + kLine - at);
+    const Line old = line_at(line_);
+    const Line full{(old.a & here.a) | (more.a & ~here.a), (old.b & here.b) | (more.b & ~here.b),
+                    (old.c & here.c) | (more.c & ~here.c), (old.d & here.d) | (more.d & ~here.d)};
+    out += part;
+    if (at + part < kLine) {
+      put(line_, full);
+      return false;
+    }
+    if (first_ == 0) {
+      stream(out - kLine, full);
+      return true;
+    }
+    put(line_, full);  // the bytes in front belong to somebody else
+    std::memcpy(out - kLine + first_, line_ + first_, static_cast<std::size_t>(kLine - first_));
+    first_ = 0;
+    return true;
+  }
+
+  /// A pattern whose period divides a line: every line of the run is the same.
+  void same(std::int64_t n, const std::byte* bytes, std::int64_t period) noexcept {
+    const std::int64_t at = within(out);
+    const Line line = line_at(bytes + (-at & (period - 1)));
+    if (at > 0) {
+      const std::int64_t part = std::min(n, kLine - at);
+      if (!join(at, part, line)) return;
+      n -= part;
+    }
+    for (; n >= kLine; n -= kLine, out += kLine) stream(out, line);
+    if (n > 0) put(line_, line);
+    out += n;
+  }
+
+  /// Any other short pattern: its place moves on from line to line.
+  void turning(std::int64_t n) noexcept {
+    std::int64_t phase = 0;
+    while (n > 0) {
+      const std::int64_t at = within(out);
+      const std::int64_t part = std::min(n, kLine - at);
+      const std::int64_t turn = (phase + kLine * pattern.period - at) % pattern.period;
+      if (!join(at, part, line_at(pattern.bytes + turn))) return;
+      phase = (phase + part) % pattern.period;
+      n -= part;
+    }
+  }
+
+  alignas(64) std::byte line_[kLine]{};
+  alignas(64) std::byte spare_[kLine]{};
+  std::int64_t first_;  // of the line that out is in: where our bytes begin
+};
+
+}  // namespace varlen

@@ -1,0 +1,105 @@
+"""What the reference documents: public names, chosen page by page by patterns. Needs no Sphinx."""
+
+import fnmatch
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import varlen
+
+# Packages whose every module is public; of the others it is what `varlen.<name>` gives.
+WHOLE = {"testing"}
+# Modules that are no interface: the tools of a package, and those that its own modules have.
+PRIVATE = {"backends", "cli", "display", "interop", "types", "torch", "levels", "arguments", "errors"}
+
+
+def modules() -> list[str]:
+    """Public modules, `varlen` first: a name that two of them give belongs to the first."""
+    names = [info.name for info in pkgutil.iter_modules(varlen.__path__) if info.name[0] != "_"]
+    found = ["varlen"]
+    for name in sorted(set(names) - PRIVATE):
+        found.append(f"varlen.{name}")
+        if name in WHOLE:
+            package = importlib.import_module(f"varlen.{name}")
+            found += [info.name for info in pkgutil.iter_modules(package.__path__, f"varlen.{name}.")]
+    return found
+
+
+def find(path: str) -> Any:
+    """The module or class of a dotted name."""
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not path.startswith(error.name):
+            raise
+        above, name = path.rsplit(".", 1)
+        return getattr(find(above), name)
+
+
+def members(path: str, home: Any = None) -> list[str]:
+    """Public names of a module, or members of a class, in alphabetical order.
+
+    What `varlen` itself gives under the same name belongs there.
+    """
+    home = find(path) if home is None else home
+    if inspect.isclass(home):
+        kept = [name for name in dir(home) if name[0] != "_"]
+        return [name for name in kept if not inspect.isclass(getattr(home, name))]
+    listed = getattr(home, "__all__", None)
+    if listed is None:
+        listed = [name for name, value in vars(home).items() if getattr(value, "__module__", "") == path]
+    own = [name for name in listed if name[0] != "_" and is_ours(getattr(home, name))]
+    return sorted(n for n in own if path == "varlen" or getattr(home, n) is not getattr(varlen, n, None))
+
+
+def own_members(kind: type) -> list[str]:
+    """Public members that varlen defines, without what a subclass has from a public container."""
+    containers = [varlen.Ragged, varlen.Padded, varlen.Packed, varlen.Pairs]
+    above = [base for base in containers if issubclass(kind, base) and kind is not base]
+    found = []
+    for name in members(f"{kind.__module__}.{kind.__qualname__}", kind):
+        home = next((base for base in kind.__mro__ if name in vars(base)), None)
+        ours = home is not None and home.__module__.split(".")[0] == "varlen"
+        if ours and not any(issubclass(base, home) for base in above):
+            found.append(name)
+    return found
+
+
+def is_ours(value: Any) -> bool:
+    """A class or function of varlen, not a module, a type alias or what another library has."""
+    home = getattr(value, "__module__", None) or ""
+    return callable(value) and home.split(".")[0] == "varlen"
+
+
+def chosen(path: str, patterns: list[str]) -> list[str]:
+    """The members that patterns choose, in the order of the patterns; each pattern has to choose some.
+
+    A pattern beginning with ! leaves out what the others choose.
+    """
+    names = members(path)
+    out = {name for p in patterns if p[0] == "!" for name in fnmatch.filter(names, p[1:])}
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        if pattern[0] == "!":
+            continue
+        fits = [name for name in fnmatch.filter(names, pattern) if name not in out]
+        if pattern.startswith("__") and hasattr(find(path), pattern):
+            fits = [pattern]
+        if not fits:
+            raise LookupError(f"{path} has nothing that {pattern!r} chooses")
+        found |= dict.fromkeys(fits)
+    return list(found)
+
+
+def told(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    """(page, home, name) of everything that the pages of the reference document."""
+    block = re.compile(r"^\.\. names:: (\S+)\n((?:   .*\n|\n)*)", flags=re.MULTILINE)
+    for page in sorted(folder.glob("*.rst")):
+        for home, body in block.findall(page.read_text() + "\n"):
+            patterns = [word for line in body.splitlines() if ":" not in line for word in line.split()]
+            for name in chosen(home, patterns):
+                yield page, home, name

@@ -1,0 +1,96 @@
+"""What the shards of one data set have in common: keys, dtypes, vocabularies and row ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from varlen.io.errors import FileFormatError
+from varlen.io.file import File
+from varlen.io.schema import Field, joint_metadata
+from varlen.io.shard_index import Shard
+
+__all__: list[str] = []
+
+
+class Agreement:
+    """The fields of all shards seen so far. The first file states them, each further one must fit.
+
+    Dtypes widen to hold the values of all shards, and one vocabulary may continue another.
+    """
+
+    def __init__(self, file: File, keys: Sequence[str] | None) -> None:
+        names = file.names if keys is None else keys
+        missing = [name for name in names if name not in file.fields]
+        if missing:
+            raise KeyError(f"keys: {missing} not in {file.path}; available: {sorted(file.fields)}")
+        self._all_keys = keys is None
+        self._path = file.path
+        self.fields: dict[str, Field] = {name: file.fields[name] for name in names}
+        self.row_ids = file.row_ids
+        self._metadata: tuple[Any] | None = None
+
+    @property
+    def metadata(self) -> tuple[Any]:
+        """What a Joint of any shard carries, in a tuple that is the same object until a field changes."""
+        if self._metadata is None:
+            self._metadata = (joint_metadata(self.fields, self.row_ids),)
+        return self._metadata
+
+    def add_stated(self, shard: Shard) -> None:
+        """Takes in the fields that an index states for a shard that is not open."""
+        assert shard.fields is not None
+        for name, field in self.fields.items():
+            self._join(shard.path, name, replace(shard.fields[name], vocabulary=field.vocabulary))
+
+    def add(self, shard: Shard, file: File) -> None:
+        """Takes in a file.
+
+        Raises
+        ------
+        FileFormatError
+            The file is not what its index says, or does not fit the other shards; both are named.
+        """
+        if shard.rows is not None and shard.rows != file.count:
+            raise FileFormatError(f"{file.path}: has {file.count} rows, its index says {shard.rows}")
+        if shard.size is not None and shard.size != file.identity[0]:
+            raise FileFormatError(f"{file.path}: has {file.identity[0]} bytes, its index says {shard.size}")
+        if not file.names and file.count == 0:
+            return
+        for name, field in (shard.fields or {}).items():
+            if name in file.fields:
+                conflict = field.conflict(file.fields[name], words=False)
+                if conflict:
+                    raise _conflict_error(file.path, name, "the index says", conflict)
+        for name, field in self.fields.items():
+            if name not in file.fields:
+                raise FileFormatError(f"{file.path}: has no key {name!r}, as {self._others()} have")
+            found = file.fields[name]
+            if file.count == 0:  # no value, so any dtype fits
+                found = replace(found, dtype=field.dtype, tag=field.tag)
+            self._join(file.path, name, found)
+        if self._all_keys and len(file.fields) > len(self.fields):
+            more = sorted(set(file.fields) - set(self.fields))
+            raise FileFormatError(f"{file.path}: has keys {more} that {self._others()} have not")
+        if file.row_ids != self.row_ids:
+            raise FileFormatError(
+                f"{file.path}: row ids are {file.row_ids!r}, {self._others()} have {self.row_ids!r}"
+            )
+
+    def _join(self, path: str, name: str, found: Field) -> None:
+        field = self.fields[name]
+        conflict = field.conflict(found, widen=True)
+        if conflict:
+            raise _conflict_error(path, name, f"{self._others()} have", conflict)
+        joined = field.joined(found)
+        if joined is not field:
+            self.fields[name] = joined
+            self._metadata = None
+
+    def _others(self) -> str:
+        return f"the others (such as {self._path})"
+
+
+def _conflict_error(path: str, name: str, who: str, conflict: str) -> FileFormatError:
+    return FileFormatError(f"{path}: key {name!r} does not fit what {who}: it has {conflict}")

@@ -1,0 +1,94 @@
+"""Bytes of many columns, appended in turns and copied out column by column, in bounded memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from varlen.io import atomic
+
+__all__: list[str] = []
+
+Array = np.ndarray[Any, Any]
+
+# Memory for all columns together, and what is read at a time where the system cannot copy by itself.
+_BUDGET = 64 * 1024 * 1024
+_CHUNK = 4 * 1024 * 1024
+
+
+class ColumnBuffer:
+    """One temporary file beside the target that no folder lists: a process that dies leaves nothing of it."""
+
+    def __init__(self, target: str, budget: int = _BUDGET) -> None:
+        self._target = target
+        self._budget = budget
+        self._fd = -1
+        self._end = 0
+        self._buffered = 0
+        # Of each column: what lies in the file, as (offset, size), and behind it what is still in memory.
+        self._extents: dict[object, list[tuple[int, int]]] = {}
+        self._tails: dict[object, list[Array]] = {}
+
+    def append(self, column: object, data: Array) -> None:
+        """Adds bytes (a uint8 array that nobody changes afterwards) to a column."""
+        self._tails.setdefault(column, []).append(data)
+        self._buffered += data.nbytes
+        if self._buffered > self._budget:
+            self._flush()
+
+    def chunks(self, column: object) -> Iterator[Array]:
+        """The bytes of a column, in pieces of bounded size."""
+        for offset, size in self._extents.get(column, ()):
+            for at in range(offset, offset + size, _CHUNK):
+                yield self._read(at, min(_CHUNK, offset + size - at))
+        yield from self._tails.get(column, ())
+
+    def copy(self, column: object, out: int) -> None:
+        """Writes a column's bytes to a descriptor."""
+        for offset, size in self._extents.get(column, ()):
+            left = size
+            with contextlib.suppress(OSError, AttributeError):  # other systems, other file systems
+                while left:
+                    done = os.copy_file_range(self._fd, out, left, offset + size - left)
+                    if not done:
+                        break
+                    left -= done
+            for at in range(offset + size - left, offset + size, _CHUNK):
+                atomic.write_all(out, (self._read(at, min(_CHUNK, offset + size - at)),))
+        atomic.write_all(out, self._tails.get(column, ()))
+
+    def close(self) -> None:
+        """Gives the memory and the disk space back."""
+        self._extents.clear()
+        self._tails.clear()
+        self._buffered = 0
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _flush(self) -> None:
+        if self._fd < 0:
+            self._fd, path = atomic.temporary(self._target)
+            os.unlink(path)
+        for column, tails in self._tails.items():
+            size = sum(tail.nbytes for tail in tails)
+            if size:
+                atomic.write_all(self._fd, tails)
+                self._extents.setdefault(column, []).append((self._end, size))
+                self._end += size
+            tails.clear()
+        self._buffered = 0
+
+    def _read(self, offset: int, size: int) -> Array:
+        out = np.empty(size, np.uint8)
+        done = 0
+        while done < size:
+            got = os.preadv(self._fd, [out[done:].data], offset + done)
+            if not got:
+                raise OSError(5, "the temporary file ends early", self._target)
+            done += got
+        return out

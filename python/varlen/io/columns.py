@@ -1,0 +1,378 @@
+"""Nested lists and arrays to flat columns under shared levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_dtype, as_int, unmasked, words_of
+from varlen.io.schema import encode_strings, make_metadata
+
+__all__: list[str] = []
+
+Array = np.ndarray[Any, Any]
+
+RESERVED = ("bounds", "mask")
+
+# As deep as the core reads lists.
+_MAX_DEPTH = 64
+
+
+def check_names(names: Sequence[str], argument: str) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument}: keys are strings, got {name!r}")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise ValueError(f"{argument}: half a character in the key {name!r}")
+    reserved = set(RESERVED) & set(names)
+    if reserved:
+        raise ValueError(
+            f"Reserved meta-names {sorted(reserved)} cannot be used as user tensor names; they collide with "
+            "internal ragged-structure tensors."
+        )
+
+
+class ColumnOptions:
+    """How raw values become columns."""
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | None = None,
+        narrow: bool = True,
+        trailing_dims: Mapping[str, int] | None = None,
+        vocabularies: Mapping[str, Sequence[str]] | None = None,
+        row_ids: str | None = None,
+    ) -> None:
+        self.schema = {key: _check_dtype(key, dtype) for key, dtype in (schema or {}).items()}
+        self.narrow = narrow
+        self.trailing_dims = {
+            key: as_int(n, f"trailing_dims of {key!r}") for key, n in (trailing_dims or {}).items()
+        }
+        self.row_ids = row_ids
+        self.vocabularies = {key: words_of(key, words) for key, words in (vocabularies or {}).items()}
+
+
+def _check_dtype(key: str, dtype: Any) -> Any:
+    """The dtype as it was given, once NumPy knows it; `str` asks for a vocabulary."""
+    as_dtype(dtype, f"schema: key {key!r}")
+    return dtype
+
+
+def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -> _core.Joint:
+    """The columns of nested lists and arrays by their keys; inferred dtypes go into `options.schema`.
+
+    Raises
+    ------
+    ValueError
+        Keys that do not share their nesting, or values that are no nested lists of numbers.
+
+    Examples
+    --------
+    >>> build_joint({"a": [[1, 2], [3]]}, ColumnOptions(), "rows").values("a")
+    array([1, 2, 3], dtype=uint8)
+    """
+    check_names(list(raw), argument)
+    names: list[str] = []
+    dims: list[int] = []
+    values: list[Array] = []
+    levels: list[_core.Level] = []
+    level_keys: list[str] = []  # the key that each level was first seen in
+    count = -1
+    for key, value in raw.items():
+        flat, own = build_column(key, value, options)
+        rows = len(own[0]) if own else len(flat)
+        if count >= 0 and rows != count:
+            if own and levels:
+                check_nesting(levels[0], own[0], 1, key, level_keys[0])
+            raise ValueError(f"Inconsistent lengths! {key} has {rows} rows at dim 0, {names[0]} has {count}")
+        count = rows
+        for number, (have, new) in enumerate(zip(levels, own, strict=False), start=1):
+            check_nesting(have, new, number, key, level_keys[number - 1])
+        level_keys += [key] * (len(own) - len(levels))
+        levels += own[len(levels) :]
+        names.append(key)
+        dims.append(len(own))
+        values.append(flat)
+    metadata = _metadata(options, dict(zip(names, dims, strict=True)))
+    return _core.Joint(names, dims, values, levels, count, metadata)
+
+
+def check_nesting(have: _core.Level, new: _core.Level, number: int, key: str, others: str) -> None:
+    """Refuses a level of a key that is not the one that is there: says which, and where they part."""
+    if have == new:
+        return
+    both = f"Inconsistent bounds tensors! {have.bounds} vs. {new.bounds}"
+    if len(have) != len(new):
+        raise ValueError(
+            f"{both}: level {number} has {len(new)} rows in {key!r} and {len(have)} in {others!r}"
+        )
+    row = int((have.lengths != new.lengths).argmax())
+    raise ValueError(
+        f"{both}: row {row} of level {number} has length {new.lengths[row]} in {key!r} "
+        f"and {have.lengths[row]} in {others!r}"
+    )
+
+
+def _metadata(options: ColumnOptions, dims: Mapping[str, int]) -> dict[str, Any] | None:
+    for key in (*options.vocabularies, *options.trailing_dims):
+        if key not in dims:
+            raise KeyError(f"{key!r} is not among the keys {sorted(dims)}")
+    if options.row_ids is not None and dims.get(options.row_ids) != 0:
+        raise ValueError(f"row_ids: {options.row_ids!r} is not a key of dim 0")
+    return make_metadata(options.vocabularies, options.row_ids)
+
+
+def infer_dtype(vals: Sequence[Any]) -> Any:
+    if len(vals) == 0:
+        raise ValueError("Cannot infer dtype from empty values; provide an explicit `schema=`.")
+    try:
+        return _core.from_lists(list(vals), 0, None, True, name="vals")[0].dtype.type
+    except TypeError as error:
+        raise ValueError("Vals must all be ints, floats, or bools") from error
+
+
+def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    """Flat values and levels of one key; its dtype goes into `options.schema` where it was inferred.
+
+    A Ragged, known by its `values` and `levels`, nests as it does, and arrays say of which dtype they are;
+    what nests and holds lists alone is looked at.
+    """
+    unmasked(value, key)
+    if hasattr(value, "values") and hasattr(value, "levels"):
+        flat, levels = _from_ragged(key, value, options)
+    else:
+        flat, levels = _from_nested(key, value, options)
+    if key not in options.schema:
+        options.schema[key] = flat.dtype.type if flat.dtype.kind in "biufc" else flat.dtype
+    return flat, levels
+
+
+def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    values, levels = ragged.values, list(ragged.levels)
+    try:
+        flat = np.asarray(unmasked(values, key))
+    except (TypeError, RuntimeError) as error:  # a tensor on another device, or of a dtype NumPy lacks
+        raise TypeError(f"{key}: values of {type(values).__name__} cannot become an array: {error}") from None
+    trailing = options.trailing_dims.get(key)
+    if trailing is not None and trailing != flat.ndim - 1:
+        raise ValueError(f"{key}: trailing_dims says {trailing}, its rows have {flat.ndim - 1} dims")
+    return _from_array(key, flat, options), levels
+
+
+def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    if not hasattr(value, "__len__") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
+        raise TypeError(f"{key}: expected a list, a tuple or an array, got {type(value).__name__}")
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        raise TypeError(f"{key}: expected a list, a tuple or an array, got a scalar")
+    if len(value) == 0 and not isinstance(value, np.ndarray):
+        raise ValueError(
+            f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
+        )
+    leaf = _first_leaf(value)
+    is_text = isinstance(leaf, np.ndarray) and _holds_text(leaf)
+    if isinstance(value, np.ndarray) and (value.ndim > 1 or value.size == 0 or value.dtype.kind in "mMUT"):
+        return _from_array(key, value, options), []
+    if options.schema.get(key) is str or key in options.vocabularies or is_text:
+        return _from_strings(key, value, options)
+    if options.trailing_dims.get(key, 0) > 0:
+        return _blocks(key, value, options)
+    if key not in options.schema and _holds_times(leaf):
+        return _from_times(key, value, options)
+    if isinstance(value[0], (list, tuple, np.ndarray)):
+        return _nested(key, value, options)
+    return _scalars(key, value, options), []
+
+
+def _first_leaf(value: Any) -> Any:
+    """The first array that is not empty, or the first value that is no list; None where there is neither."""
+    if isinstance(value, np.ndarray):
+        return value if value.size else None
+    if not isinstance(value, (list, tuple)):
+        return value
+    return next((leaf for leaf in map(_first_leaf, value) if leaf is not None), None)
+
+
+def _holds_text(array: Array) -> bool:
+    if array.dtype.kind == "O":
+        return isinstance(array.reshape(-1)[0], str)
+    return array.dtype.kind in "UT"
+
+
+def _holds_times(leaf: Any) -> bool:
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype.kind in "mM"
+    return isinstance(leaf, (np.datetime64, np.timedelta64))
+
+
+def cast_array(key: str, array: Array, options: ColumnOptions) -> Array:
+    """Flat rows in the dtype of the schema, where it names one; strings as ids."""
+    dtype = options.schema.get(key)
+    if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
+        return _as_ids(key, array, options)
+    flat = array if dtype is None else _core.cast(array, dtype)
+    return _with_unit(key, flat)
+
+
+def _from_array(key: str, array: Array, options: ColumnOptions) -> Array:
+    """Rows of a dtype of their own, with any fixed dims, in the dtype that the key is to have."""
+    if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
+        return _as_ids(key, array, options)
+    if key in options.vocabularies and array.dtype.kind in "iu":
+        return _check_ids(key, array, options)
+    dtype = options.schema.get(key)
+    if array.dtype.kind in "mM":
+        return _with_unit(key, array if dtype is None else array.astype(dtype))
+    if dtype is None and (array.size == 0 or array.dtype.kind not in "biufO"):
+        is_wide = options.narrow and array.dtype.kind == "f"
+        return array.astype(np.float32) if is_wide else array
+    rows: Array = _scalars(key, array.reshape(-1), options).reshape(array.shape)
+    return rows
+
+
+def _from_times(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    depth = -1 if isinstance(value[0], (list, tuple, np.ndarray)) else 0
+    try:
+        flat, levels = _core.from_lists(_without_empty_arrays(value), depth, None, False, name=key)
+    except TypeError as error:
+        raise ValueError(f"Failed to parse {key} as a nested list of times!") from error
+    return _with_unit(key, flat), levels
+
+
+def _with_unit(key: str, times: Array) -> Array:
+    if times.dtype.kind in "mM" and np.datetime_data(times.dtype)[0] == "generic":
+        raise TypeError(f"{key}: times need a unit, such as {times.dtype}[ns]")
+    return times
+
+
+def _without_empty_arrays(value: Any) -> Any:
+    """The same nest with empty lists for empty arrays, which then decide no dtype."""
+    if isinstance(value, np.ndarray):
+        return value if len(value) else []
+    if (
+        not isinstance(value, (list, tuple))
+        or not value
+        or not isinstance(value[0], (list, tuple, np.ndarray))
+    ):
+        return value
+    return [_without_empty_arrays(item) for item in value]
+
+
+def _has_empty_array(value: Any, depth: int) -> bool:
+    if isinstance(value, np.ndarray):
+        return len(value) == 0
+    return (
+        depth > 0 and isinstance(value, (list, tuple)) and any(_has_empty_array(v, depth - 1) for v in value)
+    )
+
+
+def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
+    dtype = options.schema.get(key)
+    items = value if isinstance(value, (list, np.ndarray)) else list(value)
+    try:
+        return _numbers(key, items, 0, options)[0]
+    except TypeError as error:
+        if dtype is None:
+            raise ValueError("Vals must all be ints, floats, or bools") from error  # which has the place
+        kind = np.dtype(dtype).kind
+        if kind == "f":
+            return _numbers(key, [np.nan if item is None else item for item in items], 0, options)[0]
+        if kind in "iub":
+            raise
+        return np.array(items, dtype=dtype)  # text as dates, say
+
+
+def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    dtype = options.schema.get(key)
+    try:
+        return _core.from_lists(value, depth, dtype, dtype is None and options.narrow, name=key)
+    except ValueError as error:
+        if str(error).startswith((f"{key}[", f"{key}:")):
+            raise
+        raise ValueError(f"{error} (key {key!r})") from None
+
+
+def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    is_inferred = options.schema.get(key) is None
+    try:
+        if is_inferred and _first_leaf(value) is None and _has_empty_array(value, _MAX_DEPTH):
+            flat, levels = _core.from_lists(value, -1, None, False, name=key)  # nothing else tells the dtype
+            return _from_array(key, flat, options), levels
+        if is_inferred and isinstance(_first_leaf(value), np.ndarray):
+            return _numbers(key, _without_empty_arrays(value), -1, options)
+        flat, levels = _numbers(key, value, -1, options)
+        if is_inferred and not levels[-1].lengths.all() and _has_empty_array(value, len(levels)):
+            return _numbers(key, _without_empty_arrays(value), -1, options)
+        return flat, levels
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ValueError) and ": expected " not in str(error):
+            raise  # a dtype that does not hold the numbers
+        raise ValueError(f"Failed to parse {key} as a nested list of numbers!") from error
+
+
+def _from_strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    """Strings as their places in the vocabulary: the one that was given, or all words as they come."""
+    known = _known_words(key, options)
+    flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, known, name=key)
+    return _with_words(key, flat, known, options), levels
+
+
+def _as_ids(key: str, array: Array, options: ColumnOptions) -> Array:
+    known = _known_words(key, options)
+    return _with_words(key, encode_strings(array, known), known, options)
+
+
+def _known_words(key: str, options: ColumnOptions) -> dict[str, int]:
+    return {word: i for i, word in enumerate(options.vocabularies.get(key, ()))}
+
+
+def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOptions) -> Array:
+    """The ids in the smallest dtype for their words, which go into `options.vocabularies`."""
+    if key in options.vocabularies and len(known) > (count := len(options.vocabularies[key])):
+        raise ValueError(f"{key}: {list(known)[count]!r} is not in its vocabulary of {count} words")
+    options.vocabularies[key] = list(known)
+    dtype = np.min_scalar_type(max(len(known) - 1, 0))
+    options.schema[key] = dtype.type
+    return ids.astype(dtype)
+
+
+def _check_ids(key: str, ids: Array, options: ColumnOptions) -> Array:
+    count = len(options.vocabularies[key])
+    if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < count:
+        raise ValueError(f"{key}: ids {ids.min()} to {ids.max()}, for a vocabulary of {count} words")
+    return ids
+
+
+def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    """Nested lists that end in arrays, each of `trailing` fixed dimensions, or of those and one ragged."""
+    trailing = options.trailing_dims[key]
+    items = [value]
+    lengths: list[list[int]] = []
+    while items and isinstance(items[0], (list, tuple)):
+        if not all(isinstance(item, (list, tuple)) for item in items):
+            raise ValueError(f"Failed to parse {key} as a nested list of arrays!")
+        lengths.append([len(item) for item in items])
+        items = [part for item in items for part in item]
+    arrays = [np.asarray(unmasked(item, key)) for item in items]
+    dims = arrays[0].ndim if arrays else trailing
+    for i, array in enumerate(arrays):
+        if array.ndim not in (trailing, trailing + 1) or array.ndim != dims:
+            raise ValueError(
+                f"{key}: expected arrays of {trailing} fixed dims, or of those and a ragged one, all alike; "
+                f"array {i} has {array.ndim}"
+            )
+        shape = array.shape[dims - trailing :]
+        if shape != arrays[0].shape[dims - trailing :]:
+            raise ValueError(f"{key}: array {i} has rows of shape {shape}, unlike the first")
+    if dims > trailing:
+        lengths.append([len(array) for array in arrays])
+        flat = np.concatenate(arrays)
+    elif arrays:
+        flat = np.stack(arrays)
+    else:
+        raise ValueError(f"{key}: expected arrays of {trailing} fixed dims, there is none")
+    return _from_array(key, flat, options), [
+        _core.Level.from_lengths(np.array(counts, np.int64)) for counts in lengths[1:]
+    ]

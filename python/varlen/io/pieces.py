@@ -1,0 +1,92 @@
+"""Pieces of rows, in whatever form they come, as named columns and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from varlen import _core
+from varlen.io.columns import ColumnOptions, build_joint
+from varlen.io.save import as_tensor, level_of, split_name
+
+__all__ = ["as_piece"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Piece(NamedTuple):
+    """Rows as flat arrays: keys to dim and values, levels from the top down, vocabularies of ids."""
+
+    columns: dict[str, tuple[int, Array]]
+    levels: list[_core.Level]
+    rows: int
+    vocabularies: Mapping[str, Sequence[str]] = {}
+
+
+class JointLike(Protocol):
+    """What carries the core's joint columns, as a joint dict does."""
+
+    def __varlen_joint__(self) -> _core.Joint: ...
+
+
+def as_piece(rows: Any, schema: Mapping[str, np.dtype[Any]]) -> Piece:
+    """Columns of a `_core.Joint` or what carries one, of full names to arrays, or of keys to nested lists.
+
+    >>> piece = as_piece({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}, {})
+    >>> piece.columns, piece.rows
+    ({'t': (1, array([5, 6, 7]))}, 2)
+    """
+    if hasattr(rows, "__varlen_joint__"):
+        rows = rows.__varlen_joint__()
+    if isinstance(rows, _core.Joint):
+        return _from_joint(rows)
+    if not isinstance(rows, Mapping) and isinstance(tensors := getattr(rows, "tensors", None), Mapping):
+        return _from_entries(tensors)  # a joint dict of nested_ragged_tensors
+    if not isinstance(rows, Mapping):
+        raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}")
+    if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
+        return _from_entries(rows)
+    asked = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
+    return _from_joint(build_joint(rows, ColumnOptions(asked, narrow=False), "rows"))
+
+
+def _from_joint(joint: _core.Joint) -> Piece:
+    columns = {n: (d, joint.values(n)) for n, d in zip(joint.names, joint.dims, strict=True) if d >= 0}
+    levels = [joint.level(d) for d in range(1, joint.depth + 1)]
+    return Piece(columns, levels, len(joint), (joint.meta or {}).get("vocabularies", {}))
+
+
+def _from_entries(entries: Mapping[str, Any]) -> Piece:
+    columns: dict[str, tuple[int, Array]] = {}
+    found: dict[int, _core.Level] = {}
+    for full, values in entries.items():
+        array = as_tensor(full, values, "rows")
+        dim, name = split_name(full)
+        if dim is None:
+            raise ValueError(f"rows: {full!r} is not dimK/name")
+        if name == "bounds" and dim > 0:
+            found[dim] = level_of(full, array)
+        elif dim >= 0:
+            if name in columns:
+                raise ValueError(f"rows: {name!r} is there at two dims")
+            if array.ndim == 0:
+                raise ValueError(f"rows: {full!r} has no dimension")
+            columns[name] = (dim, array)
+    depth = max([*found, *(dim for dim, _ in columns.values())], default=0)
+    missing = [d for d in range(1, depth + 1) if d not in found]
+    if missing:
+        raise ValueError(f"rows: there is no dim{missing[0]}/bounds")
+    levels = [found[d] for d in range(1, depth + 1)]
+    counts = [len(levels[0]), *(level.total for level in levels)] if levels else []
+    for d, level in enumerate(levels[1:], start=1):
+        if len(level) != counts[d]:
+            raise ValueError(
+                f"rows: dim{d + 1}/bounds has {len(level)} entries, but dim {d} has {counts[d]} rows"
+            )
+    for name, (dim, array) in columns.items():
+        counts = counts or [len(array)]
+        if len(array) != counts[dim]:
+            raise ValueError(f"rows: {name!r} has {len(array)} rows, but dim {dim} has {counts[dim]}")
+    return Piece(columns, levels, counts[0] if counts else 0)

@@ -1,0 +1,174 @@
+"""Rows and windows of one file by reads of only their bytes, for file systems that should not be mapped.
+
+A part of the second layer of reading, beside `file.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import unmasked
+from varlen.io.dtypes import dtype_of
+from varlen.io.errors import FileFormatError
+from varlen.io.file import File
+
+__all__ = ["as_window", "clip_windows"]
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def read_rows(
+    file: File,
+    rows: Ints,
+    starts: Ints | None = None,
+    ends: Ints | None = None,
+    keys: Sequence[str] | None = None,
+) -> _core.Joint:
+    """The rows, in their order, as columns of their own; of each only `[starts, ends)` of its first level.
+
+    One open of the file, one read a contiguous range: the ends of each level around the rows, then each key's
+    values. Windows clip as slices do. A file that is another by now raises StaleFileError.
+    """
+    chosen = [name for name in (file.names if keys is None else keys) if file.fields[name].dim >= 0]
+    dims = [file.fields[name].dim for name in chosen]
+    depth = file.depth if keys is None else max(dims, default=0)
+    if depth == 0 and not (starts is None and ends is None):
+        raise ValueError("starts, ends: rows without a level have no windows")
+    reader = file.reader()
+    try:
+        begins, stops = rows, rows + 1
+        levels: list[_core.Level] = []
+        spans = [(begins, stops)]
+        for number in range(1, depth + 1):
+            lengths, begins, stops = _descend(file, reader, number, begins, stops)
+            if number == 1:
+                begins, stops = clip_windows(begins, stops, starts, ends)
+                lengths = stops - begins
+            levels.append(_core.Level.from_lengths(lengths))
+            spans.append((begins, stops))
+        values = []
+        for name, dim in zip(chosen, dims, strict=True):
+            field = file.fields[name]
+            begin, width = _byte_range(file, file.entry(name).number)
+            raw = reader.read(begin + spans[dim][0] * width, begin + spans[dim][1] * width)
+            values.append(raw.view(field.dtype).reshape(-1, *field.trailing))
+    finally:
+        reader.close()
+    return _core.Joint(chosen, dims, values, levels, len(rows))
+
+
+def clip_windows(begins: Ints, stops: Ints, starts: Ints | None, ends: Ints | None) -> tuple[Ints, Ints]:
+    """Each range cut to its window, which counts from the range's begin, from its end where it is negative.
+
+    >>> clip_windows(np.array([10, 20]), np.array([15, 22]), np.array([1, -1]), np.array([3, 99]))
+    (array([11, 21]), array([13, 22]))
+    """
+    lengths = stops - begins
+    first = np.zeros_like(lengths) if starts is None else _clip(starts, lengths)
+    last = lengths if ends is None else _clip(ends, lengths)
+    return begins + first, begins + np.maximum(first, last)
+
+
+def _clip(at: Ints, lengths: Ints) -> Ints:
+    return np.clip(np.where(at < 0, at + lengths, at), 0, lengths)
+
+
+def _byte_range(file: File, index: int) -> tuple[int, int]:
+    """Where a tensor's data begins, and the bytes of one of its rows."""
+    _, tag, shape, begin, _ = file.header.describe(index)
+    width = dtype_of(tag).itemsize
+    for size in shape[1:]:
+        width *= size
+    return begin, width
+
+
+def _descend(
+    file: File, reader: _core.FileReader, number: int, begins: Ints, stops: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Lengths of the sequences [begins, stops) of a level, end to end, and the rows below each range."""
+    some = stops > begins
+    first, last = begins[some], stops[some]
+    sizes = last - first
+    ends = _ends(file, reader, number, first, last)
+    # Each range brings the end before its first sequence, 0 for the very first: lengths are differences.
+    tail = np.cumsum(sizes + 1)
+    head = tail - sizes - 1
+    lengths = np.diff(ends)
+    inside = np.ones(len(lengths), bool)
+    inside[tail[:-1] - 1] = False
+    lengths = lengths[inside]
+    limit = file.layout.rows[number]
+    bad = np.flatnonzero(lengths < 0)
+    if len(bad) or (len(ends) and (ends[head].min() < 0 or (limit >= 0 and ends[tail - 1].max() > limit))):
+        where = np.repeat(first - np.cumsum(sizes) + sizes, sizes)[bad[:1]] + bad[:1]
+        what = (
+            f"row {where[0]} ends before the row in front of it"
+            if len(bad)
+            else f"an end is not in 0 to {limit}"
+        )
+        raise FileFormatError(f"{file.path}: dim{number}/bounds: {what}")
+    below = np.zeros(len(begins), np.int64)
+    above = np.zeros(len(begins), np.int64)
+    below[some] = ends[head]
+    above[some] = ends[tail - 1]
+    return lengths, below, above
+
+
+def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: Ints) -> Ints:
+    """For each range of sequences the end before it, then its ends; ranges end to end."""
+    index = file.layout.bounds[number - 1]
+    lead = first > 0
+    if index >= 0:
+        begin, width = _byte_range(file, index)
+        tag = file.header.describe(index)[1]
+        raw = reader.read(begin + (first - lead) * width, begin + last * width)
+        ends: Ints = raw.view(dtype_of(tag)).astype(np.int64, copy=False)
+    else:  # lengths only: the level was added up when it was first asked for
+        offsets = file.owned_level(number).offsets
+        return np.concatenate([offsets[:0], *(offsets[a : b + 1] for a, b in zip(first, last, strict=True))])
+    missing = np.cumsum(last - first + lead) - (last - first)
+    return np.insert(ends, missing[~lead], 0)
+
+
+def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None) -> tuple[Ints, Ints]:
+    """Bytes of the data of a mapped file that the rows need, in the file's order; reads their bounds."""
+    begins, stops = rows, rows + 1
+    out = []
+    for dim in range(file.depth + 1):
+        if dim > 0:
+            level = file.level(dim)
+            bounds = level.bounds if isinstance(level, _core.Level) else level
+            some = stops > begins
+            begins, stops = (
+                np.where(some & (begins > 0), bounds[np.maximum(begins - 1, 0)], 0)
+                if len(bounds)
+                else begins * 0,
+                np.where(some, bounds[np.maximum(stops - 1, 0)], 0) if len(bounds) else stops * 0,
+            )
+            if dim == 1:
+                begins, stops = clip_windows(begins, stops, starts, ends)
+        for name, field in file.fields.items():
+            if field.dim == dim:
+                begin, width = _byte_range(file, file.entry(name).number)
+                out.append((begin + begins * width, begin + stops * width))
+    if not out:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    firsts, lasts = (np.concatenate(part) for part in zip(*out, strict=True))
+    order = np.argsort(firsts, kind="stable")
+    return firsts[order], lasts[order]
+
+
+def as_window(given: Any, count: int) -> Ints:
+    """The starts or ends of windows, one a row."""
+    window = np.asarray(unmasked(given, "starts, ends"))
+    if window.dtype.kind not in "iu" and window.size:
+        raise TypeError(f"starts, ends: expected integers, got {window.dtype}")
+    if window.dtype == np.uint64:
+        window = np.minimum(window, np.uint64(np.iinfo(np.int64).max))  # windows clip
+    if window.shape not in ((), (count,)):
+        raise ValueError(f"starts, ends: expected one a row, {count}, got shape {window.shape}")
+    return np.broadcast_to(window.astype(np.int64), (count,))

@@ -1,0 +1,158 @@
+"""Folders of shards: which files belong to a data set, in which order, and what their index says."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from varlen.io import atomic
+from varlen.io.dtypes import TAG_ORDER, dtype_of
+from varlen.io.errors import FileFormatError
+from varlen.io.schema import Field, Schema
+
+__all__ = ["INDEX"]
+
+INDEX = "index.json"
+
+_MAX_INDEX = 100_000_000
+
+
+class Shard(NamedTuple):
+    """One file, and what an index says about it; None where there is no index."""
+
+    path: str
+    rows: int | None = None
+    size: int | None = None
+    fields: Mapping[str, Field] | None = None  # one object for all shards of an index
+
+
+def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Shard, ...]:
+    """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index.
+
+    Raises
+    ------
+    FileNotFoundError
+        Nothing is there.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        if not isinstance(path, (list, tuple)):
+            raise TypeError(f"path: expected a path or a list of paths, got {type(path).__name__}")
+        parts = [find_shards(item) for item in path]
+        if not parts:
+            raise ValueError("path: the list of files is empty")
+        return tuple(shard for part in parts for shard in part)
+    name = os.path.abspath(os.fspath(path))
+    if os.path.isdir(name):
+        index = os.path.join(name, INDEX)
+        if os.path.exists(index):
+            return read_index(index)
+        return _files(
+            sorted(glob.glob(os.path.join(glob.escape(name), "*.nrt"))), f"no .nrt file in folder {name}"
+        )
+    if os.path.basename(name) == INDEX:
+        return read_index(name)
+    if not os.path.exists(name) and glob.has_magic(name):
+        return _files(sorted(glob.glob(name, recursive=True)), f"no file is called {name}")
+    return (Shard(name),)
+
+
+def _files(paths: Sequence[str], otherwise: str) -> tuple[Shard, ...]:
+    if not paths:
+        raise FileNotFoundError(otherwise)
+    return tuple(Shard(path) for path in paths)
+
+
+def read_index(path: str) -> tuple[Shard, ...]:
+    """An index file, checked: its shards lie in its own folder, and have the sizes that it says.
+
+    Raises
+    ------
+    FileFormatError
+        It is not such an index, or a shard is missing or has another size; the shard is named.
+    """
+    with open(path, "rb") as file:
+        raw = file.read(_MAX_INDEX + 1)
+    if len(raw) > _MAX_INDEX:
+        raise FileFormatError(f"{path}: larger than an index may be, {_MAX_INDEX} bytes")
+    try:
+        table = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path}: not JSON: {error}") from None
+    if not isinstance(table, dict) or table.get("format") != "varlen-index":
+        raise FileFormatError(f"{path}: not an index of shards")
+    if table.get("version") != 1:
+        raise FileFormatError(f"{path}: version {table.get('version')!r}; this varlen reads version 1")
+    listed = table.get("shards")
+    if not isinstance(listed, list):
+        raise FileFormatError(f"{path}: has no list of shards")
+    folder = os.path.dirname(path)
+    fields = _fields(path, table.get("keys", {}))
+    shards = tuple(_shard(path, folder, i, about, fields) for i, about in enumerate(listed))
+    total = table.get("rows")
+    if total != sum(shard.rows or 0 for shard in shards):
+        raise FileFormatError(
+            f"{path}: says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}"
+        )
+    return shards
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _shard(index: str, folder: str, i: int, about: Any, fields: Mapping[str, Field]) -> Shard:
+    if not isinstance(about, dict) or not isinstance(about.get("path"), str):
+        raise FileFormatError(f"{index}: shard {i} has no path")
+    name, rows, size = about["path"], about.get("rows"), about.get("size")
+    if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:
+        raise FileFormatError(f"{index}: shard {i}: {name!r} is not the name of a file in its folder")
+    if not _count(rows) or not _count(size):
+        raise FileFormatError(f"{index}: shard {name!r} has {rows!r} rows and {size!r} bytes")
+    path = os.path.join(folder, name)
+    try:
+        real = os.stat(path).st_size
+    except OSError as error:
+        raise FileFormatError(f"{index}: shard {name!r}: {error.strerror}") from None
+    if real != size:
+        raise FileFormatError(f"{index}: shard {name!r} has {real} bytes, the index says {size}")
+    return Shard(path, rows, size, fields)
+
+
+def _fields(path: str, keys: Any) -> dict[str, Field]:
+    out = {}
+    for name, about in keys.items() if isinstance(keys, dict) else ():
+        known = (
+            isinstance(about, dict) and about.get("tag") in TAG_ORDER and isinstance(about.get("dim"), int)
+        )
+        trailing = about.get("trailing", []) if known else None
+        if not isinstance(trailing, list) or not all(_count(size) for size in trailing):
+            raise FileFormatError(f"{path}: key {name!r}: not a dim, a tag and trailing sizes")
+        tag = about["tag"]
+        try:
+            dtype = Schema(1, {name: str(about.get("dtype", ""))}).dtype(name, dtype_of(tag))
+        except FileFormatError as error:
+            raise FileFormatError(f"{path}: {error}") from None
+        out[name] = Field(about["dim"], dtype, tag, tuple(trailing))
+    return out
+
+
+def write_index(
+    folder: str, shards: Sequence[Shard], fields: Mapping[str, Field], durable: bool = True
+) -> None:
+    """Writes the index of a folder's shards, atomically."""
+    table = {
+        "format": "varlen-index",
+        "version": 1,
+        "rows": sum(shard.rows or 0 for shard in shards),
+        "keys": {
+            name: {"dim": f.dim, "dtype": str(f.dtype), "tag": f.tag, "trailing": list(f.trailing)}
+            for name, f in fields.items()
+        },
+        "shards": [{"path": os.path.basename(s.path), "rows": s.rows, "size": s.size} for s in shards],
+    }
+    text = json.dumps(table, ensure_ascii=False, indent=1).encode()
+    with atomic.replacing(os.path.join(folder, INDEX), durable) as fd:
+        atomic.write_all(fd, (text + b"\n",))

@@ -1,0 +1,403 @@
+"""Rows of many shards: the third and last layer of reading.
+
+A shard is a file of rows (`file.py`); `shard_index.py` finds the shards of a data set, `agreement.py` checks
+that they go together, and `ShardSet` counts their rows through and reads them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_list, unmasked
+from varlen.io.agreement import Agreement
+from varlen.io.dtypes import widened
+from varlen.io.file import File, open_file
+from varlen.io.layout import Identity
+from varlen.io.ranges import as_window, read_rows, wanted_ranges
+from varlen.io.row_ids import RowIds
+from varlen.io.schema import Field
+from varlen.io.shard_index import INDEX, Shard, find_shards
+
+__all__ = ["ShardSet", "open_shards"]
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def open_shards(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = None) -> ShardSet:
+    """Open one or more files of rows as one sequence; only headers are read.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        A file, a list of files, a pattern with `*`, `?` or `[`, or a folder: the shards that its
+        `index.json` lists, else all its `.nrt` files in the order of their names.
+    mmap : bool, default True
+        False maps nothing: every read copies the bytes that it needs.
+    keys : iterable of str, optional
+        The keys to expose; all by default.
+
+    Returns
+    -------
+    ShardSet
+        The rows of all files, in order.
+
+    Raises
+    ------
+    FileFormatError
+        A file is damaged, or the shards do not go together; the text names the shard.
+    FileNotFoundError
+        Nothing is there.
+    KeyError
+        The files do not have one of `keys`.
+
+    Examples
+    --------
+    >>> import os, tempfile, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for i in range(2):
+    ...     rows = {"dim1/bounds": np.array([1, 3]), "dim1/t": np.arange(3) + 10 * i}
+    ...     varlen.io.save(os.path.join(folder.name, f"part-{i}.nrt"), rows)
+    >>> shards = varlen.io.open_shards(folder.name)
+    >>> len(shards), shards.read(3).values("t")
+    (4, array([11, 12]))
+    >>> folder.cleanup()
+    """
+    if keys is not None:
+        keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")))
+    name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
+    if name is not None and not name.endswith(INDEX):
+        try:
+            file = open_file(name, mmap=mmap)
+            return ShardSet((Shard(file.path),), mmap, keys, file=file)
+        except (FileNotFoundError, IsADirectoryError):
+            pass  # a folder, a pattern, or nothing
+    return ShardSet(find_shards(path), mmap, keys)
+
+
+class ShardSet:
+    """The rows of one or more files as one sequence; made by `open_shards`.
+
+    Where an index tells how many rows a shard has, the shard is opened when its rows are first asked for. Any
+    number of threads may read one set. It pickles as the paths and identities of its files: another process
+    opens them again, and refuses a file that is another by then.
+
+    Parameters
+    ----------
+    shards, mmap, keys
+        The files in the order of their rows, whether to map them, and the keys to expose, None for all.
+    identities
+        The identity that each file must have, None for one that was not open before.
+    file
+        The opened file, where there is one shard.
+
+    Examples
+    --------
+    >>> import os, tempfile, varlen.io
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "visits.nrt")
+    >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}
+    >>> varlen.io.save(path, rows, row_ids="id")
+    >>> shards = varlen.io.open_shards(path, mmap=False)
+    >>> shards.rows_of([30, 70]), shards.read_many([1, 0], ends=1).values("t")
+    (array([1, 0]), array([7, 5]))
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        shards: tuple[Shard, ...],
+        mmap: bool,
+        keys: tuple[str, ...] | None,
+        identities: Sequence[Identity | None] | None = None,
+        file: File | None = None,
+    ) -> None:
+        self.mmap = mmap
+        self._shards = shards
+        self._keys = keys
+        self._files: list[File | None] = [None] * len(shards)
+        self._expected = identities
+        self._first = 0  # the shard that states the fields
+        self._agreement: Agreement | None = None
+        self._counts_and_offsets: tuple[Ints, Ints] | None = None
+        self._wider: dict[int, dict[str, np.dtype[Any]]] = {}
+        self._joints: dict[int, tuple[tuple[Any], _core.Joint]] = {}
+        self._ids: RowIds | None = None
+        if file is not None:
+            self._files[0] = file
+            self._length = file.count
+            if keys is not None:
+                self._agree(0)
+            return
+        first = next((i for i, shard in enumerate(shards) if shard.rows != 0), 0)
+        if shards:
+            self._agree(first)
+            self._widen_all()
+        self._length = int(self.offsets[-1])
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def counts(self) -> Ints:
+        """int64, the rows of each shard."""
+        return self._count_rows()[0]
+
+    @property
+    def offsets(self) -> Ints:
+        """int64, the row at which each shard begins, and the number of rows."""
+        return self._count_rows()[1]
+
+    @property
+    def row_ids(self) -> str | None:
+        """The name of the key whose values identify rows, or None."""
+        agreed = self._agreed()
+        return None if agreed is None else agreed.row_ids
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, in the order of their rows."""
+        return [shard.path for shard in self._shards]
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """Each exposed key's dim, dtype, trailing dimensions and vocabulary.
+
+        Where shards were narrowed each on its own, the dtype is the one that holds them all: rows are read,
+        and batches made, with that.
+        """
+        agreed = self._agreed()
+        return {} if agreed is None else agreed.fields
+
+    @property
+    def names(self) -> list[str]:
+        """The keys that are exposed."""
+        return list(self.fields)
+
+    @property
+    def depth(self) -> int:
+        """Levels of nesting of the deepest key exposed."""
+        if self._keys is None and self._shards:
+            return self.file(self._first).depth
+        return max((field.dim for field in self.fields.values()), default=0)
+
+    @property
+    def joints(self) -> list[_core.Joint]:
+        """One Joint a shard, of its own dtypes: views of the maps; with `mmap=False` files are read whole."""
+        return [self.joint(shard) for shard in range(len(self.counts))]
+
+    def joint(self, shard: int) -> _core.Joint:
+        """The rows of one shard, with the dtypes of its file and the vocabularies of all shards so far."""
+        file = self.file(shard)
+        joint = file.joint() if self._keys is None or not file.names else file.joint(self._keys)
+        agreed = self._agreed()
+        if len(self._files) == 1 or agreed is None:
+            return joint
+        metadata = agreed.metadata
+        known = self._joints.get(shard)
+        if known is None or known[0] is not metadata:
+            known = metadata, joint.with_meta(metadata[0])
+            if self.mmap:
+                self._joints[shard] = known
+        return known[1]
+
+    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+        """The keys that the file of a shard has in a narrower dtype than `fields`, and that of `fields`."""
+        found = self._wider.get(shard)
+        if found is None:
+            own = self.file(shard).fields if len(self._files) > 1 else {}
+            agreed = self.fields if own else {}
+            found = {n: f.dtype for n, f in agreed.items() if n in own and own[n].dtype != f.dtype}
+            self._wider[shard] = found
+        return found
+
+    def file(self, shard: int) -> File:
+        """The opened file of a shard; opened the first time, and refused where it does not fit the others."""
+        file = self._files[shard]
+        if file is None:
+            file = self._open(shard)
+            agreed = self._agreed()
+            assert agreed is not None
+            agreed.add(self._shards[shard], file)
+            self._files[shard] = file
+        return file
+
+    def check(self) -> None:
+        """Raise StaleFileError where a file that is open was replaced or changed since."""
+        for file in self._files:
+            if file is not None:
+                file.check()
+
+    def guard(self, shards: Iterable[int] | None = None) -> None:
+        """Raise StaleFileError where a mapped file was changed in place: for use before large reads."""
+        for shard in range(len(self._files)) if shards is None else shards:
+            file = self._files[shard]
+            if file is not None and self.mmap:
+                file.guard()
+
+    def validate(self) -> None:
+        """Open every shard and read every bound once; FileFormatError says what does not fit."""
+        for shard in range(len(self.counts)):
+            self.file(shard).validate()
+
+    def locate(self, rows: Any) -> tuple[Ints, Ints]:
+        """The shard of each row, and its row there; negative rows count from the end.
+
+        Raises IndexError for the first row out of range, TypeError for what are not integers.
+        """
+        index = np.asarray(unmasked(rows, "rows")).reshape(-1)
+        if index.dtype.kind not in "iu" and index.size:
+            raise TypeError(f"rows: expected integers, got {index.dtype}")
+        n = len(self)
+        bad = np.flatnonzero((index < -n) | (index >= n))
+        if len(bad):
+            raise IndexError(f"rows: {index[bad[0]]} at position {bad[0]} is out of range for {n} rows")
+        flat = index.astype(np.int64)
+        flat = np.where(flat < 0, flat + n, flat)
+        shards = np.searchsorted(self.offsets, flat, side="right").astype(np.int64) - 1
+        return shards, flat - self.offsets[shards]
+
+    def read(self, row: int, begin: int | None = None, end: int | None = None) -> _core.Joint:
+        """One row, or its window `[begin, end)`, as an owned Joint of the row's own dims.
+
+        With `mmap=False` only the row's bytes are read.
+        """
+        starts, ends = (None if at is None else np.array([at]) for at in (begin, end))
+        many = self.read_many(np.array([row]), starts, ends)
+        return many.row(0) if many.depth else many
+
+    def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint:
+        """The rows, in their order, as one owned Joint; of each its window of the first level.
+
+        Only the bytes of the windows are read; windows clip as slices do.
+        """
+        shards, local = self.locate(rows)
+        windows = [None if w is None else as_window(w, len(local)) for w in (starts, ends)]
+        if len(self.counts) == 0:
+            return _core.Joint([], [], [], [], 0)
+        touched = np.unique(shards) if len(shards) else np.array([self._first])
+        parts = []
+        for shard in touched:
+            mine = np.flatnonzero(shards == shard)
+            cut = [None if w is None else w[mine] for w in windows]
+            parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1]))
+        agreed = self._agreed()
+        assert agreed is not None
+        metadata = agreed.metadata[0]  # whole only now: each shard that is opened may bring further words
+        parts = [part.with_meta(metadata) for part in parts]
+        if len(parts) == 1:
+            return parts[0]
+        order = np.argsort(shards, kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return _core.Joint.concat(parts).take(back)
+
+    def prefetch(self, rows: Any, starts: Any = None, ends: Any = None) -> None:
+        """Ask the system to read the rows of mapped files ahead."""
+        if not self.mmap:
+            return
+        shards, local = self.locate(rows)
+        windows = [None if w is None else as_window(w, len(local)) for w in (starts, ends)]
+        for shard in np.unique(shards):
+            mine = shards == shard
+            cut = [None if w is None else w[mine] for w in windows]
+            file = self.file(int(shard))
+            file.will_need(*wanted_ranges(file, local[mine], cut[0], cut[1]))
+
+    def rows_of(self, ids: Any) -> Ints:
+        """The row that each id stands for; the ids are sorted when they are first asked for, and kept.
+
+        Raises KeyError for the first id that is missing, ValueError where one is there twice.
+        """
+        if self._ids is None:
+            name = self.row_ids
+            if name is None:
+                raise ValueError("ids: these files hold no row ids; save them with row_ids=")
+            parts = [self.file(s).values(name) for s in range(len(self.counts)) if self.counts[s]]
+            field = self.fields.get(name) or self.file(self._first).fields[name]
+            self._ids = RowIds(parts, field.vocabulary)
+        return self._ids.rows_of(ids)
+
+    def __iter__(self) -> Iterator[_core.Joint]:
+        for shard in range(len(self.counts)):
+            joint = self.joint(shard)
+            for row in range(len(joint)):
+                yield widened(joint.row(row), self.wider(shard))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        before = self._expected or [None] * len(self._files)
+        known = [k if f is None else f.identity for f, k in zip(self._files, before, strict=True)]
+        return ShardSet, (self._shards, self.mmap, self._keys, known)
+
+    def __repr__(self) -> str:
+        where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"
+        return f"ShardSet({where}, {len(self)} rows, {len(self.fields)} keys, depth {self.depth})"
+
+    def _count_rows(self) -> tuple[Ints, Ints]:
+        if self._counts_and_offsets is None:
+            shards = enumerate(self._shards)
+            rows = [self.file(i).count if shard.rows is None else shard.rows for i, shard in shards]
+            counts: Ints = np.array(rows, np.int64)
+            offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+            counts.flags.writeable = offsets.flags.writeable = False
+            self._counts_and_offsets = counts, offsets
+        return self._counts_and_offsets
+
+    def _agreed(self) -> Agreement | None:
+        # One file is looked into when something of it is asked for, many when they are opened.
+        if self._agreement is None and self._shards:
+            self._agree(self._first)
+        return self._agreement
+
+    def _agree(self, shard: int) -> None:
+        """Takes the fields of this shard as those of all.
+
+        Of the next that has rows, where it has none; of the next that has keys, where none has rows.
+        """
+        file = self._files[shard] or self._open(shard)
+        for other in range(shard + 1, len(self._files)):
+            if file.names and file.count:
+                break
+            found = self._open(other)
+            if found.names and (found.count or not file.names):
+                shard, file = other, found
+        self._first = shard
+        agreement = Agreement(file, self._keys)
+        agreement.add(self._shards[shard], file)
+        self._agreement = agreement
+        self._files[shard] = file
+
+    def _widen_all(self) -> None:
+        """Widens the dtypes to those of all shards: what an index states of them, else they are opened."""
+        agreed, stated = self._agreed(), set()
+        assert agreed is not None
+        for i, shard in enumerate(self._shards):
+            if shard.rows == 0:
+                continue  # holds no value, so any dtype holds its values
+            if shard.fields is None or not agreed.fields.keys() <= shard.fields.keys():
+                self.file(i)
+            elif id(shard.fields) not in stated:
+                stated.add(id(shard.fields))
+                agreed.add_stated(shard)
+
+    def _open(self, shard: int) -> File:
+        path, known = self._shards[shard].path, self._expected[shard] if self._expected else None
+        file = open_file(path, mmap=self.mmap)
+        if known is not None and known != file.identity:
+            file = File(path, self.mmap, known)  # says in which way it is another
+        return file
+
+    def _read_shard(self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None) -> _core.Joint:
+        file = self.file(shard)
+        if not self.mmap or starts is not None or ends is not None:
+            found = read_rows(file, rows, starts, ends, self._keys)
+        else:
+            file.guard()
+            found = self.joint(shard).take(rows)
+        return widened(found, self.wider(shard))

@@ -1,0 +1,85 @@
+"""Joint dicts and files: which keys of a file are wanted, how a file becomes a view, and saving."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from varlen import _core, io
+from varlen.arguments import as_list
+from varlen.io import columns
+from varlen.io.file import File, open_file
+
+__all__: list[str] = []
+
+Array = np.ndarray[Any, Any]
+
+
+def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
+    """The full names of the tensors that the keys need, sorted, bounds among them."""
+    if isinstance(keys, (str, bytes)):
+        raise TypeError("`keys` must be an iterable of strings, not a bare str/bytes.")
+    asked = as_list(keys, "keys", "keys")
+    if not asked:
+        raise ValueError("`keys` must be non-empty.")
+    wrong_types = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})
+    if wrong_types:
+        raise TypeError(f"`keys` must contain only strings; got elements of type {wrong_types}.")
+    reserved = set(asked) & set(columns.RESERVED)
+    if reserved:
+        raise ValueError(
+            f"`keys` may not contain reserved meta-names {sorted(reserved)}; these refer to internal "
+            "ragged-structure tensors, not user-level data."
+        )
+    fields = open_file(path).fields
+    missing = set(asked) - set(fields)
+    if missing:
+        raise KeyError(f"Requested keys {sorted(missing)} not found in {path}. Available: {sorted(fields)}")
+    depth = max(fields[key].dim for key in asked)
+    names = {f"dim{fields[key].dim}/{key}" for key in asked}
+    return sorted(names | {f"dim{d}/bounds" for d in range(1, depth + 1)})
+
+
+# The files that were read last stay open, so that reading from them again costs no more than a look at the
+# file's time. A map needs no descriptor; of a file that was deleted it holds the disk space.
+_recent: dict[str, tuple[File, _core.Joint]] = {}
+_MOST_FILES = 4
+
+
+def open_joint(path: str | os.PathLike[str], subset: list[str] | None = None) -> _core.Joint:
+    """A view of the whole file, or of some of its tensors, mapped."""
+    where = os.fsdecode(path)
+    known = _recent.get(where) if subset is None else None
+    if known is not None:
+        now = os.stat(where)
+        if known[0].identity == (now.st_size, now.st_mtime_ns, now.st_ino):
+            return known[1]
+    handle = open_file(where)
+    names = None
+    if subset is not None:
+        names = [name for name in (full.partition("/")[2] for full in subset) if name in handle.fields]
+    joint = handle.joint(names)
+    if subset is None:
+        while len(_recent) >= _MOST_FILES:
+            _recent.pop(next(iter(_recent)), None)
+        _recent[where] = handle, joint
+    return joint
+
+
+def tensor_names(path: Path, subset: list[str] | None) -> tuple[str, ...]:
+    """The names of a file's tensors as upstream shows them: sorted for a subset, else as they lie in it."""
+    return tuple(open_file(path).header.names) if subset is None else tuple(subset)
+
+
+def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any], durable: bool) -> None:
+    """Writes the tensors, with what belongs to those keys that are there."""
+    bare = {full.partition("/")[2] for full in arrays}
+    words = {key: words for key, words in metadata.get("vocabularies", {}).items() if key in bare}
+    row_ids = metadata.get("row_ids")
+    if f"dim0/{row_ids}" not in arrays:
+        row_ids = None
+    io.save(path, arrays, vocabularies=words or None, row_ids=row_ids, durable=durable)

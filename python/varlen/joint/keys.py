@@ -1,0 +1,277 @@
+"""A joint dict as a dict of keys: choosing, renaming and adding them, lists, and rows by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_dtype, as_ids, as_int, as_list, as_mapping, unmasked
+from varlen.io import columns
+from varlen.joint.indexing import IndexMethods
+
+__all__: list[str] = []
+
+Self = TypeVar("Self", bound="KeyMethods")
+
+Array = np.ndarray[Any, Any]
+
+
+class KeyMethods(IndexMethods):
+    """Keys of a joint dict."""
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Each key with its values: a `Ragged`, or an array for a key of dim 0; in stored order, shared.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"a": [1, 2], "b": [3, 4]})
+        >>> {key: value.tolist() for key, value in J.items()}
+        {'a': [1, 2], 'b': [3, 4]}
+        """
+        return ((name, self[name]) for _, name in self._names())
+
+    def lengths(self, dim: int = 1) -> Array:
+        """int64, the lengths of the sequences of a level, over all rows; without reading any values.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"b": [[1], [2, 3]]}).lengths()
+        array([1, 2])
+        """
+        return self._view().level(as_int(dim, "dim", 1)).lengths
+
+    def select(self: Self, keys: str | Iterable[str], *more: str) -> Self:
+        """Only these keys, in this order, with the levels that they need; values are shared.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"a": [1, 2], "b": [[1], [2, 3]]})
+        >>> J.select("a").to_list(), J.select(["b", "a"]).max_n_dims
+        ({'a': [1, 2]}, 2)
+        """
+        names = _as_names(keys, more)
+        _check_known(self, names, "keys")
+        return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
+
+    def drop(self: Self, keys: str | Iterable[str], *more: str) -> Self:
+        """All keys but these, and without levels that only these needed; values are shared.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"a": [1, 2], "b": [[1], [2, 3]]}).drop("b").to_list()
+        {'a': [1, 2]}
+        """
+        gone = _as_names(keys, more)
+        _check_known(self, gone, "keys")
+        names = [name for _, name in self._names() if name not in gone]
+        return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
+
+    def rename(self: Self, names: Mapping[str, str] | None = None, **more: str) -> Self:
+        """Other names for some keys, old to new; values are shared.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+        ValueError
+            Two keys would have one name, or a name is reserved.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"a": [1, 2]}).rename(a="age").to_list()
+        {'age': [1, 2]}
+        """
+        new = {**as_mapping({} if names is None else names, "names", "old to new names"), **more}
+        _check_known(self, list(new), "names")
+        view = self._view()
+        after = [new.get(name, name) for name in view.names]
+        twice = sorted({name for name in after if after.count(name) > 1})
+        if twice:
+            raise ValueError(f"names: {twice} would stand for two keys each")
+        columns.check_names(list(new.values()), "names")
+        metadata = dict(self._meta)
+        if "vocabularies" in metadata:
+            metadata["vocabularies"] = {
+                new.get(key, key): words for key, words in metadata["vocabularies"].items()
+            }
+        if "row_ids" in metadata:
+            metadata["row_ids"] = new.get(metadata["row_ids"], metadata["row_ids"])
+        given = (
+            None
+            if self._given_schema is None
+            else {new.get(key, key): v for key, v in self._given_schema.items()}
+        )
+        return self._wrap(view.rename(after).with_meta(metadata or None), given)
+
+    def with_key(self: Self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None) -> Self:
+        """One key more, or another one of that name.
+
+        Parameters
+        ----------
+        name
+            Not reserved.
+        values
+            Nested lists, a Ragged, or with `dim` a flat array: (rows of that dim, *trailing). Strings become
+            ids with a vocabulary.
+        dim
+            The dim of a flat array; without it an array has dim 0.
+        dtype
+            What the values are cast to. Without it arrays keep theirs, and that of lists is inferred as the
+            constructor does.
+
+        Raises
+        ------
+        ValueError
+            The lengths are not those of the levels that are there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"a": [[1, 2], [3]]})
+        >>> J.with_key("b", [[5, 6], [7]]).with_key("c", np.array([8, 9, 10]), 1).to_list()
+        {'a': [[1, 2], [3]], 'b': [[5, 6], [7]], 'c': [[8, 9], [10]]}
+        """
+        columns.check_names([name], "name")
+        view = self._view()
+        dim = None if dim is None else as_int(dim, "dim")
+        levels: list[_core.Level] = []
+        if dtype is not None:
+            as_dtype(dtype, "dtype")
+        has_dtype = isinstance(values, np.ndarray) or hasattr(values, "levels")
+        options = columns.ColumnOptions({} if dtype is None else {name: dtype}, narrow=not has_dtype)
+        if isinstance(values, np.ndarray):
+            flat, dim = columns.cast_array(name, unmasked(values, name), options), dim or 0
+        else:
+            flat, levels = columns.build_column(name, values, options)
+        at = len(levels) if dim is None else dim
+        if levels and at != len(levels):
+            raise ValueError(f"dim: {name} has {len(levels)} levels, not {dim}")
+        for number, level in enumerate(levels, start=1):
+            if number > view.depth:
+                raise ValueError(f"{name}: has {len(levels)} levels, there are {view.depth}")
+            columns.check_nesting(view.level(number), level, number, name, "the others")
+        metadata = dict(self._meta)
+        vocabularies = {k: w for k, w in metadata.pop("vocabularies", {}).items() if k != name}
+        vocabularies.update({k: tuple(words) for k, words in options.vocabularies.items()})
+        if vocabularies:
+            metadata["vocabularies"] = vocabularies
+        given = self._given_schema
+        if given is not None:
+            given = {**given, name: options.schema.get(name, flat.dtype)}
+        return self._wrap(view.with_column(name, at, flat, metadata or None), given)
+
+    def to_list(self) -> dict[str, Any]:
+        """Every key as nested lists: strings where it has a vocabulary, one value where it was left behind.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"a": [1, 2], "b": [["x"], ["y", "x"]]}, schema={"b": str})
+        >>> J.to_list()
+        {'a': [1, 2], 'b': [['x'], ['y', 'x']]}
+        """
+        view = self._view()
+        out = {}
+        for dim, name in zip(view.dims, view.names, strict=True):
+            flat: Any = view.values(name)
+            words = self.vocabularies.get(name)
+            leaves = flat.tolist() if words is None else np.array(words, object)[flat].tolist()
+            for number in range(dim, 0, -1):
+                ends = view.bounds(number).tolist()
+                leaves = [leaves[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+            out[name] = leaves if dim >= 0 or len(leaves) != 1 else leaves[0]
+        return out
+
+    @property
+    def vocabularies(self) -> Mapping[str, tuple[str, ...]]:
+        """The words that ids stand for, of each key that has them.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"b": [["x"], ["y", "x"]]}, schema={"b": str})
+        >>> J.vocabularies["b"], J["b"].values
+        (('x', 'y'), array([0, 1, 0], dtype=uint8))
+        """
+        return MappingProxyType(self._meta.get("vocabularies", {}))
+
+    @property
+    def row_ids(self) -> str | None:
+        """The key whose values identify the rows, or None."""
+        name: str | None = self._meta.get("row_ids")
+        return name
+
+    def rows_of(self, ids: Any) -> Array:
+        """int64, where the rows with these ids are: an index for `J[...]`.
+
+        Raises
+        ------
+        ValueError
+            No key was said to hold row ids, or two rows have one id.
+        KeyError
+            An id that no row has.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> J = JointNestedRaggedTensorDict({"id": [30, 10, 20], "a": [[1], [], [2]]}, row_ids="id")
+        >>> J.rows_of([20, 30])
+        array([2, 0])
+        """
+        name = self.row_ids
+        if name is None or name not in self.keys_at_dim(0):
+            raise ValueError("row_ids: no key of dim 0 was said to hold them")
+        known = self._view().values(name)
+        asked = as_ids(ids, "row_ids")
+        words = self.vocabularies.get(name)
+        if words is not None:
+            places = {word: i for i, word in enumerate(words)}
+            asked = np.array([places.get(word, -1) for word in asked.reshape(-1).tolist()], np.int64)
+        order = np.argsort(known, kind="stable")
+        ranked = known[order]
+        if len(ranked) > 1 and (same := np.flatnonzero(ranked[1:] == ranked[:-1])).size:
+            rows = order[same[0] : same[0] + 2].tolist()
+            raise ValueError(f"row_ids: {name} has {ranked[same[0]]} twice, at rows {rows}")
+        at = np.searchsorted(ranked, asked.reshape(-1))
+        found = at < len(ranked)
+        found[found] = ranked[at[found]] == asked.reshape(-1)[found]
+        if not found.all():
+            missing = np.asarray(ids).reshape(-1)[np.flatnonzero(~found)[0]]
+            raise KeyError(f"row_ids: no row has {name} {missing}")
+        where: Array = order[at].reshape(asked.shape).astype(np.int64, copy=False)
+        return where
+
+
+def _as_names(keys: str | Iterable[str], more: tuple[str, ...]) -> list[str]:
+    return [*([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")), *more]
+
+
+def _check_known(self: IndexMethods, names: Iterable[str], argument: str) -> None:
+    known = [name for _, name in self._names()]
+    for name in names:
+        if name not in known:
+            raise KeyError(f"{argument}: there is no key {name!r} among {sorted(known)}")
+
+
+def _subset_schema(given: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:
+    return None if given is None else {name: given[name] for name in names if name in given}

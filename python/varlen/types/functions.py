@@ -1,0 +1,206 @@
+"""Functions of NumPy and torch that are given a Ragged: what has a meaning for it, and a refusal of the rest.
+
+A function that works on each number goes to the values. One that knows axes goes to the method of its name,
+whose axes are those of the container. All others are refused with the way that leads on: seen as a sequence
+of rows or as a rectangle they would compute something else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import RaggedBase
+from varlen.types import arithmetic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from varlen.types.ragged import Ragged
+
+# Methods of a Ragged that take an axis, by the names that NumPy and torch have for them.
+_ALONG = {
+    "sum": "sum", "mean": "mean", "prod": "prod", "amax": "max", "amin": "min", "max": "max", "min": "min",
+    "any": "any", "all": "all", "std": "std", "var": "var", "argmax": "argmax", "argmin": "argmin",
+    "logsumexp": "logsumexp", "cumsum": "cumsum", "cumprod": "cumprod", "softmax": "softmax",
+    "log_softmax": "log_softmax",
+}  # fmt: skip
+_KEEP_ROWS = ("cumsum", "cumprod", "softmax", "log_softmax")
+
+# Functions of torch that work on each number, beside those that are called as a ufunc of NumPy is.
+_EACH_NUMBER = {
+    "abs", "absolute", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bernoulli",
+    "bfloat16", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool", "byte", "ceil",
+    "celu", "clamp", "clamp_max", "clamp_min", "clip", "clone", "contiguous", "copysign", "cos", "cosh",
+    "cpu", "cuda", "deg2rad", "detach", "digamma", "div", "divide", "double", "dropout", "elu", "eq",
+    "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix", "float", "float_power", "floor",
+    "floor_divide", "fmax", "fmin", "fmod", "frac", "ge", "gelu", "greater", "greater_equal", "gt",
+    "half", "hardsigmoid", "hardswish", "hardtanh", "heaviside", "hypot", "int", "isclose", "isfinite",
+    "isinf", "isnan", "isneginf", "isposinf", "ldexp", "le", "leaky_relu", "less", "less_equal",
+    "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logit", "logsigmoid", "long", "lt", "maximum", "minimum", "mish",
+    "mul", "multiply", "nan_to_num", "ne", "neg", "negative", "nextafter", "not_equal", "ones_like",
+    "positive", "pow", "rad2deg", "rand_like", "randn_like", "reciprocal", "relu", "relu6", "remainder",
+    "round", "rrelu", "rsqrt", "rsub", "selu", "sgn", "short", "sigmoid", "sign", "signbit", "silu",
+    "sin", "sinc", "sinh", "softplus", "softsign", "sqrt", "square", "sub", "subtract", "tan", "tanh",
+    "tanhshrink", "threshold", "to", "true_divide", "trunc", "type_as", "where", "xlogy", "zeros_like",
+    "full_like", "empty_like", "masked_fill", "lerp",
+}  # fmt: skip
+
+
+# Functions of torch that work on the last axes of each row, and give a row for each.
+_ON_ROWS = ("linear", "layer_norm", "rms_norm", "embedding", "one_hot")
+
+
+def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """What a function of torch gives that is called with a Ragged.
+
+    Raises
+    ------
+    TypeError
+        It has no meaning for a Ragged; the method that comes nearest is named.
+
+    Examples
+    --------
+    >>> import torch
+    >>> r = vl.Ragged(torch.tensor([0.0, 0.0, 5.0]), [2, 1])
+    >>> torch.nn.functional.softmax(r, dim=1).to_list(), torch.exp(r).lengths
+    ([[0.5, 0.5], [1.0]], array([2, 1]))
+    """
+    name = getattr(func, "__name__", str(func)).strip("_")
+    operator = name.removeprefix("r") if name.removeprefix("r") in _EACH_NUMBER and name != "relu" else name
+    if operator in _EACH_NUMBER or name in _EACH_NUMBER:
+        return _on_values(func, args, kwargs)
+    if name in _ON_ROWS:
+        return _on_rows(func, name, args, kwargs)
+    if name in ("cat", "concat", "concatenate", "stack"):
+        return _joined(name, args, kwargs)
+    if name == "matmul":
+        return np.matmul(*args)
+    if name in _ALONG and _is_ragged(args[0] if args else kwargs.get("input")):
+        options = dict(zip(("input", "dim"), args, strict=False)) | kwargs
+        r, dim = options.pop("input"), options.pop("dim", None)
+        for ignored in ("_stacklevel", "keepdim", "dtype", "out"):
+            if options.get(ignored) in (None, False, 3):
+                options.pop(ignored, None)
+        if name in ("max", "min") and dim is not None:
+            raise _no(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
+        return _along(r, f"torch.{name}", name, dim, options)
+    raise _no(f"torch.{name}", f"r.{name}()" if _has(args, name) else "r.values, or r.to_dense()")
+
+
+def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """What a function of NumPy, other than a ufunc, gives that is called with a Ragged.
+
+    Raises
+    ------
+    TypeError
+        It has no meaning for a Ragged; the method that comes nearest is named.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> np.sum(r), np.sum(r, axis=1), np.array_equal(r, r.copy())
+    (np.int64(8), array([4, 4]), True)
+    """
+    name = func.__name__
+    if name in ("array_equal", "array_equiv", "allclose"):
+        return _equal(name, *args, **kwargs)
+    if name in ("concatenate", "stack"):
+        return _joined(name, args, kwargs)
+    if name == "where" and len(args) == 3:
+        from varlen.types.crossing import where
+
+        return where(*args)
+    if name in ("clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
+                "full_like", "empty_like", "copy", "isreal", "iscomplex"):  # fmt: skip
+        return _on_values(func, args, kwargs)
+    if name in ("shape", "ndim", "size"):
+        return getattr(args[0], name)
+    if name in _ALONG and args and _is_ragged(args[0]):
+        options = dict(zip(("a", "axis"), args, strict=False)) | kwargs
+        r, axis = options.pop("a"), options.pop("axis", None)
+        options = {key: value for key, value in options.items() if value is not np._NoValue}
+        for ignored in ("keepdims", "dtype", "out"):
+            if options.get(ignored) in (None, False):
+                options.pop(ignored, None)
+        return _along(r, f"np.{name}", name, axis, options)
+    raise _no(f"np.{name}", f"r.{name}()" if _has(args, name) else "r.values, r.to_dense() or np.asarray(r)")
+
+
+def _is_ragged(x: Any) -> bool:
+    return isinstance(x, RaggedBase)
+
+
+def _has(args: Any, name: str) -> bool:
+    return bool(args) and _is_ragged(args[0]) and hasattr(args[0], name)
+
+
+def _no(function: str, way: str) -> TypeError:
+    return TypeError(f"{function} has no meaning for a Ragged; use {way}")
+
+
+def _along(r: Ragged, function: str, name: str, axis: Any, options: dict[str, Any]) -> Any:
+    """The method of that name along axes of the container; of everything where no axis is said."""
+    method = _ALONG[name]
+    allowed = {"std": ("ddof",), "var": ("ddof",)}.get(method, ())
+    unknown = [key for key in options if key not in allowed]
+    if unknown:
+        raise TypeError(f"{function} of a Ragged does not take {', '.join(unknown)}; use r.{method}()")
+    if axis is None:
+        if method in _KEEP_ROWS:
+            raise _no(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
+        return getattr(r._values, method)(**options)
+    return getattr(r, method)(axis=axis, **options)
+
+
+def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A function of each number, on the values of containers that nest alike."""
+    named = list(kwargs)
+    operands = (*args, *kwargs.values())
+    model, room = arithmetic.model_of(operands)
+    plain = [
+        arithmetic.operand(x, model, room) if _is_ragged(x) or hasattr(x, "ndim") else x for x in operands
+    ]
+    rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
+    return model._make(rows, model.levels)
+
+
+def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """A function of the last axes of each row, on the values of the Ragged that comes first."""
+    named = dict(zip(("input", "second"), args, strict=False)) | kwargs
+    r = named["input"]
+    axes = {"linear": 1, "layer_norm": 0, "rms_norm": 0}.get(name, 0)
+    if name.endswith("norm"):
+        shape = kwargs.get("normalized_shape", named.get("second", ()))
+        axes = 1 if isinstance(shape, int) else len(shape)
+    if not _is_ragged(r) or r.values.ndim - 1 < axes:
+        raise _no(f"torch.{name} of rows with fewer than {axes} axes", "r.values, or r.to_dense()")
+    rest = args[1:] if args else ()
+    kwargs.pop("input", None)
+    return r._make(func(r.values, *rest, **kwargs), r.levels)
+
+
+def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    from varlen.types.combine import concatenate, stack
+
+    options = dict(zip(("parts", "axis"), args, strict=False)) | kwargs
+    parts = options.pop("parts", options.pop("tensors", options.pop("arrays", None)))
+    axis = options.pop("axis", options.pop("dim", 0))
+    if options:
+        raise TypeError(f"{name} of Raggeds does not take {', '.join(options)}")
+    return (stack if name == "stack" else concatenate)(parts, axis)
+
+
+def _equal(name: str, a: Any, b: Any, *rest: Any, **options: Any) -> bool:
+    if _is_ragged(a) and _is_ragged(b):
+        if name == "allclose":
+            same = a.levels == b.levels
+            return bool(same and np.allclose(np.asarray(a.values), np.asarray(b.values), *rest, **options))
+        return bool(a.equals(b, *rest, **options))
+    try:
+        function = getattr(np, name)
+        return bool(function(np.asarray(a), np.asarray(b), *rest, **options))
+    except ValueError:  # no rectangle
+        return False

@@ -1,0 +1,200 @@
+// Levels against plain loops: what they refuse, what they keep, who owns what, many threads.
+#include "varlen/model/level.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "pad_draw.hpp"
+#include "varlen/model/error.hpp"
+
+namespace {
+
+using varlen::Buffer;
+using varlen::Error;
+using varlen::Fault;
+using varlen::Level;
+using varlen::test::draw;
+using varlen::test::Ints;
+using varlen::test::z;
+
+Ints lengths_drawn() {
+  Ints lengths(z(draw(0, 40)));
+  for (auto& length : lengths) length = draw(0, 3) == 0 ? 0 : draw(0, 9);
+  return lengths;
+}
+
+void check_against_loops(const Level& level, const Ints& lengths) {
+  CHECK_EQ(level.count(), std::ssize(lengths));
+  std::int64_t total = 0;
+  std::int64_t longest = 0;
+  std::int64_t shortest = lengths.empty() ? 0 : INT64_MAX;
+  CHECK_EQ(level.offsets()[0], 0);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    CHECK_EQ(level.lengths()[i], lengths[i]);
+    CHECK_EQ(level.lengths32()[i], static_cast<std::int32_t>(lengths[i]));
+    for (std::int64_t k = 0; k < lengths[i]; ++k) {
+      CHECK_EQ(level.row_ids()[total + k], static_cast<std::int64_t>(i));
+      CHECK_EQ(level.positions()[total + k], k);
+    }
+    total += lengths[i];
+    CHECK_EQ(level.offsets()[i + 1], total);
+    CHECK_EQ(level.offsets32()[i + 1], static_cast<std::int32_t>(total));
+    longest = std::max(longest, lengths[i]);
+    shortest = std::min(shortest, lengths[i]);
+  }
+  CHECK_EQ(level.total(), total);
+  CHECK_EQ(level.stats().longest, longest);
+  CHECK_EQ(level.stats().shortest, shortest);
+}
+
+template <class Make>
+void check_refused(Fault fault, const std::string& text, Make make) {
+  try {
+    (void)make();
+    varlen::test::fail(__FILE__, __LINE__, "not refused: " + text);
+  } catch (const Error& error) {
+    CHECK(error.fault() == fault);
+    CHECK_EQ(std::string(error.what()), text);
+  }
+}
+
+}  // namespace
+
+TEST(level, says_what_a_loop_says) {
+  for (int turn = 0; turn < 300; ++turn) {
+    const Ints lengths = lengths_drawn();
+    const auto n = std::ssize(lengths);
+    const Level level = Level::from_lengths(lengths.data(), n);
+    check_against_loops(level, lengths);
+    const std::vector<std::uint8_t> narrow(lengths.begin(), lengths.end());
+    CHECK(Level::from_lengths(narrow.data(), n) == level);
+    CHECK(Level::from_offsets(level.offsets(), n + 1) == level);
+    CHECK(Level::from_bounds(level.view().ends, n) == level);
+    CHECK(Level::from_row_ids(level.row_ids(), level.total(), n) == level);
+    check_against_loops(Level::from_bounds(level.view().ends, n), lengths);
+  }
+  check_against_loops(Level(), {});
+}
+
+TEST(level, keeps_what_it_worked_out) {
+  const Ints lengths{3, 0, 2};
+  const Level level = Level::from_lengths(lengths.data(), 3);
+  const Level copy = level;
+  CHECK(copy.is(level));
+  CHECK(copy.lengths() == level.lengths());
+  CHECK(copy.row_ids() == level.row_ids());
+  CHECK(copy.offsets() == level.offsets());
+  const Level other = Level::from_lengths(lengths.data(), 3);
+  CHECK(other == level);
+  CHECK(!other.is(level));
+  CHECK(!(Level::from_lengths(lengths.data(), 2) == level));
+}
+
+TEST(level, refuses_what_is_no_level_and_says_where) {
+  const Ints negative{1, -2, 3};
+  check_refused(Fault::value, "counts: row 1 has a negative length, -2",
+                [&] { return Level::from_lengths(negative.data(), 3, "counts"); });
+  const Ints huge{INT64_MAX, 1};
+  check_refused(Fault::overflow, "lengths: the sizes up to row 1 do not fit 63 bits",
+                [&] { return Level::from_lengths(huge.data(), 2); });
+  const Ints falling{0, 4, 3};
+  check_refused(Fault::value, "offsets: row 1 ends at 3, before the row in front of it",
+                [&] { return Level::from_offsets(falling.data(), 3); });
+  const Ints late{1, 4};
+  check_refused(Fault::value, "offsets: offsets must start at 0, got 1",
+                [&] { return Level::from_offsets(late.data(), 2); });
+  check_refused(Fault::value, "offsets: offsets need at least one entry, the leading 0",
+                [] { return Level::from_offsets(nullptr, 0); });
+  const Ints below{-1};
+  check_refused(Fault::value, "bounds: row 0 ends at -1, before the row in front of it",
+                [&] { return Level::from_bounds(below.data(), 1); });
+  const Ints unsorted{0, 2, 1};
+  check_refused(Fault::value, "row_ids: row ids must not decrease, but position 2 holds 1",
+                [&] { return Level::from_row_ids(unsorted.data(), 3); });
+  const Ints far{INT64_MAX};
+  check_refused(Fault::overflow, "row_ids: 9223372036854775807 sequences have no room in memory",
+                [&] { return Level::from_row_ids(far.data(), 1); });
+  const Ints wide{std::int64_t{1} << 31};
+  const Level level = Level::from_bounds(wide.data(), 1);
+  check_refused(Fault::overflow, "lengths: 2147483648 rows do not fit int32",
+                [&] { return level.lengths32(); });
+  check_refused(Fault::overflow, "offsets: 2147483648 rows do not fit int32",
+                [&] { return level.offsets32(); });
+}
+
+TEST(level, lets_go_of_what_it_shares_with_its_last_copy) {
+  int freed = 0;
+  const Ints offsets{0, 2, 5};
+  {
+    const std::shared_ptr<const void> owner(offsets.data(), [&](const void*) { ++freed; });
+    Level level = Level::shared(offsets.data(), 2, owner);
+    const Level copy = level;
+    level = Level();
+    CHECK_EQ(freed, 0);
+    CHECK_EQ(copy.offsets() == offsets.data(), true);
+    CHECK_EQ(copy.lengths()[1], 3);
+  }
+  CHECK_EQ(freed, 1);
+}
+
+TEST(level, answers_many_threads_alike) {
+  for (int turn = 0; turn < 30; ++turn) {
+    Ints ends(1000);
+    std::int64_t total = 0;
+    for (auto& end : ends) end = total += draw(0, 5);
+    const Level level = Level::from_bounds(ends.data(), 1000);
+    std::atomic<int> ready{0};
+    std::vector<const std::int64_t*> seen(4);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < seen.size(); ++t) {
+      threads.emplace_back([&, t] {
+        ++ready;
+        while (ready < 4) std::this_thread::yield();
+        const Level mine = level;
+        seen[t] = mine.row_ids();
+        if (mine.stats().longest > 5 || mine.positions()[0] != 0 || mine.lengths()[999] > 5)
+          seen[t] = nullptr;
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    for (const auto* one : seen) CHECK(one == level.row_ids());
+  }
+}
+
+TEST(memory, large_blocks_are_used_again) {
+  varlen::release_memory();
+  const void* before = nullptr;
+  {
+    const Buffer block(varlen::kLarge + 5);
+    before = block.data();
+    CHECK_EQ(block.size(), varlen::kLarge + 5);
+  }
+  Buffer again(varlen::kLarge + 900);
+  CHECK(again.data() == before);
+  std::memset(again.data(), 1, z(again.size()));
+  const Buffer other(varlen::kLarge);
+  CHECK(other.data() != before);
+  const Buffer moved = std::move(again);
+  CHECK(moved.data() == before);
+  CHECK(again.data() == nullptr);  // NOLINT(bugprone-use-after-move)
+  CHECK_EQ(varlen::release_memory(), 0);
+}
+
+TEST(memory, sizes_that_fit_no_machine_are_refused) {
+  check_refused(Fault::overflow, "9223372036854775807 entries of 8 bytes do not fit 63 bits",
+                [] { return varlen::buffer_of(INT64_MAX, 8); });
+  bool thrown = false;
+  try {
+    const Buffer block(INT64_MAX);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  CHECK(thrown);
+}

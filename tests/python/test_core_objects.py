@@ -1,0 +1,91 @@
+"""Objects of the core: pickled, copied, and in which interpreters."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen import _core
+
+PROGRAM = """
+import copy, pickle, tempfile, os
+import numpy as np, varlen as vl
+from varlen import _core
+
+path = os.path.join(tempfile.mkdtemp(), "a.nrt")
+J = vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]]})
+J.save(path)
+mapped = _core.MappedFile(path)
+core = _core.Joint(["x"], [1], [np.arange(3)], [_core.Level([2, 1])])
+objects = {
+    "Header": mapped.header,
+    "MappedFile": mapped,
+    "FileReader": _core.FileReader(path, None, mapped.header.data_start),
+    "Batcher": _core.Batcher([core], [""], None, None, ["x"], [1], [np.zeros(1, int)], [None], {}),
+    "Level": _core.Level([2, 1]),
+    "Joint": core,
+    "RaggedBase": _core.RaggedBase._make(np.arange(3), (_core.Level([2, 1]),)),
+}
+known = {n for n, t in vars(_core).items() if isinstance(t, type)}
+assert known == set(objects), known
+for name, value in objects.items():
+    ways = [lambda v, p=p: pickle.loads(pickle.dumps(v, p)) for p in range(6)] + [copy.copy, copy.deepcopy]
+    for k, way in enumerate(ways):
+        try:
+            again = way(value)
+        except TypeError as error:
+            assert name not in ("Level", "Joint"), (name, k, error)
+            assert name == "RaggedBase" or f"cannot pickle '{name}' object" in str(error), error
+        else:
+            assert type(again) is type(value), (name, k)
+print("done")
+"""
+
+
+def test_every_object_of_the_core_is_pickled_and_copied_or_a_type_error():
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "done\n", run.stdout + run.stderr[-2000:]
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_level_is_the_same_after_any_protocol(protocol):
+    level = vl.Level([3, 0, 2])
+    assert pickle.loads(pickle.dumps(level, protocol)) == level
+    assert copy.deepcopy(level) == level
+
+
+def test_a_subinterpreter_gets_an_import_error():
+    code = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+child = interpreters.create()
+program = '''
+import warnings
+warnings.simplefilter("ignore")
+try:
+    import varlen
+except ImportError as error:
+    print("ImportError:", error, flush=True)
+else:
+    print("imported", flush=True)
+'''
+interpreters.run_string(child, program)
+import varlen
+assert len(varlen.Level([1])) == 1
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert "ImportError:" in run.stdout
+
+
+def test_the_module_names_the_main_interpreter():
+    assert _core.__name__ == "varlen._core"
+    assert np.asarray(_core.Level([1]).offsets).tolist() == [0, 1]

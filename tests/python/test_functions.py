@@ -1,0 +1,124 @@
+"""Functions of NumPy and torch on a Ragged: what the containers mean, or a refusal that leads on."""
+
+import numpy as np
+import pytest
+import varlen as vl
+
+R = vl.Ragged([3.0, 1.0, 4.0, 1.0, 5.0], [3, 0, 2])
+ROWS = vl.Ragged(np.arange(10.0).reshape(5, 2), [3, 0, 2])
+
+
+def test_functions_of_numpy_reduce_along_the_axes_of_the_container():
+    assert np.sum(R) == R.values.sum()
+    assert np.mean(R) == R.values.mean()
+    assert np.sum(R, axis=1).tolist() == R.sum().tolist() == [8, 0, 6]
+    assert np.sum(R, 0).tolist() == R.sum(axis=0).tolist() == [4, 6, 4]
+    assert np.max(ROWS, axis=2).to_list() == ROWS.max(axis=2).to_list()
+    assert np.std(ROWS, axis=1, ddof=1)[0].tolist() == [2, 2]
+    assert np.cumsum(R, axis=1).to_list() == [[3, 4, 8], [], [1, 6]]
+    assert np.argmax(ROWS, axis=2).values.tolist() == [1] * 5
+    with pytest.raises(ValueError, match="axis: places are those along axis 1"):
+        np.argmax(R, axis=0)
+
+
+def test_functions_of_numpy_on_each_number_keep_the_levels():
+    assert np.clip(R, 2, 4).to_list() == [[3, 2, 4], [], [2, 4]]
+    assert np.zeros_like(R).to_list() == [[0, 0, 0], [], [0, 0]]
+    assert np.concatenate([R, R], axis=1).to_list() == vl.concatenate([R, R], axis=1).to_list()
+    assert np.stack([R, R]).to_list() == vl.stack([R, R]).to_list()
+    assert np.where(R > 2, R, 0.0).to_list() == [[3, 0, 4], [], [0, 5]]
+    assert np.shape(R) == (3, None)
+
+
+def test_equality_by_numpy_is_that_of_containers():
+    assert np.array_equal(R, R)
+    assert np.array_equal(R, R.copy())
+    assert not np.array_equal(R, vl.Ragged(R.values, [2, 1, 2]))
+    assert not np.array_equal(R, R.values)
+    assert np.array_equal(vl.Ragged([[1, 2], [3, 4]], [1, 1]), [[[1, 2]], [[3, 4]]])
+    assert np.allclose(R, R + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "way"),
+    [
+        (lambda: np.median(R), "r.values, r.to_dense"),
+        (lambda: np.sort(R), r"use r\.sort\(\)"),
+        (lambda: np.unique(R), r"use r\.unique\(\)"),
+        (lambda: np.cumsum(R), r"r\.cumsum\(\), which goes along each sequence"),
+        (lambda: np.sum(R, axis=1, keepdims=True), "does not take keepdims"),
+        (lambda: np.reshape(R, (5,)), "np.reshape has no meaning"),
+    ],
+)
+def test_functions_of_numpy_without_a_meaning_name_the_method(call, way):
+    with pytest.raises(TypeError, match=way):
+        call()
+
+
+def test_functions_of_torch_count_the_axes_of_the_container():
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(torch.from_numpy(ROWS.values), ROWS.levels)
+    soft = torch.nn.functional.softmax(r, dim=-1)
+    assert torch.equal(soft.values, torch.softmax(r.values, -1))
+    assert torch.softmax(r, 1).to_list() == r.softmax().to_list()
+    assert torch.sum(r) == r.values.sum()
+    assert torch.equal(torch.sum(r, dim=1), r.sum())
+    assert torch.equal(torch.cumsum(r, 1).values, r.cumsum().values)
+    assert torch.cat([r, r]).to_list() == vl.concatenate([r, r]).to_list()
+
+
+def test_functions_of_torch_on_rows_and_numbers_keep_levels_and_gradients():
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(ROWS.values).requires_grad_()
+    r = vl.Ragged(x, ROWS.levels)
+    layer = torch.nn.Linear(2, 3).double()
+    assert torch.equal(layer(r).values, layer(x))
+    assert torch.equal(
+        torch.nn.functional.layer_norm(r, (2,)).values, torch.nn.functional.layer_norm(x, (2,))
+    )
+    ids = vl.Ragged(torch.tensor([1, 0, 1]), [2, 1])
+    assert torch.nn.functional.embedding(ids, torch.eye(2)).to_list() == [[[0, 1], [1, 0]], [[0, 1]]]
+    bias = torch.ones(2, dtype=torch.float64)
+    for result, wanted in (
+        (torch.relu(r), torch.relu(x)), (bias + r, bias + x), (bias - r, bias - x), (r * bias, x * bias),
+        (bias / (r + 1), bias / (x + 1)), (bias < r, bias < x), (torch.where(r > 2, r, 0.0), x * (x > 2)),
+    ):  # fmt: skip
+        assert isinstance(result, vl.Ragged)
+        assert torch.equal(result.values, wanted)
+    torch.exp(r).sum().sum().backward()
+    assert torch.allclose(x.grad, x.exp())
+
+
+@pytest.mark.parametrize(
+    ("call", "way"),
+    [
+        (lambda torch, r: torch.sort(r), r"use r\.sort\(\)"),
+        (lambda torch, r: torch.max(r, 1), r"r\.max\(axis=1\) and r\.argmax\(axis=1\)"),
+        (lambda torch, r: torch.nn.functional.normalize(r), "torch.normalize has no meaning"),
+        (lambda torch, r: torch.nn.functional.layer_norm(r, (3, 2)), "fewer than 2 axes"),
+    ],
+)
+def test_functions_of_torch_without_a_meaning_name_the_method(call, way):
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(torch.zeros(3, 2), [2, 1])
+    with pytest.raises(TypeError, match=way):
+        call(torch, r)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_what_an_array_means_beside_a_ragged_depends_on_its_axes_alone(n):
+    """Rows of two numbers: n sequences, n of them 2 or not, change nothing."""
+    r = vl.Ragged(np.arange(2.0 * n).reshape(n, 2), [1] * n)
+    row, each = np.array([10.0, 20.0]), np.arange(n * 2.0).reshape(n, 2)
+    assert (r + row).values.tolist() == (r.values + row).tolist()
+    assert (r + each).values.tolist() == (r.values + each).tolist()
+    assert (r + each[:, :1]).values.tolist() == (r.values + each[:, :1]).tolist()
+    assert (r + each[:, None]).values.tolist() == (r.values + each).tolist()
+    flat = vl.Ragged(np.arange(float(n)), [1] * n)
+    assert (flat - flat.mean()).values.tolist() == [0.0] * n
+    assert (flat + np.ones((n, 1))).values.tolist() == (flat.values + 1).tolist()
+    if n != 2:
+        with pytest.raises(ValueError, match="broadcast"):
+            r + np.ones(n)
+    with pytest.raises(ValueError, match=rf"\({n + 1}, 2\) does not go with {n} sequences"):
+        r + np.ones((n + 1, 2))

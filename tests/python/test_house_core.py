@@ -1,0 +1,268 @@
+"""The laws of the core: which floor may include which, what stands in which room, what kernels avoid."""
+
+import re
+
+import pytest
+from house import (
+    BINDINGS,
+    CPU,
+    CUDA,
+    INCLUDE,
+    MODEL,
+    ROOT,
+    SRC,
+    SUPPORT,
+    TESTS,
+    code_of,
+    includes_of,
+    short,
+    sources,
+)
+
+# The nouns, and the rooms that each is in. What is not listed is a tool of its room.
+ROOMS = {
+    "batch": "include cpu bindings cpp-tests",
+    "cast": "include cpu bindings tests",
+    "checked": "include",
+    "concat": "include cpu bindings tests cpp-tests",
+    "copy": "include support",
+    "erase": "include cpu bindings cpp-tests",
+    "expand": "include cpu bindings cpp-tests",
+    "file": "include cpu bindings",
+    "gather": "include cpu bindings tests cpp-tests",
+    "hash": "include cpu bindings tests",
+    "header": "include cpu bindings fuzz",
+    "instructions": "include bindings tests",
+    "joint": "include cpu bindings",
+    "layout": "include cpu",
+    "level": "bindings",
+    "lists": "bindings tests",
+    "lstm": "include cpu bindings tests",
+    "mask": "include cpu bindings tests cpp-tests",
+    "maxout": "include cpu bindings cpp-tests",
+    "numbers": "include cpu",
+    "offsets": "include cpu cpp-tests fuzz",
+    "pack": "include cpu bindings tests cpp-tests",
+    "pad": "include cpu bindings tests cpp-tests",
+    "pieces": "include cpu",
+    "pool": "include support bindings tests cpp-tests",
+    "ragged": "bindings tests",
+    "reduce": "include cpu bindings tests cpp-tests",
+    "scan": "include cpu bindings tests cpp-tests",
+    "scatter": "include cpu bindings tests cpp-tests",
+    "shift": "include cpu bindings tests cpp-tests",
+    "softmax": "include cpu bindings tests cpp-tests",
+    "sort": "include cpu bindings tests cpp-tests",
+    "span": "include cpu bindings tests cpp-tests",
+    "status": "include",
+    "views": "include",
+    "window": "include cpu bindings tests cpp-tests",
+    "within": "include cpu",
+}
+# The pool starts threads, so it allocates; a thread that cannot be started is an exception, caught at once.
+MAY_ALLOCATE = {"pool", "pool_threads", "cores"}
+
+CODE = ("*.?pp", "*.inc")
+KERNELS = sources(INCLUDE, *CODE) + sources(SUPPORT, *CODE) + sources(CPU, *CODE)
+CORE = KERNELS + sources(MODEL, *CODE) + sources(BINDINGS, *CODE)
+
+
+def nouns_in(folder, pattern, prefix=""):
+    """A noun is a folder of the room, or a file in it."""
+    found = set()
+    for path in sources(folder, pattern):
+        place = path.relative_to(folder)
+        found.add(place.parts[0] if len(place.parts) > 1 else place.stem.removeprefix(prefix).split("_")[0])
+    return found
+
+
+def nouns_of_rooms():
+    return {
+        "include": nouns_in(INCLUDE, "*.hpp"),
+        "support": nouns_in(SUPPORT, "*.cpp"),
+        "cpu": nouns_in(CPU, "*.cpp"),
+        "bindings": nouns_in(BINDINGS, "*.cpp"),
+        "tests": nouns_in(TESTS / "python", "test_*.py", "test_"),
+        "cpp-tests": nouns_in(TESTS / "cpp", "*_test.cpp"),
+        "fuzz": nouns_in(TESTS / "fuzz", "*_fuzz.cpp"),
+    }
+
+
+@pytest.mark.parametrize("noun", ROOMS)
+def test_nouns_stand_in_their_rooms(noun):
+    rooms = nouns_of_rooms()
+    missing = [room for room in ROOMS[noun].split() if noun not in rooms[room]]
+    assert not missing, f"{noun} is missing in {missing}"
+
+
+def test_every_noun_is_listed():
+    rooms = nouns_of_rooms()
+    assert rooms["cpu"] <= set(ROOMS)
+    assert rooms["bindings"] - {"module", "support"} <= set(ROOMS)
+
+
+def test_kernels_of_a_noun_have_its_public_header():
+    for path in sources(CPU, "*.cpp"):
+        assert path.parent.parent == CPU, f"{short(path)} does not stand in the folder of a noun"
+        assert (INCLUDE / f"{path.parent.name}.hpp").exists(), f"{short(path)} has no header"
+
+
+# The floors from the bottom; what stands on one may include what stands on those named.
+FLOORS = {
+    "include": {"include"},
+    "support": {"include", "support"},
+    "cpu": {"include", "support", "cpu"},
+    "model": {"include", "support", "model"},
+    "binding support": {"include", "model", "binding support"},
+    "bindings": {"include", "model", "binding support", "bindings"},
+}
+
+
+def place_of(path):
+    """(floor, noun) of a file."""
+    for floor, folder in (
+        ("include", INCLUDE),
+        ("support", SUPPORT),
+        ("cpu", CPU),
+        ("model", MODEL),
+        ("binding support", BINDINGS / "support"),
+        ("bindings", BINDINGS),
+    ):
+        if path.is_relative_to(folder):
+            parts = path.relative_to(folder).with_suffix("").parts
+            return floor, parts[0] if floor in ("cpu", "bindings") else ""
+    raise AssertionError(f"{short(path)} stands on no floor")
+
+
+def included_by(path):
+    """The files of the core that a file includes; every name in quotes must be one."""
+    roots = [path.parent, INCLUDE.parent, BINDINGS if path.is_relative_to(BINDINGS) else SRC]
+    for name in includes_of(path):
+        if name.startswith('"'):
+            found = [root / name.strip('"') for root in roots if (root / name.strip('"')).is_file()]
+            assert found, f"{short(path)} includes {name}, which is nowhere"
+            yield found[0].resolve()
+
+
+@pytest.mark.parametrize("path", CORE, ids=short)
+def test_includes_go_down(path):
+    floor, noun = place_of(path)
+    for other in included_by(path):
+        below, its_noun = place_of(other)
+        assert below in FLOORS[floor], f"{short(path)} includes {short(other)}"
+        if its_noun != noun and below == floor:
+            # A noun of the bindings shows one header to the others; kernels show theirs in include/ alone.
+            shown = floor == "bindings" and (
+                other == BINDINGS / its_noun / f"{its_noun}.hpp" or its_noun == "rooms"
+            )
+            assert shown, f"{short(path)} includes {short(other)}, which is inside of another noun"
+
+
+def test_nouns_do_not_include_each_other_in_circles():
+    for floor in ("include", "bindings"):
+        below = {}
+        for path in CORE:
+            if place_of(path)[0] == floor:
+                name = path.stem if floor == "include" else place_of(path)[1]
+                others = (other for other in included_by(path) if place_of(other)[0] == floor)
+                names = {other.stem if floor == "include" else place_of(other)[1] for other in others}
+                below.setdefault(name, set()).update(names - {name})
+        while below:
+            ends = {name for name, others in below.items() if not others & below.keys()}
+            assert ends, f"a circle among {sorted(below)}"
+            below = {name: others for name, others in below.items() if name not in ends}
+
+
+def test_the_reader_of_includes_sees_what_the_preprocessor_sees():
+    """Files that are included by a macro are named in the macro."""
+    named = {
+        match
+        for path in KERNELS
+        for match in re.findall(r'^#define VARLEN_LOOPS "(.+)"', path.read_text(), flags=re.MULTILINE)
+    }
+    assert named
+    for path in sources(CPU, "*.inc"):
+        inside = {other for each in sources(path.parent, *CODE) for other in included_by(each)}
+        assert path in inside or short(path).removeprefix("cpp/src/") in named, f"{short(path)} is not used"
+    for name in named:
+        assert (SRC / name).is_file()
+
+
+def test_types_have_names_of_their_own():
+    """Outside unnamed namespaces the linker keeps one destructor for two types of one name."""
+    homes = {}
+    for path in CORE:
+        if path.suffix == ".inc":  # stands in the namespace of who includes it
+            continue
+        unnamed = r"^namespace \{$.*?^\}  // namespace$"
+        shared = re.sub(unnamed, "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+        space = re.findall(r"^namespace ([\w:]+) \{", shared, flags=re.MULTILINE)[:1]
+        for name in re.findall(r"^(?:struct|class|union) (\w+)[^;{]*\{", shared, flags=re.MULTILINE):
+            homes.setdefault((*space, name), []).append(short(path))
+    assert len(homes) > 50
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_bindings_are_declared_called_and_written():
+    declared = re.findall(r"void bind_(\w+)\(", (BINDINGS / "rooms.hpp").read_text())
+    called = re.findall(r"\bbind_(\w+)\(m\)", (BINDINGS / "module.cpp").read_text())
+    assert declared == sorted(declared)
+    assert sorted(called) == declared
+    assert {name.split("_")[0] for name in declared} <= nouns_in(BINDINGS, "*.cpp") | {"outputs"}
+
+
+@pytest.mark.parametrize("path", KERNELS + sources(MODEL, *CODE), ids=short)
+def test_kernels_include_std_and_headers_only(path):
+    for name in includes_of(path):
+        std = re.fullmatch(r"<\w+>|<(sys/)?\w+\.h>", name) and "Python" not in name
+        assert name.startswith('"') or std, f"{short(path)} includes {name}"
+
+
+@pytest.mark.parametrize("path", KERNELS + sources(MODEL, *CODE), ids=short)
+def test_kernels_know_no_python_and_do_not_throw(path):
+    code = code_of(path)
+    for word in (
+        r"\bPy[A-Z_]\w*",
+        r"\bpybind11\b",
+        r"\bthrow\b",
+        r"\busing namespace std\b",
+        r"\bassert\s*\(",
+    ):
+        assert not re.search(word, code), f"{short(path)} says {word}"
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=short)
+def test_kernels_do_not_allocate(path):
+    if path.stem in MAY_ALLOCATE:
+        return
+    code = code_of(path)
+    for word in (r"\bnew\b", r"\bmalloc\b", r"\bstd::(vector|string|map|set|function)\b", r"\btry\b"):
+        assert not re.search(word, code), f"{short(path)} says {word}"
+
+
+def test_cuda_is_known_in_its_room_only():
+    for path in CORE:
+        assert not [name for name in includes_of(path) if "cuda" in name.lower()], short(path)
+    for path in sources(CUDA, "*.cu", "*.cuh"):
+        assert not [name for name in includes_of(path) if "pybind11" in name or "Python" in name], short(path)
+
+
+def test_instructions_are_chosen_in_one_place():
+    """Which set of instructions runs is asked in support/dispatch alone."""
+    for path in CORE:
+        if path.parent != SUPPORT:
+            code = code_of(path)
+            for word in (
+                r"__builtin_cpu_\w+",
+                r"\btarget_clones\b",
+                r"\b__attribute__\(\(target\b",
+                r"#pragma",
+                r"\bavx2::",
+            ):
+                assert not re.search(word, code.replace("#pragma once", "")), f"{short(path)} says {word}"
+
+
+def test_pages_of_the_core_name_the_rooms_that_are_there():
+    text = (ROOT / "cpp/README.md").read_text()
+    for room in re.findall(r"`((?:src|bindings|include)/[\w/]+?)/?(?:<noun>[^`]*)?`", text):
+        assert (ROOT / "cpp" / room).exists() or room == "src/model", room

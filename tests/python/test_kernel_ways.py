@@ -1,0 +1,373 @@
+"""Where a kernel changes its way, with size, alignment, width, dtype or threads, tests stand on both sides.
+
+Results are those of NumPy or plain Python, and nothing is written around the output.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen import _core
+
+AROUND = 128
+MARK = 0xA5
+
+
+@pytest.fixture(params=[1, 2, 4], ids=lambda n: f"threads{n}")
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = vl.num_threads()
+    vl.set_num_threads(request.param)
+    yield request.param
+    vl.set_num_threads(before)
+
+
+class Guarded:
+    """Memory for an output, `shift` bytes off a line of the cache, with marks on both sides."""
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...], shift: int = 0) -> None:
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        self.memory = np.full(size + 2 * AROUND + 64, MARK, np.uint8)
+        self.at = AROUND + (-self.memory.ctypes.data - AROUND) % 64 + shift
+        self.end = self.at + size
+        self.out = self.memory[self.at : self.end].view(dtype).reshape(shape)
+
+    def check(self) -> None:
+        assert (self.memory[: self.at] == MARK).all(), "written in front of the output"
+        assert (self.memory[self.end :] == MARK).all(), "written behind the output"
+
+
+def draw(count: int, dtype: Any, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return rng.integers(0, 2, count).astype(bool)
+    if kind in "iu":
+        return rng.integers(0 if kind == "u" else -50, 50, count).astype(dtype)
+    if kind == "c":
+        return (rng.integers(-9, 9, count) + 1j * rng.integers(-9, 9, count)).astype(dtype)
+    return rng.integers(-8, 9, count).astype(dtype)  # sums of these are exact in any order
+
+
+# One sequence of so many rows: below, at and above what is worked in one part, in one go, by one thread.
+GIANT = [65_535, 65_536, 65_537, 131_073, 262_143, 524_288, 524_289, 1_048_577]
+
+
+@pytest.mark.parametrize("rows", GIANT)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_a_giant_sequence_is_reduced_to_its_last_row(rows, dtype, columns, threads):
+    if rows * columns * np.dtype(dtype).itemsize > 6 << 20:
+        pytest.skip("no part of a sequence of 4 MB")
+    values = draw(rows * columns, dtype).reshape(rows, columns)
+    for lengths in ([rows], [1, rows - 2, 1], [0, rows]):
+        starts = np.cumsum([0, *lengths])
+        own = [values[a:b] for a, b in itertools.pairwise(starts)]
+        level = vl.Level(lengths)
+        wide = values.dtype if values.dtype.kind == "f" else None
+        np.testing.assert_array_equal(
+            vl.ops.reduce_sum(values, level), [x.sum(0, dtype=np.float64 if wide else None) for x in own]
+        )
+        last = [x.max(0) if len(x) else np.zeros(columns, dtype) for x in own]
+        np.testing.assert_array_equal(vl.ops.reduce_max(values, level, empty=0), last)
+        # The very last row counts, and so does the first of every part.
+        at = [n - 1 for n in (rows, 65_536, 65_537, rows // 2) if n <= rows]
+        for row in at:
+            marked = np.zeros((rows, columns), dtype)
+            marked[row] = 1
+            assert vl.ops.reduce_sum(marked, [rows]).tolist() == [[1] * columns]
+            assert vl.ops.reduce_max(marked, [rows], which=True)[1].tolist() == [[row] * columns]
+
+
+@pytest.mark.parametrize("verb", ["cumsum", "cumprod", "cummax", "cummin"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int32", "uint8"])
+@pytest.mark.parametrize("columns", [1, 2, 4, 5, 33])
+@pytest.mark.parametrize("shift", [0, 8, 40])
+def test_a_scan_fills_its_output_and_nothing_around_it(verb, dtype, columns, shift):
+    function = {
+        "cumsum": np.cumsum,
+        "cumprod": np.cumprod,
+        "cummax": np.maximum.accumulate,
+        "cummin": np.minimum.accumulate,
+    }[verb]
+    for lengths in ([1], [3, 0, 5], [2] * 9, [31, 1, 64], [4] * 16 + [3], [257]):
+        values = draw(sum(lengths) * columns, dtype, len(lengths)).reshape(-1, columns)
+        if verb == "cumprod":
+            values = np.sign(values.astype(np.float64)).astype(dtype)
+        for reverse in (False, True):
+            expected = []
+            for rows in np.split(values, np.cumsum(lengths)[:-1]):
+                step = -1 if reverse else 1
+                expected.append(function(rows[::step], axis=0)[::step] if len(rows) else rows)
+            want = np.concatenate(expected)
+            kind = vl.ops.__dict__[verb](values, lengths, reverse=reverse).dtype
+            guarded = Guarded(kind, values.shape, shift)
+            getattr(vl.ops, verb)(values, lengths, reverse=reverse, out=guarded.out)
+            np.testing.assert_array_equal(guarded.out, want.astype(kind))
+            guarded.check()
+
+
+@pytest.mark.parametrize("rows", [32_767, 65_537, 300_001])
+@pytest.mark.parametrize("verb", ["cumsum", "cummax", "reverse", "softmax", "sort"])
+def test_giant_sequences_fill_their_output_and_nothing_around_it(rows, verb, threads):
+    values = draw(rows, "float64")
+    expected = getattr(vl.ops, verb)(values, [rows])
+    truth = {
+        "cumsum": np.cumsum,
+        "cummax": np.maximum.accumulate,
+        "reverse": lambda x: x[::-1],
+        "sort": np.sort,
+        "softmax": lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum(),
+    }[verb](values)
+    np.testing.assert_allclose(expected, truth, rtol=1e-12)
+    for shift in (0, 8):
+        guarded = Guarded("float64", (rows,), shift)
+        getattr(vl.ops, verb)(values, [rows], out=guarded.out)
+        np.testing.assert_array_equal(guarded.out, expected)
+        guarded.check()
+
+
+SIZES = [
+    1,
+    7,
+    8,
+    9,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    128,
+    129,
+    255,
+    256,
+    257,
+    1023,
+    1025,
+    16_384,
+    16_400,
+]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "complex128", "V3", "V24"])
+@pytest.mark.parametrize("shift", [0, 8, 16, 24])
+@pytest.mark.parametrize("padding_side", ["left", "right"])
+def test_pad_fills_any_width_at_any_alignment_and_nothing_around_it(dtype, shift, padding_side):
+    kind = np.dtype(dtype)
+    for size in SIZES:
+        width = max(1, size // kind.itemsize)
+        lengths = [width, 0, max(1, width // 2), 1, width, width - 1]
+        count = sum(lengths)
+        values = np.random.default_rng(size).integers(0, 255, count * kind.itemsize, np.uint8).view(kind)
+        want = np.zeros((len(lengths), width), kind)
+        starts = np.cumsum([0, *lengths])
+        for i, n in enumerate(lengths):
+            at = width - n if padding_side == "left" else 0
+            want[i, at : at + n] = values[starts[i] : starts[i] + n]
+        for past in (False, True):
+            guarded = Guarded(kind, want.shape, shift)
+            vl._core.pad(
+                values, vl.Level(lengths), padding_side=padding_side, out=guarded.out, past_caches=past
+            )
+            assert guarded.out.tobytes() == want.tobytes(), (size, past)
+            guarded.check()
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "float64", "int32", "uint8"])
+@pytest.mark.parametrize("fill", [0, 7])
+def test_a_fill_lands_whole_in_an_output_that_is_aligned_to_its_numbers_alone(dtype, fill):
+    # An output aligned to 8 bytes is all that NumPy asks of numbers of 16.
+    for width in (1, 2, 3, 5, 9, 17, 70, 2000):
+        for trailing in ((), (3,)):
+            values = draw((width + 1) * int(np.prod(trailing, dtype=int)), dtype).reshape(-1, *trailing)
+            want = np.full((3, width, *trailing), fill, dtype)
+            want[0], want[2, :1] = values[:width], values[width:]
+            for past in (False, True):
+                for shift in (0, 8, 24, 56):
+                    guarded = Guarded(dtype, want.shape, shift)
+                    _core.pad(values, vl.Level([width, 0, 1]), fill=fill, out=guarded.out, past_caches=past)
+                    np.testing.assert_array_equal(guarded.out, want)
+                    guarded.check()
+
+
+@pytest.mark.parametrize("bytes_", [262_143, 262_144, 262_145, 266_240, 524_288, 4 << 20, (4 << 20) + 4096])
+def test_recycled_memory_is_never_larger_than_its_buffer(bytes_):
+    # Two arrays that live at once share no byte, however their memory came about.
+    vl._core.release_memory()
+    for again in (bytes_, bytes_ + 4096, bytes_ - 4096, bytes_ + 1, bytes_ * 9 // 8, bytes_ * 2):
+        first = _core.take_rows(np.zeros((bytes_, 1), np.uint8), np.arange(bytes_))
+        del first
+        held = []
+        for mark in range(6):
+            made = _core.take_rows(np.full((again, 1), mark, np.uint8), np.arange(again))
+            made[...] = mark
+            held.append(made)
+        for mark, made in enumerate(held):
+            assert made.min() == made.max() == mark, (bytes_, again)
+        spans = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in held)
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
+        del held, made
+    vl._core.release_memory()
+
+
+@pytest.mark.parametrize("rest", [1, 100, 4095, 4096, 4097])
+def test_recycled_memory_holds_what_is_written_past_a_page(rest):
+    # The memory of the smaller array is not handed to one that is a page larger.
+    small = (1 << 20) // 8 * 9
+    del_me = _core.take_rows(np.zeros(small // 8), np.arange(small // 8))
+    address = del_me.ctypes.data
+    del del_me
+    guard = [np.zeros(small // 8) for _ in range(4)]
+    big = _core.take_rows(np.zeros(small // 8 + rest), np.arange(small // 8 + rest))
+    if big.ctypes.data == address:
+        big[...] = 1.0
+        del big
+        assert not any(x.any() for x in guard)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("index", ["i2", "u2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("columns", [1, 4, 300])
+@pytest.mark.parametrize("each", [0, 1, 3, 4, 5])
+def test_lookups_are_read_in_either_byte_order(order, index, columns, each, threads):
+    rng = np.random.default_rng(each)
+    for n in (1, 1500):
+        table = draw(300 * columns, "float32").reshape(300, columns)
+        at = rng.integers(0, 300, (n, each))
+        given = at.astype(order + index)
+        want = np.stack([table[row].sum(0) for row in at]) if each else np.zeros((n, columns), "f4")
+        np.testing.assert_array_equal(vl.ops.gather_add(table, given), want)
+        np.testing.assert_array_equal(vl.ops.gather_add(table.astype(">f4"), given), want)
+        back = np.zeros_like(table)
+        d = draw(n * columns, "float32", 1).reshape(n, columns)
+        for row, many in zip(d, at, strict=True):
+            np.add.at(back, many, row)
+        np.testing.assert_array_equal(vl.ops.backprop_gather_add(d, given, 300), back)
+        if each:
+            added = table.copy()
+            values = np.repeat(d[:, None], each, 1)
+            vl.ops.scatter_add(added, given, values)
+            np.testing.assert_array_equal(added, table + back)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 16, 17, 64])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "uint8", "V12"])
+@pytest.mark.parametrize("verb", ["reverse", "roll", "shift", "expand", "gather", "unpad", "pack"])
+def test_rows_of_any_width_are_moved_and_nothing_around_them(verb, dtype, columns, threads):
+    kind = np.dtype(dtype)
+    for lengths in ([5], [1, 0, 2, 3], [1] * 40, [300, 2, 1, 0, 64], [20_000]):
+        count = sum(lengths)
+        raw = np.random.default_rng(count).integers(0, 255, count * columns * kind.itemsize, np.uint8)
+        values = raw.view(kind).reshape(count, columns)
+        parts = np.split(values, np.cumsum(lengths)[:-1])
+        level = vl.Level(lengths)
+        if verb == "expand":
+            values = (
+                values[: len(lengths)] if len(lengths) <= count else np.zeros((len(lengths), columns), kind)
+            )
+            want = np.repeat(values, lengths, 0)
+            guarded = Guarded(kind, want.shape)
+            _core.expand(values, level, out=guarded.out)
+            result = guarded.out
+        elif verb == "gather":
+            r = vl.Ragged(values, level)
+            order = np.random.default_rng(1).permutation(len(lengths))
+            result, want = r[order].values, np.concatenate([parts[i] for i in order])
+            guarded = Guarded(kind, (1,))
+        elif verb == "pack":
+            p = vl.Ragged(values, level).to_padded()
+            result, want = p.to_ragged().values, values
+            guarded = Guarded(kind, (1,))
+        elif verb == "unpad":
+            dense = vl.Ragged(values, level).to_dense()
+            guarded = Guarded(kind, values.shape)
+            result = _core.unpad(dense, level, out=guarded.out)
+            want = values
+        else:
+            by = {"reverse": None, "roll": 2, "shift": 1}[verb]
+            moved = {
+                "reverse": lambda x: x[::-1],
+                "roll": lambda x: np.roll(x, 2, 0),
+                "shift": lambda x: np.concatenate([np.zeros_like(x[:1]), x[:-1]]),
+            }[verb]
+            want = np.concatenate([moved(x) if len(x) else x for x in parts])
+            guarded = Guarded(kind, values.shape, 4 if kind.itemsize == 4 else 0)
+            named = {} if by is None else {"by": by}
+            result = getattr(vl.ops, verb)(values, level, **named, out=guarded.out)
+        assert result.tobytes() == want.tobytes(), lengths
+        guarded.check()
+
+
+@pytest.mark.parametrize("fill", [None, 0.0, 2.5, [1.0, -1.0]])
+@pytest.mark.parametrize("by", [0, 1, -2, 99, [1, -1, 0, 2]])
+def test_the_gradient_of_a_shift_is_the_transposed_shift_whatever_the_fill(fill, by):
+    torch = pytest.importorskip("torch")
+    lengths = [3, 0, 4, 1]
+    x = torch.arange(16.0, dtype=torch.float64).reshape(8, 2).requires_grad_()
+    weights = torch.arange(1.0, 17.0, dtype=torch.float64).reshape(8, 2)
+    r = vl.Ragged(x, lengths)
+    (r.shift(by) if fill is None else r.shift(by, fill=fill)).values.mul(weights).sum().backward()
+    moves = by if isinstance(by, list) else [by] * len(lengths)
+    want, start = np.zeros((8, 2)), 0
+    for length, move in zip(lengths, moves, strict=True):
+        for row in range(length):
+            if 0 <= row + move < length:
+                want[start + row] = weights[start + row + move].numpy()
+        start += length
+    np.testing.assert_array_equal(x.grad.numpy(), want)
+    d = weights.numpy()
+    np.testing.assert_array_equal(vl.ops.backprop_shift(d, lengths, by=np.array(moves)), want)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1024, 1025, 131_071, 131_073])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint16"])
+def test_runs_of_any_length_are_sorted_stably(count, dtype):
+    values = draw(count, dtype, count)
+    for lengths in ([count], [count, 0, 1, count]):
+        all_values = np.concatenate([values, values[:1], values])[: sum(lengths)]
+        r = vl.Ragged(all_values, lengths)
+        parts = np.split(all_values, np.cumsum(lengths)[:-1])
+        np.testing.assert_array_equal(r.sort().values, np.concatenate([np.sort(x) for x in parts]))
+        places = np.concatenate([np.argsort(x, kind="stable") for x in parts])
+        np.testing.assert_array_equal(r.argsort().values, places)
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 15, 16, 31, 32, 63, 64, 65, 1000])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("tokens", [0, 1, 2, 4, 5, 9])
+def test_erase_agrees_with_plain_python_at_every_count(count, dtype, tokens):
+    values = draw(count, dtype, 3)
+    gone = sorted(set(draw(40, dtype, 4).tolist()))[:tokens]
+    cut = sorted({0, count // 3, count // 3, count - 1, count})
+    lengths = np.diff([0, *cut, count])
+    parts = np.split(values, np.cumsum(lengths)[:-1])
+    erased = vl.sequence_erase(vl.Ragged(values, lengths), gone)
+    assert erased.to_list() == [[x for x in part.tolist() if x not in gone] for part in parts]
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 32, 48, 100, 128, 136, 1000])
+def test_an_expansion_past_the_caches_is_whole(width):
+    # Large outputs go past the caches, by lines where rows are lines and put together where they are not.
+    count = (40 << 20) // width
+    rows = np.random.default_rng(0).integers(0, 255, (4, width), np.uint8)
+    level = vl.Level([count // 2, 0, 3, count - count // 2 - 3])
+    for shift in (0, 8):
+        guarded = Guarded(np.uint8, (count, width), shift)
+        _core.expand(rows, level, out=guarded.out)
+        ends = level.offsets
+        for i in range(4):
+            part = guarded.out[ends[i] : ends[i + 1]]
+            assert (part[:1000] == rows[i]).all()
+            assert (part[-1000:] == rows[i]).all()
+            if len(part):
+                assert (part.view(f"V{width}") == rows[i : i + 1].view(f"V{width}")).all()
+        guarded.check()

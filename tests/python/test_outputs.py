@@ -1,0 +1,206 @@
+"""Outputs that a caller gives: apart from all that the call reads, filled to the last byte, no further."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import varlen as vl
+
+LENGTHS = [3, 0, 4, 1]
+ROWS = sum(LENGTHS)
+WORDS = 2
+F = np.float64
+
+
+def rows(seed: int = 0, count: int = ROWS, dtype: Any = F) -> Any:
+    return np.random.default_rng(seed).normal(1.5, 0.4, (count, WORDS)).astype(dtype)
+
+
+def places(lengths: list[int] = LENGTHS, kept: list[int] | None = None) -> Any:
+    kept = lengths if kept is None else kept
+    own = [[(r + 1) % n] * WORDS for n, k in zip(lengths, kept, strict=True) for r in range(k)]
+    return np.array(own, np.int64).reshape(-1, WORDS)
+
+
+def one_each() -> Any:
+    return np.array([[0, 1], [-1, -1], [3, 2], [0, 0]], np.int64)
+
+
+def per_sequence() -> Any:
+    return rows(5, len(LENGTHS))
+
+
+# verb: its arrays, and what is said beside them.
+TABLE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "gather_add": ({"table": rows(), "indices": np.array([[0, 1], [5, 7]])}, {}),
+    "backprop_gather_add": ({"dY": rows(count=2), "indices": np.array([[0, 1], [3, 1]])}, {"rows": 4}),
+    "seq2col": ({"X": rows()}, {"nW": 1, "lengths": LENGTHS}),
+    "backprop_seq2col": ({"dY": np.repeat(rows(), 3, 1)}, {"nW": 1, "lengths": LENGTHS}),
+    "shift": ({"X": rows(), "by": np.array([1, 0, -1, 2])}, {"lengths": LENGTHS}),
+    "roll": ({"X": rows(), "by": np.array([1, 0, -1, 2])}, {"lengths": LENGTHS}),
+    "backprop_shift": ({"dY": rows(), "by": np.array([1, 0, -1, 2])}, {"lengths": LENGTHS}),
+    "backprop_roll": ({"dY": rows(), "by": np.array([1, 0, -1, 2])}, {"lengths": LENGTHS}),
+    "softmax": ({"X": rows()}, {"lengths": LENGTHS}),
+    "log_softmax": ({"X": rows()}, {"lengths": LENGTHS}),
+    "backprop_softmax": ({"dY": rows(), "Y": rows(1)}, {"lengths": LENGTHS}),
+    "backprop_log_softmax": ({"dY": rows(), "Y": rows(1)}, {"lengths": LENGTHS}),
+    "sort": ({"X": rows()}, {"lengths": LENGTHS}),
+    "backprop_sort": ({"dY": rows(), "which": places()}, {"lengths": LENGTHS}),
+    "backprop_topk": (
+        {"dY": rows(count=5), "which": places(kept=[2, 0, 2, 1])},
+        {"lengths": LENGTHS},
+    ),
+    "backprop_cummax": ({"dY": rows(), "which": places()}, {"lengths": LENGTHS}),
+    "backprop_cummin": ({"dY": rows(), "which": places()}, {"lengths": LENGTHS}),
+    "backprop_cumprod": ({"dY": rows(), "X": rows(1)}, {"lengths": LENGTHS}),
+    "backprop_reduce_max": ({"d_maxes": per_sequence(), "which": one_each()}, {"lengths": LENGTHS}),
+    "backprop_reduce_min": ({"d_mins": per_sequence(), "which": one_each()}, {"lengths": LENGTHS}),
+    "block_mask": ({}, {"lengths": LENGTHS}),
+}
+for name in ("reverse", "cumsum", "cumprod", "cummax", "cummin"):
+    TABLE[name] = ({"X": rows()}, {"lengths": LENGTHS})
+for name in ("backprop_reverse", "backprop_cumsum"):
+    TABLE[name] = ({"dY": rows()}, {"lengths": LENGTHS})
+for name in ("sum", "mean", "prod", "max", "min", "any", "all", "norm", "logsumexp", "var", "std"):
+    TABLE[f"reduce_{name}"] = ({"X": rows()}, {"lengths": LENGTHS, "empty": 0})
+for name in ("sum", "mean", "first", "last", "norm", "logsumexp", "prod", "var", "std"):
+    arrays = {{"first": "d_firsts", "last": "d_lasts"}.get(name, f"d_{name}s"): per_sequence()}
+    if name in ("norm", "logsumexp", "prod", "var", "std"):
+        arrays["X"] = rows(1)
+        if name == "logsumexp":
+            arrays = {"d_sums": per_sequence(), "X": rows(1)}
+    TABLE[f"backprop_reduce_{name}"] = (arrays, {"lengths": LENGTHS})
+
+# Lists of arrays have a test of their own.
+LISTS = {"pad", "list2ragged"}
+
+
+def verbs_with_out() -> set[str]:
+    found = set()
+    for name in vl.ops.__all__:
+        verb = getattr(vl.ops, name)
+        if callable(verb) and not inspect.isclass(verb) and "out" in inspect.signature(verb).parameters:
+            found.add(name)
+    return found
+
+
+def test_the_table_holds_every_verb_that_takes_an_output():
+    assert verbs_with_out() == set(TABLE) | LISTS
+
+
+def array_of(result: Any) -> Any:
+    return result[0] if isinstance(result, tuple) else result
+
+
+def beside(memory: Any, at: int, like: Any) -> Any:
+    return memory[at : at + like.nbytes].view(like.dtype).reshape(like.shape)
+
+
+def overlapping(given: Any, like: Any) -> tuple[Any, Any]:
+    """A copy of an array, and memory for a result that begins in the last number of the array."""
+    memory = np.zeros(given.nbytes + like.nbytes + 64, np.uint8)
+    at = (given.nbytes - 1) // like.itemsize * like.itemsize
+    held = beside(memory, 0, given)
+    held[...] = given
+    return held, beside(memory, at, like)
+
+
+CASES = [(verb, name) for verb, (arrays, _) in sorted(TABLE.items()) for name in arrays]
+
+
+@pytest.mark.parametrize(("verb", "name"), CASES)
+def test_an_output_that_overlaps_any_input_is_refused(verb, name):
+    arrays, rest = TABLE[verb]
+    call: Callable[..., Any] = getattr(vl.ops, verb)
+    expected = array_of(call(**arrays, **rest))
+    held, out = overlapping(arrays[name], expected)
+    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+        call(**{**arrays, name: held}, **rest, out=out)
+    np.testing.assert_array_equal(held, arrays[name])
+
+
+@pytest.mark.parametrize(("verb", "name"), CASES)
+def test_an_output_inside_an_input_of_other_strides_is_refused(verb, name):
+    arrays, rest = TABLE[verb]
+    call = getattr(vl.ops, verb)
+    expected = array_of(call(**arrays, **rest))
+    given = arrays[name]
+    memory = np.zeros(given.nbytes * 2 + expected.nbytes * 2 + 64, np.uint8)
+    strided = memory[: given.nbytes * 2].view(given.dtype).reshape(-1, 2)[:, 0].reshape(given.shape)
+    if not np.shares_memory(strided, memory):  # more than one axis: every other element of the last
+        strided = memory[: given.nbytes * 2].view(given.dtype).reshape(*given.shape, 2)[..., 0]
+    strided[...] = given
+    out = beside(memory, 0, expected)
+    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+        call(**{**arrays, name: strided}, **rest, out=out)
+    np.testing.assert_array_equal(strided, given)
+
+
+@pytest.mark.parametrize("verb", sorted(TABLE))
+def test_an_output_apart_is_filled_and_nothing_around_it(verb):
+    arrays, rest = TABLE[verb]
+    call = getattr(vl.ops, verb)
+    expected = array_of(call(**arrays, **rest))
+    around = 64
+    memory = np.full(expected.nbytes + 2 * around, 0xA5, np.uint8)
+    out = beside(memory, around, expected)
+    assert array_of(call(**arrays, **rest, out=out)) is out
+    np.testing.assert_array_equal(out, expected)
+    assert (memory[:around] == 0xA5).all()
+    assert (memory[around + expected.nbytes :] == 0xA5).all()
+
+
+@pytest.mark.parametrize("verb", sorted(LISTS))
+def test_an_output_that_overlaps_an_array_of_a_list_is_refused(verb):
+    memory = np.arange(12.0)
+    arrays = [memory[:3], memory[3:4], np.arange(2.0)]
+    call = getattr(vl.ops, verb)
+    expected = array_of(call(arrays))
+    out = np.lib.stride_tricks.as_strided(memory[2:], expected.shape, expected.strides)
+    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+        call(arrays, out=out)
+    np.testing.assert_array_equal(memory, np.arange(12.0))
+
+
+def test_a_table_that_overlaps_what_is_added_to_it_is_refused():
+    memory = np.zeros((8, 1), np.int64)
+    for given in ({"indices": memory[2:4, 0]}, {"values": memory[2:4]}):
+        arrays = {"indices": np.array([0, 1]), "values": np.ones((2, 1), np.int64), **given}
+        with pytest.raises(ValueError, match="table: shares memory with what is read"):
+            vl.ops.scatter_add(memory[:3], **arrays)
+
+
+def test_outputs_of_one_call_lie_apart():
+    level = vl.Level([2, 1])
+    values = np.array([1.0, np.nan, 3.0])
+    memory = np.zeros(64, np.uint8)
+    out = memory[:32].view(F).reshape(2, 2)
+    with pytest.raises(ValueError, match="mask: shares memory with another output"):
+        vl._core.pad(values, level, out=out, mask=memory[28:32].view(bool).reshape(2, 2))
+    with pytest.raises(ValueError, match="nan_mask: shares memory with another output"):
+        vl._core.pad(values, level, out=out, nan_mask=memory[28:32].view(bool).reshape(2, 2))
+    both = memory[40:44].view(bool).reshape(2, 2)
+    with pytest.raises(ValueError, match="nan_mask: shares memory with another output"):
+        vl._core.pad(values, level, out=out, mask=both, nan_mask=both)
+
+
+def test_ragged_outputs_lie_apart_from_the_values_and_the_rectangle():
+    memory = np.arange(16.0)
+    r = vl.Ragged(memory[:4], [3, 1])
+    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+        r.to_dense(out=memory[2:8].reshape(2, 3))
+    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+        r.to_dense(fill=memory[9:10], out=memory[8:14].reshape(2, 3))
+    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+        vl.Ragged.from_dense(memory[:6].reshape(2, 3), [3, 1], out=memory[4:8])
+
+
+def test_a_joint_output_lies_apart_from_values_and_bounds():
+    bounds = np.array([2, 3, 3, 3, 3, 3, 3, 3])
+    J = vl.JointNestedRaggedTensorDict(tensors={"dim1/x": np.array([1, 2, 3]), "dim1/bounds": bounds[:2]})
+    with pytest.raises(ValueError, match="shares memory with what is read"):
+        J.to_dense(out={"x": bounds[1:5].reshape(2, 2)})
