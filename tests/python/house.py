@@ -47,22 +47,56 @@ def includes_of(path):
     return re.findall(r'^\s*#\s*include\s+(<[^>]+>|"[^"]+")', path.read_text(), flags=re.MULTILINE)
 
 
-def imports_of(path):
-    """Modules that a file imports when it is itself imported: not inside functions or TYPE_CHECKING."""
-    found = []
-    waiting = list(ast.parse(path.read_text()).body)
-    while waiting:
-        node = waiting.pop()
+def module_of(path):
+    parts = ("varlen", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path, modules):
+    """Which of these modules a file imports, inside functions too; not what only type checkers read."""
+    found = set()
+
+    def visit(node):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for child in node.orelse:
+                visit(child)
+            return
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = absolute(path, node)
-            found += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            waiting += node.orelse
-        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
-    return sorted(set(found))
+            names = {alias.name for alias in node.names} - {"_core", "_cuda"}
+            found.update(f"{base}.{name}" if f"{base}.{name}" in modules else base for name in names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            found.update(str(each.value) for each in node.args[:1] if isinstance(each, ast.Constant))
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(path.read_text()))
+    return found & (modules - {module_of(path)})
+
+
+def import_graph():
+    """{module: the modules of the package that it imports}."""
+    paths = {module_of(path): path for path in sources(PACKAGE, "*.py")}
+    return {name: imports_of(path, set(paths)) for name, path in paths.items()}
+
+
+def circles(graph):
+    """Groups of modules that reach each other."""
+
+    def reached(start):
+        seen, waiting = set(), [start]
+        while waiting:
+            for other in graph[waiting.pop()]:
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return seen
+
+    reach = {name: reached(name) for name in graph}
+    groups = {frozenset(o for o in reach[n] if n in reach[o]) for n in graph if n in reach[n]}
+    return sorted(sorted(group) for group in groups)
 
 
 def absolute(path, node):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_int
 from varlen.backends import backend_of
+from varlen.backends.values import row_as
 from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import rows_and_levels, units_of
 from varlen.ops.reduce import reduced, wrap_units
@@ -281,4 +282,5 @@ def _places(op: str, values: Any, level: Any, empty: Any) -> Any:
 
 def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
     values, over, above = units_of(X, lengths, level)
-    return wrap_units(X, backend_of(values).reduce_end(values, over, last, empty), above)
+    row = None if empty is None else row_as(empty, values, "empty")[0]
+    return wrap_units(X, backend_of(values).reduce_end(values, over, last, row), above)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import Level
+from varlen.backends import arrays
 from varlen.backends.torch.cast import bits_of, cast, exactly, scalar
 
 if TYPE_CHECKING:
@@ -494,3 +495,16 @@ def where(there: torch.Tensor, values: Any, others: torch.Tensor) -> torch.Tenso
     import torch
 
     return torch.where(there, values, others)
+
+
+def as_tensor(given: Any, argument: str) -> torch.Tensor:
+    """What was given as a tensor: itself, or one that shares the memory of an array.
+
+    Examples
+    --------
+    >>> as_tensor([1, 0], "which")
+    tensor([1, 0])
+    """
+    import torch
+
+    return given if isinstance(given, torch.Tensor) else tensor_of(arrays.as_rows(given, argument))

@@ -20,8 +20,7 @@ from varlen.backends.torch.autograd import (
     offsets_of,
 )
 from varlen.backends.torch.cast import bits_of
-from varlen.backends.torch.memory import like, tensor_of
-from varlen.backends.values import as_values, row_as
+from varlen.backends.torch.memory import as_tensor, like, row_as, tensor_of
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -221,13 +220,12 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     if empty is None:
         not_empty(level)
         return _ends(x, level, last)
-    shape = x.shape[1:]
-    fill = row_as(empty, x, "empty")[0]
+    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x)[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
         return _ends(x, level, last)
     kept = _ends(x, Level.from_bounds(level.offsets[1:][full]), last)
-    filled = fill.expand(len(level), *shape)
+    filled = fill.expand(len(level), *x.shape[1:])
     if has_no_name(x) or not (x.is_floating_point() or x.is_complex()):
         # No gradient is lost, and torch has not all integers and floats of a byte in index_copy.
         bits = bits_of(x.dtype)
@@ -278,8 +276,7 @@ def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> 
     >>> expand_which(torch.tensor([1.0, 2.0]), Level([2, 1]), torch.tensor([1, 0]))
     tensor([0., 1., 2.])
     """
-    which = as_values(which, "which")
-    places = which if isinstance(which, torch.Tensor) else tensor_of(which)
+    places = as_tensor(which, "which")
     result = _expand_which(d, places, level, level.total)
     return into(result, out)
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from varlen import _core
+from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, on_cpu
 from varlen.backends.torch.memory import as_numpy, tensor_of
-from varlen.backends.values import as_values
 
 _gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
@@ -104,7 +104,7 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         _core.scatter_add(wide, places, as_numbers(values))
         table.copy_(torch.from_numpy(wide))
         return
-    _core.scatter_add(as_numpy(table), places, as_values(as_numbers(values), "values"))
+    _core.scatter_add(as_numpy(table), places, arrays.as_rows(as_numbers(values), "values"))
     torch.autograd.graph.increment_version(table)
 
 

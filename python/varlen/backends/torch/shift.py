@@ -9,6 +9,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
+from varlen.arguments import as_ints
 from varlen.backends.torch.autograd import (
     AutogradOp,
     by_bytes,
@@ -17,7 +18,6 @@ from varlen.backends.torch.autograd import (
     level_of,
 )
 from varlen.backends.torch.memory import tensor_of
-from varlen.backends.values import as_ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
