@@ -47,8 +47,6 @@ def test_arrows_point_down(module):
         assert below not in (None, "testing"), f"{module} imports {other}"
         fits = FLOOR.get(below, -1) <= FLOOR.get(room, len(FLOORS))
         assert fits, f"{module} imports {other}, a floor above"
-            f"{module} imports {other}, a floor above"
-        )
 
 
 def test_modules_import_each_other_in_no_circle():

@@ -222,7 +222,9 @@ def test_gradients_are_adjoint_to_what_they_belong_to(case, k):
     assert np.count_nonzero(back.values) == d.values.size
     rectangle = ops.topk(x, lengths, k=k, dense=True)[1]
     flat = ops.backprop_topk(
-        d.to_dense(pad_to_multiple=k) if d.total else np.zeros(rectangle.shape, x.dtype), rectangle, lengths
+        d.to_dense(pad_to_multiple_of=k) if d.total else np.zeros(rectangle.shape, x.dtype),
+        rectangle,
+        lengths,
     )
     assert np.array_equal(flat, back.values)
 

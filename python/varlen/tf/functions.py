@@ -11,8 +11,9 @@ from varlen._core import Level
 from varlen.arguments import as_int, fits_memory
 from varlen.backends.values import as_ints, as_values
 from varlen.levels import describe_difference, same_levels
+from varlen.ops import combine
 from varlen.tf.ragged_tensor import RaggedTensor
-from varlen.types import Ragged, combine
+from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray

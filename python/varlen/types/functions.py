@@ -110,7 +110,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("concatenate", "stack"):
         return _joined(name, args, kwargs)
     if name == "where" and len(args) == 3:
-        from varlen.types.crossing import where
+        from varlen.ops.where import where
 
         return where(*args)
     if name in ("clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
@@ -183,7 +183,7 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
 
 
 def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    from varlen.types.combine import concatenate, stack
+    from varlen.ops.combine import concatenate, stack
 
     options = dict(zip(("parts", "axis"), args, strict=False)) | kwargs
     parts = options.pop("parts", options.pop("tensors", options.pop("arrays", None)))

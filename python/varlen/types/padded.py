@@ -164,7 +164,7 @@ class Padded:
             raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
         if level.total == 0:
             return cls._make(_zeros(values, (steps, columns, *values.shape[1:])), *fields)
-        return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple=columns), *fields)
+        return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
 
     @property
     def data(self) -> Any:
