@@ -9,7 +9,7 @@ from varlen.ops.combine import concatenate, split, stack
 from varlen.ops.cross import cross
 from varlen.ops.matmul import matmul
 from varlen.ops.where import where
-from varlen.types import HOMES, Padded, Pairs, Ragged
+from varlen.types import Packed, Padded, Pairs, Ragged, RankTable
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
         sequence_topk_avg_pooling,
         sequence_unpad,
     )
-    from varlen.types import Packed, RankTable
 
 __all__ = [
     "Beam",
@@ -100,7 +99,6 @@ _MODULES = (
     "ops", "sequence", "testing", "tf", "thinc", "transforms", "types",
 )  # fmt: skip
 _HOMES: dict[str, str] = {
-    **HOMES,
     "Beam": "varlen.sequence",
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",

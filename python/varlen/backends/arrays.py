@@ -24,9 +24,12 @@ from varlen._core import (
     list2dense,
     merge_windows,
     pad,
+    padded2ragged,
     ragged2list,
+    ragged2padded,
     rank,
     reduce,
+    reduce_blocks,
     reduce_extreme,
     remove_rows,
     reverse,
@@ -46,11 +49,24 @@ from varlen.arguments import as_dtype, as_ints, is_zero
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, diff
+from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask
+from varlen.backends.numpy.pack import pack_rows, permute_rows, take_columns, unpack_rows
 from varlen.backends.numpy.product import of_one_kind, product
-from varlen.backends.numpy.rows import as_rows
+from varlen.backends.numpy.rows import (
+    added,
+    as_rows,
+    cast,
+    fill_where,
+    in_parts,
+    order_with_nan_first,
+    put_rows,
+    repeat,
+    transpose,
+    zeros,
+)
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, is_contiguous, tile
@@ -62,6 +78,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 __all__ = [
+    "added",
     "apply_rows",
     "as_array",
     "as_numpy",
@@ -78,6 +95,7 @@ __all__ = [
     "bincount",
     "block_mask",
     "broadcast_rows",
+    "cast",
     "concat",
     "copy",
     "device_of",
@@ -87,6 +105,7 @@ __all__ = [
     "expand_end",
     "expand_mean",
     "expand_which",
+    "fill_where",
     "flatten",
     "from_list",
     "from_memory",
@@ -95,6 +114,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "in_parts",
     "insert_row",
     "insert_rows",
     "interleave",
@@ -105,15 +125,25 @@ __all__ = [
     "lstm",
     "merge_windows",
     "of_one_kind",
+    "order_with_nan_first",
+    "pack_rows",
     "pad",
+    "pad_images",
+    "padded2ragged",
+    "patches",
+    "permute_rows",
     "product",
+    "put_rows",
     "ragged2list",
+    "ragged2padded",
     "rank",
     "readable",
     "reduce",
+    "reduce_blocks",
     "reduce_end",
     "reduce_extreme",
     "remove_rows",
+    "repeat",
     "reverse",
     "roll",
     "row_as",
@@ -127,16 +157,20 @@ __all__ = [
     "spans",
     "split",
     "take",
+    "take_columns",
     "take_rows",
     "tile",
     "to_state",
+    "transpose",
     "ufunc",
     "unique",
+    "unpack_rows",
     "unpad",
     "unsort",
     "views",
     "where",
     "windows",
+    "zeros",
 ]
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "device_of",
     "from_memory",
     "from_state",
+    "is_array",
     "is_tensor",
     "like",
     "memory_of",
@@ -39,6 +40,17 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+
+def is_array(x: object) -> bool:
+    """Whether `x` is an array of any kind that there is a backend for.
+
+    Examples
+    --------
+    >>> is_array(np.zeros(2)), is_array([0.0])
+    (True, False)
+    """
+    return isinstance(x, np.ndarray) or is_tensor(x)
 
 
 def is_tensor(x: object) -> bool:

@@ -70,6 +70,17 @@ def ragged_class() -> Any:
     return _CLASSES["Ragged"]
 
 
+def packed_class() -> Any:
+    """The class Packed.
+
+    Examples
+    --------
+    >>> packed_class() is vl.Packed
+    True
+    """
+    return _CLASSES["Packed"]
+
+
 def padded_class() -> Any:
     """The class Padded.
 

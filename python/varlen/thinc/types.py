@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from varlen import types
 from varlen.interop import thinc as interop
+from varlen.ops.inputs import one_level
 from varlen.types.indexing import int_index
-from varlen.types.padded import one_level
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,22 +9,21 @@ from typing import Any
 
 from varlen._core import Level
 from varlen.interop import thinc as interop
+from varlen.ops.inputs import one_level
 from varlen.transforms.kinds import is_array
-from varlen.transforms.layer import Backprop, Layer, not_trained
-from varlen.transforms.layer import as_layer as any_layer
+from varlen.transforms.layer import Backprop, Layer, as_layer, not_trained
 from varlen.types import Padded, Pairs, Ragged
-from varlen.types.padded import one_level
 
 # Lengths that came of Thinc's, by the level that was made of them, so that the very array goes out again.
 Kept = dict[int, tuple[Level, Any]]
 
 
-def as_layer(given: Any) -> Layer:
+def from_model(given: Any) -> Layer:
     """A Layer that calls a Model with Thinc's containers, and gives ours.
 
     Examples
     --------
-    >>> as_layer(Relu(4, 3))  # doctest: +SKIP
+    >>> from_model(Relu(4, 3))  # doctest: +SKIP
     Layer('relu')
     """
     return Layer(given.name, partial(_run, given))
@@ -44,10 +43,10 @@ def model(make: Callable[..., Layer], *layers: Any) -> Any:
 
     models = [layer for layer in layers if isinstance(layer, Model)]
     # A copy of the Model calls the copies of its layers: places, not layers, are kept.
-    places = [None if isinstance(layer, Model) else any_layer(layer) for layer in layers]
+    places = [None if isinstance(layer, Model) else as_layer(layer) for layer in layers]
     only = models[0] if len(models) == 1 else None
     return Model(
-        make(*map(any_layer, layers)).name,
+        make(*map(as_layer, layers)).name,
         partial(_forward, make, places),
         init=partial(_init, make, places),
         layers=models,
@@ -66,7 +65,7 @@ def chain(*layers: Any) -> Any:
     from thinc.api import Model
     from thinc.api import chain as chained
 
-    models = [layer if isinstance(layer, Model) else any_layer(layer).to_thinc() for layer in layers]
+    models = [layer if isinstance(layer, Model) else as_layer(layer).to_thinc() for layer in layers]
     return chained(*models) if len(models) > 1 else models[0]
 
 
@@ -141,7 +140,7 @@ def _run(given: Any, X: Any, is_train: bool) -> tuple[Any, Backprop]:
 
 def _layer(make: Callable[..., Layer], places: list[Layer | None], given: Any) -> Layer:
     models = iter(given.layers)
-    return make(*(as_layer(next(models)) if place is None else place for place in places))
+    return make(*(from_model(next(models)) if place is None else place for place in places))
 
 
 def _forward(

@@ -12,6 +12,7 @@ from varlen._core import Level
 from varlen.backends.values import as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
+from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
 from varlen.types.packing import agreed, fits, laid, relaid, table_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Int32s = NDArray[np.int32]
 
 
+@container("Packed")
 class Packed:
     """Sequences side by side, step by step: what a recurrent layer runs over, without padding.
 
@@ -180,7 +182,7 @@ class Packed:
         >>> vl.Packed.from_packed_sequence(there, p.table).level.lengths
         array([1, 0, 2])
         """
-        from varlen.backends.torch.pack import from_packed_sequence
+        from varlen.interop.torch_packed import from_packed_sequence
 
         values, *fields = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
@@ -325,7 +327,8 @@ class Packed:
         from varlen.interop.torch_packed import to_packed_sequence
 
         self._flat("a PackedSequence")
-        return to_packed_sequence(self, empty)
+        sizes, lengths, indices = self._table._fields
+        return to_packed_sequence(self._values, sizes, lengths, indices, empty, self._table.presorted)
 
     def _flat(self, other: str) -> None:
         if self._inner:

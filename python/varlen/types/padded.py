@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, is_tensor, to_state
+from varlen.backends import arrays, backend_of
+from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, to_state
+from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
@@ -111,7 +113,7 @@ class Padded:
         >>> vl.Padded.from_list([[1, 2], [3, 4]], ties="stable").indices
         array([0, 1], dtype=int32)
         """
-        if isinstance(seqs, (list, tuple)) and seqs and is_tensor(seqs[0]):
+        if isinstance(seqs, (list, tuple)) and seqs and backend_of(seqs[0]) is not arrays:
             return cls.from_ragged(Ragged.from_list(seqs), ties=ties, fill=fill, max_bytes=max_bytes)
         return cls._make(*_core.list2padded(seqs, ties, fill, max_bytes))
 
@@ -139,11 +141,8 @@ class Padded:
                [4, 0]])
         """
         level = one_level(ragged)
-        if isinstance(ragged.values, np.ndarray):
-            return cls._make(*_core.ragged2padded(ragged.values, level, ties, fill, max_bytes))
-        from varlen.backends.torch.pack import ragged2padded
-
-        return cls._make(*ragged2padded(ragged.values, level, ties, fill, max_bytes))
+        values = ragged._values
+        return cls._make(*backend_of(values).ragged2padded(values, level, ties, fill, max_bytes))
 
     @classmethod
     def from_packed(cls, rows: Any, size_at_t: Any, lengths: Any, indices: Any) -> Self:
@@ -163,7 +162,8 @@ class Padded:
         if level.total != len(values):
             raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
         if level.total == 0:
-            return cls._make(_zeros(values, (steps, columns, *values.shape[1:])), *fields)
+            shape = (steps, columns, *values.shape[1:])
+            return cls._make(backend_of(values).zeros(values, shape), *fields)
         return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
 
     @property
@@ -223,12 +223,7 @@ class Padded:
         >>> vl.Padded.from_list([[1], [2, 3]]).to_ragged().to_list()
         [[1], [2, 3]]
         """
-        if isinstance(self._data, np.ndarray):
-            values, level = _core.padded2ragged(self._data, *self._fields)
-        else:
-            from varlen.backends.torch.pack import padded2ragged
-
-            values, level = padded2ragged(self._data, *self._fields)
+        values, level = backend_of(self._data).padded2ragged(self._data, *self._fields)
         return self._ragged._make(values, (level,))
 
     def to_list(self) -> list[Any]:
@@ -271,9 +266,9 @@ class Padded:
         >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_packed_sequence().batch_sizes
         tensor([2, 1])
         """
-        from varlen.backends.torch.pack import to_packed_sequence
+        from varlen.interop.torch_packed import to_packed_sequence
 
-        return to_packed_sequence(self, empty)
+        return to_packed_sequence(self.to_packed(), *self._fields, empty)
 
     @classmethod
     def from_packed_sequence(cls, packed_sequence: Any) -> Self:
@@ -287,7 +282,7 @@ class Padded:
         tensor([[1, 3],
                 [2, 0]])
         """
-        from varlen.backends.torch.pack import from_packed_sequence
+        from varlen.interop.torch_packed import from_packed_sequence
 
         return cls.from_packed(*from_packed_sequence(packed_sequence))
 
@@ -320,13 +315,7 @@ class Padded:
         # Where each of the chosen is among them, in the original order.
         ranks = np.empty(len(columns), np.int64)
         ranks[np.argsort(self._indices[columns], kind="stable")] = np.arange(len(columns))
-        data = self._data[:steps]
-        if isinstance(data, np.ndarray):
-            data = data.take(columns, axis=1)
-        else:
-            from varlen.backends.torch.memory import tensor_of
-
-            data = data.index_select(1, tensor_of(columns).to(data.device))
+        data = backend_of(self._data).take_columns(self._data[:steps], columns)
         sizes = np.searchsorted(-lengths, -np.arange(steps))
         return self._make(data, *_core.check_padded((steps, len(columns)), sizes, lengths, ranks))
 
@@ -369,24 +358,6 @@ class Padded:
         return padded(type(self).__name__, self._data, self._lengths, self.nbytes)
 
 
-def one_level(ragged: Any, argument: str = "ragged") -> _core.Level:
-    """The level of a Ragged that has no more than that.
-
-    Examples
-    --------
-    >>> one_level(vl.Ragged([1, 2], [2]))
-    Level(1 sequences, 2 rows, lengths 2 to 2)
-    """
-    if not isinstance(ragged, Ragged):
-        raise TypeError(f"{argument}: expected a Ragged, got {type(ragged).__name__}")
-    if len(ragged.levels) != 1:
-        raise ValueError(
-            f"{argument}: has {len(ragged.levels)} levels, but a Padded holds one; take the innermost by "
-            "Ragged(r.values, levels=r.levels[-1:])"
-        )
-    return ragged.levels[0]
-
-
 def _columns(key: Any, count: int) -> NDArray[np.int64]:
     """The columns that a key chooses, ascending, each as often as it is chosen."""
     if isinstance(key, slice):
@@ -399,10 +370,6 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
     if not -count <= i < count:
         raise IndexError(f"index {i} is out of range for {count} sequences")
     return np.array([i % count])
-
-
-def _zeros(values: Values, shape: tuple[int, ...]) -> Values:
-    return np.zeros(shape, values.dtype) if isinstance(values, np.ndarray) else values.new_zeros(shape)
 
 
 def _restore(kind: type[Padded], data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Padded:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen.ops.outputs import packed_class, padded_class
+
 if TYPE_CHECKING:
     from varlen.types.packed import Packed
     from varlen.types.padded import Padded
@@ -29,10 +31,7 @@ class Stepping:
         array([[1, 3],
                [4, 0]])
         """
-        from varlen.types.padded import Padded
-
-        ragged: Any = self
-        return Padded.from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+        return padded_class().from_ragged(self, ties=ties, fill=fill, max_bytes=max_bytes)
 
     def pack(self, level: int = 0, order: Any = "stable") -> Packed:
         """The sequences of a level side by side, step by step, the longest first, without padding.
@@ -60,7 +59,4 @@ class Stepping:
         >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).pack()[0].to_list()
         [[1, 2], [4]]
         """
-        from varlen.types.packed import Packed
-
-        ragged: Any = self
-        return Packed.from_ragged(ragged, level, order)
+        return packed_class().from_ragged(self, level, order)

@@ -1,11 +1,12 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
 from varlen.backends.torch.arithmetic import equal, ufunc, where
-from varlen.backends.torch.autograd import assign
+from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
 from varlen.backends.torch.flatten import as_array, flatten, is_contiguous, tile, views
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
+from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
 from varlen.backends.torch.mask import block_mask
@@ -16,12 +17,26 @@ from varlen.backends.torch.memory import (
     astype,
     copy,
     device_of,
+    fill_where,
     from_memory,
     like,
     readable,
     row_as,
     split,
     to_state,
+    transpose,
+    zeros,
+)
+from varlen.backends.torch.memory import (
+    to_dtype as cast,
+)
+from varlen.backends.torch.pack import (
+    pack_rows,
+    padded2ragged,
+    permute_rows,
+    ragged2padded,
+    take_columns,
+    unpack_rows,
 )
 from varlen.backends.torch.pad import pad, unpad
 from varlen.backends.torch.product import of_one_kind, product
@@ -34,16 +49,18 @@ from varlen.backends.torch.reduce import (
     reduce_end,
     reduce_extreme,
 )
+from varlen.backends.torch.repeat import reduce_blocks, repeat
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
-from varlen.backends.torch.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add, scatter_add
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
-from varlen.backends.torch.sort import rank, sort, unique, unsort
-from varlen.backends.torch.span import insert_row, insert_rows, remove_rows, spans, take, take_rows
+from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
+from varlen.backends.torch.span import insert_row, insert_rows, put_rows, remove_rows, spans, take, take_rows
 from varlen.backends.torch.statistics import backprop_reduce, reduce
 from varlen.backends.torch.window import backprop_seq2col, merge_windows, seq2col, windows
 
 __all__ = [
+    "added",
     "apply_rows",
     "as_array",
     "as_numpy",
@@ -60,6 +77,7 @@ __all__ = [
     "bincount",
     "block_mask",
     "broadcast_rows",
+    "cast",
     "concat",
     "copy",
     "device_of",
@@ -69,6 +87,7 @@ __all__ = [
     "expand_end",
     "expand_mean",
     "expand_which",
+    "fill_where",
     "flatten",
     "from_list",
     "from_memory",
@@ -77,6 +96,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "in_parts",
     "insert_row",
     "insert_rows",
     "interleave",
@@ -87,15 +107,25 @@ __all__ = [
     "lstm",
     "merge_windows",
     "of_one_kind",
+    "order_with_nan_first",
+    "pack_rows",
     "pad",
+    "pad_images",
+    "padded2ragged",
+    "patches",
+    "permute_rows",
     "product",
+    "put_rows",
     "ragged2list",
+    "ragged2padded",
     "rank",
     "readable",
     "reduce",
+    "reduce_blocks",
     "reduce_end",
     "reduce_extreme",
     "remove_rows",
+    "repeat",
     "reverse",
     "roll",
     "row_as",
@@ -109,14 +139,18 @@ __all__ = [
     "spans",
     "split",
     "take",
+    "take_columns",
     "take_rows",
     "tile",
     "to_state",
+    "transpose",
     "ufunc",
     "unique",
+    "unpack_rows",
     "unpad",
     "unsort",
     "views",
     "where",
     "windows",
+    "zeros",
 ]
