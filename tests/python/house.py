@@ -18,6 +18,7 @@ INCLUDE = ROOT / "cpp/include/varlen"
 SRC = ROOT / "cpp/src"
 CPU = SRC / "cpu"
 MODEL = SRC / "model"
+MODEL_INCLUDE = INCLUDE / "model"
 SUPPORT = SRC / "support"
 CUDA = ROOT / "cpp/src/cuda"
 BINDINGS = ROOT / "cpp/bindings"
@@ -127,6 +128,8 @@ def public():
         for key in own:
             value = getattr(module, key)
             ours = getattr(value, "__module__", name).split(".")[0] == "varlen"
+            if inspect.isbuiltin(value) or getattr(value, "_is_protocol", False):
+                continue
             if ours and not key.startswith("_") and (inspect.isclass(value) or callable(value)):
                 found.setdefault(id(value), (f"{name}.{key}", value))
     return sorted(found.values(), key=lambda pair: pair[0])

@@ -41,12 +41,12 @@ def test_neighbours_are_compared_inside_sequences(r, n, data):
     def wanted(x):
         return np.diff(np.array(x, r.dtype), n).tolist()
 
-    assert r.diff(n, at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
+    assert r.diff(n, level=at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
     assert raised(deeper(r).diff(n)).to_list() == r.diff(n).to_list()
     torch = pytest.importorskip("torch")
     if r.dtype != np.uint8 or n < 2:
         tensor = vl.Ragged(torch.from_numpy(r.values.copy()), levels=r.levels)
-        assert tensor.diff(n, at).to_list() == r.diff(n, at).to_list()
+        assert tensor.diff(n, level=at).to_list() == r.diff(n, level=at).to_list()
 
 
 def test_diff_takes_rows_dates_and_layouts():
@@ -69,7 +69,7 @@ def test_numbers_are_counted_in_each_sequence(r, minlength, data):
 
     result = r.bincount(minlength, level=at)
     assert _list(result) == oracle.each(sequences(r, at), at + 1, wanted)
-    assert _list(r.bincount(minlength, r * 0 + 2, at)) == _list(result * 2.0)
+    assert _list(r.bincount(minlength, r * 0 + 2, level=at)) == _list(result * 2.0)
     torch = pytest.importorskip("torch")
     tensor = vl.Ragged(torch.from_numpy(r.values.astype(np.int64)), levels=r.levels)
     assert _list(tensor.bincount(minlength, level=at)) == _list(result)
@@ -143,7 +143,7 @@ def test_windows_of_rows_stay_inside_sequences(r, width, data):
     def wanted(x):
         return [x[i : i + width] for i in range(len(x) - width + 1)]
 
-    assert r.sliding_window(width, at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
+    assert r.sliding_window(width, level=at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
 
 
 def test_ops_count_arrays_with_lengths():

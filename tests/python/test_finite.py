@@ -28,7 +28,7 @@ def test_a_cast_refuses_what_would_become_infinite_and_nothing_else(dtype, sign)
         ):
             vl._core.cast(values, dtype)
         with pytest.raises(ValueError, match=rf"data: element {at}\b.* does not fit {dtype}|element {at} "):
-            vl.ops.asarray(values, dtype=dtype)
+            vl.thinc.asarray(values, dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
@@ -68,14 +68,11 @@ def test_to_dense_refuses_what_does_not_fit_in_a_row_that_is_cut_too():
 
 
 def test_a_batch_refuses_what_would_become_infinite():
-    J = vl.JointNestedRaggedTensorDict({"x": [[1.0, 2.0], [3.0]]}, schema={"x": np.float64})
-    J = vl.JointNestedRaggedTensorDict(
-        tensors={"dim1/x": np.array([1.0, 2.0, LARGE]), "dim1/bounds": np.array([2, 3])}
-    )
+    J = vl.JointNestedRaggedTensorDict({"x": [[1.5, 2.0], [1e5]]})
     ds = vl.Dataset(J)
-    assert np.isfinite(ds.batch([0], dtype={"x": np.float32})["x"]).all()
+    assert np.isfinite(ds.batch([0], dtype={"x": np.float16})["x"]).all()
     with pytest.raises(ValueError, match="'x' row 2 holds a value"):
-        ds.batch([0, 1], dtype={"x": np.float32})
+        ds.batch([0, 1], dtype={"x": np.float16})
 
 
 FILLS = {
@@ -113,8 +110,6 @@ def test_complex_numbers_stay_finite():
     x = vl.Ragged(np.ones(3, np.complex64), [2, 1])
     with pytest.raises(ValueError, match="fill"):
         x.to_dense(fill=complex(LARGE, 0))
-    with pytest.raises(ValueError, match=r"does not fit|element"):
-        vl.ops.asarray(np.array([1, LARGE * 1j]), dtype=np.complex64)
 
 
 def test_tensors_stay_finite():
@@ -123,14 +118,14 @@ def test_tensors_stay_finite():
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         for call in (
             lambda dtype=dtype: vl.Ragged(values, [2, 1]).to_dense(dtype=dtype),
-            lambda dtype=dtype: vl.ops.asarray(values, dtype=dtype),
-            lambda dtype=dtype: vl.ops.as_contig(values, dtype=dtype),
+            lambda dtype=dtype: vl.thinc.asarray(values, dtype=dtype),
+            lambda dtype=dtype: vl.thinc.as_contig(values, dtype=dtype),
             lambda dtype=dtype: vl.ops.pad([values], dtype=dtype),
         ):
             with pytest.raises(ValueError, match=r"element 1 is 1e\+39, which does not fit torch"):
                 call()
         special = torch.tensor([torch.inf, torch.nan, -torch.inf], dtype=torch.float64)
-        assert str(vl.ops.asarray(special, dtype=dtype)) == str(special.to(dtype))
+        assert str(vl.thinc.asarray(special, dtype=dtype)) == str(special.to(dtype))
     with pytest.raises(ValueError, match=r"^fill: "):
         vl.Ragged(values.float()[:1], [1]).to_dense(fill=LARGE)
     with pytest.raises(ValueError, match=r"^empty: "):

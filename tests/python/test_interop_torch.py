@@ -72,8 +72,8 @@ def test_structure_may_be_tensors_too():
 
 
 def test_cu_seqlens_are_a_tensor_beside_tensors():
-    assert ragged().cu_seqlens().dtype == torch.int32
-    assert ragged().cu_seqlens().tolist() == [0, 3, 3, 5]
+    assert ragged().cu_seqlens.dtype == torch.int32
+    assert ragged().cu_seqlens.tolist() == [0, 3, 3, 5]
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,8 @@ def rows(seed: int = 0, count: int = ROWS, dtype: Any = F) -> Any:
     return np.random.default_rng(seed).normal(1.5, 0.4, (count, WORDS)).astype(dtype)
 
 
-def places(lengths: list[int] = LENGTHS, kept: list[int] | None = None) -> Any:
-    kept = lengths if kept is None else kept
-    own = [[(r + 1) % n] * WORDS for n, k in zip(lengths, kept, strict=True) for r in range(k)]
+def places() -> Any:
+    own = [[(r + 1) % n] * WORDS for n in LENGTHS for r in range(n)]
     return np.array(own, np.int64).reshape(-1, WORDS)
 
 
@@ -51,7 +50,7 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "sort": ({"X": rows()}, {"lengths": LENGTHS}),
     "backprop_sort": ({"dY": rows(), "which": places()}, {"lengths": LENGTHS}),
     "backprop_topk": (
-        {"dY": rows(count=5), "which": places(kept=[2, 0, 2, 1])},
+        {"dY": rows(count=8).reshape(4, 2, WORDS), "which": np.full((4, 2, WORDS), -1)},
         {"lengths": LENGTHS},
     ),
     "backprop_cummax": ({"dY": rows(), "which": places()}, {"lengths": LENGTHS}),
@@ -93,7 +92,8 @@ def test_the_table_holds_every_verb_that_takes_an_output():
 
 
 def array_of(result: Any) -> Any:
-    return result[0] if isinstance(result, tuple) else result
+    result = result[0] if isinstance(result, tuple) else result
+    return result.values if isinstance(result, vl.Ragged) else result
 
 
 def beside(memory: Any, at: int, like: Any) -> Any:
@@ -124,20 +124,24 @@ def test_an_output_that_overlaps_any_input_is_refused(verb, name):
 
 
 @pytest.mark.parametrize(("verb", "name"), CASES)
-def test_an_output_inside_an_input_of_other_strides_is_refused(verb, name):
+def test_an_output_among_the_numbers_of_a_strided_input_is_refused_or_right(verb, name):
+    # Such an input is copied before it is read, by the core or before.
     arrays, rest = TABLE[verb]
     call = getattr(vl.ops, verb)
     expected = array_of(call(**arrays, **rest))
     given = arrays[name]
-    memory = np.zeros(given.nbytes * 2 + expected.nbytes * 2 + 64, np.uint8)
-    strided = memory[: given.nbytes * 2].view(given.dtype).reshape(-1, 2)[:, 0].reshape(given.shape)
-    if not np.shares_memory(strided, memory):  # more than one axis: every other element of the last
-        strided = memory[: given.nbytes * 2].view(given.dtype).reshape(*given.shape, 2)[..., 0]
+    memory = np.zeros(2 * (given.nbytes + expected.nbytes) + 64, np.uint8)
+    strided = memory[: given.nbytes * 2].view(given.dtype).reshape(*given.shape, 2)[..., 0]
     strided[...] = given
     out = beside(memory, 0, expected)
-    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+    try:
         call(**{**arrays, name: strided}, **rest, out=out)
-    np.testing.assert_array_equal(strided, given)
+    except ValueError as error:
+        if str(error) != "out: shares memory with what is read":
+            raise
+        np.testing.assert_array_equal(strided, given)
+    else:
+        np.testing.assert_array_equal(out, expected)
 
 
 @pytest.mark.parametrize("verb", sorted(TABLE))
@@ -200,7 +204,8 @@ def test_ragged_outputs_lie_apart_from_the_values_and_the_rectangle():
 
 
 def test_a_joint_output_lies_apart_from_values_and_bounds():
-    bounds = np.array([2, 3, 3, 3, 3, 3, 3, 3])
-    J = vl.JointNestedRaggedTensorDict(tensors={"dim1/x": np.array([1, 2, 3]), "dim1/bounds": bounds[:2]})
-    with pytest.raises(ValueError, match="shares memory with what is read"):
-        J.to_dense(out={"x": bounds[1:5].reshape(2, 2)})
+    bounds, values = np.array([2, 3, 3, 3, 3, 3]), np.array([1, 2, 3, 0, 0, 0])
+    J = vl._core.Joint(["x"], [1], [values[:3]], [bounds[:2]])
+    for memory in (bounds, values):
+        with pytest.raises(ValueError, match="shares memory with what is read"):
+            J.dense(out={"x": memory[1:5].reshape(2, 2)})

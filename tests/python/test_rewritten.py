@@ -206,7 +206,7 @@ GROUPS = [
 @pytest.mark.parametrize("verbs", GROUPS, ids=lambda verbs: verbs[0])
 def test_a_call_survives_another_thread_that_rewrites_its_indices(verbs):
     run = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", PROGRAM, "0.3", *verbs],
+        [sys.executable, "-X", "faulthandler", "-c", PROGRAM, "0.15", *verbs],
         capture_output=True,
         text=True,
         timeout=120,

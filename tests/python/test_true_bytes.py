@@ -33,7 +33,7 @@ VERBS = {
     "erase_false": lambda x: vl.sequence_erase(x, [False]).values,
     "where_max": lambda x: vl.ops.reduce_max(x.values, x.lengths, empty=False, which=True)[1],
     "cummax_which": lambda x: vl.ops.cummax(x.values, x.lengths, which=True)[1],
-    "to_list": lambda x: x.to_list(),
+    "to_list": lambda x: [number for row in x.to_list() for number in row],
     "to_ints": lambda x: x.to_dense(dtype=np.int64),
     "gather_add": lambda x: vl.ops.gather_add(x.values.reshape(-1, 1), np.array([[0, 2], [2, 4]])),
     "scatter": lambda x: vl.ops.backprop_gather_add(x.values[:2].reshape(-1, 1), np.array([[0], [2]]), 3),

@@ -71,6 +71,8 @@ void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
   py::object value = kind == 'm' || kind == 'M' || kind == 'V'
                          ? numpy("array")(given_fill, py::arg("dtype") = dtype)
                          : numpy("asarray")(given_fill);
+  if (holds_objects(fields_of(value.ptr())->descr) && PyLong_Check(fill))
+    raise_unfit("fill", given_fill, dtype);
   if (!Api::get().PyArray_EquivTypes_(fields_of(value.ptr())->descr, pieces.descr())) {
     const py::object shape = value.attr("shape");
     value = cast_checked(value.attr("reshape")(-1), Shape{}, request).attr("reshape")(shape);

@@ -53,6 +53,16 @@ std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, con
   return total;
 }
 
+BatchKey key_of(const Joint& joint, const std::string& name) {
+  const int c = joint.data().find(name);
+  if (c < 0) throw Error(Fault::key, name);
+  const auto column = static_cast<std::size_t>(c);
+  std::byte* row = nullptr;
+  std::shared_ptr<const Values> fill = joint.data().columns[column].values->make(1, row);
+  std::memset(row, 0, static_cast<std::size_t>(fill->rows().width));
+  return {name, joint.dim(column), std::move(fill), nullptr, nullptr};
+}
+
 Batcher::Batcher(std::vector<BatchSource> sources, std::vector<BatchKey> keys, BatchOptions options,
                  std::optional<Joint> prefix, std::optional<Joint> suffix)
     : keys_(std::move(keys)), options_(std::move(options)) {

@@ -22,6 +22,7 @@ from varlen._core import (
     gather_row,
     gather_window,
     list2dense,
+    list2padded,
     merge_windows,
     pad,
     padded2ragged,
@@ -45,7 +46,7 @@ from varlen._core import (
     views,
     windows,
 )
-from varlen.arguments import as_dtype, as_ints, is_zero
+from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, diff
@@ -53,23 +54,22 @@ from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask
-from varlen.backends.numpy.pack import pack_rows, permute_rows, take_columns, unpack_rows
+from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
 from varlen.backends.numpy.product import of_one_kind, product
 from varlen.backends.numpy.rows import (
     added,
     as_rows,
-    cast,
     fill_where,
     in_parts,
     order_with_nan_first,
     put_rows,
     repeat,
+    to_dtype,
     transpose,
-    zeros,
 )
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.backends.numpy.span import insert_row, insert_rows
-from varlen.backends.numpy.views import as_array, is_contiguous, tile
+from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ __all__ = [
     "broadcast_rows",
     "cast",
     "concat",
+    "contiguous",
     "copy",
     "device_of",
     "diff",
@@ -121,12 +122,13 @@ __all__ = [
     "is_contiguous",
     "like",
     "list2dense",
+    "list2padded",
     "list2ragged",
     "lstm",
     "merge_windows",
     "of_one_kind",
     "order_with_nan_first",
-    "pack_rows",
+    "packed2ragged",
     "pad",
     "pad_images",
     "padded2ragged",
@@ -135,6 +137,7 @@ __all__ = [
     "product",
     "put_rows",
     "ragged2list",
+    "ragged2packed",
     "ragged2padded",
     "rank",
     "readable",
@@ -160,11 +163,11 @@ __all__ = [
     "take_columns",
     "take_rows",
     "tile",
+    "to_dtype",
     "to_state",
     "transpose",
     "ufunc",
     "unique",
-    "unpack_rows",
     "unpad",
     "unsort",
     "views",
@@ -200,6 +203,7 @@ def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:
     >>> expand_mean(np.array([1.0, 2.0]), vl.Level([2, 1]))
     array([0.5, 0.5, 2. ])
     """
+    refuse_overlap(out, rows)
     return _core.expand(_core.divided_by_lengths(rows, level), level, out)
 
 

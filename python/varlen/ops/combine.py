@@ -236,7 +236,7 @@ def _interleaved(parts: list[Ragged], argument: str) -> Ragged:
     result = []
     for d in range(1, len(parts[0]._levels)):
         above = [flatten_levels(part._levels[:d]) for part in parts]
-        lengths, _ = _core.weave([part._levels[d].lengths for part in parts], above)
+        lengths, _ = _core.interleave([part._levels[d].lengths for part in parts], above)
         result.append(Level.from_lengths(lengths))
     outer = Level.from_offsets(np.sum([part.offsets for part in parts], axis=0))
     return parts[0]._make(rows, (outer, *result))

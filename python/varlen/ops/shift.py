@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_ints, is_zero
+from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
 from varlen.levels import resolve_level
 from varlen.ops.inputs import rows_and_levels
@@ -145,6 +145,7 @@ def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, ou
     >>> vl.ops.backprop_shift(np.array([1.0, 2.0, 4.0]), [2, 1], by=1)
     array([2., 0., 0.])
     """
+    refuse_overlap(out, by)
     return shift(dY, lengths, by=_back(by), level=level, out=out)
 
 
@@ -156,6 +157,7 @@ def backprop_roll(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out
     >>> vl.ops.backprop_roll(np.array([1.0, 2.0, 4.0]), [3], by=1)
     array([2., 4., 1.])
     """
+    refuse_overlap(out, by)
     return roll(dY, lengths, by=_back(by), level=level, out=out)
 
 

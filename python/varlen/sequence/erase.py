@@ -115,6 +115,8 @@ def _erased(r: Ragged, tokens: Any) -> Ragged:
     if values.dtype.kind == "f":
         zeros = alike[alike == 0]
         alike = np.concatenate([alike, -zeros, abs(zeros)])
+    if values.dtype.kind == "b":  # any byte but 0 is True
+        values, alike = (x.view(np.uint8) != 0 for x in (values, alike))
     words = values.view(f"u{values.dtype.itemsize}")
     rows, kept = _core.erase(words, r.levels[-1], np.unique(alike.view(words.dtype)))
     rows = rows.view(values.dtype)

@@ -89,4 +89,4 @@ def _marks(over: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values:
         raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
     if not type(dtype).__module__.startswith("torch"):
         return like(marks.astype(as_dtype(dtype, "dtype"), copy=False), values)
-    return backend_of(values).cast(like(marks, values), dtype)
+    return backend_of(values).to_dtype(like(marks, values), dtype)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.backends import arrays, backend_of
+from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, to_state
 from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
@@ -113,9 +113,8 @@ class Padded:
         >>> vl.Padded.from_list([[1, 2], [3, 4]], ties="stable").indices
         array([0, 1], dtype=int32)
         """
-        if isinstance(seqs, (list, tuple)) and seqs and backend_of(seqs[0]) is not arrays:
-            return cls.from_ragged(Ragged.from_list(seqs), ties=ties, fill=fill, max_bytes=max_bytes)
-        return cls._make(*_core.list2padded(seqs, ties, fill, max_bytes))
+        first = seqs[0] if isinstance(seqs, (list, tuple)) and seqs else None
+        return cls._make(*backend_of(first).list2padded(seqs, ties, fill, max_bytes))
 
     @classmethod
     def _from_fields(cls, padded: Any) -> Self:
@@ -235,7 +234,7 @@ class Padded:
         [array([1]), array([2, 3])]
         """
         r = self.to_ragged()
-        return _core.ragged2list(r.values, r.levels) if isinstance(r.values, np.ndarray) else list(r)
+        return backend_of(r._values).ragged2list(r._values, r._levels)
 
     def to_packed(self) -> Any:
         """The rows of step 0, those of step 1 and so on, without padding: (total, ...).

@@ -1,7 +1,8 @@
 // Batches of rows of several joints. A Batcher has looked at sources and options once; a BatchPlan is one
 // batch of it: which outputs there are, how large each is, and how it is written into memory that is given.
 //
-//     const varlen::Batcher batcher({{visits, ""}}, {{"time", 1, fill}}, options);
+//     const varlen::Joint visits = varlen::open_joint("visits.nrt");
+//     const varlen::Batcher batcher({{visits, ""}}, {varlen::key_of(visits, "time")}, options);
 //     varlen::BatchPlan plan(batcher, {.rows = rows, .n = 3});
 //     for (varlen::BatchOutput& output : plan.outputs()) output.data = allocate(output.bytes);
 //     plan.run();
@@ -32,6 +33,9 @@ struct BatchKey {
   std::shared_ptr<const Values> nan;      ///< one element that takes the place of NaN; null keeps NaN
   std::shared_ptr<const Values> between;  ///< the row that spreading leaves between; null is zero bytes
 };
+
+/// A key as it lies in a joint, filled with zero bytes.
+[[nodiscard]] BatchKey key_of(const Joint& joint, const std::string& name);
 
 struct BatchOptions {
   bool flatten = false;  ///< all dims of a key on one axis

@@ -33,7 +33,7 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[A
     >>> interleave([np.array([3, 1]), np.array([4])], [vl.Level([1, 1]), vl.Level([0, 1])], "parts")[0]
     array([3, 1, 4])
     """
-    return _core.weave(of_one_dtype(values, argument), levels)
+    return _core.interleave(of_one_dtype(values, argument), levels)
 
 
 def of_one_dtype(values: list[Any], argument: str) -> list[Any]:

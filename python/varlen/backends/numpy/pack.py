@@ -1,4 +1,4 @@
-"""Sequences side by side: packed rows under a permutation, columns of time-major blocks."""
+"""Rows of arrays in packed order, and back."""
 
 from __future__ import annotations
 
@@ -7,48 +7,38 @@ from typing import TYPE_CHECKING, Any
 from varlen import _core
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from varlen._core import Level
 
 
-def permute_rows(x: NDArray[Any], rows: Any, back: Any) -> NDArray[Any]:
-    """x[rows], where `rows` is a permutation and `back` its inverse.
-
-    Examples
-    --------
-    >>> permute_rows(np.array([1, 2, 3]), np.array([2, 0, 1]), np.array([1, 2, 0]))
-    array([3, 1, 2])
-    """
-    return _core.take_rows(x, rows)
-
-
-def pack_rows(x: NDArray[Any], table: Any) -> NDArray[Any]:
-    """Rows of sequences in packed order.
+def ragged2packed(values: Any, level: Level, table: Any) -> Any:
+    """Rows of sequences in the packed order of a table.
 
     Examples
     --------
-    >>> pack_rows(np.array([3, 1, 4]), vl.RankTable([1, 2], [1, 0]))
+    >>> table = vl.RankTable([1, 2], [1, 0])
+    >>> ragged2packed(np.array([3, 1, 4]), table.level, table)
     array([1, 3, 4])
     """
-    return _core.ragged2packed(x, table.level, "stable", table._fields)[0]
+    return _core.ragged2packed(values, level, "stable", table._fields)[0]
 
 
-def unpack_rows(x: NDArray[Any], table: Any) -> NDArray[Any]:
+def packed2ragged(values: Any, table: Any) -> Any:
     """Packed rows in the order of their sequences.
 
     Examples
     --------
-    >>> unpack_rows(np.array([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
+    >>> packed2ragged(np.array([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
     array([3, 1, 4])
     """
-    return _core.packed2ragged(x, *table._fields)[0]
+    return _core.packed2ragged(values, *table._fields)[0]
 
 
-def take_columns(data: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
-    """Some columns of a block (steps, columns, ...), in any order.
+def permute_rows(values: Any, rows: Any, back: Any) -> Any:
+    """Rows under a permutation, whose inverse is `back`.
 
     Examples
     --------
-    >>> take_columns(np.array([[1, 2, 3]]), np.array([2, 0]))
-    array([[3, 1]])
+    >>> permute_rows(np.array([3, 1, 4]), np.array([2, 0, 1]), np.array([1, 2, 0]))
+    array([4, 3, 1])
     """
-    return data.take(columns, axis=1)
+    return _core.take_rows(values, rows)

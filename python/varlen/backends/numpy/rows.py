@@ -68,17 +68,6 @@ def plain_rows(x: Any, argument: str, beside: str) -> NDArray[Any]:
     return as_rows(x, argument)
 
 
-def zeros(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Zeros of the dtype of the values.
-
-    Examples
-    --------
-    >>> zeros(np.arange(2), (1, 2))
-    array([[0, 0]])
-    """
-    return np.zeros(shape, values.dtype)
-
-
 def repeat(x: NDArray[Any], levels: Levels, times: Level) -> tuple[NDArray[Any], Levels]:
     """The sequences of the first level, each as often as `times` is long, with the levels below them.
 
@@ -104,12 +93,12 @@ def in_parts(x: NDArray[Any], add: Callable[[NDArray[Any]], NDArray[Any]]) -> ND
     return result.view(np.result_type(result.dtype, np.complex64))[..., 0]
 
 
-def cast(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def to_dtype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """Values in a dtype, NumPy's or torch's; themselves where they have it.
 
     Examples
     --------
-    >>> cast(np.ones(1), np.float32)
+    >>> to_dtype(np.ones(1), np.float32)
     array([1.], dtype=float32)
     """
     if type(dtype).__module__.startswith("torch"):

@@ -4,7 +4,7 @@ from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
-from varlen.backends.torch.flatten import as_array, flatten, is_contiguous, tile, views
+from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
@@ -23,20 +23,17 @@ from varlen.backends.torch.memory import (
     readable,
     row_as,
     split,
+    to_dtype,
     to_state,
     transpose,
-    zeros,
-)
-from varlen.backends.torch.memory import (
-    to_dtype as cast,
 )
 from varlen.backends.torch.pack import (
-    pack_rows,
+    list2padded,
+    packed2ragged,
     padded2ragged,
     permute_rows,
+    ragged2packed,
     ragged2padded,
-    take_columns,
-    unpack_rows,
 )
 from varlen.backends.torch.pad import pad, unpad
 from varlen.backends.torch.product import of_one_kind, product
@@ -57,6 +54,16 @@ from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
 from varlen.backends.torch.span import insert_row, insert_rows, put_rows, remove_rows, spans, take, take_rows
 from varlen.backends.torch.statistics import backprop_reduce, reduce
+from varlen.backends.torch.views import (
+    as_array,
+    cast,
+    contiguous,
+    is_contiguous,
+    take_columns,
+    tile,
+    views,
+    zeros,
+)
 from varlen.backends.torch.window import backprop_seq2col, merge_windows, seq2col, windows
 
 __all__ = [
@@ -79,6 +86,7 @@ __all__ = [
     "broadcast_rows",
     "cast",
     "concat",
+    "contiguous",
     "copy",
     "device_of",
     "diff",
@@ -103,12 +111,13 @@ __all__ = [
     "is_contiguous",
     "like",
     "list2dense",
+    "list2padded",
     "list2ragged",
     "lstm",
     "merge_windows",
     "of_one_kind",
     "order_with_nan_first",
-    "pack_rows",
+    "packed2ragged",
     "pad",
     "pad_images",
     "padded2ragged",
@@ -117,6 +126,7 @@ __all__ = [
     "product",
     "put_rows",
     "ragged2list",
+    "ragged2packed",
     "ragged2padded",
     "rank",
     "readable",
@@ -142,11 +152,11 @@ __all__ = [
     "take_columns",
     "take_rows",
     "tile",
+    "to_dtype",
     "to_state",
     "transpose",
     "ufunc",
     "unique",
-    "unpack_rows",
     "unpad",
     "unsort",
     "views",

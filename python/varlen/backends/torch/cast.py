@@ -77,7 +77,7 @@ def _may_overflow(given: torch.dtype, dtype: torch.dtype) -> bool:
         return False
     floats = given.is_floating_point or given.is_complex
     most = torch.finfo(given).max if floats else torch.iinfo(given).max
-    return most > torch.finfo(dtype).max
+    return bool(most > torch.finfo(dtype).max)
 
 
 def exactly(given: Any) -> torch.Tensor:

@@ -41,10 +41,10 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[t
     """
     first = next(x for x in values if isinstance(x, torch.Tensor))
     if all(_is_plain(x, first) for x in values):
-        rows, level = _core.weave([as_numpy(x) for x in values], levels)
+        rows, level = _core.interleave([as_numpy(x) for x in values], levels)
         return from_memory(rows, first), level
     ends = np.cumsum([0, *(len(x) for x in values)])
-    index, level = _core.weave([np.arange(a, b) for a, b in pairwise(ends)], levels)
+    index, level = _core.interleave([np.arange(a, b) for a, b in pairwise(ends)], levels)
     return take(concat(values), index), level
 
 

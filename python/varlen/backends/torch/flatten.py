@@ -51,54 +51,6 @@ def flatten(tensors: Sequence[Any], dtype: Any = None, pad: int = 0) -> torch.Te
     return result if dtype is None else cast(result, dtype, "X")
 
 
-def views(x: torch.Tensor, begins: Any, ends: Any) -> list[torch.Tensor]:
-    """Rows from each begin to its end, sharing memory.
-
-    Examples
-    --------
-    >>> import torch
-    >>> views(torch.tensor([3, 1, 4]), np.array([0, 1]), np.array([1, 3]))
-    [tensor([3]), tensor([1, 4])]
-    """
-    return [x[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
-
-
-def as_array(x: torch.Tensor, argument: str) -> torch.Tensor:
-    """A tensor of any strides: itself.
-
-    Examples
-    --------
-    >>> import torch
-    >>> as_array(torch.arange(2), "X")
-    tensor([0, 1])
-    """
-    return x
-
-
-def is_contiguous(x: torch.Tensor) -> bool:
-    """Whether the memory of a tensor is in C order.
-
-    Examples
-    --------
-    >>> import torch
-    >>> is_contiguous(torch.zeros(2, 3).T)
-    False
-    """
-    return x.is_contiguous()
-
-
 def _alike(tensor: torch.Tensor, first: torch.Tensor) -> bool:
     same = tensor.dtype == first.dtype and tensor.ndim == first.ndim
     return bool(same and tensor.shape[1:] == first.shape[1:])
-
-
-def tile(x: torch.Tensor, multiples: tuple[int, ...]) -> torch.Tensor:
-    """What lies along each axis, so many times.
-
-    Examples
-    --------
-    >>> import torch
-    >>> tile(torch.tensor([[3, 1]]), (1, 2))
-    tensor([[3, 1, 3, 1]])
-    """
-    return x.repeat(multiples)

@@ -338,18 +338,6 @@ def as_tensor(given: Any, argument: str) -> torch.Tensor:
     return given if isinstance(given, torch.Tensor) else tensor_of(rows_of_array(given, argument))
 
 
-def zeros(tensor: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
-    """Zeros of the dtype and on the device of a tensor.
-
-    Examples
-    --------
-    >>> import torch
-    >>> zeros(torch.arange(2), (1, 2))
-    tensor([[0, 0]])
-    """
-    return tensor.new_zeros(shape)
-
-
 def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
     """X with a number where a mask is true; autograd follows.
 

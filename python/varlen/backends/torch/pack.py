@@ -1,4 +1,4 @@
-"""Sequences side by side: time-major blocks, and packed rows under a permutation."""
+"""Tensors side by side, time-major, as blocks and as packed rows; watched by autograd."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 
 from varlen import _core
 from varlen.backends.torch.autograd import AutogradOp
+from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.memory import apply_rows, as_numpy, filled, tensor_of
 
 if TYPE_CHECKING:
@@ -18,11 +19,35 @@ if TYPE_CHECKING:
 
     Int32s = NDArray[np.int32]
 
+_permute: AutogradOp = AutogradOp(
+    "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
+    lambda x, rows, back: _core.take_rows(x, rows),
+    lambda x, rows, back: x.new_empty((rows.shape[0], *x.shape[1:])),
+    lambda seen, d: _permute(d, seen.rest[1], seen.rest[0]),
+)
+
+
+def list2padded(
+    tensors: Any, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+) -> tuple[torch.Tensor, Int32s, Int32s, Int32s]:
+    """Tensors side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
+
+    Examples
+    --------
+    >>> list2padded([torch.tensor([3]), torch.tensor([1, 4])])[0]
+    tensor([[1, 3],
+            [4, 0]])
+    """
+    values, levels = from_list(tensors)
+    if len(levels) > 1:
+        raise ValueError(f"seqs: expected a list of tensors, got lists nested {len(levels)} deep")
+    return ragged2padded(values, levels[0], ties, fill, max_bytes)
+
 
 def ragged2padded(
     tensor: torch.Tensor, level: Level, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> tuple[torch.Tensor, Int32s, Int32s, Int32s]:
-    """`Padded.from_ragged` of a tensor: the block, size_at_t, lengths and indices.
+    """Sequences side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
 
     Examples
     --------
@@ -40,15 +65,15 @@ def ragged2padded(
     numbers, *fields = _core.ragged2padded(np.arange(len(tensor)), level, ties, -1, limit)
     rows = tensor_of(numbers).to(tensor.device)
     source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
-    there = (rows >= 0).reshape(rows.shape + (1,) * (tensor.ndim - 1))
+    present = (rows >= 0).reshape(rows.shape + (1,) * (tensor.ndim - 1))
     other = tensor.new_zeros(()) if blank is None else tensor_of(blank, tensor.dtype).to(tensor.device)
-    return torch.where(there, source[rows.clamp(min=0)], other), *fields
+    return torch.where(present, source[rows.clamp(min=0)], other), *fields
 
 
 def padded2ragged(
     data: torch.Tensor, size_at_t: Int32s, lengths: Int32s, indices: Int32s
 ) -> tuple[torch.Tensor, Level]:
-    """`Padded.to_ragged` of a tensor: the values and their level.
+    """The sequences of a time-major block, end to end: the values and their level.
 
     Examples
     --------
@@ -64,12 +89,34 @@ def padded2ragged(
     return apply_rows(data.reshape(steps * columns, *data.shape[2:]), moved)
 
 
-_permute: AutogradOp = AutogradOp(
-    "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
-    lambda x, rows, back: _core.take_rows(x, rows),
-    lambda x, rows, back: x.new_empty((rows.shape[0], *x.shape[1:])),
-    lambda seen, d: _permute(d, seen.rest[1], seen.rest[0]),
-)
+def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
+    """Rows of sequences in packed order.
+
+    Examples
+    --------
+    >>> table = vl.RankTable([1, 2], [1, 0])
+    >>> ragged2packed(torch.tensor([3, 1, 4]), table.level, table)
+    tensor([1, 3, 4])
+    """
+    if x.device.type == "cpu" and _is_plain(x):
+        rows = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
+        return tensor_of(rows, x.dtype)
+    rows, back = _both(table)
+    return _watched(x, rows, back)
+
+
+def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
+    """Packed rows in the order of their sequences.
+
+    Examples
+    --------
+    >>> packed2ragged(torch.tensor([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
+    tensor([3, 1, 4])
+    """
+    if x.device.type == "cpu" and _is_plain(x):
+        return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
+    rows, back = _both(table)
+    return _watched(x, back, rows)
 
 
 def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
@@ -83,46 +130,6 @@ def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
     if x.device.type == "cpu" and _is_plain(x):
         return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
     return _watched(x, _indices(rows), _indices(back))
-
-
-def pack_rows(x: torch.Tensor, table: Any) -> torch.Tensor:
-    """Rows of sequences in packed order.
-
-    Examples
-    --------
-    >>> pack_rows(torch.tensor([3, 1, 4]), vl.RankTable([1, 2], [1, 0]))
-    tensor([1, 3, 4])
-    """
-    if x.device.type == "cpu" and _is_plain(x):
-        rows = _core.ragged2packed(as_numpy(x), table.level, "stable", table._fields)[0]
-        return tensor_of(rows, x.dtype)
-    rows, back = _both(table)
-    return _watched(x, rows, back)
-
-
-def unpack_rows(x: torch.Tensor, table: Any) -> torch.Tensor:
-    """Packed rows in the order of their sequences.
-
-    Examples
-    --------
-    >>> unpack_rows(torch.tensor([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
-    tensor([3, 1, 4])
-    """
-    if x.device.type == "cpu" and _is_plain(x):
-        return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
-    rows, back = _both(table)
-    return _watched(x, back, rows)
-
-
-def take_columns(data: torch.Tensor, columns: NDArray[Any]) -> torch.Tensor:
-    """Some columns of a block (steps, columns, ...), in any order.
-
-    Examples
-    --------
-    >>> take_columns(torch.tensor([[1, 2, 3]]), np.array([2, 0]))
-    tensor([[3, 1]])
-    """
-    return data.index_select(1, tensor_of(columns).to(data.device))
 
 
 def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
@@ -142,8 +149,7 @@ def _both(table: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """The gather index of a table and its inverse as tensors, made once."""
     if table._tensors is None:
         table._tensors = (_indices(table.rows), _indices(table.places))
-    both: tuple[torch.Tensor, torch.Tensor] = table._tensors
-    return both
+    return table._tensors
 
 
 def _indices(rows: Any) -> torch.Tensor:
