@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     load()
     chosen = [entry for entry in ROWS.values() if re.search(options.rows, entry.name)]
     if not chosen:
-        print(f"rows: nothing matches {options.rows!r}; --list names them", file=sys.stderr)
+        print(f"--rows: no row matches {options.rows!r}; --list names them all", file=sys.stderr)
         return 2
     if options.list:
         print("\n".join(f"{entry.name:22s} {entry.title}" for entry in chosen))

@@ -8,7 +8,7 @@ from .by_hand import ONE, jit, u
 
 
 @jit
-def weave(parts, offsets, out):
+def interleave(parts, offsets, out):
     """Sequence i of every part, end to end."""
     at = u(0)
     for i in range(len(offsets[0]) - 1):
@@ -20,7 +20,7 @@ def weave(parts, offsets, out):
 
 
 @jit
-def weave_rows(parts, offsets, out):
+def interleave_rows(parts, offsets, out):
     """The same for rows of several numbers."""
     at = u(0)
     for i in range(len(offsets[0]) - 1):

@@ -68,7 +68,7 @@ def _concat(case: Case, parts: int, mean: int, width: int) -> None:
 
         values = tuple(source.values for source in sources)
         offsets = tuple(source.offsets for source in sources)
-        return by_hand_family.weave_rows if width else by_hand_family.weave, values, offsets, out
+        return by_hand_family.interleave_rows if width else by_hand_family.interleave, values, offsets, out
 
     @case.contender("NumPy concatenate and index")
     def _() -> Any:

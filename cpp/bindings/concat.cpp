@@ -95,16 +95,16 @@ py::array woven_out(const py::object& out, const py::sequence& arrays, const std
   if (out.is_none()) return rows_like(parts[0], count);
   Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
   shape[0] = count;
-  const py::array made = checked_out("out", out, parts[0].dtype(), shape, {});
+  const py::array result = checked_out("out", out, parts[0].dtype(), shape, {});
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const py::object array = arrays[p];
-    refuse_overlap("out", made, {array, parts[p]});
+    refuse_overlap("out", result, {array, parts[p]});
   }
-  return made;
+  return result;
 }
 
-py::tuple weave_parts(const py::sequence& arrays, const std::vector<LevelRef>& levels,
-                      const py::object& out) {
+py::tuple interleave_parts(const py::sequence& arrays, const std::vector<LevelRef>& levels,
+                           const py::object& out) {
   const std::size_t n = arrays.size();
   if (n == 0) raise_value("arrays: there is nothing to concatenate");
   if (levels.size() != n) {
@@ -124,14 +124,14 @@ py::tuple weave_parts(const py::sequence& arrays, const std::vector<LevelRef>& l
   py::array offsets = empty_ints(count + 1);
   auto* ends = ints(offsets);
   *ends++ = 0;
-  raise_if(weave_ends(cuts.data(), static_cast<std::int64_t>(n), ends), "levels");
-  const Offsets woven{ends, count};
-  py::array made = woven_out(out, arrays, parts, woven.total());
+  raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(n), ends), "levels");
+  const Offsets interleaved{ends, count};
+  py::array result = woven_out(out, arrays, parts, interleaved.total());
   {
-    const Unlocked unlocked(woven.total() * rows[0].width);
-    weave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), woven, bytes(made));
+    const Unlocked unlocked(interleaved.total() * rows[0].width);
+    interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved, bytes(result));
   }
-  return py::make_tuple(made, Level::trusted(std::move(offsets)));
+  return py::make_tuple(result, Level::trusted(std::move(offsets)));
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ py::tuple weave_parts(const py::sequence& arrays, const std::vector<LevelRef>& l
 void bind_concat(py::module_& m) {
   m.def("concat", &concat_arrays, py::arg("arrays"), "Arrays of equal dtype and rows, one after another.");
   m.def("concat_levels", &concat_levels, py::arg("levels"), "Levels one after another, as one.");
-  m.def("weave", &weave_parts, py::arg("arrays"), py::arg("levels"), py::arg("out") = py::none(),
+  m.def("interleave", &interleave_parts, py::arg("arrays"), py::arg("levels"), py::arg("out") = py::none(),
         "Sequence i of every array, end to end, and the level that they make.");
 }
 

@@ -41,14 +41,14 @@ py::object ngrams_of(const Arguments<3>& args) {
   py::array counts = fresh_offsets(level->count());
   ngram_counts(level->view(), n, ints(counts) + 1);
   const LevelRef grams = Level::trusted(std::move(counts));
-  py::array made = empty(py::dtype::of<std::uint64_t>(), {grams->total()});
+  py::array result = empty(py::dtype::of<std::uint64_t>(), {grams->total()});
   const auto* const from = static_cast<const std::uint64_t*>(keys.array.data());
-  auto* const to = static_cast<std::uint64_t*>(made.mutable_data());
+  auto* const to = static_cast<std::uint64_t*>(result.mutable_data());
   {
-    const Unlocked unlocked(4 * made.nbytes());
+    const Unlocked unlocked(4 * result.nbytes());
     ngrams(level->view(), grams->view(), n, from, to);
   }
-  return py::make_tuple(made, grams);
+  return py::make_tuple(result, grams);
 }
 
 constexpr Signature<2> kHash{"hash", {"ids", "seed"}};
@@ -60,14 +60,14 @@ py::object hash_of(const Arguments<2>& args) {
     raise_overflow("seed: " + std::to_string(seed) + " does not fit 32 bits");
   }
   const std::int64_t count = ids.array.shape(0);
-  py::array made = empty(py::dtype::of<std::uint32_t>(), {count, 4});
+  py::array result = empty(py::dtype::of<std::uint32_t>(), {count, 4});
   const auto* const from = static_cast<const std::uint64_t*>(ids.array.data());
-  auto* const to = static_cast<std::uint32_t*>(made.mutable_data());
+  auto* const to = static_cast<std::uint32_t*>(result.mutable_data());
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     hash(from, count, static_cast<std::uint32_t>(seed), to);
   }
-  return made;
+  return result;
 }
 
 PyMethodDef hash_methods[] = {

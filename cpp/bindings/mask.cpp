@@ -29,7 +29,7 @@ py::object block_mask_of(const Arguments<6>& args) {
   const Level& level = LevelRef::in(of);
   const py::array values = as_rows(args[1], "values");
   if (values.ndim() != 1 || values.shape(0) != 2) raise_value("values: expected two, outside and inside");
-  const Sight sight{reach(args[2], "before"), reach(args[3], "behind")};
+  const AttentionWindow window{reach(args[2], "before"), reach(args[3], "behind")};
   const Extents shape{level.total(), level.total()};
   const std::int64_t limit = given(args[5]) ? int_of(args[5], "max_bytes") : default_max_bytes();
   if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
@@ -44,7 +44,7 @@ py::object block_mask_of(const Arguments<6>& args) {
   std::byte* const to = bytes(out);
   {
     const Unlocked unlocked(out.nbytes());
-    block_mask(level.view(), sight, inside, outside, to);
+    block_mask(level.view(), window, inside, outside, to);
   }
   return out;
 }

@@ -68,10 +68,10 @@ py::object scan_array(const Arguments<6>& args) {
   const Numbers values = numbers_of(given_values, "X");
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
   const ScanJob job = job_of(op, values, LevelRef::in(level), exclusive, reverse);
-  const Type made = scanned_type(op, job.type);
-  const py::dtype dtype = made == job.type    ? values.array.dtype()
-                          : made == Type::u64 ? py::dtype::of<std::uint64_t>()
-                                              : py::dtype::of<std::int64_t>();
+  const Type result = scanned_type(op, job.type);
+  const py::dtype dtype = result == job.type    ? values.array.dtype()
+                          : result == Type::u64 ? py::dtype::of<std::uint64_t>()
+                                                : py::dtype::of<std::int64_t>();
   const Extents shape = values.rows(level->total());
   py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
                                    : empty(dtype, shape);
@@ -132,10 +132,10 @@ py::object which_back(const Arguments<4>& args) {
 /// Halves as float.
 Numbers as_computed(Numbers numbers) {
   if (numbers.type != Type::f16 && numbers.type != Type::bf16) return numbers;
-  py::array made = empty(py::dtype::of<float>(), shape_of(numbers.array));
-  cast(cast_of(numbers.type, Type::f32), static_cast<const std::byte*>(numbers.array.data()), made.size(),
-       bytes(made));
-  return {std::move(made), Type::f32};
+  py::array result = empty(py::dtype::of<float>(), shape_of(numbers.array));
+  cast(cast_of(numbers.type, Type::f32), static_cast<const std::byte*>(numbers.array.data()), result.size(),
+       bytes(result));
+  return {std::move(result), Type::f32};
 }
 
 constexpr Signature<6> kProdBack{

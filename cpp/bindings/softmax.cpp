@@ -97,7 +97,7 @@ py::object backprop_softmax(const Arguments<6>& args) {
   }
   level_over(level, "dY", dy.array.shape(0));
   temperature_of(temperature);
-  job.made = static_cast<const std::byte*>(y.array.data());
+  job.result = static_cast<const std::byte*>(y.array.data());
   py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape,
                                                  {given_dy, dy.array, given_y, y.array})
                                    : empty(dy.array.dtype(), shape);

@@ -188,7 +188,7 @@ def backprop_reduce(
     d: Any,
     X: Any,
     level: Level,
-    made: Any = None,
+    result: Any = None,
     ddof: float = 0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
@@ -268,6 +268,9 @@ def insert_rows(
     X: NDArray[Any], before: ArrayLike, rows: NDArray[Any] | None = None, max_bytes: int | None = None
 ) -> NDArray[Any]: ...
 def instruction_set() -> str: ...
+def interleave(
+    arrays: Sequence[NDArray[Any]], levels: Sequence[Level], out: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], Level]: ...
 def list2dense(
     arrays: Sequence[Any],
     round_to: int = 1,
@@ -444,9 +447,6 @@ def unsort(
     rows: NDArray[Any], level: Level, kept: Level, which: Any, out: NDArray[Any] | None = None
 ) -> NDArray[Any]: ...
 def views(values: NDArray[Any], begins: ArrayLike, ends: ArrayLike) -> list[NDArray[Any]]: ...
-def weave(
-    arrays: Sequence[NDArray[Any]], levels: Sequence[Level], out: NDArray[Any] | None = None
-) -> tuple[NDArray[Any], Level]: ...
 def windows(
     X: NDArray[Any],
     lengths: Level,

@@ -106,7 +106,7 @@ def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> lis
 
 
 def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
-    """The dtype that was given.
+    """The dtype that was given: NumPy's, one of torch's, or the name of one of the ml_dtypes package.
 
     Raises
     ------
@@ -123,14 +123,32 @@ def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
     """
     try:
         # NumPy takes None for float64, which nobody asked for.
-        dtype: np.dtype[Any] | None = None if given is None else np.dtype(given)
+        dtype: np.dtype[Any] | None = None if given is None else np.dtype(_numpy_name(given))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
-        dtype = None
+        dtype = _small_float(_numpy_name(given), argument)
     if dtype is None:
         raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
     if dtype.hasobject and not objects:
         raise TypeError(f"{argument}: {dtype} holds Python objects, which cannot be moved as bytes")
     return dtype
+
+
+def _numpy_name(given: Any) -> Any:
+    # torch names its dtypes as NumPy and ml_dtypes do.
+    is_torch = type(given).__module__ == "torch" and type(given).__name__ == "dtype"
+    return str(given).removeprefix("torch.") if is_torch else given
+
+
+def _small_float(name: Any, argument: str) -> np.dtype[Any] | None:
+    """A dtype that NumPy has once ml_dtypes is imported."""
+    if not isinstance(name, str) or not name.startswith(("bfloat16", "float8_")):
+        return None
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise TypeError(f"{argument}: {name} needs the package ml_dtypes, which is not installed") from None
+    kind = getattr(ml_dtypes, name, None)
+    return None if kind is None else np.dtype(kind)
 
 
 def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:

@@ -77,9 +77,9 @@ TEST(concat, weaves_sequences_of_all_parts) {
           }
         }
         Ints ends(static_cast<std::size_t>(count));
-        CHECK(varlen::weave_ends(levels.data(), 3, ends.data()).ok());
+        CHECK(varlen::interleave_ends(levels.data(), 3, ends.data()).ok());
         Bytes out(want.size());
-        varlen::weave(parts.data(), levels.data(), 3, {ends.data(), count}, out.data());
+        varlen::interleave(parts.data(), levels.data(), 3, {ends.data(), count}, out.data());
         CHECK(out == want);
       }
     }
@@ -89,11 +89,11 @@ TEST(concat, weaves_sequences_of_all_parts) {
 TEST(concat, weaves_no_sequences_and_refuses_too_many_rows) {
   const varlen::Rows none{nullptr, 0, 4};
   const Offsets empty{nullptr, 0};
-  CHECK(varlen::weave_ends(&empty, 1, nullptr).ok());
-  varlen::weave(&none, &empty, 1, empty, nullptr);
+  CHECK(varlen::interleave_ends(&empty, 1, nullptr).ok());
+  varlen::interleave(&none, &empty, 1, empty, nullptr);
   const Ints most{INT64_MAX};
   const std::vector<Offsets> levels{{most.data(), 1}, {most.data(), 1}};
   Ints out(1);
-  const varlen::Status status = varlen::weave_ends(levels.data(), 2, out.data());
+  const varlen::Status status = varlen::interleave_ends(levels.data(), 2, out.data());
   CHECK(status.code == varlen::Code::overflow && status.where == 1);
 }

@@ -19,14 +19,14 @@ struct Drawn {
 
 /// So many sequences of at most so many rows.
 inline Drawn drawn(std::int64_t count, std::int64_t most) {
-  Drawn made;
+  Drawn result;
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t length = draw(0, most);
-    made.longest = std::max(made.longest, length);
-    made.ends.push_back(total += length);
+    result.longest = std::max(result.longest, length);
+    result.ends.push_back(total += length);
   }
-  return made;
+  return result;
 }
 
 }  // namespace varlen::test

@@ -23,8 +23,8 @@ TEST(mask, fills_blocks_and_writes_nothing_else) {
         std::int64_t total = 0;
         for (std::int64_t i = 0; i < count; ++i) ends.push_back(total += draw(0, 3) == 0 ? 0 : draw(0, 25));
         const varlen::Offsets level{ends.data(), count};
-        const varlen::Sight sight{draw(0, 1) == 0 ? INT64_MAX : draw(0, 9),
-                                  draw(0, 1) == 0 ? INT64_MAX : draw(0, 9)};
+        const varlen::AttentionWindow sight{draw(0, 1) == 0 ? INT64_MAX : draw(0, 9),
+                                            draw(0, 1) == 0 ? INT64_MAX : draw(0, 9)};
         const Bytes in = varlen::test::noise(unit);
         const Bytes zeros(z(unit));
         Bytes out(z(total * total * unit));

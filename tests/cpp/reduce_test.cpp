@@ -25,9 +25,9 @@ namespace {
 // Small whole numbers, which add up to the same in any order.
 template <class T>
 std::vector<T> whole(std::int64_t count) {
-  std::vector<T> made(z(count));
-  for (T& x : made) x = static_cast<T>(draw(1, 9));
-  return made;
+  std::vector<T> result(z(count));
+  for (T& x : result) x = static_cast<T>(draw(1, 9));
+  return result;
 }
 
 template <class T>
@@ -118,10 +118,10 @@ TEST(reduce, adds_repeats_and_writes_nothing_else) {
       }
       const varlen::Offsets of{blocks.data(), 7}, in{groups.data(), 7};
       const std::vector<double> values = whole<double>(in.total() * columns);
-      std::vector<double> made(z(of.total() * columns), -1);
+      std::vector<double> result(z(of.total() * columns), -1);
       const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
       varlen::reduce_blocks({varlen::Type::f64, in, of, bytes, columns},
-                            reinterpret_cast<std::byte*>(made.data()));
+                            reinterpret_cast<std::byte*>(result.data()));
       std::int64_t wrong = 0;
       for (std::int64_t k = 0; k < 7; ++k) {
         const std::int64_t n = of.length(k) * columns;
@@ -129,7 +129,7 @@ TEST(reduce, adds_repeats_and_writes_nothing_else) {
           double wanted = 0;
           for (std::int64_t r = 0; r < times[z(k)]; ++r)
             wanted += values[z(in.start(k) * columns + r * n + j)];
-          wrong += made[z(of.start(k) * columns + j)] != wanted ? 1 : 0;
+          wrong += result[z(of.start(k) * columns + j)] != wanted ? 1 : 0;
         }
       }
       CHECK_EQ(wrong, 0);

@@ -21,9 +21,9 @@ using varlen::test::z;
 namespace {
 
 std::vector<float> floats(std::int64_t n) {
-  std::vector<float> made(z(n));
-  for (float& x : made) x = static_cast<float>(draw(-99, 99)) / 7;
-  return made;
+  std::vector<float> result(z(n));
+  for (float& x : result) x = static_cast<float>(draw(-99, 99)) / 7;
+  return result;
 }
 
 template <class T>
@@ -36,9 +36,9 @@ std::byte* bytes_of(std::vector<T>& from) {
 }
 
 Ints numbers(std::int64_t n, std::int64_t rows) {
-  Ints made(z(n));
-  for (auto& x : made) x = draw(0, rows - 1);
-  return made;
+  Ints result(z(n));
+  for (auto& x : result) x = draw(0, rows - 1);
+  return result;
 }
 
 }  // namespace

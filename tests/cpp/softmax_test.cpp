@@ -25,21 +25,21 @@ namespace {
 
 template <class T>
 std::vector<T> some(std::int64_t count) {
-  std::vector<T> made(z(count));
-  for (T& x : made) x = static_cast<T>(draw(-40, 40)) / 4;
-  return made;
+  std::vector<T> result(z(count));
+  for (T& x : result) x = static_cast<T>(draw(-40, 40)) / 4;
+  return result;
 }
 
 template <class T>
 Bytes run(varlen::Softmax op, varlen::Type type, const Drawn& of, std::int64_t columns,
-          const std::vector<T>& values, const std::vector<T>& made) {
+          const std::vector<T>& values, const std::vector<T>& result) {
   varlen::SoftmaxJob job;
   job.op = op;
   job.type = type;
   job.level = of.level();
   job.longest = of.longest;
   job.values = reinterpret_cast<const std::byte*>(values.data());
-  job.made = made.empty() ? nullptr : reinterpret_cast<const std::byte*>(made.data());
+  job.result = result.empty() ? nullptr : reinterpret_cast<const std::byte*>(result.data());
   job.columns = columns;
   Bytes out(values.size() * sizeof(T));
   varlen::softmax(job, out.data());
@@ -51,20 +51,20 @@ void shares_add_up(varlen::Type type, const Drawn& of, std::int64_t columns) {
   const std::int64_t total = of.level().total();
   const std::vector<T> values = some<T>(total * columns);
   const Bytes out = run(varlen::Softmax::softmax, type, of, columns, values, {});
-  std::vector<T> made(values.size());
-  if (!made.empty()) std::memcpy(made.data(), out.data(), made.size() * sizeof(T));
+  std::vector<T> result(values.size());
+  if (!result.empty()) std::memcpy(result.data(), out.data(), result.size() * sizeof(T));
   for (std::int64_t i = 0; i < of.level().count; ++i) {
     for (std::int64_t c = 0; c < columns && of.level().length(i) > 0; ++c) {
       double sum = 0;
       for (std::int64_t row = of.level().start(i); row < of.level().end(i); ++row) {
-        sum += static_cast<double>(made[z(row * columns + c)]);
+        sum += static_cast<double>(result[z(row * columns + c)]);
       }
       CHECK(std::abs(sum - 1) < 1e-4);
     }
   }
   for (const auto op :
        {varlen::Softmax::log_softmax, varlen::Softmax::back_softmax, varlen::Softmax::back_log_softmax}) {
-    run(op, type, of, columns, values, made);
+    run(op, type, of, columns, values, result);
   }
   for (const auto op : {varlen::Reduce::logsumexp, varlen::Reduce::var}) {
     varlen::ReduceJob job;
@@ -97,13 +97,13 @@ TEST(softmax, gives_the_same_bits_on_any_number_of_threads) {
   of.ends.push_back(of.ends.back() + 1'100'000);  // long enough to be shared
   of.longest = 1'100'000;
   const std::vector<float> values = some<float>(of.level().total());
-  std::vector<Bytes> made;
+  std::vector<Bytes> result;
   for (const int threads : {1, 3}) {
     varlen::set_num_threads(threads);
-    made.push_back(run(varlen::Softmax::softmax, varlen::Type::f32, of, 1, values, {}));
-    made.push_back(run(varlen::Softmax::back_log_softmax, varlen::Type::f32, of, 1, values, values));
+    result.push_back(run(varlen::Softmax::softmax, varlen::Type::f32, of, 1, values, {}));
+    result.push_back(run(varlen::Softmax::back_log_softmax, varlen::Type::f32, of, 1, values, values));
   }
   varlen::set_num_threads(before);
-  CHECK(made[0] == made[2]);
-  CHECK(made[1] == made[3]);
+  CHECK(result[0] == result[2]);
+  CHECK(result[1] == result[3]);
 }

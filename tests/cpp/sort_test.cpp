@@ -45,9 +45,9 @@ void check_order(varlen::Type type, const Ints& lengths, std::int64_t columns, s
   Ints kept_ends(lengths.size());
   varlen::sort_kept(level, most, kept_ends.data());
   const varlen::Offsets kept = view(kept_ends);
-  std::vector<T> made(z(kept.total() * columns));
-  Ints places(made.size(), -7);
-  varlen::sort(job, kept, room, in, reinterpret_cast<std::byte*>(made.data()), places.data());
+  std::vector<T> result(z(kept.total() * columns));
+  Ints places(result.size(), -7);
+  varlen::sort(job, kept, room, in, reinterpret_cast<std::byte*>(result.data()), places.data());
   CHECK_EQ(varlen::sort_misplaced(level, kept, columns, places.data()), -1);
   for (std::int64_t i = 0; i < level.count; ++i) {
     for (std::int64_t c = 0; c < columns; ++c) {
@@ -59,12 +59,12 @@ void check_order(varlen::Type type, const Ints& lengths, std::int64_t columns, s
       for (std::int64_t r = 0; r < kept.length(i); ++r) {
         const std::size_t at = z((kept.start(i) + r) * columns + c);
         CHECK_EQ(places[at], order[z(r)]);
-        CHECK(made[at] == value(order[z(r)]));
+        CHECK(result[at] == value(order[z(r)]));
       }
     }
   }
   std::vector<T> back(values.size(), T{9});
-  varlen::unsort(level, kept, reinterpret_cast<const std::byte*>(made.data()), columns, sizeof(T),
+  varlen::unsort(level, kept, reinterpret_cast<const std::byte*>(result.data()), columns, sizeof(T),
                  places.data(), reinterpret_cast<std::byte*>(back.data()));
   if (most >= job.longest) CHECK(back == values);
   const varlen::SortRoom whole = varlen::sort_room(job, job.longest);
@@ -126,14 +126,14 @@ TEST(sort, finds_distinct_numbers_in_exact_memory) {
     Ints made_ends(lengths.size());
     const varlen::Distinct found{firsts.data(), counts.data(), inverse.data()};
     varlen::unique_find(job, room, reinterpret_cast<std::byte*>(scratch.data()), found, made_ends.data());
-    const varlen::Offsets made = view(made_ends);
-    std::vector<std::int16_t> distinct(z(made.total()));
+    const varlen::Offsets result = view(made_ends);
+    std::vector<std::int16_t> distinct(z(result.total()));
     Ints often(distinct.size());
-    varlen::unique_take(job, found, made, reinterpret_cast<std::byte*>(distinct.data()), often.data());
+    varlen::unique_take(job, found, result, reinterpret_cast<std::byte*>(distinct.data()), often.data());
     CHECK_EQ(std::accumulate(often.begin(), often.end(), std::int64_t{0}), level.total());
     for (std::int64_t i = 0; i < level.count; ++i) {
       for (std::int64_t row = level.start(i); row < level.end(i); ++row) {
-        CHECK(distinct[z(made.start(i) + inverse[z(row)])] == values[z(row)]);
+        CHECK(distinct[z(result.start(i) + inverse[z(row)])] == values[z(row)]);
       }
     }
   }

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from nested import deeper, raised
 from varlen import Level
 from varlen.levels import flatten_levels
+from varlen.ops import concatenate, cross, stack, where
 from varlen.testing import oracle_ragged as oracle
-from varlen.types import concatenate, cross, stack, where
 
 
 @st.composite

@@ -115,7 +115,7 @@ def test_keys_that_nest_differently_are_named(capsys, tmp_path):
     source = write_lines(tmp_path / "a.jsonl", [{"a": [1], "b": [1]}, {"a": [1], "b": [1, 2]}])
     code, _, err = run(capsys, "convert", source, tmp_path / "a.nrt")
     assert code == 1
-    assert "'b' nests otherwise than 'a'" in err
+    assert "the lists of 'b' and 'a' have different lengths" in err
     assert run(capsys, "convert", source, tmp_path / "a.nrt", "--columns", "b")[0] == 0
 
 
@@ -230,3 +230,63 @@ def test_python_dash_m_runs_it():
         [sys.executable, "-m", "varlen", "--version"], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"varlen {varlen.__version__}\n")
+
+
+@pytest.mark.parametrize("numbers", [(1, 300, 2), (300, 1, 2), (1, 2, 300), (-1, 300, 1), (1, -300, 2)])
+def test_narrow_dtypes_hold_every_piece_whichever_comes_last(tmp_path, monkeypatch, numbers):
+    from varlen.cli import lines
+
+    monkeypatch.setattr(lines, "_PIECE", 1)  # a line a piece
+    source = write_lines(tmp_path / "a.jsonl", [{"a": [x], "b": x / 2} for x in numbers])
+    assert main(["convert", source, str(tmp_path / "a.nrt"), "--narrow", "--quiet"]) == 0
+    J = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "a.nrt")
+    assert J.to_list() == {"a": [[x] for x in numbers], "b": [x / 2 for x in numbers]}
+    assert J.schema == {"a": np.uint16 if min(numbers) > 0 else np.int16, "b": np.float32}
+
+
+def test_words_of_every_piece_are_kept(tmp_path, monkeypatch):
+    from varlen.cli import lines
+
+    monkeypatch.setattr(lines, "_PIECE", 1)
+    records = [{"w": ["b"]}, {"w": []}, {"w": ["a", "b"]}, {"w": ["c", "a"]}]
+    source = write_lines(tmp_path / "a.jsonl", records)
+    assert main(["convert", source, str(tmp_path / "out"), "--rows-per-shard", "1", "--quiet"]) == 0
+    assert [row.to_list() for row in varlen.open(tmp_path / "out")] == records
+
+
+def test_lines_are_counted_through_all_pieces(capsys, tmp_path, monkeypatch):
+    from varlen.cli import lines
+
+    monkeypatch.setattr(lines, "_PIECE", 1)
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n{"a": null}\n')
+    code, _, err = run(capsys, "convert", tmp_path / "a.jsonl", tmp_path / "a.nrt")
+    assert (code, "line 4: no value for 'a'" in err) == (1, True), err
+
+
+def test_padding_share_counts_the_last_batch():
+    from varlen.cli.info import padding_share
+
+    assert padding_share(np.array([2, 2, 1, 3]), 3) == 1 - 8 / 9
+    assert padding_share(np.array([2, 2, 5]), 2) == 0
+    assert padding_share(np.array([1, 3, 1, 3]), 2) == 1 - 8 / 12
+    assert padding_share(np.array([], int), 2) == 0
+    assert padding_share(np.array([0, 0]), 2) == 0
+
+
+def test_info_adds_up_all_shards(capsys, tmp_path):
+    source = write_lines(tmp_path / "a.jsonl", LINES)
+    run(capsys, "convert", source, tmp_path / "out", "--rows-per-shard", "1")
+    found = json.loads(run(capsys, "info", tmp_path / "out", "--json")[1])
+    files = list((tmp_path / "out").glob("*.nrt"))
+    assert found["bytes"] == sum(file.stat().st_size for file in files)
+    assert (found["shards"], found["rows"]) == (3, 3)
+    assert [(level["sequences"], level["rows"]) for level in found["levels"]] == [(3, 3), (3, 6)]
+    assert (found["levels"][0]["shortest"], found["levels"][0]["longest"]) == (0, 2)
+
+
+def test_the_demo_takes_its_share_of_every_folder(tmp_path):
+    from varlen.cli.demo import _sample_evenly
+
+    files = [tmp_path / str(i) for i in range(10)]
+    assert _sample_evenly(files, 10) == _sample_evenly(files, 11) == files
+    assert [int(path.name) for path in _sample_evenly(files, 4)] == [0, 2, 5, 7]

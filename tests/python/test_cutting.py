@@ -105,11 +105,11 @@ def joint(nested: Any) -> vl.JointNestedRaggedTensorDict:
 @pytest.mark.parametrize(
     "options",
     [
-        {"max_len": 2, "pad_to_multiple": 4},
+        {"max_len": 2, "pad_to_multiple_of": 4},
         {"max_len": 1},
         {"max_len": 2, "pad_to": 5},
-        {"max_len": [2, 1], "pad_to_multiple": 4},
-        {"max_len": [None, 1], "pad_to_multiple": [1, 4]},
+        {"max_len": [2, 1], "pad_to_multiple_of": 4},
+        {"max_len": [None, 1], "pad_to_multiple_of": [1, 4]},
         {"max_len": [None, 2], "pad_to": [None, 6]},
     ],
 )
@@ -125,7 +125,7 @@ def test_a_batch_cuts_before_it_rounds_up(options, saved, cut, tmp_path):
         each = option if isinstance(option, list) else [option]
         return [otherwise if x is None else x for x in [*each, None][:2]]
 
-    given_multiple = options.get("pad_to_multiple")
+    given_multiple = options.get("pad_to_multiple_of")
     want = expected(
         NESTED,
         of(options.get("max_len"), None),

@@ -120,8 +120,8 @@ def test_batch_gives_offsets_of_every_level():
 def test_batch_sizes_are_as_asked():
     table = Table([[2, 0, 3], [], [1]], 2)
     ds = Dataset(table.joint())
-    assert ds.batch([0, 1], pad_to_multiple=4)["b"].shape == (2, 4, 3)
-    assert ds.batch([0, 1], pad_to_multiple=[4, 2])["b"].shape == (2, 4, 4)
+    assert ds.batch([0, 1], pad_to_multiple_of=4)["b"].shape == (2, 4, 3)
+    assert ds.batch([0, 1], pad_to_multiple_of=[4, 2])["b"].shape == (2, 4, 4)
     assert ds.batch([0, 1], pad_to=[5, None])["b"].shape == (2, 5, 3)
     assert ds.batch([0, 1], max_len=[2, 1])["b"].shape == (2, 2, 1)
     kept = ds.batch([0], max_len=[None, 1], truncate="left")["b"]
@@ -184,8 +184,8 @@ def test_batch_refuses_buffers_that_do_not_fit(out, error, text):
         ({"max_len": [2, 1], "layout": "ragged"}, ValueError, "max_len: a ragged batch cuts its first axis"),
         ({"pad_to": 4, "layout": "ragged"}, ValueError, "pad_to: a ragged batch has no padding"),
         ({"fill": {"q": 1}}, KeyError, "fill: 'q' is not one of"),
-        ({"fill": {"a": -1}}, ValueError, "fill: -1 is no value of uint8, the dtype of 'a'|fill: -1 for 'a'"),
-        ({"fill": {"a": 1.5}}, ValueError, "fill: 1.5 is no value of uint8"),
+        ({"fill": {"a": -1}}, ValueError, "fill: -1 does not fit uint8, the dtype of 'a'|fill: -1 for 'a'"),
+        ({"fill": {"a": 1.5}}, ValueError, "fill: 1.5 does not fit uint8"),
         ({"nan": {"a": 0}}, ValueError, "nan: 'a' is uint8, which has no NaN"),
         (
             {"dtype": {"x": "int32"}},

@@ -5,7 +5,9 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from varlen.data import Collate, collate
+from varlen import _core
+from varlen.data import Collate, Dataset, collate
+from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 ROWS = [np.array([1.0, 2.0, 3.0]), np.array([]), np.array([4.0])]
 DENSE = np.array([[1.0, 2, 3], [0, 0, 0], [4, 0, 0]])
@@ -53,7 +55,7 @@ def test_collate_takes_nested_lists():
 
 def test_collate_options_are_applied():
     how = Collate(
-        padding_side="left", pad_to_multiple=4, fill={"x": -1}, dtype={"x": np.float32}, masks=False
+        padding_side="left", pad_to_multiple_of=4, fill={"x": -1}, dtype={"x": np.float32}, masks=False
     )
     result = how([{"x": row, "i": np.array([2])} for row in ROWS])
     assert result["x"].tolist() == [[-1, 1, 2, 3], [-1, -1, -1, -1], [-1, -1, -1, 4]]
@@ -78,7 +80,7 @@ def test_collate_gives_tensors_for_tensors():
     result = Collate(framework="torch", layout="ragged")(
         [np.arange(3, dtype=np.uint16), np.arange(1, dtype=np.uint16)]
     )
-    assert result[0].dtype == torch.uint16
+    assert result[0].dtype == torch.int64
     assert isinstance(Collate(framework="numpy")([torch.ones(2)])[0], np.ndarray)
 
 
@@ -104,7 +106,49 @@ def test_collate_refuses_options_that_do_not_fit():
         Collate(padding_side="up")
     with pytest.raises(ValueError, match="framework: expected"):
         Collate(framework="jax")
-    with pytest.raises(ValueError, match="pad_to_multiple: expected at least 1"):
-        Collate(pad_to_multiple=0)
+    with pytest.raises(ValueError, match="pad_to_multiple_of: expected at least 1"):
+        Collate(pad_to_multiple_of=0)
     with pytest.raises(ValueError, match="more than one level"):
         Collate(layout="ragged")([[[1], [2]], [[3]]])
+
+
+ORDERS = [(1, 300, 1), (300, 1, 1), (1, 1, 300)]
+
+
+@pytest.mark.parametrize("numbers", ORDERS)
+@pytest.mark.parametrize("layout", ["padded", "ragged"])
+@pytest.mark.parametrize(("small", "large"), [("u1", "u2"), ("i1", "f8"), ("u1", "i4")])
+def test_the_dtype_of_a_batch_holds_all_samples_whichever_comes_last(numbers, layout, small, large):
+    rows = [np.full(i + 1, x, large if x == 300 else small) for i, x in enumerate(numbers)]
+    want = [x for row in rows for x in row.tolist()]
+    samples = [_core.Joint(["x"], [0], [row], []) for row in rows]
+    joints = [Joint._wrap(sample) for sample in samples]
+    results = [
+        Collate(layout=layout)(rows)[0],
+        Collate(layout=layout)([{"x": row} for row in rows])["x"],
+        Collate(layout=layout)(joints)["x"],
+        Dataset(joints[0]).collator(layout=layout)(joints)["x"],
+        Dataset([_core.Joint(["x"], [1], [row], [_core.Level([len(row)])]) for row in rows]).batch(
+            [0, 1, 2], layout=layout
+        )["x"],
+    ]
+    for result in results:
+        assert result.dtype == np.result_type(small, large)
+        assert result[result != 0].tolist() == want
+    numbers = Collate()([row[0] for row in rows])
+    assert (numbers.dtype, numbers.tolist()) == (np.result_type(small, large), [row[0] for row in rows])
+
+
+@pytest.mark.parametrize("truncate", ["left", "right"])
+@pytest.mark.parametrize("layout", ["padded", "ragged"])
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 4])
+def test_samples_are_cut_at_their_side(truncate, layout, most):
+    rows = [[1, 2, 3], [4], []]
+    want = [row[max(len(row) - most, 0) :] if truncate == "left" else row[:most] for row in rows]
+    for samples in (rows, [np.array(row, int) for row in rows]):
+        values, beside = Collate(layout=layout, truncate=truncate, max_len=most)(samples)
+        if layout == "ragged":
+            parts = np.split(values, beside[1:-1])
+        else:
+            parts = [row[there] for row, there in zip(values, beside, strict=True)]
+        assert [part.tolist() for part in parts] == want

@@ -1,6 +1,8 @@
 """Inside torch's DataLoader, with workers of every start method, and where torch is not there."""
 
+import copy
 import functools
+import pickle
 import subprocess
 import sys
 
@@ -13,6 +15,7 @@ from varlen.data import Collate, Dataset, LengthBuckets, TokenBudget
 # torch warns of more workers than the machine has cores.
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")
 
+METHODS = ["fork", "spawn", "forkserver"]
 SKELETON = [[2, 0, 3], [], [1], [4, 4], [0], [1, 1, 1]] * 4
 
 
@@ -37,21 +40,26 @@ def loader(*args, **options):
     return data.DataLoader(*args, **options)
 
 
+def arrays(batch):
+    return {name: tensor.numpy() for name, tensor in batch.items()}
+
+
 def test_loader_makes_batches_in_this_process(ds):
     sampler = TokenBudget(ds.lengths, 12, seed=1)
     collate = ds.collator(framework="torch", flatten=True, padding_side="left")
     result = list(loader(ds, batch_sampler=sampler, collate_fn=collate))
     assert len(result) == len(sampler)
     for batch, rows in zip(result, sampler, strict=True):
-        wanted = ds.batch(rows, flatten=True, padding_side="left")
-        assert_same({name: tensor.numpy() for name, tensor in batch.items()}, wanted)
+        assert_same(
+            arrays(batch), arrays(ds.batch(rows, flatten=True, padding_side="left", framework="torch"))
+        )
     plain = list(loader(ds, batch_size=5, shuffle=True, collate_fn=ds.collate))
     assert sum(len(batch["y"]) for batch in plain) == len(ds)
     single = list(loader(ds, batch_size=None))
     assert len(single) == len(ds)
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 def test_loader_makes_batches_in_workers(ds, method):
@@ -71,8 +79,8 @@ def test_loader_makes_batches_in_workers(ds, method):
     result = list(workers)
     assert len(result) == len(sampler)
     for batch, rows in zip(result, sampler, strict=True):
-        wanted = ds.batch(rows, max_len=3, window="random", seed=5)
-        assert_same({name: tensor.numpy() for name, tensor in batch.items()}, wanted)
+        wanted = ds.batch(rows, max_len=3, window="random", seed=5, framework="torch")
+        assert_same(arrays(batch), arrays(wanted))
 
 
 def test_loader_collates_samples_of_other_datasets():
@@ -89,6 +97,104 @@ def test_random_windows_differ_by_epoch_in_a_collator(ds):
     assert collate(rows)["a"].tolist() == first
     collate.set_epoch(1)
     assert collate(rows)["a"].tolist() != first
+
+
+def _windows(loader):
+    """Where the window of each row began, and the rows in order: y names the row."""
+    starts = {}
+    for batch in loader:
+        starts |= dict(zip(batch["y"].tolist(), batch["window/start"].tolist(), strict=True))
+    return starts
+
+
+def _numbered(tmp_path, rows=40):
+    joint = Table([[1] * 50] * rows, 2).joint().select(["y", "a"])
+    joint = joint.with_column("y", 0, np.arange(rows))
+    varlen.joint.JointNestedRaggedTensorDict._wrap(joint).save(tmp_path / "numbered.nrt")
+    return varlen.open(tmp_path / "numbered.nrt")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_epochs_reach_workers_that_live_on(tmp_path, method):
+    """Random windows depend on seed, epoch and row, whatever the workers and whenever those started."""
+    if method == "fork" and sys.platform == "darwin":
+        pytest.skip("fork is not safe there")
+    ds = _numbered(tmp_path)
+    rows = np.arange(len(ds))
+    how = {"max_len": 3, "window": "random", "windows": True, "seed": 5}
+    wanted = [ds.batch(rows, epoch=epoch, **how)["window/start"].tolist() for epoch in range(4)]
+    assert len(set(map(tuple, wanted))) == 4
+    workers = {
+        "num_workers": 2,
+        "persistent_workers": True,
+        "multiprocessing_context": method,
+        "timeout": 100,
+    }
+
+    collate = ds.collator(**how)
+    plain = loader(ds, batch_size=7, shuffle=True, collate_fn=collate, **workers)
+    for epoch in (0, 2, 1, 3):
+        collate.set_epoch(epoch)
+        starts = _windows(plain)
+        assert [starts[row] for row in rows.tolist()] == wanted[epoch]
+
+    sampler = LengthBuckets(ds.lengths, 4, seed=1)
+    dealt = loader(ds, batch_sampler=sampler, collate_fn=ds.collator(**how), **workers)
+    for epoch in (0, 3, 1):
+        sampler.set_epoch(epoch)
+        starts = _windows(dealt)
+        assert [starts[row] for row in rows.tolist()] == wanted[epoch]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_a_generator_seeds_all_workers_alike(tmp_path, workers):
+    ds = _numbered(tmp_path)
+    how = {"max_len": 3, "window": "random", "windows": True}
+    collate = ds.collator(seed=np.random.default_rng(7), **how)
+    wanted = collate(list(range(len(ds))))["window/start"].tolist()
+    again = ds.collator(seed=np.random.default_rng(7), **how)
+    starts = _windows(loader(ds, batch_size=4, collate_fn=again, num_workers=workers))
+    assert [starts[row] for row in range(len(ds))] == wanted
+
+
+def test_the_epoch_of_a_copied_collator_is_its_own(ds):
+    collate = ds.collator(max_len=1, window="random", seed=5)
+    collate.set_epoch(2)
+    for other in (pickle.loads(pickle.dumps(collate)), copy.deepcopy(collate)):
+        assert other.epoch == 2
+        other.set_epoch(4)
+        assert collate.epoch == 2
+        collate.set_epoch(2)
+        assert other.epoch == 4
+
+
+def test_a_collator_follows_the_epoch_of_the_sampler_until_it_is_told(ds):
+    collate = ds.collator(max_len=1, window="random", windows=True, seed=5)
+    sampler = TokenBudget(ds.lengths, 12)
+    sampler.set_epoch(3)
+    rows = next(iter(sampler))
+    assert (rows.epoch, pickle.loads(pickle.dumps(rows)).epoch, rows == list(rows)) == (3, 3, True)
+
+    def start(epoch):
+        return ds.batch(rows, max_len=1, window="random", windows=True, seed=5, epoch=epoch)["window/start"]
+
+    assert collate(rows)["window/start"].tolist() == start(3).tolist() != start(0).tolist()
+    assert collate(ds.__getitems__(rows))["window/start"].tolist() == start(3).tolist()
+    assert collate(list(rows))["window/start"].tolist() == start(0).tolist()
+    batch = next(iter(ds.epoch(batches=sampler, max_len=1, window="random", windows=True, seed=5)))
+    assert batch["window/start"].tolist() == start(3).tolist()
+    batch = next(iter(ds.epoch(batches=sampler, epoch=1, max_len=1, window="random", windows=True, seed=5)))
+    assert batch["window/start"].tolist() == start(1).tolist()
+    collate.set_epoch(1)
+    assert collate(rows)["window/start"].tolist() == start(1).tolist()
+
+
+def test_records_have_no_windows_of_a_seed(ds):
+    collate = ds.collator(max_len=1, window="random", seed=5)
+    with pytest.raises(ValueError, match="seed: random windows depend on row numbers, which records do not"):
+        collate([ds[0], ds[2]])
+    assert len(ds.collator(max_len=1, window="random")([ds[0], ds[2]])["y"]) == 2
 
 
 NO_TORCH = """

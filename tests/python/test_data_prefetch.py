@@ -33,6 +33,45 @@ def test_prefetcher_keeps_order_and_the_batch_that_was_taken(depth, threads):
     assert not threads_left()
 
 
+@pytest.mark.parametrize("slow", [0, 1, 2])
+def test_prefetcher_hands_on_batches_in_order_whichever_is_ready_first(slow):
+    """One thread waits until all others have made theirs."""
+    others = threading.Barrier(3)
+
+    def waits(item, buffers):
+        if item < 3:
+            if item == slow:
+                others.wait(10)
+                threading.Event().wait(0.05)  # they are handed over meanwhile
+            else:
+                result = fill(item, buffers)
+                others.wait(10)
+                return result
+        return fill(item, buffers)
+
+    with Prefetcher(waits, range(6), depth=3, threads=3) as ahead:
+        assert [int(batch[0]) for batch in ahead] == list(range(6))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_prefetcher_hands_on_what_comes_before_an_error(threads):
+    failed = threading.Event()
+
+    def fails(item, buffers):
+        if item == 1:
+            failed.set()
+            raise ZeroDivisionError("item 1")
+        if threads == 2:
+            failed.wait(10)
+        return fill(item, buffers)
+
+    ahead = Prefetcher(fails, range(9), depth=2, threads=threads)
+    assert next(ahead).tolist() == [0] * 4
+    with pytest.raises(ZeroDivisionError, match="item 1"):
+        next(ahead)
+    assert not threads_left()
+
+
 def test_prefetcher_carries_errors():
     def fails(item, buffers):
         if item == 2:

@@ -131,6 +131,23 @@ def test_windows_step_through_every_row(lengths, room, stride):
     )
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 12), max_size=6), st.integers(1, 6), st.integers(1, 8), st.booleans())
+def test_windows_reach_the_end_of_their_rows_where_they_leave_no_gap(lengths, room, stride, deep):
+    ds = one_key(lengths)
+    rows, starts, ends = ds.windows(room, stride, flatten=deep)
+    for row, length in enumerate(lengths):
+        mine = [(a, b) for r, a, b in zip(rows, starts, ends, strict=True) if r == row]
+        assert [a for a, _ in mine] == list(range(0, length, stride))[: len(mine)]
+        covered = {event for a, b in mine for event in range(a, b)}
+        if stride <= room:
+            assert covered == set(range(length))
+        else:
+            assert covered == {event for event in range(length) if event % stride < room}
+    assert [array.tolist() for array in one_key([10]).windows(1, 7)] == [[0, 0], [0, 7], [1, 8]]
+    assert [array.tolist() for array in one_key([10]).windows(7)] == [[0, 0], [0, 7], [7, 10]]
+
+
 def one_key(lengths):
     level = _core.Level.from_lengths(lengths)
     return Dataset(_core.Joint(["x"], [1], [np.arange(level.total)], [level]))

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ OUT = ["convert", "a.jsonl", "o.nrt"]
         (["demo", "--files", "-1"], "--files: expected at least 1, got -1"),
         (["demo", "--files", "1.5"], "--files: invalid int value: '1.5'"),
         (["demo", "--batch-size", "0"], "--batch-size: expected at least 1, got 0"),
-        (["bench", "--rows", "("], "--rows: '(' is no regular expression"),
+        (["bench", "--rows", "("], "--rows: '(' is not a regular expression"),
         (["bench", "--quick", "yes"], "unrecognized arguments: yes"),
         (["convert"], "IN, OUT"),
         (["convert", "a.jsonl"], "OUT"),
@@ -75,16 +76,16 @@ OUT = ["convert", "a.jsonl", "o.nrt"]
         ([*OUT, "--rows-per-shard", "x"], "--rows-per-shard: invalid int value: 'x'"),
         ([*OUT, "--columns", ""], "--columns: an empty name"),
         ([*OUT, "--columns", "id,"], "--columns: an empty name"),
-        ([*OUT, "--columns", "id, id"], "--columns: 'id' is named twice"),
+        ([*OUT, "--columns", "id, id"], "--columns: 'id' is given twice"),
         ([*OUT, "--group-by", "id"], "--group-by and --regroup nest tables"),
         (["convert", "t.csv", "o.nrt", "--regroup"], "--regroup needs --group-by"),
         (
             ["convert", "t.csv", "o.nrt", "--group-by", "p", "--group-by", "p"],
-            "--group-by: 'p' is named twice",
+            "--group-by: 'p' is given twice",
         ),
         (["convert", "a.jsonl", "shards", "--force"], "shards: is a folder"),
         (["convert", "a.jsonl", "a.nrt", "--force", "--rows-per-shard", "1"], "a.nrt: is a file"),
-        (["convert", "a.jsonl", "a.jsonl", "--force"], "a.jsonl: is IN and OUT"),
+        (["convert", "a.jsonl", "a.jsonl", "--force"], "a.jsonl: IN and OUT are the same file"),
         (["convert", "a.jsonl", "/dev/null", "--force"], "/dev/null: is neither a file nor a folder"),
     ],
 )
@@ -107,19 +108,32 @@ def test_misuse_is_said_in_a_line(capsys, here, arguments, text):
         (["bench", "--json", "none/x.json"], "--json: there is no folder none"),
         (["bench", "--json", "empty"], "--json: empty is a folder"),
         (["convert", "none.jsonl", "o.nrt"], "none.jsonl: no such file"),
-        (["convert", "a.jsonl", "a.nrt"], "a.nrt: is there already; --force replaces it"),
-        (["convert", "a.jsonl", "shards", "--rows-per-shard", "1"], "shards: is there already"),
+        (["convert", "a.jsonl", "a.nrt"], "a.nrt: already exists; --force replaces it"),
+        (["convert", "a.jsonl", "shards", "--rows-per-shard", "1"], "shards: already exists"),
         (["convert", "a.jsonl", "other", "--rows-per-shard", "1", "--force"], "other: holds 'notes.txt'"),
         (["convert", "a.jsonl", "none/o.nrt"], "none/o.nrt: there is no folder none"),
         (["convert", "a.jsonl", "none/o", "--rows-per-shard", "1"], "none/o: there is no folder none"),
         (["convert", "a.jsonl", "a.jsonl/o.nrt"], "a.jsonl/o.nrt: there is no folder a.jsonl"),
         ([*OUT, "--columns", "x"], "a.jsonl, line 1: no value for 'x'; see --nulls"),
-        ([*OUT, "--row-ids", "x"], "a.jsonl: row_ids: 'x' is not a key of dim 0"),
-        ([*OUT, "--row-ids", "w"], "a.jsonl: row_ids: 'w' is not a key of dim 0"),
+        ([*OUT, "--row-ids", "x"], "a.jsonl: --row-ids: 'x' is not a key with one value a record"),
+        ([*OUT, "--row-ids", "w"], "a.jsonl: --row-ids: 'w' is not a key with one value a record"),
     ],
 )
 def test_failure_is_said_in_a_line(capsys, here, arguments, text):
     fails(capsys, here, 1, text, *arguments)
+
+
+def test_bench_names_rows_and_options_that_are_there(capfd, monkeypatch):
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.syspath_prepend(root)
+    assert main(["bench", "--rows", "typo"]) == 2
+    assert capfd.readouterr().err == "--rows: no row matches 'typo'; --list names them all\n"
+    assert main(["bench", "--list", "--rows", "^epoch"]) == 0
+    listed = capfd.readouterr().out.splitlines()
+    assert listed
+    assert all(line.startswith("epoch") for line in listed)
 
 
 HALF = "\\ud800"
@@ -132,7 +146,7 @@ HALF = "\\ud800"
         ('{"a": 1}\n{"a": \n', "in.jsonl, line 2: Expecting value"),
         ('{"a": 1}\n{"a": "\udcff"}', "in.jsonl, line 2: 'utf-8' codec can't decode byte 0xff"),
         ('{"a": ' + "[" * 99999 + "]" * 99999 + "}", "in.jsonl, line 1: "),
-        ('{"a": ' + "[" * 70 + "]" * 70 + "}", "in.jsonl, lines 1 to 1: 'a': nested deeper than 64 levels"),
+        ('{"a": ' + "[" * 70 + "]" * 70 + "}", "in.jsonl, line 1: 'a': nested deeper than 64 levels"),
         ('{"a": 1}\n\n\n{"b": 2}', "in.jsonl, line 4: no value for 'a'; see --nulls"),
         ('{"a": 1, "b": 2, "a": 3}', "in.jsonl, line 1: the key 'a' comes twice"),
         ('{"a": [1]}\n\n{"a": [null]}', "line 3: 'a'[0]: expected a number, got NoneType; see --nulls"),
@@ -142,8 +156,14 @@ HALF = "\\ud800"
         ('{"a": 1}\n{"a": {"b": 1}}', "in.jsonl, line 2: 'a': expected a number, got dict"),
         (f'{{"a": 1}}\n{{"a": {2**64}}}', f"in.jsonl, line 2: 'a': {2**64} does not fit 64 bits"),
         (f'{{"a": {2**63}}}\n{{"a": -1}}', "in.jsonl, lines 1 to 2: 'a': no 64-bit integer type holds both"),
-        ('{"a": [1], "b": [1]}\n\n{"a": [1], "b": []}', "line 3: 'b' nests otherwise than 'a'"),
-        ('{"a": [[1], [2]], "b": [[], []]}', "line 1: 'b' nests otherwise than 'a': a list of depth 2 has 0"),
+        (
+            '{"a": [1], "b": [1]}\n\n{"a": [1], "b": []}',
+            "line 3: the lists of 'b' and 'a' have different lengths at depth 1, 0 and 1",
+        ),
+        (
+            '{"a": [[1], [2]], "b": [[], []]}',
+            "line 1: the lists of 'b' and 'a' have different lengths at depth 2, 0 and 1",
+        ),
         ('{"a": "' + HALF + '"}', "in.jsonl: entries: '\\ud800'"),
         ('{"' + HALF + '": 1}', "in.jsonl: keys: half a character in the key"),
         ('{"bounds": [1]}', "in.jsonl: Reserved meta-names ['bounds']"),
@@ -178,18 +198,22 @@ P = ["--group-by", "p"]
 @pytest.mark.parametrize(
     ("name", "options", "text"),
     [
-        ("null", [], "in.parquet: x: null at row 3; say what nulls become"),
+        ("null", [], "in.parquet: x: null at row 3; see --nulls"),
         ("null", ["--batch-rows", "3"], "in.parquet: x: null at row 3;"),
         ("null", [*P, "--batch-rows", "1"], "in.parquet: x: null at row 3;"),
         (
             "null",
             [*P, "--regroup"],
-            "x: null at row 3; say what nulls become: 'nan', or 'fill' and a value; rows as",
+            "x: null at row 3; see --nulls; rows as --regroup orders them",
         ),
         ("lists", ["--batch-rows", "2"], "in.parquet: x: null at row 2;"),
         ("lists", [*P, "--batch-rows", "1"], "in.parquet: x: null at row 2;"),
         ("group", [*P, "--batch-rows", "2"], "in.parquet: p: null at row 3; a group needs a value"),
-        ("apart", ["--batch-rows", "1"], "in.parquet: b: nests otherwise than a at row 2 (2 and 1 entries)"),
+        (
+            "apart",
+            ["--batch-rows", "1"],
+            "in.parquet: the lists of b and a have different lengths at row 2, 2 and 1;",
+        ),
         ("mixed", P, "in.parquet: p: the rows of 1 are not together"),
         ("twice", [], "in.parquet: two columns are called 'a'"),
         ("bytes", [], "in.parquet: x: columns of type binary have no fixed width"),
@@ -199,10 +223,14 @@ P = ["--group-by", "p"]
         (
             "null",
             ["--nulls", "fill", "--fill", "1.5"],
-            "in.parquet: fill: 1.5 is no value of int64, the type of x",
+            "in.parquet: --fill: 1.5 is no value of int64, the type of x",
         ),
-        ("null", ["--nulls", "fill", "--fill", "a"], "in.parquet: fill: 'a' is no value of int64"),
-        ("null", ["--nulls", "nan", "--row-ids", "y"], "in.parquet: row_ids: 'y' is not a key of dim 0"),
+        ("null", ["--nulls", "fill", "--fill", "a"], "in.parquet: --fill: 'a' is no value of int64"),
+        (
+            "null",
+            ["--nulls", "nan", "--row-ids", "y"],
+            "in.parquet: --row-ids: 'y' is not a key with one value a record",
+        ),
     ],
 )
 def test_rows_that_cannot_be_converted_are_named(capsys, here, name, options, text):

@@ -5,6 +5,7 @@ import pytest
 from doors import INTEGERS, NAN, ODD, OUTPUTS, WHOLE, doors, masked, refuses
 from varlen.data import Buffers, Collate, Dataset, LengthBuckets, Prefetcher, TokenBudget, collate
 from varlen.joint import JointNestedRaggedTensorDict as Joint
+from varlen.types import Ragged
 
 RAW = {"s": [7, 8, 9], "t": [[1.5, 2], [], [3]], "c": [[[1], [2, 3]], [], [[4]]]}
 
@@ -112,7 +113,7 @@ def test_windows_are_one_a_row(ds):
         WHOLE,
         max_len=lambda x: example().batch([0], max_len=x),
         pad_to=lambda x: example().batch([0], pad_to=[x]),
-        pad_to_multiple=lambda x: example().batch([0], pad_to_multiple=(None, x)),
+        pad_to_multiple_of=lambda x: example().batch([0], pad_to_multiple_of=(None, x)),
         max_bytes=lambda x: example().batch([0], max_bytes=x),
         epoch=lambda x: example().batch([0], max_len=1, window="random", seed=1, epoch=x),
         dim=lambda x: example().lengths_at(x),
@@ -132,7 +133,7 @@ def test_windows_are_one_a_row(ds):
             "batch_size of buckets": lambda x: LengthBuckets([1, 2], x),
             "max_len of a budget": lambda x: TokenBudget([1, 2], 9, max_len=x),
             "max_len of collate": lambda x: Collate(max_len=x),
-            "pad_to_multiple of collate": lambda x: Collate(pad_to_multiple=x),
+            "pad_to_multiple_of of collate": lambda x: Collate(pad_to_multiple_of=x),
         },
     ),
 )
@@ -152,9 +153,9 @@ def test_numbers_are_whole(door, given, error, text):
         ({"window": "random", "max_len": 1, "seed": True}, TypeError, "seed: expected an int, .* got bool"),
         ({"padding_side": None}, ValueError, "padding_side: expected one of 'left', 'right'; got None"),
         ({"layout": "flat"}, ValueError, "layout: expected one of 'padded', 'ragged'; got 'flat'"),
-        ({"framework": "jax"}, ValueError, "framework: expected one of 'numpy', 'torch'; got 'jax'"),
-        ({"fill": {"c": 300}}, ValueError, "fill: 300 is no value of uint8, the dtype of 'c'"),
-        ({"fill": {"c": NAN}}, ValueError, "fill: nan is no value of uint8"),
+        ({"framework": "jax"}, ValueError, "framework: expected one of 'numpy', 'torch', None; got 'jax'"),
+        ({"fill": {"c": 300}}, ValueError, "fill: 300 does not fit uint8, the dtype of 'c'"),
+        ({"fill": {"c": NAN}}, ValueError, "fill: nan does not fit uint8"),
         ({"fill": {"c": [1, 2]}}, ValueError, r"fill: \[1, 2\] for 'c'"),
         ({"fill": {"z": 0}}, KeyError, "fill: 'z' is not one of"),
         ({"dtype": {"z": "f4"}}, KeyError, "dtype: 'z' is not one of"),
@@ -167,7 +168,7 @@ def test_numbers_are_whole(door, given, error, text):
             "pad_to: .* axis 1 takes 2 slots, over 1; give max_len",
         ),
         ({"pad_to": 2**40}, ValueError, r"\(2, 1099511627776\).* over max_bytes=.*; give max_len"),
-        ({"pad_to_multiple": 2**62}, OverflowError, "does not fit 63 bits"),
+        ({"pad_to_multiple_of": 2**62}, OverflowError, "does not fit 63 bits"),
         ({"layout": "ragged", "pad_to": 3}, ValueError, "pad_to: a ragged batch has no padding"),
         ({"layout": "ragged", "max_len": [1, 2]}, ValueError, "max_len: a ragged batch cuts its first axis"),
         ({"max_bytes": 5}, ValueError, r"dim1/mask: .*\(2, 2\).* 6 bytes, over max_bytes=5; give max_len"),
@@ -255,7 +256,7 @@ def test_epochs_name_what_does_not_fit(options, error, text):
             IndexError,
             "rows: index 9 at position 1",
         ),
-        (lambda: Collate(framework="jax"), ValueError, "framework: expected 'numpy', 'torch' or None"),
+        (lambda: Collate(framework="jax"), ValueError, "framework: expected one of 'numpy', 'torch', None"),
         (lambda: Collate(padding_side="up"), ValueError, "padding_side: expected one of 'left', 'right'"),
     ],
 )
@@ -334,3 +335,42 @@ def test_samples_are_alike(samples, error, text):
 def test_collate_names_options_that_do_not_fit(options, error, text):
     for samples in ([{"a": [1, 300]}, {"a": [2]}], [{"a": [[1, 300], [2]]}, {"a": [[2]]}]):
         refuses(Collate(**options), samples, error, text)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (
+            Ragged.from_list([[1, 2], [3]]),
+            r"got Ragged; give it a name: JointNestedRaggedTensorDict\({'x': ragged}\)",
+        ),
+        (RAW, r"got dict; JointNestedRaggedTensorDict\(...\) makes one of it"),
+        ("visits.nrt", r"got str; varlen.open\(...\) opens files"),
+    ],
+)
+def test_sources_of_other_kinds_say_what_to_do(source, text):
+    refuses(Dataset, source, TypeError, f"source: expected a JointNestedRaggedTensorDict, {text}")
+    refuses(lambda x: Dataset([Joint(RAW), x]), source, TypeError, rf"source\[1\]: expected .*{text}")
+
+
+def test_keys_are_no_rows(ds):
+    refuses(
+        lambda x: ds[x], "c", TypeError, r"index: expected rows, got 'c'; 'c' is a key: ds\[:\]\['c'\] has"
+    )
+    assert ds[:]["c"].to_list() == RAW["c"]
+    refuses(lambda x: ds[x], "z", TypeError, "index: expected rows, got 'z'$")
+
+
+def test_a_number_is_no_batch(ds):
+    refuses(ds.batch, 0, TypeError, r"rows: expected one dimension, got 0; a batch of one row is \[0\]")
+    refuses(ds.batch, np.int32(-2), TypeError, r"a batch of one row is \[-2\]")
+
+
+def test_samplers_take_what_has_lengths(ds):
+    want = [[1, 2, 0]]
+    assert list(TokenBudget([2, 0, 1], 6, shuffle=False)) == want
+    for given in (ds, ds[:]["t"], ds[:], ds[:]["t"].levels[0]):
+        assert list(TokenBudget(given, 6, shuffle=False)) == want
+        assert list(LengthBuckets(given, 3, shuffle=False)) == want
+    flat = Dataset(Joint({"s": [1, 2]}))
+    refuses(lambda x: TokenBudget(x, 4), flat, ValueError, "lengths: every key has dim 0, one value a row")

@@ -206,7 +206,7 @@ def test_many_threads_share_a_handle(tmp_path):
 NESTS = {
     "a name without dim": ({"a": np.zeros(1)}, "tensor 'a' .*: the name is not dimK/name"),
     "a dim with a leading zero": ({"dim01/a": np.zeros(1)}, "not dimK/name"),
-    "a dim without a name": ({"dim1/": np.zeros(1)}, "not dimK/name"),
+    "a dim without a slash": ({"dim1": np.zeros(1)}, "not dimK/name"),
     "too deep": ({"dim31/a": np.zeros(1)}, "nested too deep"),
     "far too deep": ({"dim99999999999/a": np.zeros(1)}, "not dimK/name"),
     "no rows": ({"dim0/a": np.array(3.0)}, "a tensor without dimensions"),

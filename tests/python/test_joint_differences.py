@@ -168,6 +168,23 @@ def test_tuples_and_axes():
     assert Joint({"T": [np.ones((2, 2))]}).max_n_dims == 2
 
 
+@difference("arrays of times and of strings")
+def test_times_and_strings():
+    days, words = np.array(["2020-01-01"], "M8[D]"), np.array(["b"])
+    for array in (days, words):
+        assert theirs(lambda array=array: upstream({"a": [array]}), ValueError) is ValueError
+    J = Joint({"day": [days], "word": [words]})
+    assert J.schema == {"day": days.dtype, "word": np.uint8}
+    assert J.vocabularies["word"] == ("b",)
+
+
+@difference("lists of empty arrays alone")
+def test_empty_arrays():
+    value = {"a": [np.array([], np.int16), np.array([], np.int16)]}
+    assert theirs(lambda: upstream(value), ValueError) is ValueError
+    assert Joint(value).tensors["dim1/a"].dtype == np.int16
+
+
 @difference("names with a slash")
 def test_slashes():
     assert theirs(lambda: upstream({"a/b": [1]}).schema and upstream({"a/b": [1]}).keys()) != {"a/b"}

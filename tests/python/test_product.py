@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, raised
 from varlen import Level
-from varlen.types import matmul
+from varlen.ops import matmul
 
 lengths = st.lists(st.integers(0, 4), max_size=7)
 

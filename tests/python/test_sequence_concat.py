@@ -92,10 +92,10 @@ def test_concat_refuses_what_does_not_fit():
         vl.sequence_concat([one, two])
 
 
-def test_weave_refuses_what_does_not_fit_and_writes_into_out():
+def test_interleave_refuses_what_does_not_fit_and_writes_into_out():
     rows, level = np.arange(3.0), Level([1, 2])
     out = np.empty(6)
-    assert _core.weave([rows, rows], [level, level], out)[0] is out
+    assert _core.interleave([rows, rows], [level, level], out)[0] is out
     assert out.tolist() == [0, 0, 1, 2, 1, 2]
     for arrays, match in (
         ([], "nothing to concatenate"),
@@ -104,11 +104,11 @@ def test_weave_refuses_what_does_not_fit_and_writes_into_out():
         ([rows, rows.astype("f4")], "array 1 has dtype float32, the first has float64"),
     ):
         with pytest.raises(ValueError, match=match):
-            _core.weave(arrays, [level, level])
+            _core.interleave(arrays, [level, level])
     with pytest.raises(ValueError, match="levels: part 1 has 1 sequences, the first has 2"):
-        _core.weave([rows, rows], [level, Level([3])])
+        _core.interleave([rows, rows], [level, Level([3])])
     with pytest.raises(ValueError, match="out"):
-        _core.weave([rows, rows], [level, level], out[:5])
+        _core.interleave([rows, rows], [level, level], out[:5])
     both = np.zeros(9)
     with pytest.raises(ValueError, match="out"):
-        _core.weave([rows, both[3:6]], [level, level], both[:6])
+        _core.interleave([rows, both[3:6]], [level, level], both[:6])

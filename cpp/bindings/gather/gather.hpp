@@ -41,9 +41,9 @@ struct Nested {
 
   [[nodiscard]] std::int64_t count() const { return levels[0]->count(); }
   [[nodiscard]] py::tuple nesting() const {
-    py::tuple made(levels.size());
-    for (std::size_t d = 0; d < levels.size(); ++d) made[d] = levels[d];
-    return made;
+    py::tuple nested(levels.size());
+    for (std::size_t d = 0; d < levels.size(); ++d) nested[d] = levels[d];
+    return nested;
   }
   [[nodiscard]] py::object result() const { return py::make_tuple(values, nesting()); }
 

@@ -31,7 +31,7 @@ py::object of_array_like(const py::object& item, const std::string& name) {
   if (!is_list(item.ptr())) return array;
   const char kind = py::detail::array_descriptor_proxy(fields_of(array.ptr())->descr)->kind;
   const bool mixed = kind == 'O' || ((kind == 'U' || kind == 'S') && !is_text(items_of(item.ptr())));
-  if (mixed) raise_stranger(item.ptr(), name);
+  if (mixed) raise_invalid_leaf(item.ptr(), name);
   return array;
 }
 

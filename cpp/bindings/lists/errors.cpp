@@ -31,12 +31,12 @@ bool is_float(const py::handle& leaf) {
   return PyFloat_Check(leaf.ptr()) || py::isinstance(leaf, numpy("floating"));
 }
 
-void find_stranger(PyObject* object, const std::string& path, int level = 0) {
+void find_invalid_leaf(PyObject* object, const std::string& path, int level = 0) {
   if (level > kMaxDepth + 1) return;  // nested deeper than anything that is taken
   if (is_list(object)) {
     const Items items = items_of(object);
     for (Py_ssize_t i = 0; i < items.size; ++i)
-      find_stranger(items.data[i], path + "[" + std::to_string(i) + "]", level + 1);
+      find_invalid_leaf(items.data[i], path + "[" + std::to_string(i) + "]", level + 1);
   } else if (!is_number(object) && !is_array(object, Api::get())) {
     raise_type(path + ": expected a number, got " + type_name(object));
   }
@@ -115,9 +115,9 @@ void raise_misfit(const Misfit& misfit, PyObject* root, const Shape& shape, cons
   raise_overflow(path + ": " + text_of(leaf) + " does not fit float64");
 }
 
-void raise_stranger(PyObject* object, const std::string& path) {
+void raise_invalid_leaf(PyObject* object, const std::string& path) {
   refuse_cycles(object, path);
-  find_stranger(object, path);
+  find_invalid_leaf(object, path);
   raise_type(path + ": expected nested lists of numbers");
 }
 

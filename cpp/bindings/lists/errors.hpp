@@ -19,6 +19,6 @@ py::list flat_leaves(PyObject* root, int depth);
 [[noreturn]] void raise_unfit(const std::string& path, const py::object& leaf, const py::object& dtype);
 
 /// Names the first object that is neither a number nor a list nor an array.
-[[noreturn]] void raise_stranger(PyObject* object, const std::string& path);
+[[noreturn]] void raise_invalid_leaf(PyObject* object, const std::string& path);
 
 }  // namespace varlen::bindings

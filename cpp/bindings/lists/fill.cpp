@@ -5,11 +5,11 @@
 namespace varlen::bindings {
 
 Walker::Walker(const Shape& shape, Want want, const char* name)
-    : shape_(shape), want_(want), name_(name), sink_(shape.total, want) {}
+    : shape_(shape), want_(want), name_(name), writer_(shape.total, want) {}
 
 py::array Walker::run(PyObject* root, bool floats) {
   if (floats) {
-    sink_.begin(Number::f64);
+    writer_.begin(Number::f64);
   } else {
     begin(root);
   }
@@ -18,7 +18,7 @@ py::array Walker::run(PyObject* root, bool floats) {
   } else {
     array_row(root);
   }
-  return sink_.finish();
+  return writer_.finish();
 }
 
 // A guess from the first leaf; a wrong one costs a conversion of what was filled so far.
@@ -34,9 +34,9 @@ void Walker::begin(PyObject* root) {
     first = next;
   }
   if (shape_.total == 0 || PyFloat_Check(first)) {
-    sink_.begin(Number::f64);  // as NumPy takes an empty list
+    writer_.begin(Number::f64);  // as NumPy takes an empty list
   } else {
-    sink_.begin(PyLong_Check(first) && !PyBool_Check(first) ? Number::i64 : Number::boolean);
+    writer_.begin(PyLong_Check(first) && !PyBool_Check(first) ? Number::i64 : Number::boolean);
   }
 }
 
@@ -58,27 +58,27 @@ void Walker::walk(PyObject* node, int steps) {
 void Walker::row(PyObject* list) {
   Items items = items_of(list);
   while (items.size > 0) {
-    const Py_ssize_t room = sink_.room(items.size);
+    const Py_ssize_t room = writer_.room(items.size);
     Py_ssize_t taken = 0;
     Py_ssize_t ints = 0;
-    switch (sink_.carrier()) {
+    switch (writer_.carrier()) {
       case Number::boolean:
-        taken = take_bools(items.data, room, sink_.tail<std::uint8_t>());
+        taken = take_bools(items.data, room, writer_.tail<std::uint8_t>());
         if (taken > 0) seen_ |= kind_bit(Number::boolean);
         break;
       case Number::i64:
-        taken = take_ints(items.data, room, sink_.tail<std::int64_t>());
+        taken = take_ints(items.data, room, writer_.tail<std::int64_t>());
         if (taken > 0) seen_ |= kind_bit(Number::i64);
         break;
       case Number::f64:
-        taken = take_floats(items.data, room, sink_.tail<double>(), ints);
+        taken = take_floats(items.data, room, writer_.tail<double>(), ints);
         if (ints > 0) seen_ |= kind_bit(Number::i64);
         if (ints < taken) seen_ |= kind_bit(Number::f64);
         break;
       default:
         break;
     }
-    sink_.take(taken);
+    writer_.take(taken);
     if (taken < room) {
       leaf(items.data[taken]);
       ++taken;
@@ -89,15 +89,15 @@ void Walker::row(PyObject* list) {
 }
 
 void Walker::put_float(double value) {
-  sink_.become(Number::f64);
-  sink_.put_one(value);
+  writer_.become(Number::f64);
+  writer_.put_one(value);
 }
 
 void Walker::leaf(PyObject* object) {
   if (PyBool_Check(object)) {
     const std::uint8_t value = object == Py_True;
     seen_ |= kind_bit(Number::boolean);
-    sink_.put(Number::boolean, reinterpret_cast<const std::byte*>(&value), 1, 1);
+    writer_.put(Number::boolean, reinterpret_cast<const std::byte*>(&value), 1, 1);
   } else if (PyLong_Check(object)) {
     whole(object);
   } else if (PyFloat_Check(object)) {

@@ -1,10 +1,10 @@
-// The second pass over nested lists: every leaf into the sink.
+// The second pass over nested lists: every leaf into the writer.
 #pragma once
 
 #include <cstdint>
 
+#include "leaf_writer.hpp"
 #include "shape.hpp"
-#include "sink.hpp"
 
 namespace varlen::bindings {
 
@@ -37,12 +37,14 @@ class Walker {
   void array_row(PyObject* array);
   void scalar(PyObject* object);
   void put_float(double value);
-  [[nodiscard]] std::string path() const { return path_of(shape_, shape_.depth(), sink_.position(), name_); }
+  [[nodiscard]] std::string path() const {
+    return path_of(shape_, shape_.depth(), writer_.position(), name_);
+  }
 
   const Shape& shape_;
   Want want_;
   const char* name_;
-  Sink sink_;
+  LeafWriter writer_;
   Kinds seen_ = 0;
 };
 

@@ -37,7 +37,7 @@ py::object by_numpy(PyObject* root, const Shape& shape, const Request& request) 
   const py::object dtype = request.want.number ? py::object(py::none()) : request.dtype;
   const py::object values = numpy("array")(leaves, py::arg("dtype") = dtype);
   const std::string kind = values.attr("dtype").attr("kind").cast<std::string>();
-  if (kind == "O") raise_stranger(root, request.name);
+  if (kind == "O") raise_invalid_leaf(root, request.name);
   if (fields_of(values.ptr())->nd != 1 || kind.find_first_of("OSUT") != std::string::npos) {
     raise_type(std::string(request.name) + ": the leaves have no common dtype but " +
                py::str(values.attr("dtype")).cast<std::string>());
@@ -111,7 +111,7 @@ py::object from_lists(const Arguments<5>& args) {
     if (!is_list(copy.ptr()) && !is_array(copy.ptr(), Api::get())) throw NeedsPython{};
     return build(copy.ptr(), depth, request);
   } catch (const NeedsPython&) {
-    raise_stranger(copy.ptr(), name);
+    raise_invalid_leaf(copy.ptr(), name);
   }
 }
 

@@ -16,17 +16,17 @@ namespace varlen::bindings {
 namespace {
 
 // Objects are prefetched twice as far ahead as the dimensions that hang on them.
-constexpr Py_ssize_t kAhead = 8;
+constexpr Py_ssize_t kPrefetchDistance = 8;
 constexpr Py_intptr_t kNoShape[] = {0};
 
 void prefetch(PyObject* const* items, Py_ssize_t i, Py_ssize_t count, const Api& api) noexcept {
-  if (i + 2 * kAhead < count) {
-    const char* object = reinterpret_cast<const char*>(items[i + 2 * kAhead]);
+  if (i + 2 * kPrefetchDistance < count) {
+    const char* object = reinterpret_cast<const char*>(items[i + 2 * kPrefetchDistance]);
     __builtin_prefetch(object);
     __builtin_prefetch(object + 64);
   }
-  if (i + kAhead < count && Py_TYPE(items[i + kAhead]) == api.PyArray_Type_) {
-    __builtin_prefetch(fields_of(items[i + kAhead])->dimensions);
+  if (i + kPrefetchDistance < count && Py_TYPE(items[i + kPrefetchDistance]) == api.PyArray_Type_) {
+    __builtin_prefetch(fields_of(items[i + kPrefetchDistance])->dimensions);
   }
 }
 

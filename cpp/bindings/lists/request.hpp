@@ -4,8 +4,8 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include "leaf_writer.hpp"
 #include "shape.hpp"
-#include "sink.hpp"
 
 namespace varlen::bindings {
 

@@ -52,11 +52,11 @@ py::object narrowed(const py::object& values, const Request& request) {
   const auto number = number_of(fields_of(from.ptr())->descr);
   if (!number) raise_value("Vals must all be ints, floats, or bools");
   const py::array flat = flat_of(from);
-  Sink sink(flat.size(), request.want);
-  sink.begin(carrier_of(*number));
+  LeafWriter writer(flat.size(), request.want);
+  writer.begin(carrier_of(*number));
   try {
-    sink.put(*number, static_cast<const std::byte*>(flat.data()), width_of(*number), flat.size());
-    return reshaped(sink.finish(), values);
+    writer.put(*number, static_cast<const std::byte*>(flat.data()), width_of(*number), flat.size());
+    return reshaped(writer.finish(), values);
   } catch (const Misfit&) {
     const std::string least = py::str(py::float_(numpy("nanmin")(flat)));
     const std::string greatest = py::str(py::float_(numpy("nanmax")(flat)));

@@ -44,23 +44,23 @@ void Walker::whole(PyObject* integer) {
   const std::int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
   seen_ |= kind_bit(Number::i64);
   if (overflow == 0) {
-    sink_.put(Number::i64, reinterpret_cast<const std::byte*>(&value), 8, 1);
+    writer_.put(Number::i64, reinterpret_cast<const std::byte*>(&value), 8, 1);
     return;
   }
   const std::uint64_t large = PyLong_AsUnsignedLongLong(integer);
   if (!PyErr_Occurred()) {
-    sink_.put(Number::u64, reinterpret_cast<const std::byte*>(&large), 8, 1);
+    writer_.put(Number::u64, reinterpret_cast<const std::byte*>(&large), 8, 1);
     return;
   }
   PyErr_Clear();
   // Beyond 64 bits: only floating point may hold it, and only beside other floats (see from_lists).
-  if (want_.number ? *want_.number < Number::f32 : sink_.carrier() != Number::f64) {
-    throw Misfit{sink_.position(), want_.number ? Misfit::Why::target : Misfit::Why::signs};
+  if (want_.number ? *want_.number < Number::f32 : writer_.carrier() != Number::f64) {
+    throw Misfit{writer_.position(), want_.number ? Misfit::Why::target : Misfit::Why::signs};
   }
   const double rounded = PyLong_AsDouble(integer);
   if (rounded == -1.0 && PyErr_Occurred()) {
     PyErr_Clear();
-    throw Misfit{sink_.position(), want_.narrow ? Misfit::Why::float32 : Misfit::Why::target};
+    throw Misfit{writer_.position(), want_.narrow ? Misfit::Why::float32 : Misfit::Why::target};
   }
   put_float(rounded);
 }
@@ -72,7 +72,7 @@ void Walker::scalar(PyObject* object) {
     std::byte value[8];
     api.PyArray_ScalarAsCtype_(object, value);
     seen_ |= kind_bit(known.number);
-    return sink_.put(known.number, value, 8, 1);
+    return writer_.put(known.number, value, 8, 1);
   }
   if (Py_TYPE(object) == half_type()) {
     seen_ |= kHalf;
@@ -99,7 +99,7 @@ void Walker::array_row(PyObject* array) {
   if (const auto number = number_of(fields->descr)) {
     seen_ |= kind_bit(*number);
     const std::int64_t stride = fields->nd == 0 ? 0 : fields->strides[0];
-    return sink_.put(*number, reinterpret_cast<const std::byte*>(fields->data), stride, count);
+    return writer_.put(*number, reinterpret_cast<const std::byte*>(fields->data), stride, count);
   }
   // Foreign byte order and float16 are read through a plain copy; the rest is for NumPy to judge.
   const char kind = py::detail::array_descriptor_proxy(fields->descr)->kind;

@@ -70,9 +70,9 @@ py::array checked_ints(py::handle object, const char* argument, std::int64_t cou
   }
   const Ints given = as_ints(object, argument);
   refuse_count(given.count);
-  py::array made = empty_int32(given.count);
-  check(given.data, given.count, int32s(made));
-  return frozen(std::move(made));
+  py::array result = empty_int32(given.count);
+  check(given.data, given.count, int32s(result));
+  return frozen(std::move(result));
 }
 
 }  // namespace
@@ -86,10 +86,10 @@ const std::int32_t* PackFields::order() const {
 }
 
 py::array PackFields::offsets() const {
-  py::array made = empty_ints(lengths.size() + 1);
-  ints(made)[0] = 0;
-  pack_ends(int32s_of(lengths), int32s_of(indices), lengths.size(), ints(made) + 1);
-  return made;
+  py::array result = empty_ints(lengths.size() + 1);
+  ints(result)[0] = 0;
+  pack_ends(int32s_of(lengths), int32s_of(indices), lengths.size(), ints(result) + 1);
+  return result;
 }
 
 void pack_refuse_wide(std::int64_t columns, std::int64_t longest, const char* argument) {
@@ -103,15 +103,15 @@ void pack_refuse_wide(std::int64_t columns, std::int64_t longest, const char* ar
 
 PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties, const char* argument) {
   pack_refuse_wide(level.count, longest, argument);
-  PackFields made{empty_int32(longest), empty_int32(level.count), empty_int32(level.count)};
+  PackFields result{empty_int32(longest), empty_int32(level.count), empty_int32(level.count)};
   Scratch<std::int32_t> room(longest + 1);
   {
     const Unlocked unlocked(16 * level.count + 8 * longest);
-    pack_order(level, ties, longest, int32s(made.lengths), int32s(made.indices), int32s(made.size_at_t),
+    pack_order(level, ties, longest, int32s(result.lengths), int32s(result.indices), int32s(result.size_at_t),
                room.data());
   }
-  for (py::array* one : {&made.size_at_t, &made.lengths, &made.indices}) *one = frozen(*one);
-  return made;
+  for (py::array* one : {&result.size_at_t, &result.lengths, &result.indices}) *one = frozen(*one);
+  return result;
 }
 
 PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle indices, std::int64_t steps,
@@ -119,14 +119,14 @@ PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle i
   if (columns > INT32_MAX || steps > INT32_MAX) {
     raise_overflow("data: " + text(steps) + " steps of " + text(columns) + " columns do not fit int32");
   }
-  PackFields made;
-  made.lengths = checked_ints(lengths, "lengths", columns, "columns", [&](auto* data, auto n, auto* out) {
+  PackFields result;
+  result.lengths = checked_ints(lengths, "lengths", columns, "columns", [&](auto* data, auto n, auto* out) {
     refuse_lengths(pack_check_lengths(data, n, steps < 0 ? INT32_MAX : steps, out), steps);
   });
-  const std::int64_t n = made.lengths.size();
-  const std::int32_t* sorted = int32s_of(made.lengths);
+  const std::int64_t n = result.lengths.size();
+  const std::int32_t* sorted = int32s_of(result.lengths);
   const std::int64_t longest = n > 0 ? sorted[0] : 0;
-  made.size_at_t =
+  result.size_at_t =
       checked_ints(size_at_t, "size_at_t", steps, "steps", [&](auto* data, auto count, auto* out) {
         if (count < longest) {
           raise_value("size_at_t: " + text(count) + " entries, but column 0 has length " + text(longest));
@@ -137,10 +137,10 @@ PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle i
                     text(status.value) + " of the lengths are above " + text(status.where));
       });
   Scratch<std::uint8_t> seen(n);
-  made.indices = checked_ints(indices, "indices", n, "columns", [&](auto* data, auto count, auto* out) {
+  result.indices = checked_ints(indices, "indices", n, "columns", [&](auto* data, auto count, auto* out) {
     refuse_indices(pack_check_indices(data, count, out, seen.data()), count);
   });
-  return made;
+  return result;
 }
 
 Ties ties_of(PyObject* text) {

@@ -50,8 +50,8 @@ constexpr Signature<4> kPacked{"ragged2packed", {"values", "level", "ties", "fie
 py::object pack_order(const Arguments<2>& args) {
   if (!LevelRef::is_level(args[0])) raise_type("level: expected a Level, got " + type_name(args[0]));
   Level& level = LevelRef::in(args[0]);
-  const PackFields made = pack_order_of(level.view(), level.stats().longest, ties_of(args[1]), "level");
-  return py::make_tuple(made.size_at_t, made.lengths, made.indices);
+  const PackFields result = pack_order_of(level.view(), level.stats().longest, ties_of(args[1]), "level");
+  return py::make_tuple(result.size_at_t, result.lengths, result.indices);
 }
 
 py::object ragged2packed(const Arguments<4>& args) {

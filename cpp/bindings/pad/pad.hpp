@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "support/few.hpp"
 #include "support/level.hpp"
+#include "support/small_vector.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/views.hpp"
 
@@ -16,8 +16,8 @@ namespace py = pybind11;
 
 /// Levels that hold together: each ends where the next one has its sequences, the last at `rows`.
 struct Levels {
-  Few<Level*> each;  ///< borrowed from the caller
-  Few<Offsets> views;
+  SmallVector<Level*> each;  ///< borrowed from the caller
+  SmallVector<Offsets> views;
 
   [[nodiscard]] int depth() const { return static_cast<int>(views.size()); }
 };
@@ -25,7 +25,7 @@ struct Levels {
 /// One Level or a sequence of them, for `rows` rows of values (below 0: any number).
 Levels levels_of(py::handle given, std::int64_t rows);
 
-using Sizes = Few<std::int64_t>;
+using Sizes = SmallVector<std::int64_t>;
 
 /// How large a rectangle is, and how much of the sequences goes into it.
 struct Slots {

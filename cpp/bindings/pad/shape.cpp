@@ -46,8 +46,8 @@ void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t l
 
 Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* multiple, Side cut) {
   const std::size_t depth = levels.each.size();
-  Slots made{Sizes(depth, -1), Sizes(depth, -1)};
-  auto& [sizes, keeps, cuts] = made;
+  Slots result{Sizes(depth, -1), Sizes(depth, -1)};
+  auto& [sizes, keeps, cuts] = result;
   sizes_per_level(exact, "sizes", 0, sizes);
   sizes_per_level(most, "max_len", 0, keeps);
   const std::int64_t step = given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;
@@ -73,7 +73,7 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
       raise_overflow("pad_to_multiple: " + std::to_string(step) + " does not fit 63 bits");
     }
   }
-  return made;
+  return result;
 }
 
 Levels levels_of(py::handle given, std::int64_t rows) {

@@ -16,7 +16,7 @@ namespace varlen::bindings {
 namespace {
 
 constexpr Signature<7> kBackpropReduce{
-    "backprop_reduce", {"op", "d", "X", "level", "made", "ddof", "out"}, 4, 7};
+    "backprop_reduce", {"op", "d", "X", "level", "result", "ddof", "out"}, 4, 7};
 
 /// Rows for the sequences, in what is computed in.
 Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers& values, std::int64_t count,
@@ -33,15 +33,15 @@ Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers
                " as X, got " + std::string(py::str(rows.array.dtype())));
   }
   const std::int64_t elements = count * values.columns();
-  Scratch<std::byte> made(elements * size_of(type));
+  Scratch<std::byte> result(elements * size_of(type));
   const Convert how = cast_of(rows.type, type);
   cast(how, static_cast<const std::byte*>(rows.array.data()),
-       how.run == nullptr ? rows.array.nbytes() : elements, made.data());
-  return made;
+       how.run == nullptr ? rows.array.nbytes() : elements, result.data());
+  return result;
 }
 
 py::object backprop_reduced(const Arguments<7>& args) {
-  const auto [given_op, d, x, given_level, made, ddof, given_out] = args;
+  const auto [given_op, d, x, given_level, result, ddof, given_out] = args;
   ReduceBackJob job;
   job.op = op_named(given_op);
   job.ddof = ddof_of(ddof);
@@ -54,10 +54,10 @@ py::object backprop_reduced(const Arguments<7>& args) {
   const Type type = values.type == Type::f64 ? Type::f64 : Type::f32;
   Scratch<std::byte> weights = converted(d, "d", values, level.count(), type);
   Scratch<std::byte> results;
-  if (given(made)) results = converted(made, "made", values, level.count(), type);
+  if (given(result)) results = converted(result, "result", values, level.count(), type);
   const Extents shape = values.rows(values.array.shape(0));
   const py::dtype dtype = values.array.dtype();
-  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {x, values.array, d, made})
+  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {x, values.array, d, result})
                                    : empty(dtype, shape);
   job.type = values.type;
   job.level = level.view();
@@ -65,7 +65,7 @@ py::object backprop_reduced(const Arguments<7>& args) {
   job.columns = values.columns();
   job.values = static_cast<const std::byte*>(values.array.data());
   job.weights = weights.data();
-  job.made = results.data();
+  job.result = results.data();
   std::byte* const to = bytes(out);
   // Products are worked out in place, so halves go through a copy.
   const bool copies = job.op == Reduce::prod && type != values.type;
@@ -132,8 +132,8 @@ PyMethodDef reduce_back_methods[] = {
     method<kBlocks, blocks_added>("reduce_blocks(d, groups, blocks)\n--\n\n"
                                   "The repeats of each sequence of `blocks`, group by group, added up."),
     method<kBackpropReduce, backprop_reduced>(
-        "backprop_reduce(op, d, X, level, made=None, ddof=0, out=None)\n--\n\n"
-        "The gradient of prod, norm, logsumexp, var or std; `made` is what norm and std gave."),
+        "backprop_reduce(op, d, X, level, result=None, ddof=0, out=None)\n--\n\n"
+        "The gradient of prod, norm, logsumexp, var or std; `result` is what norm and std gave."),
     {},
 };
 

@@ -88,9 +88,9 @@ struct Work {
     job.op = op_named(op);
     const py::dtype dtype = final_dtype(job.op, values);
     asked = *type_of(dtype);
-    made = reduced_type(job.op, values.type);
+    result = reduced_type(job.op, values.type);
     // Bools are counted in u64 and given as i64, which hold the same bits.
-    direct = made == asked || (made == Type::u64 && asked == Type::i64);
+    direct = result == asked || (result == Type::u64 && asked == Type::i64);
     const LevelStats stats = level.stats();
     if (level.count() > 0 && stats.shortest == 0 && !given(given_empty)) refuse_empty(level);
     const Fill empty_as = given(given_empty) ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
@@ -104,7 +104,7 @@ struct Work {
     job.columns = values.columns();
     job.values = static_cast<const std::byte*>(values.array.data());
     if (empty_as.data() != nullptr) {
-      const Convert back = direct ? Convert{} : cast_of(asked, made);
+      const Convert back = direct ? Convert{} : cast_of(asked, result);
       if (back.run != nullptr) {
         back.run(empty_as.data(), 1, nullptr, one);
       } else {
@@ -113,7 +113,7 @@ struct Work {
     }
     job.empty = one;
     scratch.make(reduce_scratch(job));
-    wide.make(direct ? 0 : level.count() * job.columns * size_of(made));
+    wide.make(direct ? 0 : level.count() * job.columns * size_of(result));
     target = bytes(out);
   }
   Work(const Work&) = delete;
@@ -124,7 +124,7 @@ struct Work {
 
   void run() noexcept {
     reduce(job, scratch.data(), direct ? target : wide.data());
-    if (!direct) cast(cast_of(made, asked), wide.data(), job.level.count * job.columns, target);
+    if (!direct) cast(cast_of(result, asked), wide.data(), job.level.count * job.columns, target);
   }
 
   Numbers values;
@@ -134,7 +134,7 @@ struct Work {
   py::array out;
   std::byte* target = nullptr;
   Type asked{};
-  Type made{};
+  Type result{};
   bool direct = true;  ///< no conversion of the results
   alignas(8) std::byte one[8] = {};
   Scratch<std::byte> scratch, wide;

@@ -71,15 +71,15 @@ py::object gather(const Arguments<3>& args) {
   check(indices, rows);
   const std::int64_t n = indices.array.shape(0);
   const std::int64_t each = indices.array.shape(1);
-  py::array made = made_for(args[2], table, n, {args[0], table.array, args[1], indices.array});
-  std::byte* const to = bytes(made);
+  py::array result = made_for(args[2], table, n, {args[0], table.array, args[1], indices.array});
+  std::byte* const to = bytes(result);
   const auto* const from = static_cast<const std::byte*>(table.array.data());
   const std::int64_t columns = table.columns();
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     gather_add(table.type, from, rows, columns, indices.lookups, n, each, to);
   }
-  return made;
+  return result;
 }
 
 constexpr Signature<4> kBackpropGatherAdd{"backprop_gather_add", {"dY", "indices", "rows", "out"}, 3, 4};
@@ -94,9 +94,9 @@ py::object backprop_gather_add(const Arguments<4>& args) {
                 std::to_string(indices.array.shape(0)) + " of indices");
   }
   check(indices, rows);
-  py::array made = made_for(args[3], dy, rows, {args[0], dy.array, args[1], indices.array});
-  add_to(dy, indices.lookups, indices.array.shape(1), true, made);
-  return made;
+  py::array result = made_for(args[3], dy, rows, {args[0], dy.array, args[1], indices.array});
+  add_to(dy, indices.lookups, indices.array.shape(1), true, result);
+  return result;
 }
 
 constexpr Signature<3> kAdd{"scatter_add", {"table", "indices", "values"}};

@@ -60,9 +60,9 @@ py::object unique_rows(const Arguments<4>& args) {
   py::object counts = py::none();
   Distinct found;
   if (args[2] != nullptr && truth_of(args[2])) {
-    py::array made = empty_ints(level->total());
-    found.inverse = ints(made);
-    inverse = std::move(made);
+    py::array result = empty_ints(level->total());
+    found.inverse = ints(result);
+    inverse = std::move(result);
   }
   Scratch<std::int64_t> rows(2 * level->total());
   found.firsts = rows.data();
@@ -75,20 +75,20 @@ py::object unique_rows(const Arguments<4>& args) {
     const Unlocked unlocked(cost_of(values));
     unique_find(job, room, scratch.data(), found, ends);
   }
-  const LevelRef made = Level::trusted(std::move(offsets));
-  py::array out = empty(values.array.dtype(), values.rows(made->total()));
+  const LevelRef result = Level::trusted(std::move(offsets));
+  py::array out = empty(values.array.dtype(), values.rows(result->total()));
   std::int64_t* to_counts = nullptr;
   if (with_counts) {
-    py::array how_often = empty_ints(made->total());
+    py::array how_often = empty_ints(result->total());
     to_counts = ints(how_often);
     counts = std::move(how_often);
   }
   std::byte* const to = bytes(out);
   {
     const Unlocked unlocked(values.array.nbytes());
-    unique_take(job, found, made->view(), to, to_counts);
+    unique_take(job, found, result->view(), to, to_counts);
   }
-  return py::make_tuple(out, inverse, counts, made);
+  return py::make_tuple(out, inverse, counts, result);
 }
 
 PyMethodDef sort_rank_methods[] = {

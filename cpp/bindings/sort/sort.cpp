@@ -66,16 +66,16 @@ py::object sort_rows(const Arguments<7>& args) {
   std::int64_t* to_places = nullptr;
   if (with_values == nullptr || truth_of(with_values)) {
     const py::dtype dtype = values.array.dtype();
-    py::array made = given(given_out)
-                         ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
-                         : empty(dtype, shape);
-    to_values = bytes(made);
-    sorted = std::move(made);
+    py::array result = given(given_out)
+                           ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
+                           : empty(dtype, shape);
+    to_values = bytes(result);
+    sorted = std::move(result);
   }
   if (with_places != nullptr && truth_of(with_places)) {
-    py::array made = empty(py::dtype::of<std::int64_t>(), shape);
-    to_places = ints(made);
-    places = std::move(made);
+    py::array result = empty(py::dtype::of<std::int64_t>(), shape);
+    to_places = ints(result);
+    places = std::move(result);
   }
   const SortRoom room = sort_room(job, longest);
   Scratch<std::byte> scratch(room.bytes);

@@ -50,13 +50,13 @@ py::object cut(const Arguments<4>& args) {
   refuse_cut(span_cut(level->view(), firsts.data, sizes.data, ranges.data(), ints(ends) + 1), firsts, sizes);
   const LevelRef kept = Level::trusted(std::move(ends));
   const Offsets view = kept->view();
-  py::array made = rows_like(x, view.total());
-  std::byte* const to = bytes(made);
+  py::array result = rows_like(x, view.total());
+  std::byte* const to = bytes(result);
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     gather_rows(rows_of(x), ranges.data(), view.ends, view.count, to);
   }
-  return py::make_tuple(made, kept);
+  return py::make_tuple(result, kept);
 }
 
 PyMethodDef span_cut_methods[] = {

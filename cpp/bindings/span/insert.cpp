@@ -42,14 +42,14 @@ py::object insert(const Arguments<4>& args) {
     added = static_cast<const std::byte*>(rows.data());
   }
   if (!checked_add(x.shape(0), before.count, shape[0])) raise_overflow("at: the rows do not fit 63 bits");
-  py::array made = out_for(nullptr, max_bytes, "X", x.dtype(), shape);
-  std::byte* const to = bytes(made);
+  py::array result = out_for(nullptr, max_bytes, "X", x.dtype(), shape);
+  std::byte* const to = bytes(result);
   const Rows all = rows_of(x);
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     insert_rows(all, before.data, before.count, added, to);
   }
-  return made;
+  return result;
 }
 
 constexpr Signature<2> kRemove{"remove_rows", {"Y", "before"}};

@@ -72,14 +72,14 @@ py::object spans(const Arguments<5>& args) {
   const Offsets ends = named.spans->view();
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = ends.total();
-  py::array made = out_for(nullptr, max_bytes, "X", x.dtype(), shape);
-  std::byte* const to = bytes(made);
+  py::array result = out_for(nullptr, max_bytes, "X", x.dtype(), shape);
+  std::byte* const to = bytes(result);
   const Rows rows = rows_of(x);
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     gather_rows(rows, named.ranges.data(), ends.ends, ends.count, to);
   }
-  return py::make_tuple(made, named.spans);
+  return py::make_tuple(result, named.spans);
 }
 
 constexpr Signature<3> kSpanRows{"span_rows", {"lengths", "groups", "at"}};
@@ -126,14 +126,14 @@ py::object take(const Arguments<3>& args) {
   refuse(status, x.shape(0), "rows");
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = index.count;
-  py::array made = out_for(nullptr, args[2], "X", x.dtype(), shape);
-  std::byte* const to = bytes(made);
+  py::array result = out_for(nullptr, args[2], "X", x.dtype(), shape);
+  std::byte* const to = bytes(result);
   const Rows rows = rows_of(x);
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     take_rows(rows, index.data, index.count, to);
   }
-  return made;
+  return result;
 }
 
 PyMethodDef span_rows_methods[] = {

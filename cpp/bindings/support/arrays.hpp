@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "few.hpp"
+#include "small_vector.hpp"
 #include "varlen/views.hpp"
 
 namespace varlen::bindings {
@@ -18,7 +18,7 @@ namespace varlen::bindings {
 namespace py = pybind11;
 
 /// A shape.
-using Extents = Few<py::ssize_t, 8>;
+using Extents = SmallVector<py::ssize_t, 8>;
 
 /// A one-dimensional int64 array of contiguous memory; `keep` owns it. No copy where it already is one.
 struct Ints {

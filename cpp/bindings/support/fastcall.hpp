@@ -32,9 +32,9 @@ struct Signature {
   using Interned = std::array<PyObject*, N>;
 
   [[nodiscard]] Interned intern() const {
-    Interned made{};
-    for (std::size_t i = 0; i < N; ++i) made[i] = PyUnicode_InternFromString(names[i]);
-    return made;
+    Interned result{};
+    for (std::size_t i = 0; i < N; ++i) result[i] = PyUnicode_InternFromString(names[i]);
+    return result;
   }
 
   Arguments<N> parse(PyObject* const* given, Py_ssize_t count, PyObject* keywords,

@@ -16,9 +16,9 @@ py::module_ numpy() {
 }
 
 py::tuple tuple_of(const Extents& shape) {
-  py::tuple made(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) made[i] = py::int_(shape[i]);
-  return made;
+  py::tuple result(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) result[i] = py::int_(shape[i]);
+  return result;
 }
 
 /// A Python number as one element: what it is, and its bytes.
@@ -74,20 +74,20 @@ void convert_into(Type from, Type to, const std::byte* in, std::int64_t count, s
 }
 
 /// Whether text, bytes, dates and spans of time are what they were when they are turned back.
-bool is_kept(const py::array& given, const py::array& made) {
-  const std::string kind(1, made.dtype().kind());
+bool is_kept(const py::array& given, const py::array& result) {
+  const std::string kind(1, result.dtype().kind());
   if (kind == "f" || kind == "c") {  // finite numbers stay finite
     return numpy()
         .attr("isfinite")(given)
-        .attr("__le__")(numpy().attr("isfinite")(made))
+        .attr("__le__")(numpy().attr("isfinite")(result))
         .attr("all")()
         .cast<bool>();
   }
   if (std::string("SUMm").find(kind) == std::string::npos) return true;
   if (kind == "S" || kind == "U") {
-    return given.attr("astype")(kind).attr("__eq__")(made).attr("all")().cast<bool>();
+    return given.attr("astype")(kind).attr("__eq__")(result).attr("all")().cast<bool>();
   }
-  const py::object back = made.attr("astype")(given.dtype());
+  const py::object back = result.attr("astype")(given.dtype());
   const py::object same = back.attr("__eq__")(given);
   const py::object no_time = given.attr("__ne__")(given);
   return same.attr("__or__")(no_time).attr("all")().cast<bool>();
@@ -121,30 +121,30 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   if (to && from) {
     const auto* in = static_cast<const std::byte*>(given.data());
     if (!cast_check(*from, *to, false, in, given.size()).ok()) refuse(argument, value, dtype);
-    py::array made = empty(dtype.ptr(), static_cast<int>(given.ndim()), given.shape());
-    convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(made.mutable_data()));
-    given = made;
+    py::array result = empty(dtype.ptr(), static_cast<int>(given.ndim()), given.shape());
+    convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(result.mutable_data()));
+    given = result;
   } else if (!given.dtype().equal(dtype)) {
     if (!numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>())
       refuse(argument, value, dtype);
     bool kept = false;
-    py::array made;
+    py::array result;
     try {
       const py::object silent = numpy().attr("errstate")(py::arg("over") = "ignore");
       silent.attr("__enter__")();
       try {
-        made = given.attr("astype")(dtype).cast<py::array>();
+        result = given.attr("astype")(dtype).cast<py::array>();
       } catch (...) {
         silent.attr("__exit__")(py::none(), py::none(), py::none());
         throw;
       }
       silent.attr("__exit__")(py::none(), py::none(), py::none());
-      kept = is_kept(given, made);
+      kept = is_kept(given, result);
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_ValueError)) throw;  // text of other letters, numbers that are cut short
     }
     if (!kept) refuse(argument, value, dtype);
-    given = made;
+    given = result;
   }
   if (given.size() != 1) {
     try {

@@ -23,10 +23,10 @@ Ints index_of(py::handle index, std::int64_t count) {
   if (PySlice_Check(index.ptr())) {
     const Slice slice = slice_of(index);
     const Slice::Pick picked = slice.of(count);
-    py::array made = empty_ints(picked.size);
-    auto* out = static_cast<std::int64_t*>(made.mutable_data());
+    py::array result = empty_ints(picked.size);
+    auto* out = static_cast<std::int64_t*>(result.mutable_data());
     gather_steps(picked, slice.step, out);
-    return {std::move(made), out, picked.size};
+    return {std::move(result), out, picked.size};
   }
   if (!py::isinstance<py::array>(index) || py::reinterpret_borrow<py::array>(index).dtype().kind() != 'b') {
     return as_ints(index, "index");
@@ -39,11 +39,11 @@ Ints index_of(py::handle index, std::int64_t count) {
   if ((mask.flags() & py::array::c_style) == 0) mask = mask.attr("copy")().cast<py::array>();
   const auto* bytes = static_cast<const std::uint8_t*>(mask.data());
   const std::int64_t picked = gather_count(bytes, count);
-  py::array made = empty_ints(picked + 1);
-  auto* out = static_cast<std::int64_t*>(made.mutable_data());
+  py::array result = empty_ints(picked + 1);
+  auto* out = static_cast<std::int64_t*>(result.mutable_data());
   // Fewer than were counted where another thread wrote to the mask meanwhile.
   const std::int64_t found = gather_mask(bytes, count, picked, out);
-  return {std::move(made), out, found};
+  return {std::move(result), out, found};
 }
 
 bool is_plain_slice(py::handle index, std::int64_t count, Range& rows) {

@@ -12,9 +12,9 @@ py::array plain_bools(py::array bools) {
   const auto* const in = static_cast<const std::byte*>(bools.data());
   const std::int64_t count = bools.size();
   if (are_plain_bools(in, count)) return bools;
-  py::array made = empty(bools.dtype().ptr(), static_cast<int>(bools.ndim()), bools.shape());
-  cast(cast_of(Type::u8, Type::b1), in, count, bytes(made));
-  return made;
+  py::array result = empty(bools.dtype().ptr(), static_cast<int>(bools.ndim()), bools.shape());
+  cast(cast_of(Type::u8, Type::b1), in, count, bytes(result));
+  return result;
 }
 
 Numbers numbers_of(PyObject* argument, const char* name) {

@@ -43,9 +43,9 @@ struct Own {
     type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     if (type == nullptr) throw py::error_already_set();
     maker = made_by.release().ptr();
-    const py::handle made(reinterpret_cast<PyObject*>(type));
-    m.attr(made.attr("__name__")) = made;
-    return made;
+    const py::handle result(reinterpret_cast<PyObject*>(type));
+    m.attr(result.attr("__name__")) = result;
+    return result;
   }
 
   /// A property of PyGetSetDef: body(T&) gives an object or an integer.

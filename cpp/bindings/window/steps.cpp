@@ -68,15 +68,15 @@ py::object windows(const Arguments<7>& args) {
   if (is_shared) x = shared_rows(x.ptr(), name, level->view(), planned.windows->view(), how);
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = planned.rows->total();
-  py::array made = out_for(nullptr, max_bytes, name, x.dtype(), shape);
-  std::byte* const to = bytes(made);
+  py::array result = out_for(nullptr, max_bytes, name, x.dtype(), shape);
+  std::byte* const to = bytes(result);
   const Rows rows = rows_of(x);
   const Offsets ends = planned.rows->view();
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     gather_rows(rows, planned.ranges.data(), ends.ends, ends.count, to);
   }
-  return py::make_tuple(made, planned.windows, planned.rows);
+  return py::make_tuple(result, planned.windows, planned.rows);
 }
 
 constexpr Signature<8> kMerge{
@@ -103,16 +103,16 @@ py::object merge(const Arguments<8>& args) {
   Extents shape(y.shape(), y.shape() + y.ndim());
   shape[0] = level->total();
   const py::dtype dtype = is_mean && !is_float(type) ? py::dtype::of<double>() : y.dtype();
-  py::array made = out_for(nullptr, max_bytes, name, dtype, shape);
-  std::byte* const to = bytes(made);
+  py::array result = out_for(nullptr, max_bytes, name, dtype, shape);
+  std::byte* const to = bytes(result);
   const auto* const from = static_cast<const std::byte*>(y.data());
   const std::int64_t count = row_bytes(y) / y.itemsize();
   {
-    const Unlocked unlocked(made.nbytes() + y.nbytes());
+    const Unlocked unlocked(result.nbytes() + y.nbytes());
     merge_windows(type, from, count, level->view(), planned.windows->view(), planned.rows->view().ends, how,
                   is_mean, to);
   }
-  return made;
+  return result;
 }
 
 PyMethodDef window_steps_methods[] = {

@@ -102,14 +102,14 @@ py::object forward(const Arguments<8>& args) {
     }
     shape.push_back(width);
   }
-  py::array made = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x});
-  std::byte* const to = bytes(made);
+  py::array result = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x});
+  std::byte* const to = bytes(result);
   const Rows rows = rows_of(x);
   {
-    const Unlocked unlocked(made.nbytes());
+    const Unlocked unlocked(result.nbytes());
     seq2col(rows, level->view(), kept->view(), how, to);
   }
-  return py::make_tuple(made, kept);
+  return py::make_tuple(result, kept);
 }
 
 constexpr Signature<9> kBack{

@@ -1,4 +1,4 @@
-// Many blocks of memory, or levels, laid end to end, or woven. Outputs do not overlap inputs.
+// Many blocks of memory, or levels, laid end to end, or interleaved. Outputs do not overlap inputs.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,12 @@ Status concat_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noe
 
 /// The ends of the level whose sequence i is sequence i of every level, end to end. All n >= 1 checked levels
 /// have as many sequences as the first, and out holds that many. Fails with overflow, where = the level.
-Status weave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noexcept;
+Status interleave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noexcept;
 
-/// Sequence i of every part, in the order of the parts, then sequence i + 1: out has the rows of `woven`,
-/// which weave_ends made of the parts' levels. Rows of all parts are as wide. One pass, threaded by bytes.
-void weave(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets woven, std::byte* out) noexcept;
+/// Sequence i of every part, in the order of the parts, then sequence i + 1: out has the rows of
+/// `interleaved`, which interleave_ends made of the parts' levels. Rows of all parts are as wide. One pass,
+/// threaded by bytes.
+void interleave(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets interleaved,
+                std::byte* out) noexcept;
 
 }  // namespace varlen

@@ -1,7 +1,7 @@
 // One row for each sequence: sums and extremes of its rows, column by column.
 //
 // Values are level.total() rows of `columns` elements of one type, aligned to it. Numbers are folded in an
-// order that depends on a sequence alone: by lanes or by fours inside blocks of 4096, blocks one after
+// order that depends on a sequence alone: by lanes or in fours inside blocks of 4096, blocks one after
 // another, float in double. One thread or many, a sequence alone or in a batch: the bits are the same. NaN
 // goes through.
 #pragma once
@@ -48,7 +48,7 @@ struct ReduceBackJob {
   std::int64_t columns = 1;
   /// The gradients of the results, level.count rows of f64 where the values are, else f32; written over.
   std::byte* weights = nullptr;
-  const std::byte* made = nullptr;  ///< the results, likewise; of norm and std
+  const std::byte* result = nullptr;  ///< the results, likewise; of norm and std
   double ddof = 0;
 };
 

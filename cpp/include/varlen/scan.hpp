@@ -34,9 +34,9 @@ struct ScanJob {
 [[nodiscard]] std::int64_t scan_scratch(const ScanJob& job) noexcept;
 
 /// out: of scanned_type. Row after row in the type itself, halves in float, rounded once an element; sums and
-/// products of float in double, by fours where there is one column. A sequence of more than 65536 rows and
-/// 4 MB is scanned in parts, each on top of what those before it come to. NaN goes through, an infinity stays
-/// in its sequence.
+/// products of float in double, in blocks of four where there is one column. A sequence of more than 65536
+/// rows and 4 MB is scanned in parts, each on top of what those before it come to. NaN goes through, an
+/// infinity stays in its sequence.
 void scan(const ScanJob& job, std::byte* scratch, std::byte* out) noexcept;
 
 /// Which row inside its sequence the running extreme of each row is, the first such; -1 where there is none

@@ -26,7 +26,7 @@ struct SoftmaxJob {
   Offsets level;
   std::int64_t longest = 0;           ///< of the level
   const std::byte* values = nullptr;  ///< X; dY on the ways back
-  const std::byte* made = nullptr;    ///< Y, on the ways back
+  const std::byte* result = nullptr;  ///< Y, on the ways back
   std::int64_t columns = 1;
   double temperature = 1;  ///< what X is divided by
 };

@@ -40,7 +40,7 @@ void sort_kept(Offsets level, std::int64_t most, std::int64_t* ends) noexcept;
 
 /// The first kept.length(i) of each sequence in order: values of the job's type, and the rows inside the
 /// sequence that they come from; either may be null. kept.length(i) <= level.length(i), and all of them are
-/// `level` itself. Few of many are found without sorting all. room: of the longest of kept.
+/// `level` itself. SmallVector of many are found without sorting all. room: of the longest of kept.
 void sort(const SortJob& job, Offsets kept, const SortRoom& room, std::byte* scratch, std::byte* values,
           std::int64_t* places) noexcept;
 
@@ -73,7 +73,7 @@ void unique_find(const SortJob& job, const SortRoom& room, std::byte* scratch, D
                  std::int64_t* ends) noexcept;
 
 /// What was found laid end to end: values, `made`.total() of them, and counts unless they are null.
-void unique_take(const SortJob& job, Distinct found, Offsets made, std::byte* values,
+void unique_take(const SortJob& job, Distinct found, Offsets result, std::byte* values,
                  std::int64_t* counts) noexcept;
 
 }  // namespace varlen

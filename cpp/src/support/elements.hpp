@@ -89,8 +89,8 @@ float to_odd_float(T x) noexcept {
   if constexpr (sizeof(T) == 8 && std::is_integral_v<T>) {
     // 53 bits, the lowest of them set where anything below was.
     const bool large = x >= (T{1} << 53) || (std::is_signed_v<T> && x <= -(T{1} << 53));
-    const T few = static_cast<T>((x & ~T{2047}) | ((x & T{2047}) != 0 ? T{2048} : T{0}));
-    return odd(static_cast<double>(large ? few : x));
+    const T rounded = static_cast<T>((x & ~T{2047}) | ((x & T{2047}) != 0 ? T{2048} : T{0}));
+    return odd(static_cast<double>(large ? rounded : x));
   } else if constexpr (sizeof(T) >= 4) {
     return odd(static_cast<double>(x));
   } else {

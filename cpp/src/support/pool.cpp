@@ -83,12 +83,12 @@ bool spin(Done done) noexcept {
   return done();
 }
 
-// One helper, asleep. Guarded by the pool's mutex.
-struct Sleeper {
+// One helper, parked. Guarded by the pool's mutex.
+struct ParkedWorker {
   std::condition_variable called;
   bool is_called = false;
   Affinity affinity;
-  Sleeper* next = nullptr;
+  ParkedWorker* next = nullptr;
 };
 
 struct Pool {
@@ -96,11 +96,11 @@ struct Pool {
   std::condition_variable left;
   std::atomic<unsigned> posted{0};  // jobs so far; changed under the mutex only
   Job* jobs = nullptr;              // newest first; each lives on its caller's stack
-  Sleeper* asleep = nullptr;        // last to sleep first; each lives on its helper's stack
+  ParkedWorker* parked = nullptr;   // last to sleep first; each lives on its helper's stack
   int started = 0;
 
   [[noreturn]] void helper() noexcept {
-    Sleeper self;
+    ParkedWorker self;
     std::unique_lock lock(mutex);
     for (;;) {
       Job* job = jobs;
@@ -120,8 +120,8 @@ struct Pool {
     }
   }
 
-  // Awake for a little, in case the next job is near, then asleep until there is one.
-  void rest(Sleeper& self, std::unique_lock<std::mutex>& lock) noexcept {
+  // Awake for a little, in case the next job is near, then parked until there is one.
+  void rest(ParkedWorker& self, std::unique_lock<std::mutex>& lock) noexcept {
     const unsigned seen = posted.load(std::memory_order_relaxed);
     lock.unlock();
     const auto is_posted = [&] { return posted.load(std::memory_order_relaxed) != seen; };
@@ -130,7 +130,7 @@ struct Pool {
     lock.lock();
     if (near || is_posted()) return;
     self.is_called = false;
-    self.next = std::exchange(asleep, &self);
+    self.next = std::exchange(parked, &self);
     self.called.wait(lock, [&] { return self.is_called; });
     lock.unlock();
     self.affinity.restore();
@@ -139,8 +139,8 @@ struct Pool {
 
   // Under the mutex, which the one that is called waits for.
   void wake_for(Job& job) noexcept {
-    if (asleep == nullptr) return;
-    Sleeper& one = *std::exchange(asleep, asleep->next);
+    if (parked == nullptr) return;
+    ParkedWorker& one = *std::exchange(parked, parked->next);
     one.is_called = true;
     job.cores.add_this();
     one.affinity.avoid(job.cores);
@@ -166,7 +166,7 @@ struct Pool {
 // threads that the child does not have, and its jobs belong to them.
 alignas(Pool) std::byte storage[sizeof(Pool)];
 
-Pool* made() noexcept {
+Pool* result() noexcept {
   auto* pool = new (storage) Pool;
 #ifdef VARLEN_FORKS
   pthread_atfork(nullptr, nullptr, [] {
@@ -177,7 +177,7 @@ Pool* made() noexcept {
   return pool;
 }
 
-Pool* const pool = made();
+Pool* const pool = result();
 
 }  // namespace
 

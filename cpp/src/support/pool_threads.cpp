@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 constexpr int kDefaultMaxThreads = 8;
-// A copy in cache, helpers asleep, two cores: 9 us slower at 1 MB, even at 2 MB, a quarter faster at 4 MB.
+// A copy in cache, helpers parked, two cores: 9 us slower at 1 MB, even at 2 MB, a quarter faster at 4 MB.
 constexpr std::int64_t kMinBytes = std::int64_t{2} << 20;
 constexpr std::int64_t kMinChunk = std::int64_t{256} << 10;
 // More chunks than threads, so that a helper that is descheduled holds up only its own chunk.

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from varlen._core import __version__
+from varlen.cli.errors import Misuse, one_line
 
 __all__ = ["main"]
 
@@ -51,6 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv
         The arguments without the program's name; by default those of the process.
 
+    Returns
+    -------
+    int
+        0 done, 1 failed, 2 misused, 130 interrupted.
+
     Examples
     --------
     >>> try:
@@ -84,26 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         MemoryError,
         RuntimeError,
     ) as wrong:
-        print(f"varlen: {in_a_line(wrong)}", file=sys.stderr)
+        print(f"varlen: {one_line(wrong)}", file=sys.stderr)
         return 1
-
-
-def in_a_line(error: BaseException) -> str:
-    """What an error says, with its cause, in one line.
-
-    Examples
-    --------
-    >>> in_a_line(KeyError("no key 'a'"))
-    "no key 'a'"
-    """
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    if error.__cause__:
-        text = f"{text}: {error.__cause__}"
-    return " ".join(text.split()) or type(error).__name__
-
-
-class Misuse(Exception):
-    """Arguments that do not go together; ends with exit code 2."""
 
 
 if __name__ == "__main__":

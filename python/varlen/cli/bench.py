@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from varlen.cli.manual import add_command, needs_folder
+from varlen.cli.errors import Misuse
+from varlen.cli.manual import add_command, check_parent
 
 __all__ = ["add_parser"]
 
@@ -36,6 +37,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--rows", metavar="REGEX", default="", help="only rows whose name matches (default: all)"
     )
+    parser.add_argument("--list", action="store_true", help="name the rows and stop")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
     parser.add_argument(
         "--quick", action="store_true", help="small sizes and few rounds: checks results, figures are rough"
@@ -43,16 +45,14 @@ def add_parser(commands: Any) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    from varlen.cli import Misuse
-
     try:
         re.compile(arguments.rows)
     except re.error as wrong:
-        raise Misuse(f"--rows: {arguments.rows!r} is no regular expression: {wrong}") from None
+        raise Misuse(f"--rows: {arguments.rows!r} is not a regular expression: {wrong}") from None
     if arguments.json is None:
         return
     target = Path(arguments.json)
-    needs_folder(target, "--json")
+    check_parent(target, "--json")
     if target.is_dir():
         raise IsADirectoryError(f"--json: {target} is a folder")
 
@@ -72,6 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for option in ("rows", "json"):
         if getattr(arguments, option):
             command += [f"--{option}", getattr(arguments, option)]
-    if arguments.quick:
-        command.append("--quick")
+    for option in ("list", "quick"):
+        if getattr(arguments, option):
+            command.append(f"--{option}")
     return subprocess.run(command, check=False).returncode

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from varlen.cli.manual import add_command, at_least_1, needs_folder
+from varlen.cli.errors import Misuse
+from varlen.cli.manual import add_command, check_parent, check_positive
 
 __all__ = ["add_parser"]
 
@@ -83,8 +84,6 @@ def add_parser(commands: Any) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    from varlen.cli import Misuse
-
     kind = arguments.source.suffix.lower()
     if kind not in _TABLES | _LINES:
         raise Misuse(
@@ -93,17 +92,17 @@ def _check(arguments: argparse.Namespace) -> None:
         )
     if (arguments.nulls == "fill") != (arguments.fill is not None):
         raise Misuse("--nulls fill and --fill VALUE go together")
-    at_least_1(arguments, "rows_per_shard", "batch_rows")
+    check_positive(arguments, "rows_per_shard", "batch_rows")
     for option, names in (("--columns", _columns(arguments) or []), ("--group-by", arguments.group_by)):
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         if twice or "" in names:
-            raise Misuse(f"{option}: {twice[0]!r} is named twice" if twice else f"{option}: an empty name")
+            raise Misuse(f"{option}: {twice[0]!r} is given twice" if twice else f"{option}: an empty name")
     if kind in _LINES and (arguments.group_by or arguments.regroup):
         raise Misuse("--group-by and --regroup nest tables; JSON lines nest by their lists")
     if arguments.regroup and not arguments.group_by:
         raise Misuse("--regroup needs --group-by")
     if arguments.rows_per_shard is None and arguments.target.is_dir():
-        raise Misuse(f"{arguments.target}: is a folder; give a file, or --rows-per-shard")
+        raise Misuse(f"{arguments.target}: is a folder; give a file, or --rows-per-shard N")
     if arguments.rows_per_shard is not None and arguments.target.is_file():
         raise Misuse(f"{arguments.target}: is a file; --rows-per-shard writes a folder")
     if not arguments.source.is_file():
@@ -111,10 +110,10 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.target.exists() and not (arguments.target.is_file() or arguments.target.is_dir()):
         raise Misuse(f"{arguments.target}: is neither a file nor a folder")
     if arguments.target.exists() and arguments.target.samefile(arguments.source):
-        raise Misuse(f"{arguments.target}: is IN and OUT")
-    needs_folder(arguments.target, arguments.target)
+        raise Misuse(f"{arguments.target}: IN and OUT are the same file")
+    check_parent(arguments.target, arguments.target)
     if arguments.target.exists() and not arguments.force:
-        raise FileExistsError(f"{arguments.target}: is there already; --force replaces it")
+        raise FileExistsError(f"{arguments.target}: already exists; --force replaces it")
     if arguments.target.is_dir():
         others = [p.name for p in arguments.target.iterdir() if not _is_ours(p)]
         if others:
@@ -149,9 +148,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from varlen import io
     from varlen.cli.info import as_bytes
-    from varlen.cli.pieces import Plan, cast, learn, naming
+    from varlen.cli.pieces import ConversionPlan, cast, learn_dtypes, name_file
 
-    plan = Plan(
+    plan = ConversionPlan(
         arguments.source,
         rows=arguments.batch_rows,
         columns=_columns(arguments),
@@ -162,19 +161,21 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     start = time.perf_counter()
     if plan.lines or arguments.narrow or plan.has_text():
-        learn(plan, narrow=arguments.narrow)
+        learn_dtypes(plan, narrow=arguments.narrow)
     options: dict[str, Any] = {
         "schema": plan.dtypes,
         "vocabularies": {name: list(words) for name, words in plan.words.items()},
         "row_ids": arguments.row_ids,
     }
     records = 0
-    # What is found when the writer has all of it is the input's fault too, but no OSError is.
+    # Errors at the end are the input's fault too, except those of the system.
     with (
-        naming(arguments.source, (ValueError, TypeError, OverflowError)),
+        name_file(arguments.source, (ValueError, TypeError, OverflowError)),
         _writer(arguments, options) as writer,
     ):
         for joint in plan.read("writing"):
+            if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
+                raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
             writer.append(cast(joint, plan.dtypes))
             records += len(joint)
     if not arguments.quiet:
@@ -190,7 +191,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _writer(arguments: argparse.Namespace, options: dict[str, Any]) -> Iterator[Any]:
-    """The writer of OUT; what is there gives way when the new is whole, not before."""
+    """The writer of OUT. What is there stays until the new files are complete."""
     from varlen import io
 
     target = arguments.target.resolve()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.cli.manual import add_command, at_least_1, needs_folder
+from varlen.cli.manual import add_command, check_parent, check_positive
 
 __all__ = ["add_parser"]
 
@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep the .nrt file here")
 
 
-def _spread(files: list[Path], most: int) -> list[Path]:
+def _sample_evenly(files: list[Path], most: int) -> list[Path]:
     """`most` of the files, evenly over the list, so that every folder has its share."""
     if len(files) <= most:
         return files
@@ -52,9 +52,9 @@ def _spread(files: list[Path], most: int) -> list[Path]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    at_least_1(arguments, "files", "batch_size")
+    check_positive(arguments, "files", "batch_size")
     if arguments.save is not None:
-        needs_folder(arguments.save, arguments.save)
+        check_parent(arguments.save, arguments.save)
         if arguments.save.is_dir():
             raise IsADirectoryError(f"{arguments.save}: is a folder, --save takes a file")
         return _show(arguments, arguments.save)
@@ -65,13 +65,14 @@ def _run(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace, path: Path) -> int:
     from tqdm import tqdm
 
-    import varlen
     from varlen.cli.info import as_bytes
     from varlen.cli.source import find_files, read_corpus
+    from varlen.data import open as open_dataset
     from varlen.display.picture import bars
+    from varlen.joint import JointNestedRaggedTensorDict
 
     root, files = find_files(arguments.folder)
-    files = _spread(files, arguments.files)
+    files = _sample_evenly(files, arguments.files)
     if not files:
         raise FileNotFoundError(f"{root}: no files to read")
     print(f"reading {len(files):,} files of {root}")
@@ -81,7 +82,7 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
 
     start = time.perf_counter()
     words = {"token": str, "label": str, "path": str}
-    joint = varlen.JointNestedRaggedTensorDict(corpus.as_dict(), schema=words, row_ids="path")
+    joint = JointNestedRaggedTensorDict(corpus.as_dict(), schema=words, row_ids="path")
     built = time.perf_counter() - start
     lines, tokens = joint.tensors["dim1/byte"].size, joint.tensors["dim2/token"].size
     print(f"built    {len(joint):,} files > {lines:,} lines > {tokens:,} tokens in {built * 1e3:,.0f} ms")
@@ -91,9 +92,8 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     saved = time.perf_counter() - start
     print(f"saved    {path.name}, {as_bytes(path.stat().st_size)} in {saved * 1e3:,.0f} ms")
 
-    open_file = varlen.open  # loads what it needs
     start = time.perf_counter()
-    data = open_file(path)
+    data = open_dataset(path)
     opened = time.perf_counter() - start
     print(f"opened   in {opened * 1e6:,.0f} us, nothing read\n")
     print("lines a file")

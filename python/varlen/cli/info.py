@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from varlen.cli.manual import add_command, at_least_1
+from varlen.cli.manual import add_command, check_positive
 
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
         type=int,
         default=32,
         metavar="N",
-        help="rows of the batches whose padding is told (default: 32)",
+        help="rows of the batches whose padding is estimated (default: 32)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON, with the same figures")
 
@@ -67,7 +67,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
     path
         A file or a folder of shards.
     batch_size
-        Rows of the batches whose padding is told; at least 1.
+        Rows of the batches whose padding is estimated; at least 1.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def as_bytes(n: int) -> str:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    at_least_1(arguments, "batch_size")
+    check_positive(arguments, "batch_size")
     found = describe(arguments.path, arguments.batch_size)
     if arguments.json:
         print(json.dumps(found, indent=2, ensure_ascii=False))

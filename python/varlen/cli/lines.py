@@ -17,7 +17,7 @@ from varlen._core import Joint, Level
 from varlen.io.columns import check_names
 
 if TYPE_CHECKING:
-    from varlen.cli.pieces import Plan
+    from varlen.cli.pieces import ConversionPlan
 
 __all__ = ["read_lines"]
 
@@ -79,7 +79,7 @@ def _probe(item: Any) -> tuple[int, Any]:
     return deepest + 1, None
 
 
-def read_lines(plan: Plan, advance: Callable[[int], Any] = lambda _: None) -> Iterator[Joint]:
+def read_lines(plan: ConversionPlan, advance: Callable[[int], Any] = lambda _: None) -> Iterator[Joint]:
     r"""The records of a file of JSON lines, about 16 MB of text at a time.
 
     The depth of a key is that of its first leaf, wherever it comes: a second run over the same plan knows
@@ -88,13 +88,14 @@ def read_lines(plan: Plan, advance: Callable[[int], Any] = lambda _: None) -> It
     Raises
     ------
     ValueError
-        A line is no JSON object, lacks a key, holds a null that is refused, or its keys nest differently.
+        A line that is not a JSON object, lacks a key or holds a null that is refused; keys whose lists have
+        different lengths.
 
     Examples
     --------
-    >>> from varlen.cli.pieces import Plan
+    >>> from varlen.cli.pieces import ConversionPlan
     >>> _ = Path("two.jsonl").write_text('{"t": [1, 2]}\n{"t": []}\n')
-    >>> [joint.values("t").tolist() for joint in read_lines(Plan(Path("two.jsonl")))]
+    >>> [joint.values("t").tolist() for joint in read_lines(ConversionPlan(Path("two.jsonl")))]
     [[1, 2]]
     """
     policy, value = plan.nulls
@@ -122,17 +123,18 @@ def read_lines(plan: Plan, advance: Callable[[int], Any] = lambda _: None) -> It
                 else:
                     values, levels = _core.from_lists(column, depth, name="")
             except (ValueError, TypeError, OverflowError) as wrong:
-                raise ValueError(f"{plan.path}, {_placed(str(wrong), name, lines)}") from None
+                raise ValueError(f"{plan.path}, {_with_line(str(wrong), name, lines)}") from None
             columns.append((name, values, levels))
         yield _joined(plan.path, columns, lines)
 
 
-def _placed(text: str, name: str, lines: list[int]) -> str:
+def _with_line(text: str, name: str, lines: list[int]) -> str:
     """What the core says of a column, with the line of the record that it points to."""
     if found := re.match(r"\[(\d+)\](.*)", text, re.DOTALL):
         hint = "; see --nulls" if text.endswith("got NoneType") else ""
         return f"line {lines[int(found[1])]}: {name!r}{found[2]}{hint}"
-    return f"lines {lines[0]} to {lines[-1]}: {name!r}{text}"
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+    return f"{where}: {name!r}{text}"
 
 
 def _joined(path: Path, columns: list[_Column], lines: list[int]) -> Joint:
@@ -149,9 +151,9 @@ def _joined(path: Path, columns: list[_Column], lines: list[int]) -> Joint:
                 for above in nest[:d][::-1]:
                     record = int(np.searchsorted(above.bounds, record, "right"))
                 raise ValueError(
-                    f"{path}, line {lines[record]}: {name!r} nests otherwise than {owner[d]!r}: a list "
-                    f"of depth {d + 1} has {int(level.lengths[row])} and {int(nest[d].lengths[row])} "
-                    "entries; see --columns"
+                    f"{path}, line {lines[record]}: the lists of {name!r} and {owner[d]!r} have different "
+                    f"lengths at depth {d + 1}, {int(level.lengths[row])} and {int(nest[d].lengths[row])}; "
+                    "convert them into files of their own with --columns"
                 )
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-__all__ = ["Parser", "add_command", "at_least_1", "needs_folder"]
+from varlen.cli.errors import Misuse
+
+__all__ = ["Parser", "add_command", "check_parent", "check_positive"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -43,27 +45,25 @@ def add_command(
     return parser
 
 
-def at_least_1(arguments: argparse.Namespace, *names: str) -> None:
+def check_positive(arguments: argparse.Namespace, *names: str) -> None:
     """Options that count things, where they were given.
 
     Raises
     ------
-    varlen.cli.Misuse
+    varlen.cli.errors.Misuse
         One is below 1.
 
     Examples
     --------
-    >>> at_least_1(argparse.Namespace(batch_size=3), "batch_size")
+    >>> check_positive(argparse.Namespace(batch_size=3), "batch_size")
     """
-    from varlen.cli import Misuse
-
     for name in names:
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise Misuse(f"--{name.replace('_', '-')}: expected at least 1, got {value}")
 
 
-def needs_folder(target: Path, called: object) -> None:
+def check_parent(target: Path, called: object) -> None:
     """A result needs a folder to be written into.
 
     Raises
@@ -73,7 +73,7 @@ def needs_folder(target: Path, called: object) -> None:
 
     Examples
     --------
-    >>> needs_folder(Path("rows.nrt"), "rows.nrt")
+    >>> check_parent(Path("rows.nrt"), "rows.nrt")
     """
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{called}: there is no folder {target.parent}")

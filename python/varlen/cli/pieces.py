@@ -12,20 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen._core import Joint
+from varlen.cli.errors import one_line
 
-__all__ = ["Plan", "Range", "cast", "learn", "naming"]
+__all__ = ["ConversionPlan", "ValueRange", "cast", "learn_dtypes", "name_file"]
 
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
 @contextlib.contextmanager
-def naming(path: Path, kinds: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+def name_file(path: Path, kinds: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
     """Errors of these kinds name the file that is read.
 
     Examples
     --------
-    >>> with naming(Path("t.csv")):
+    >>> with name_file(Path("t.csv")):
     ...     raise KeyError("no column 'x'")
     Traceback (most recent call last):
     ValueError: t.csv: no column 'x'
@@ -33,19 +34,17 @@ def naming(path: Path, kinds: tuple[type[Exception], ...] = (Exception,)) -> Ite
     try:
         yield
     except kinds as wrong:
-        from varlen.cli import in_a_line
-
-        text = in_a_line(wrong)
+        text = one_line(wrong)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
 @dataclass
-class Range:
+class ValueRange:
     """What the values of a key need: the dtype that holds all pieces, and the span of the numbers.
 
     Examples
     --------
-    >>> span = Range()
+    >>> span = ValueRange()
     >>> span.add(np.array([3, 300]))
     >>> span.narrowed()
     dtype('uint16')
@@ -83,12 +82,12 @@ class Range:
 
 
 @dataclass
-class Plan:
+class ConversionPlan:
     """What to read and how; `words`, `depths` and `dtypes` are learned on the way.
 
     Examples
     --------
-    >>> Plan(Path("visits.jsonl")).lines
+    >>> ConversionPlan(Path("visits.jsonl")).lines
     True
     """
 
@@ -112,7 +111,7 @@ class Plan:
         """Some column of a table holds strings: its vocabulary is known only after a pass."""
         from varlen.cli.tables import text_columns
 
-        with naming(self.path):
+        with name_file(self.path):
             return text_columns(self.path)
 
     def read(self, doing: str) -> Iterator[Joint]:
@@ -127,13 +126,13 @@ class Plan:
                 tqdm(
                     total=size, desc=doing, unit="B", unit_scale=True, leave=False, disable=self.quiet or None
                 ) as bar,
-                naming(self.path),
+                name_file(self.path),
             ):
                 yield from read_lines(self, bar.update)
         else:
             from varlen.cli.tables import read_joints
 
-            with naming(self.path):
+            with name_file(self.path):
                 pieces, total = read_joints(self)
             with (
                 tqdm(
@@ -144,28 +143,28 @@ class Plan:
                     leave=False,
                     disable=self.quiet or None,
                 ) as bar,
-                naming(self.path),
+                name_file(self.path),
             ):
                 for joint, rows in pieces:
                     bar.update(rows)
                     yield joint
 
 
-def learn(plan: Plan, *, narrow: bool) -> None:
+def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     """One pass: every dtype that holds all pieces of its key, the depths, the vocabularies.
 
     Examples
     --------
     >>> _ = Path("one.jsonl").write_text('{"t": [1, 300]}')
-    >>> plan = Plan(Path("one.jsonl"))
-    >>> learn(plan, narrow=True)
+    >>> plan = ConversionPlan(Path("one.jsonl"))
+    >>> learn_dtypes(plan, narrow=True)
     >>> plan.dtypes
     {'t': dtype('uint16')}
     """
-    spans: dict[str, Range] = {}
+    spans: dict[str, ValueRange] = {}
     for joint in plan.read("reading"):
         for name in joint.names:
-            spans.setdefault(name, Range()).add(joint.values(name))
+            spans.setdefault(name, ValueRange()).add(joint.values(name))
     for name, span in spans.items():
         dtype = span.narrowed() if narrow else span.dtype
         if dtype is not None:

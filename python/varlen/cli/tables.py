@@ -16,9 +16,9 @@ from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names
 
 if TYPE_CHECKING:
-    from varlen.cli.pieces import Plan
+    from varlen.cli.pieces import ConversionPlan
 
-__all__ = ["gathered", "grouped", "join", "read_joints", "read_tables", "text_columns"]
+__all__ = ["group_rows", "join_columns", "read_joints", "read_tables", "regroup_rows", "text_columns"]
 
 
 def _remap(vocabulary: dict[str, int], words: Sequence[str], ids: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -82,7 +82,7 @@ def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArr
     return out
 
 
-def _apart(name: str, key: Any, names: Sequence[str]) -> ValueError:
+def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
     return ValueError(
         f"{name}: the rows of {key!r} are not together; sort the input by {', '.join(names)}, "
         "or let --regroup do it in memory"
@@ -96,8 +96,8 @@ def _codes(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return codes
 
 
-def grouped(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[pa.Table, list[Level]]]:
-    """Whole outer groups of consecutive rows, with a level for each name; at most one group is held back.
+def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[pa.Table, list[Level]]]:
+    """Whole outer groups of consecutive rows, with a level for each name. At most one group is held back.
 
     Raises
     ------
@@ -107,19 +107,19 @@ def grouped(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[
     Examples
     --------
     >>> table = pa.table({"p": [1, 1, 2], "x": [7, 8, 9]})
-    >>> [(len(t), levels[0].lengths.tolist()) for t, levels in grouped(iter([table]), ["p"])]
+    >>> [(len(t), levels[0].lengths.tolist()) for t, levels in group_rows(iter([table]), ["p"])]
     [(2, [2]), (1, [1])]
     """
     seen: set[Any] = set()
-    held: pa.Table | None = None
+    open_group: pa.Table | None = None
 
-    given = 0
+    rows_done = 0
 
-    def give(table: pa.Table) -> tuple[pa.Table, list[Level]]:
-        starts = [np.flatnonzero(_changes(table, names[: k + 1], given)) for k in range(len(names))]
+    def finish(table: pa.Table) -> tuple[pa.Table, list[Level]]:
+        starts = [np.flatnonzero(_changes(table, names[: k + 1], rows_done)) for k in range(len(names))]
         for key in table.column(names[0]).take(pa.array(starts[0])).to_pylist():
             if key in seen:
-                raise _apart(names[0], key, names)
+                raise _split_group(names[0], key, names)
             seen.add(key)
         for k in range(1, len(names)):
             keys = _codes(table.column(names[k]).take(pa.array(starts[k])))
@@ -129,7 +129,7 @@ def grouped(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[
             )
             if count.max() > 1:
                 row = starts[k][first[count > 1].min()]
-                raise _apart(names[k], table.column(names[k])[int(row)].as_py(), names)
+                raise _split_group(names[k], table.column(names[k])[int(row)].as_py(), names)
         ends = [*starts, np.arange(table.num_rows)]
         total = [len(rows) for rows in ends]
         levels = []
@@ -142,17 +142,21 @@ def grouped(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[
     for table in tables:
         if table.num_rows == 0:
             continue
-        whole = table if held is None else pa.concat_tables([held, table], promote_options="permissive")
-        last = int(np.flatnonzero(_changes(whole, names[:1], given))[-1])
-        held = whole.slice(last)
+        pending = (
+            table
+            if open_group is None
+            else pa.concat_tables([open_group, table], promote_options="permissive")
+        )
+        last = int(np.flatnonzero(_changes(pending, names[:1], rows_done))[-1])
+        open_group = pending.slice(last)
         if last:
-            yield give(whole.slice(0, last).combine_chunks())
-            given += last
-    if held is not None:
-        yield give(held.combine_chunks())
+            yield finish(pending.slice(0, last).combine_chunks())
+            rows_done += last
+    if open_group is not None:
+        yield finish(open_group.combine_chunks())
 
 
-def join(
+def join_columns(
     table: pa.Table,
     levels: Sequence[Level],
     groups: Sequence[str],
@@ -165,11 +169,11 @@ def join(
     Raises
     ------
     ValueError
-        Two list columns nest differently; the message names both and the first row.
+        The lists of two columns have different lengths; the message names both and the first row.
 
     Examples
     --------
-    >>> joint = join(pa.table({"x": [[7, 8], [9]]}), [], (), Nulls(), {})
+    >>> joint = join_columns(pa.table({"x": [[7, 8], [9]]}), [], (), Nulls(), {})
     >>> joint.dims, joint.values("x")
     ([1], array([7, 8, 9]))
     """
@@ -201,8 +205,8 @@ def join(
                     for above in nest[len(levels) : dim][::-1]:
                         row = int(np.searchsorted(above.bounds, row, "right"))
                     raise ValueError(
-                        f"{key}: nests otherwise than {owner[dim]} at row {first_row + row} "
-                        f"({int(level.lengths[at])} and {int(nest[dim].lengths[at])} entries); "
+                        f"the lists of {key} and {owner[dim]} have different lengths at row "
+                        f"{first_row + row}, {int(level.lengths[at])} and {int(nest[dim].lengths[at])}; "
                         "convert them into files of their own with --columns"
                     )
                 dim += 1
@@ -216,12 +220,12 @@ def _first_difference(a: Level, b: Level) -> int:
     return int(np.flatnonzero(a.lengths != b.lengths)[0])
 
 
-def gathered(table: pa.Table, names: Sequence[str]) -> pa.Table:
+def regroup_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """The rows sorted so that groups stand together, in order of first appearance; order kept inside.
 
     Examples
     --------
-    >>> gathered(pa.table({"p": [1, 2, 1], "x": [7, 8, 9]}), ["p"]).column("x").to_pylist()
+    >>> regroup_rows(pa.table({"p": [1, 2, 1], "x": [7, 8, 9]}), ["p"]).column("x").to_pylist()
     [7, 9, 8]
     """
     keys = [_codes(table.column(name)) for name in names]
@@ -252,21 +256,21 @@ def text_columns(path: Path) -> bool:
     return first is not None and any(text(column.type) for column in first.schema)
 
 
-def read_joints(plan: Plan) -> tuple[Iterator[tuple[Joint, int]], int | None]:
+def read_joints(plan: ConversionPlan) -> tuple[Iterator[tuple[Joint, int]], int | None]:
     r"""The pieces of a table with the input rows that each used up; how many rows there are, where known.
 
     Examples
     --------
-    >>> from varlen.cli.pieces import Plan
+    >>> from varlen.cli.pieces import ConversionPlan
     >>> _ = Path("t.csv").write_text("a,b\n1,2\n")
-    >>> [(joint.names, rows) for joint, rows in read_joints(Plan(Path("t.csv")))[0]]
+    >>> [(joint.names, rows) for joint, rows in read_joints(ConversionPlan(Path("t.csv")))[0]]
     [(['a', 'b'], 1)]
     """
     source, total = read_tables(plan.path, plan.rows)
     return _joints(plan, (_chosen(table, plan) for table in source)), total
 
 
-def _chosen(table: pa.Table, plan: Plan) -> pa.Table:
+def _chosen(table: pa.Table, plan: ConversionPlan) -> pa.Table:
     wanted = list(dict.fromkeys([*plan.groups, *(plan.columns or table.column_names)]))
     twice = [name for name in wanted if table.column_names.count(name) > 1]
     if twice:
@@ -277,17 +281,27 @@ def _chosen(table: pa.Table, plan: Plan) -> pa.Table:
     return table.select(wanted)
 
 
-def _joints(plan: Plan, stream: Iterator[pa.Table]) -> Iterator[tuple[Joint, int]]:
+def _with_options(text: str) -> str:
+    """What the reader says of its arguments, in the options of the command line."""
+    if text.startswith("fill: "):
+        return f"--{text}"
+    return text.replace("say what nulls become: 'nan', or 'fill' and a value", "see --nulls")
+
+
+def _joints(plan: ConversionPlan, stream: Iterator[pa.Table]) -> Iterator[tuple[Joint, int]]:
     nulls = Nulls(*plan.nulls)
     if plan.regroup:
-        stream = iter([gathered(pa.concat_tables(stream, promote_options="permissive"), plan.groups)])
+        stream = iter([regroup_rows(pa.concat_tables(stream, promote_options="permissive"), plan.groups)])
     pieces = (
-        grouped(stream, plan.groups) if plan.groups else ((table, []) for table in stream if table.num_rows)
+        group_rows(stream, plan.groups)
+        if plan.groups
+        else ((table, []) for table in stream if table.num_rows)
     )
     first_row = 0
     for table, levels in pieces:
         try:
-            yield join(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
+            yield join_columns(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
         except (ValueError, TypeError) as wrong:
-            raise ValueError(f"{wrong}; rows as --regroup puts them" if plan.regroup else wrong) from None
+            text = _with_options(str(wrong))
+            raise ValueError(f"{text}; rows as --regroup orders them" if plan.regroup else text) from None
         first_row += table.num_rows

@@ -43,7 +43,27 @@ class Buffers(dict[str, "np.ndarray[Any, Any]"]):
         self.slack = slack
 
     def grow(self, name: str, dtype: np.dtype[Any], count: int) -> np.ndarray[Any, Any]:
-        """A flat array of at least `count` entries: the one that is there, or a new one."""
+        """A flat array of at least `count` entries: the one that is there, or a new one.
+
+        Parameters
+        ----------
+        name
+            Of the buffer.
+        dtype
+            Of its entries.
+        count
+            How many are needed.
+
+        Returns
+        -------
+        ndarray
+            One dimension, kept under the name.
+
+        Examples
+        --------
+        >>> Buffers(slack=0.5).grow("x", np.dtype("f4"), 100).shape
+        (150,)
+        """
         held = self.get(name)
         if held is None or held.dtype != dtype or held.size < count:
             held = self[name] = _aligned(dtype, count + int(count * self.slack))
@@ -51,7 +71,15 @@ class Buffers(dict[str, "np.ndarray[Any, Any]"]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all buffers."""
+        """Bytes of all buffers.
+
+        Examples
+        --------
+        >>> buffers = Buffers(slack=0)
+        >>> _ = buffers.grow("x", np.dtype("f4"), 100)
+        >>> buffers.nbytes
+        400
+        """
         return sum(array.nbytes for array in self.values())
 
 

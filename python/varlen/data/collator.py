@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen.arguments import as_int
-from varlen.data.memory import Column, columns_of, joint_of
+from varlen.data.memory import as_joint, columns_of
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, Plan, Seed
+from varlen.data.plan import Batch, BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
+from varlen.data.shared_epoch import SharedEpoch
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -23,7 +25,20 @@ class Collator:
     """A dataset and the options of its batches, as one function. Made by `Dataset.collator`.
 
     It pickles as the dataset does, by its paths: workers of any start method open the files themselves.
-    Random windows of an int seed change with `set_epoch`; with none, every worker has randomness of its own.
+
+    Random windows of a seed depend on the seed, the epoch and the row alone, whatever the batch and the
+    worker. The epoch is that of the batch sampler which dealt the rows (`TokenBudget`, `LengthBuckets`); with
+    any other sampler call `set_epoch` before each epoch. Both reach workers that live on between epochs.
+    Without a seed every batch has new windows.
+
+    Parameters
+    ----------
+    dataset
+        Where the rows are.
+    options
+        Of the batches.
+    seed
+        Of random windows: an int; a numpy.random.Generator, of which one number is drawn; or None.
 
     Examples
     --------
@@ -36,24 +51,86 @@ class Collator:
     """
 
     def __init__(self, dataset: Dataset, options: BatchOptions, seed: Seed) -> None:
-        self.dataset, self.options, self.seed = dataset, options, seed
-        self.epoch = 0
+        self.dataset, self.options = dataset, options
+        # A generator would be copied to every worker, and each would draw the same numbers.
+        self.seed = draw_seed(seed, ())[0] if isinstance(seed, np.random.Generator) else seed
+        seeded = options.is_random and self.seed is not None
+        self._epoch = SharedEpoch() if seeded else None
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch that `set_epoch` gave; None: that of the batch sampler, or 0.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3]]}))
+        >>> collate = ds.collator(max_len=1, window="random", seed=0)
+        >>> collate.set_epoch(3)
+        >>> collate.epoch
+        3
+        """
+        return None if self._epoch is None else self._epoch.get()
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch that random windows of an int seed depend on."""
-        self.epoch = as_int(epoch, "epoch")
+        """Sets the epoch that random windows depend on, in this process and in the workers that it has.
+
+        Parameters
+        ----------
+        epoch
+            At least 0.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [list(range(90))]}))
+        >>> collate = ds.collator(max_len=1, window="random", seed=0)
+        >>> first = collate([0])["x"]
+        >>> collate.set_epoch(1)
+        >>> bool((collate([0])["x"] == first).all())
+        False
+        """
+        number = as_int(epoch, "epoch")
+        if self._epoch is not None:
+            self._epoch.set(number)
 
     def __call__(self, samples: Any) -> Batch:
-        """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records."""
+        """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records.
+
+        Parameters
+        ----------
+        samples
+            Row numbers of the dataset, `Records`, or JointNestedRaggedTensorDicts, one a row.
+
+        Returns
+        -------
+        dict
+            As `Dataset.batch` gives it.
+
+        Raises
+        ------
+        TypeError
+            Samples of another kind.
+        ValueError
+            Records, where random windows of a seed depend on row numbers.
+        """
         if isinstance(samples, Records):
             rows = samples.rows
         elif not hasattr(samples, "__len__"):
             raise TypeError(f"samples: expected a list of rows, got {type(samples).__name__}")
         elif isinstance(samples, np.ndarray) or not len(samples) or _is_int(samples[0]):
             rows = samples
+        elif self._epoch is not None:
+            raise ValueError(
+                "seed: random windows depend on row numbers, which records do not know; collate row numbers, "
+                "or give no seed"
+            )
         else:
             return collate_joints(samples, self.options)
-        return self.dataset._run(self.options, rows, seed=self.seed, epoch=self.epoch, whole_edges=True)
+        epoch = self.epoch
+        if epoch is None:
+            epoch = getattr(rows, "epoch", 0)
+        return self.dataset._run(self.options, rows, seed=self.seed, epoch=epoch, edges_per_row=True)
 
     def __repr__(self) -> str:
         return f"Collator({self.dataset!r})"
@@ -69,13 +146,13 @@ def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = N
     As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. Where dtypes
     differ, the batch has the one that holds all.
     """
-    joints = [joint_of(sample, f"samples[{i}]") for i, sample in enumerate(samples)]
+    joints = [as_joint(sample, f"samples[{i}]") for i, sample in enumerate(samples)]
     labels = [f"samples[{i}]" for i in range(len(joints))]
     columns = columns_of(joints[0], lift=1)
     for joint in joints[1:]:
         for name, column in columns.items():
             dtype = joint.values(name).dtype if name in joint.names else column.dtype
             if dtype != column.dtype:
-                columns[name] = Column(column.dim, np.result_type(dtype, column.dtype), column.trailing)
-    plan = Plan(joints, labels, columns, options, lift=True)
+                columns[name] = replace(column, dtype=np.result_type(dtype, column.dtype))
+    plan = BatchPlan(joints, labels, columns, options, lift=True)
     return plan.run(np.arange(len(joints)), seed=seed)

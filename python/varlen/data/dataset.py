@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from operator import is_
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from varlen import _core
-from varlen.arguments import as_int as whole_number
+from varlen.arguments import as_int
+from varlen.data.batching import Batching
 from varlen.data.collator import Collator
 from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
-from varlen.data.options import BatchKeywords, BatchOptions, Side, Window
-from varlen.data.plan import Batch, Plan, Seed
-from varlen.data.rows import Rows
-from varlen.data.unmapped import run_unmapped
+from varlen.data.options import BatchOptions, OptionsCache, with_options
+from varlen.data.plan import Batch, Seed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from varlen.data.options import BatchKeywords
+
 __all__ = ["Dataset"]
 
-# Files of more shards are not opened together: a batch opens those that its rows are in.
-_OPEN_TOGETHER = 256
 
-
-class Dataset(Rows):
+class Dataset(Batching):
     """Nested rows that may lie in many places, as one sequence: a map-style dataset, and batches in one call.
 
     `varlen.open` gives one over files. This constructor takes what is in memory too. Nothing is copied, and
@@ -53,44 +48,20 @@ class Dataset(Rows):
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
-        self._plans: dict[int, tuple[BatchOptions, Plan]] = {}
-        self._recent: tuple[tuple[Any, ...], BatchOptions] | None = None
+        self._options = OptionsCache()
         self._collate: Collator | None = None
 
-    # Batches
-
+    @with_options
     def batch(
         self,
         rows: Any,
         *,
-        keys: Sequence[str] | None = None,
         start: Any = None,
         end: Any = None,
-        max_len: int | Sequence[int | None] | None = None,
-        window: Window | None = None,
         seed: Seed = None,
         epoch: int = 0,
-        flatten: bool = False,
-        spread: Literal["first", "repeat", "nan"] = "first",
-        padding_side: Side = "right",
-        truncate: Side = "right",
-        fill: Any = None,
-        dtype: Any = None,
-        nan: Any = None,
-        pad_to: int | Sequence[int | None] | None = None,
-        pad_to_multiple: int | Sequence[int | None] | None = None,
-        prefix: Any = None,
-        suffix: Any = None,
-        masks: bool = True,
-        layout: Literal["padded", "ragged"] = "padded",
-        lengths: bool = False,
-        positions: bool = False,
-        parts: bool = False,
-        windows: bool = False,
-        cu_seqlens: bool = True,
-        max_bytes: int | None = None,
         out: Any = None,
-        framework: Literal["numpy", "torch"] = "numpy",
+        **options: Unpack[BatchKeywords],
     ) -> Batch:
         """Rows, or windows of them, as one padded or ragged batch, in one call from the file to the arrays.
 
@@ -131,7 +102,7 @@ class Dataset(Rows):
         nan
             A number that takes the place of NaN, in all float keys or by a mapping. Gives `key/mask` too:
             True where a number was, False for NaN and padding.
-        pad_to, pad_to_multiple
+        pad_to, pad_to_multiple_of
             Slots of the first ragged axis, or of each: exactly so many (ValueError where a row needs more),
             or the next multiple.
         prefix, suffix
@@ -170,7 +141,7 @@ class Dataset(Rows):
         IndexError
             A row out of range.
         KeyError
-            A key that there is not.
+            A key that does not exist.
         ValueError, TypeError
             An option that does not fit, a batch over `max_bytes`, a damaged file: with its name and place.
         OverflowError
@@ -192,77 +163,36 @@ class Dataset(Rows):
         >>> ds.batch([0, 1], layout="ragged", keys=["time"])["dim1/offsets"]
         array([0, 2, 3])
         """
-        given = (
-            keys, max_len, window, flatten, spread, padding_side, truncate, fill, dtype, nan, pad_to,
-            pad_to_multiple, prefix, suffix, masks, layout, lengths, positions, parts, windows, cu_seqlens,
-            max_bytes, framework,
-        )  # fmt: skip
-        recent = self._recent
-        if recent is None or not (all(map(is_, recent[0], given)) or _same(recent[0], given)):
-            recent = self._recent = (given, BatchOptions(*given))
-        return self._run(recent[1], rows, start, end, seed, epoch, out)
-
-    def _run(
-        self,
-        options: BatchOptions,
-        rows: Any,
-        start: Any = None,
-        end: Any = None,
-        seed: Seed = None,
-        epoch: int = 0,
-        out: Any = None,
-        whole_edges: bool = False,
-    ) -> Batch:
-        # whole_edges: a prefix of as many records as the dataset has one for each row of it, not of the
-        # batch. What are integers already is left to the core to check.
-        if type(epoch) is not int or not 0 <= epoch < 2**63:
-            epoch = whole_number(epoch, "epoch")
-        plain = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
-        picked = rows if plain else self.row_numbers(rows)
-        whole = (picked, len(self)) if whole_edges else None
-        source = self._source
-        self._guard(picked)
-        if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
-            return self._plan(options).run(picked, start, end, seed, epoch, out, None, whole)
-        numbers = self.row_numbers(picked)
-        if not source.mmap:
-            return run_unmapped(self, options, numbers, start, end, seed, epoch, out, whole)
-        shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
-        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
-        places = numbers - source.offsets[shards][at] + begins[at]
-        return self._plan_of(options, shards).run(places, start, end, seed, epoch, out, numbers, whole)
-
-    def _guard(self, rows: Any) -> None:
-        """Refuses files that were cut since they were mapped: to touch what is gone ends the process."""
-        source = self._source
-        if len(source.counts) < 2:
-            source.guard()
-        elif len(self):
-            shards = np.unique(source.offsets[1:].searchsorted(rows % len(self), side="right"))
-            source.guard(int(shard) for shard in shards)
-
-    def _plan(self, options: BatchOptions) -> Plan:
-        found = self._plans.get(id(options))
-        if found is None or found[0] is not options:
-            found = (options, self._plan_of(options, range(len(self._source.counts))))
-            while len(self._plans) > 7:
-                self._plans.pop(next(iter(self._plans)), None)
-            self._plans[id(options)] = found
-        return found[1]
-
-    def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> Plan:
-        source, some = self._source, [int(shard) for shard in shards]
-        joints, paths = [source.joint(shard) for shard in some], source.paths
-        return Plan(joints, [paths[shard] for shard in some], source.fields, options)
+        return self._run(self._options(options), rows, start, end, seed, epoch, out)
 
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False
     ) -> tuple[Ints, Ints, Ints]:
-        """All windows of at most `max_len` events through every row, `stride` apart: (rows, starts, ends),
-        int64.
+        """All windows of at most `max_len` events through every row, `stride` apart.
 
-        The last window of a row reaches its end; empty rows have none. With `flatten`, events are rows of the
-        deepest dim. stride is max_len where it is not given: windows that do not overlap.
+        They cover every event, and the last window of a row ends with it, where the stride is at most
+        max_len. A larger stride leaves events out, between windows and behind the last one. Empty rows have
+        no window.
+
+        Parameters
+        ----------
+        max_len
+            Events of a window, at least 1; the last of a row may have fewer.
+        stride
+            From the start of a window to the start of the next, at least 1. By default max_len: windows that
+            do not overlap.
+        flatten
+            Events are the rows of the deepest dim, as `batch(flatten=True)` counts them.
+
+        Returns
+        -------
+        tuple of ndarray
+            int64, one entry a window: its row, its start and its end, for `batch(rows, start=, end=)`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number that is not an integer, or below 1.
 
         Examples
         --------
@@ -276,14 +206,31 @@ class Dataset(Rows):
                [3, 0],
                [4, 0]], dtype=uint8)
         """
-        most = whole_number(max_len, "max_len", 1)
-        apart = most if stride is None else whole_number(stride, "stride", 1)
+        most = as_int(max_len, "max_len", 1)
+        apart = most if stride is None else as_int(stride, "stride", 1)
         return _core.step_windows(self.lengths_at(None if flatten else 1), most, apart)
 
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator:
         """A function for DataLoader's `collate_fn` that makes batches with these options; it can be pickled.
 
         It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
+
+        Parameters
+        ----------
+        seed
+            Of random windows, as `batch` takes it; see `Collator` for epochs and workers.
+        **options
+            Of `batch`.
+
+        Returns
+        -------
+        Collator
+            The function.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An option that does not fit.
 
         Examples
         --------
@@ -297,7 +244,15 @@ class Dataset(Rows):
 
     @property
     def collate(self) -> Collator:
-        """`collator()` with no options: padded batches of whole rows."""
+        """`collator()` with no options: padded batches of whole rows.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> ds.collate([2, 1])["dim1/mask"].tolist()
+        [[True], [False]]
+        """
         if self._collate is None:
             self._collate = Collator(self, BatchOptions(), None)
         return self._collate
@@ -309,7 +264,7 @@ class Dataset(Rows):
         batches: Iterable[Any] | None = None,
         shuffle: bool = False,
         seed: Seed = None,
-        epoch: int = 0,
+        epoch: int | None = None,
         drop_last: bool = False,
         prefetch: int = 0,
         progress: bool = False,
@@ -324,14 +279,27 @@ class Dataset(Rows):
         batches
             Instead: batches of row numbers, such as a sampler gives.
         shuffle, seed, epoch
-            Another order for each seed and epoch; they are those of random windows too.
+            Another order for each seed and epoch; they are those of random windows too. The epoch is 0 by
+            default, or with `batches` of a sampler of this module the sampler's.
         prefetch
             Make so many batches ahead, in a thread, into buffers that are used again: a batch is good until
             the next one is taken.
+        drop_last
+            Leave out the last batch where it has fewer rows than batch_size.
         progress
             Show a bar.
-        options
+        **options
             Of `batch`.
+
+        Returns
+        -------
+        Epoch
+            To be iterated for batches, as often as wanted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument or an option that does not fit.
 
         Examples
         --------
@@ -354,7 +322,16 @@ class Dataset(Rows):
         )
 
     def close(self) -> None:
-        """Lets go of the files. Batches and views that were made stay good; there are no rows any more."""
+        """Closes the files. Earlier batches and views stay valid; the dataset has no rows any more.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3]]}))
+        >>> ds.close()
+        >>> len(ds)
+        0
+        """
         self.__init__(MemorySource([]))  # type: ignore[misc]
 
     def __enter__(self) -> Dataset:
@@ -365,10 +342,3 @@ class Dataset(Rows):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._source,)
-
-
-def _same(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
-    try:
-        return all(a is b or (type(a) is type(b) and bool(a == b)) for a, b in zip(one, two, strict=True))
-    except ValueError:  # arrays among the fills
-        return False

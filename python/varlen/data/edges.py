@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import unmasked
-from varlen.data.memory import ColumnLike, joint_of
+from varlen.data.memory import ColumnLike, as_joint
 
 __all__ = []
 
@@ -17,24 +17,24 @@ Array = np.ndarray[Any, Any]
 
 
 def edge_joint(
-    which: str, given: Any, columns: Mapping[str, ColumnLike], fills: Mapping[str, Array], flatten: bool
+    argument: str, given: Any, columns: Mapping[str, ColumnLike], fills: Mapping[str, Array], flatten: bool
 ) -> _core.Joint:
     """A prefix or suffix as records of the batch's columns.
 
     Where its keys lie one dim higher than in the batch, it is one record for all. A key that it lacks is
     filled; levels that it lacks are empty. The core refuses values that the dtype of the batch does not hold.
     """
-    joint = _from_mapping(which, given) if isinstance(given, Mapping) else joint_of(given, which)
+    joint = _from_mapping(argument, given) if isinstance(given, Mapping) else as_joint(given, argument)
     wanted = {key: min(c.dim, 1) if flatten else c.dim for key, c in columns.items() if c.dim > 0}
     dims = {name: dim for name, dim in zip(joint.names, joint.dims, strict=True) if dim >= 0}
     for name in dims:
         if name not in columns:
-            raise KeyError(f"{which}: {name!r} is not a key of the batch: {sorted(wanted)}")
+            raise KeyError(f"{argument}: {name!r} is not a key of the batch: {sorted(wanted)}")
     lifts = {wanted[name] - dim for name, dim in dims.items() if name in wanted}
     if len(lifts) != 1 or not lifts <= {0, 1}:
         raise ValueError(
-            f"{which}: its keys lie at dims {dims}, those of the batch at {wanted}; expected the same dims "
-            "for a record for each row, or one less for one record for all"
+            f"{argument}: its keys lie at dims {dims}, those of the batch at {wanted}; expected the same "
+            "dims for a record for each row, or one less for one record for all"
         )
     lift = lifts.pop()
     levels = [_core.Level.from_lengths([len(joint)])] if lift else []
@@ -44,18 +44,20 @@ def edge_joint(
     values = []
     for key, dim in wanted.items():
         if key in dims:
-            values.append(joint.values(key))
+            rows, dtype = joint.values(key), columns[key].dtype
+            is_time = dtype.kind in "mM" and rows.dtype.kind in "iu"  # in the unit of the key
+            values.append(rows.astype(np.int64).view(dtype) if is_time else rows)
         else:
             shape = (levels[dim - 1].total, *columns[key].trailing)
             values.append(np.ascontiguousarray(np.broadcast_to(fills[key], shape)))
     return _core.Joint(list(wanted), list(wanted.values()), values, levels)
 
 
-def _from_mapping(which: str, given: Mapping[str, Any]) -> _core.Joint:
-    arrays = [np.asarray(unmasked(value, which)) for value in given.values()]
+def _from_mapping(argument: str, given: Mapping[str, Any]) -> _core.Joint:
+    arrays = [np.asarray(unmasked(value, argument)) for value in given.values()]
     for name, array in zip(given, arrays, strict=True):
         if array.ndim < 1 or array.dtype.kind not in "biuf":
             raise TypeError(
-                f"{which}: {name!r} needs a list of numbers; nested rows are a JointNestedRaggedTensorDict"
+                f"{argument}: {name!r} needs a list of numbers; nested rows are a JointNestedRaggedTensorDict"
             )
     return _core.Joint(list(given), [0] * len(given), arrays, [])

@@ -26,6 +26,15 @@ class Epoch:
 
     With the same seed every pass is the same; without one each differs.
 
+    Parameters
+    ----------
+    dataset
+        Where the rows are.
+    options
+        Of the batches.
+    batch_size, batches, shuffle, seed, epoch, drop_last, prefetch, progress
+        As `Dataset.epoch` takes them.
+
     Examples
     --------
     >>> import varlen as vl
@@ -43,7 +52,7 @@ class Epoch:
         batches: Iterable[Rows] | None,
         shuffle: bool,
         seed: Seed,
-        epoch: int,
+        epoch: int | None,
         drop_last: bool,
         prefetch: int,
         progress: bool,
@@ -55,7 +64,8 @@ class Epoch:
             raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
         if batches is not None and (shuffle or drop_last):
             raise ValueError("batches: their order is what it is; shuffle and drop_last go with batch_size")
-        prefetch, epoch = as_int(prefetch, "prefetch"), as_int(epoch, "epoch")
+        prefetch = as_int(prefetch, "prefetch")
+        epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
             seed = as_int(seed, "seed", most=None)
         elif not (seed is None or isinstance(seed, np.random.Generator)):
@@ -72,7 +82,7 @@ class Epoch:
         return n // size if self._drop_last else -(-n // size)
 
     def __iter__(self) -> Iterator[Batch]:
-        result = self._made(self._rows())
+        result = self._make_batches(self._rows())
         if not self._progress:
             return result
         from tqdm.auto import tqdm
@@ -93,13 +103,14 @@ class Epoch:
     def _generator(self) -> np.random.Generator:
         if isinstance(self._seed, np.random.Generator):
             return self._seed
-        return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch])
+        return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch or 0])
 
-    def _made(self, rows: Iterable[Rows]) -> Iterator[Batch]:
+    def _make_batches(self, rows: Iterable[Rows]) -> Iterator[Batch]:
         dataset, options, seed = self._dataset, self._options, self._seed
 
         def make(batch: Any, out: Buffers | None = None) -> Batch:
-            return dataset._run(options, batch, seed=seed, epoch=self._epoch, out=out, whole_edges=True)
+            epoch = getattr(batch, "epoch", 0) if self._epoch is None else self._epoch
+            return dataset._run(options, batch, seed=seed, epoch=epoch, out=out, edges_per_row=True)
 
         if self._prefetch == 0:
             for batch in rows:

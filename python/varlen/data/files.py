@@ -29,6 +29,11 @@ def open(
     keys
         Some keys only.
 
+    Returns
+    -------
+    Dataset
+        All rows, in the order of the files.
+
     Raises
     ------
     FileNotFoundError

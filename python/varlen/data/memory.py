@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from varlen import _core
+from varlen.data.options import view_of
 from varlen.io.dtypes import common_dtype, widened
 from varlen.io.row_ids import RowIds
+from varlen.io.schema import joint_metadata
 
 __all__ = ["Column"]
 
@@ -27,6 +30,10 @@ class ColumnLike(Protocol):
     def dtype(self) -> np.dtype[Any]: ...
     @property
     def trailing(self) -> tuple[int, ...]: ...
+    @property
+    def vocabulary(self) -> tuple[str, ...] | None: ...
+    @property
+    def unit(self) -> str | None: ...
 
 
 class Source(Protocol):
@@ -61,27 +68,40 @@ class Column:
         Of its values in a batch. Where parts were narrowed on their own, the one that holds all of them.
     trailing
         Fixed dimensions behind the ragged ones.
+    vocabulary
+        The strings that integer values stand for, or None.
 
     Examples
     --------
-    >>> Column(1, np.dtype("f4")).trailing
-    ()
+    >>> Column(1, np.dtype("M8[s]")).unit
+    's'
     """
 
     dim: int
     dtype: np.dtype[Any]
     trailing: tuple[int, ...] = ()
+    vocabulary: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of time, such as "ns"; None for other values."""
+        return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
 
 
-def joint_of(value: Any, argument: str) -> _core.Joint:
+def as_joint(value: Any, argument: str) -> _core.Joint:
     """The core's joint of a JointNestedRaggedTensorDict, or itself."""
-    if isinstance(value, _core.Joint):
-        return value
-    view = getattr(value, "_view", None)
-    found = view() if callable(view) else None
-    if isinstance(found, _core.Joint):
-        return found
-    raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {type(value).__name__}")
+    joint = view_of(value)
+    if joint is None:
+        kind = type(value).__name__
+        hint = ""
+        if isinstance(value, Mapping):
+            hint = "; JointNestedRaggedTensorDict(...) makes one of it"
+        elif hasattr(value, "levels"):
+            hint = f"; give it a name: JointNestedRaggedTensorDict({{'x': {kind.lower()}}})"
+        elif isinstance(value, (str, os.PathLike)):
+            hint = "; varlen.open(...) opens files"
+        raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {kind}{hint}")
+    return joint
 
 
 class MemorySource:
@@ -92,20 +112,20 @@ class MemorySource:
     mmap = True
 
     def __init__(self, joints: Sequence[_core.Joint], row_ids: str | None = None) -> None:
-        self._joints = list(joints)
         self.row_ids = row_ids
         self._ids: RowIds | None = None
         self.counts: Ints = np.array([len(joint) for joint in joints], np.int64)
         self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
         self.fields: dict[str, Column] = {}
-        full = [joint for joint in joints if len(joint)] or self._joints[:1]
+        full = [joint for joint in joints if len(joint)] or list(joints[:1])
         for part, joint in enumerate(full):
             self._add(part, columns_of(joint))
-        _check_words([(joint.meta or {}).get("vocabularies", {}) for joint in full])
         for part, joint in enumerate(full):
             for name in sorted(self.fields.keys() - set(joint.names)):
                 raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
-        self._wider = [self._wider_of(joint) for joint in self._joints]
+        metadata = joint_metadata(self.fields, row_ids)
+        self._joints = [joint if joint.meta == metadata else joint.with_meta(metadata) for joint in joints]
+        self._wider = [self._dtypes_to_widen(joint) for joint in self._joints]
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -127,14 +147,14 @@ class MemorySource:
         """The rows, in their order, as one Joint of its own."""
         if len(self._joints) == 1:
             return self._joints[0].take(rows)
-        every = self.offsets[1:].searchsorted(rows, side="right")
+        shards = self.offsets[1:].searchsorted(rows, side="right")
         parts = [
-            widened(self._joints[s].take(rows[every == s] - self.offsets[s]), self._wider[s])
-            for s in np.unique(every)
+            widened(self._joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s])
+            for s in np.unique(shards)
         ]
         if not parts:
             return self._joints[0].take(rows) if self._joints else _core.Joint([], [], [], [], 0)
-        order = np.argsort(np.argsort(every, kind="stable"), kind="stable")
+        order = np.argsort(np.argsort(shards, kind="stable"), kind="stable")
         return _core.Joint.concat(parts).take(order)
 
     def rows_of(self, ids: Any) -> Ints:
@@ -144,7 +164,7 @@ class MemorySource:
         if self._ids is None:
             name = self.row_ids
             parts = [joint.values(name) for joint in self._joints if len(joint)]
-            self._ids = RowIds(parts)
+            self._ids = RowIds(parts, self.fields[name].vocabulary)
         return self._ids.rows_of(ids)
 
     def guard(self, shards: Iterable[int] | None = None) -> None:
@@ -154,7 +174,7 @@ class MemorySource:
         return iter(self._joints)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, ([_parts(joint) for joint in self._joints], self.row_ids)
+        return MemorySource, (self._joints, self.row_ids)
 
     def _add(self, part: int, columns: Mapping[str, Column]) -> None:
         if part == 0:
@@ -173,43 +193,33 @@ class MemorySource:
                 dtype = common_dtype(known.dtype, found.dtype)
                 if dtype is None:
                     raise ValueError(f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}")
-                self.fields[name] = Column(known.dim, dtype, known.trailing)
+                self.fields[name] = replace(known, dtype=dtype)
+            self.fields[name] = replace(self.fields[name], vocabulary=_longer_words(part, name, known, found))
 
-    def _wider_of(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
+    def _dtypes_to_widen(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
         own = {} if len(joint) == 0 else columns_of(joint)
         return {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
 
 
-def _check_words(every: Sequence[Mapping[str, Sequence[str]]]) -> None:
-    """Refuses parts whose ids stand for other words; one vocabulary may go on where another ends."""
-    known: dict[str, Sequence[str]] = dict(every[0]) if every else {}
-    for part, words in enumerate(every):
-        for name in known.keys() | words.keys():
-            a, b = known.get(name, ()), words.get(name, ())
-            if (name in known) != (name in words) or tuple(a[: len(b)]) != tuple(b[: len(a)]):
-                raise ValueError(
-                    f"part {part}: {name!r} has another vocabulary than the parts before; "
-                    "JointNestedRaggedTensorDict.concatenate gives them one"
-                )
-            known[name] = max(a, b, key=len)
+def _longer_words(part: int, name: str, known: Column, found: Column) -> tuple[str, ...] | None:
+    """The vocabulary of two parts. Refuses other words for an id; one may go on where the other ends."""
+    a, b = known.vocabulary, found.vocabulary
+    if a is b:
+        return a
+    if a is None or b is None or a[: len(b)] != b[: len(a)]:
+        raise ValueError(
+            f"part {part}: {name!r} has another vocabulary than the parts before; "
+            "JointNestedRaggedTensorDict.concatenate gives them one"
+        )
+    return max(a, b, key=len)
 
 
 def columns_of(joint: _core.Joint, lift: int = 0) -> dict[str, Column]:
     """The columns of a joint; lifted, those of the batch of which it is one record."""
+    words = (joint.meta or {}).get("vocabularies", {})
     out = {}
     for name, dim in zip(joint.names, joint.dims, strict=True):
         if dim + lift >= 0:
             values = joint.values(name)
-            out[name] = Column(dim + lift, values.dtype, values.shape[1:])
+            out[name] = Column(dim + lift, values.dtype, values.shape[1:], words.get(name))
     return out
-
-
-def _parts(joint: _core.Joint) -> tuple[list[str], list[int], list[Array], list[_core.Level], int]:
-    kept = [(name, dim) for name, dim in zip(joint.names, joint.dims, strict=True) if dim >= 0]
-    levels = [joint.level(d) for d in range(1, joint.depth + 1)]
-    arrays = [joint.values(name) for name, _ in kept]
-    return [name for name, _ in kept], [dim for _, dim in kept], arrays, levels, len(joint)
-
-
-def _rebuild(parts: list[Any], row_ids: str | None) -> MemorySource:
-    return MemorySource([_core.Joint(*part) for part in parts], row_ids)

@@ -1,188 +1,355 @@
-"""What a batch is to look like: checked once, then used for many batches."""
+"""What a batch is to look like: declared here once, checked once, then used for many batches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import is_
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 
-from varlen.arguments import as_int, as_list
+from varlen import _core
+from varlen.arguments import as_dtype, as_int, as_list, unmasked
+from varlen.backends.values import is_tensor, memory_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from varlen.data.memory import ColumnLike
 
-__all__ = ["BatchOptions"]
+__all__ = ["BatchKeywords", "BatchOptions", "PaddingKeywords"]
 
 Side = Literal["left", "right"]
-Window = Literal["from_start", "to_end", "random", "balanced_random"]
+PerAxis = int | Sequence[int | None] | None
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 WINDOWS = ("from_start", "to_end", "random", "balanced_random")
 
-_CHOICES: dict[str, tuple[Any, ...]] = {
-    "window": (None, *WINDOWS),
-    "spread": ("first", "repeat", "nan"),
-    "padding_side": ("left", "right"),
-    "truncate": ("left", "right"),
-    "layout": ("padded", "ragged"),
-    "framework": ("numpy", "torch"),
-}
 
+class PaddingKeywords(TypedDict, total=False):
+    """The options of every batch, of a dataset's rows and of samples."""
 
-class BatchKeywords(TypedDict, total=False):
-    """The keywords of `BatchOptions`, for functions that pass them on."""
-
-    keys: Sequence[str] | None
-    max_len: int | Sequence[int | None] | None
-    window: Window | None
-    flatten: bool
-    spread: Literal["first", "repeat", "nan"]
-    padding_side: Side
+    max_len: PerAxis
     truncate: Side
+    padding_side: Side
+    pad_to_multiple_of: PerAxis
     fill: Any
     dtype: Any
-    nan: Any
-    pad_to: int | Sequence[int | None] | None
-    pad_to_multiple: int | Sequence[int | None] | None
-    prefix: Any
-    suffix: Any
     masks: bool
     layout: Literal["padded", "ragged"]
+    framework: Literal["numpy", "torch"] | None
+
+
+class BatchKeywords(PaddingKeywords, total=False):
+    """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
+
+    keys: Sequence[str] | None
+    window: Literal["from_start", "to_end", "random", "balanced_random"] | None
+    flatten: bool
+    spread: Literal["first", "repeat", "nan"]
+    nan: Any
+    pad_to: PerAxis
+    prefix: Any
+    suffix: Any
     lengths: bool
     positions: bool
     parts: bool
     windows: bool
     cu_seqlens: bool
     max_bytes: int | None
-    framework: Literal["numpy", "torch"]
 
 
-@dataclass(frozen=True, eq=False)
+# Options that are not listed default to None.
+_DEFAULTS: BatchKeywords = {
+    "truncate": "right",
+    "padding_side": "right",
+    "masks": True,
+    "layout": "padded",
+    "flatten": False,
+    "spread": "first",
+    "lengths": False,
+    "positions": False,
+    "parts": False,
+    "windows": False,
+    "cu_seqlens": True,
+}
+_NAMES = tuple(BatchKeywords.__annotations__)
+_FLAGS = tuple(name for name, value in _DEFAULTS.items() if isinstance(value, bool))
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "window": (None, *WINDOWS),
+    "spread": ("first", "repeat", "nan"),
+    "padding_side": ("left", "right"),
+    "truncate": ("left", "right"),
+    "layout": ("padded", "ragged"),
+    "framework": ("numpy", "torch", None),
+}
+
+
 class BatchOptions:
-    """How rows become a batch; `Dataset.batch` says what each option does.
+    """Options that go together, with the defaults of those that were not given; `values` has them by name.
+
+    What was given is copied: a dict or a list that is changed later changes nothing here.
+
+    Parameters
+    ----------
+    **options
+        As `Dataset.batch` takes them.
+
+    Raises
+    ------
+    TypeError
+        There is no such option.
+    ValueError
+        An option that is out of its range, or that does not go with another.
 
     Examples
     --------
-    >>> BatchOptions(max_len=512, window="random").padding_side
+    >>> BatchOptions(max_len=512, window="random").values["padding_side"]
     'right'
     """
 
-    keys: Sequence[str] | None = None
-    max_len: int | Sequence[int | None] | None = None
-    window: Window | None = None
-    flatten: bool = False
-    spread: Literal["first", "repeat", "nan"] = "first"
-    padding_side: Side = "right"
-    truncate: Side = "right"
-    fill: Any = None
-    dtype: Any = None
-    nan: Any = None
-    pad_to: int | Sequence[int | None] | None = None
-    pad_to_multiple: int | Sequence[int | None] | None = None
-    prefix: Any = None
-    suffix: Any = None
-    masks: bool = True
-    layout: Literal["padded", "ragged"] = "padded"
-    lengths: bool = False
-    positions: bool = False
-    parts: bool = False
-    windows: bool = False
-    cu_seqlens: bool = True
-    max_bytes: int | None = None
-    framework: Literal["numpy", "torch"] = "numpy"
-
-    def __post_init__(self) -> None:
+    def __init__(self, **options: Unpack[BatchKeywords]) -> None:
+        check_names(options, BatchKeywords)
+        self.given = {name: _copy(name, value) for name, value in options.items()}
+        self.values: BatchKeywords = {**dict.fromkeys(_NAMES), **_DEFAULTS, **self.given}  # type: ignore[typeddict-item]
+        values = self.values
         for name, allowed in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in allowed:
+            if values[name] not in allowed:  # type: ignore[literal-required]
                 names = ", ".join(repr(choice) for choice in allowed)
-                raise ValueError(f"{name}: expected one of {names}; got {given!r}")
-        for name in ("max_len", "pad_to", "pad_to_multiple"):
-            per_axis(name, getattr(self, name), 1 if name == "pad_to_multiple" else 0)
-        if self.max_bytes is not None:
-            as_int(self.max_bytes, "max_bytes")
-        if self.window is not None and self.max_len is None:
-            raise ValueError(f"window: {self.window!r} needs max_len")
-        if self.layout == "ragged":
-            for name in ("pad_to", "pad_to_multiple"):
-                if getattr(self, name) is not None:
+                raise ValueError(f"{name}: expected one of {names}; got {values[name]!r}")  # type: ignore[literal-required]
+        for name in ("max_len", "pad_to", "pad_to_multiple_of"):
+            self.per_axis(name)
+        if values["max_bytes"] is not None:
+            as_int(values["max_bytes"], "max_bytes")
+        dtype = values["dtype"]
+        for name, one in dtype.items() if isinstance(dtype, Mapping) else (("dtype", dtype),):
+            if one is not None:
+                as_dtype(one, f"dtype of {name!r}" if one is not dtype else name, objects=True)
+        if values["window"] is not None and values["max_len"] is None:
+            raise ValueError(f"window: {values['window']!r} needs max_len")
+        if values["layout"] == "ragged":
+            for name in ("pad_to", "pad_to_multiple_of"):
+                if self.per_axis(name):
                     raise ValueError(f"{name}: a ragged batch has no padding; take layout='padded'")
-            if len(per_axis("max_len", self.max_len, 0)) > 1:
+            if len(self.per_axis("max_len")) > 1:
                 raise ValueError("max_len: a ragged batch cuts its first axis only; give one number")
+
+    def per_axis(self, name: str) -> list[int]:
+        """An option that is a number, or one for each ragged axis, as a list with -1 for none."""
+        given: PerAxis = self.values[name]  # type: ignore[literal-required]
+        if given is None:
+            return []
+        least = 1 if name == "pad_to_multiple_of" else 0
+        axes = given if isinstance(given, (tuple, list)) else [given]
+        return [-1 if item is None else as_int(item, name, least) for item in axes]
 
     @property
     def is_random(self) -> bool:
         """True where a seed matters."""
-        return self.window in ("random", "balanced_random")
+        return self.values["window"] in ("random", "balanced_random")
 
     @property
     def has_edges(self) -> bool:
         """True where something is joined before or after the windows."""
-        return self.prefix is not None or self.suffix is not None
+        return self.values["prefix"] is not None or self.values["suffix"] is not None
+
+    @property
+    def tensors(self) -> bool:
+        """True where batches are of tensors."""
+        return self.values["framework"] == "torch"
 
     def core_options(self) -> dict[str, Any]:
         """The options as the core takes them."""
-        lens = per_axis("max_len", self.max_len, 0)
-        window = self.window or ("from_start" if self.truncate == "right" else "to_end")
-        out: dict[str, Any] = {
-            "flatten": bool(self.flatten),
-            "spread": self.spread,
-            "padding_side": "left" if self.padding_side == "left" else "right",
-            "truncate": "left" if self.truncate == "left" else "right",
+        values = self.values
+        max_len = self.per_axis("max_len")
+        window = values["window"] or ("from_start" if values["truncate"] == "right" else "to_end")
+        out: dict[str, Any] = {name: bool(values[name]) for name in _FLAGS}  # type: ignore[literal-required]
+        out |= {
+            "spread": values["spread"],
+            "padding_side": values["padding_side"],
+            "truncate": values["truncate"],
             "draw": WINDOWS.index(window),
-            "ragged": self.layout == "ragged",
-            "masks": bool(self.masks),
-            "lengths": bool(self.lengths),
-            "positions": bool(self.positions),
-            "parts": bool(self.parts),
-            "windows": bool(self.windows),
-            "cu_seqlens": bool(self.cu_seqlens),
-            "max_len": lens[0] if lens else -1,
-            "inner_max": lens[1:],
-            "pad_to": per_axis("pad_to", self.pad_to, 0),
-            "multiple": per_axis("pad_to_multiple", self.pad_to_multiple, 1),
+            "ragged": values["layout"] == "ragged",
+            "max_len": max_len[0] if max_len else -1,
+            "inner_max": max_len[1:],
+            "pad_to": self.per_axis("pad_to"),
+            "multiple": self.per_axis("pad_to_multiple_of"),
         }
-        if self.max_bytes is not None:
-            out["max_bytes"] = int(self.max_bytes)
+        if values["max_bytes"] is not None:
+            out["max_bytes"] = int(values["max_bytes"])
         return out
 
-    def changed(self, **options: Any) -> BatchOptions:
+    def changed(self, **options: Unpack[BatchKeywords]) -> BatchOptions:
         """The same with some options replaced."""
-        return BatchOptions(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **options})
+        changed: BatchKeywords = {**self.values, **options}
+        return BatchOptions(**changed)
 
 
-def per_axis(name: str, given: int | Sequence[int | None] | None, least: int) -> list[int]:
-    """A number, or one for each ragged axis, as a list with -1 for none."""
-    if given is None:
-        return []
-    axes = given if isinstance(given, (tuple, list)) else [given]
-    return [-1 if item is None else as_int(item, name, least) for item in axes]
+class OptionsCache:
+    """The options of earlier calls, by their values, so that a loop checks its options once.
+
+    Examples
+    --------
+    >>> cache, fill = OptionsCache(), {"x": 0.0}
+    >>> first = cache({"fill": fill})
+    >>> cache({"fill": {"x": 0.0}}) is first, cache({"fill": {"x": -0.0}}) is first
+    (True, False)
+    >>> fill["x"] = 1.0
+    >>> cache({"fill": fill}) is first
+    False
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Any, BatchOptions] = {}
+        # The last options where none of them can be changed in place: then the same objects say the same.
+        self._last: tuple[tuple[str, ...], tuple[Any, ...], BatchOptions] | None = None
+
+    def __call__(self, given: BatchKeywords) -> BatchOptions:
+        """The options, checked; those of an earlier call where the values are the same."""
+        last = self._last
+        names, values = tuple(given), tuple(given.values())
+        if last is not None and all(map(is_, values, last[1])) and names == last[0]:
+            return last[2]
+        key = names, tuple(map(_by_value, values))
+        found = self._known.get(key)
+        if found is None:
+            found = BatchOptions(**given)
+            while len(self._known) > 7:
+                self._known.pop(next(iter(self._known)), None)
+            self._known[key] = found
+        if all(type(value) in _IMMUTABLE for value in values):
+            self._last = names, values, found
+        return found
 
 
-def choose(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None) -> dict[str, ColumnLike]:
+_IMMUTABLE = (str, int, bool, float, type(None))
+
+
+class _Same:
+    """An object as a key that equals itself alone."""
+
+    __slots__ = ("it",)
+
+    def __init__(self, it: object) -> None:
+        self.it = it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.it is other.it
+
+    def __hash__(self) -> int:
+        return id(self.it)
+
+
+def _by_value(value: Any) -> Any:
+    """A key that is equal for equal values alone: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
+    kind = type(value)
+    if kind is float:
+        return kind, value.hex()
+    if kind in _IMMUTABLE or isinstance(value, (type, np.dtype)):
+        return kind, value
+    if isinstance(value, Mapping):
+        return kind, tuple((key, _by_value(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return kind, tuple(map(_by_value, value))
+    is_array = isinstance(value, (np.ndarray, np.generic)) and not isinstance(value, np.ma.MaskedArray)
+    if is_array and not value.dtype.hasobject:
+        return kind, value.dtype, value.shape, value.tobytes()
+    if is_tensor(value):
+        return kind, value.dtype, value.shape, memory_of(value.detach()).tobytes()
+    return _Same(view_of(value) or value)
+
+
+def _copy(name: str, value: Any) -> Any:
+    """The value, without what could be changed in place; records for prefix and suffix as the core's view."""
+    unmasked(value, name)
+    if isinstance(value, Mapping):
+        return {key: _copy(name, item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [_copy(name, item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if is_tensor(value):
+        return value.detach().clone()
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return view_of(value) or value
+
+
+def view_of(value: Any) -> _core.Joint | None:
+    """The core's view of a JointNestedRaggedTensorDict; None for anything else."""
+    view = getattr(value, "_view", None)
+    found = view() if callable(view) else value
+    return found if isinstance(found, _core.Joint) else None
+
+
+def _suggestion(name: object, known: Iterable[str]) -> str:
+    """The names that look like one that is not known."""
+    near = difflib.get_close_matches(str(name), list(known), 2, 0.6)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def check_names(options: Iterable[str], declared: Any) -> None:
+    """Refuses options that are not declared."""
+    names = declared.__annotations__
+    for name in options:
+        if name not in names:
+            raise TypeError(f"there is no option {name!r}{_suggestion(name, names)}")
+
+
+def no_such_key(option: str, key: object, known: Iterable[Any]) -> KeyError:
+    """The error for a key that is not among the known ones."""
+    names = sorted(map(str, known))
+    return KeyError(f"{option}: {key!r} is not one of {names}{_suggestion(key, names)}")
+
+
+def with_options(function: Function) -> Function:
+    """Shows the keywords behind `**options` in the function's signature, as help and editors read it."""
+    signature = inspect.signature(function)
+    plain = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    taken = _keywords_of(signature)
+    more = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=_DEFAULTS.get(name),
+            annotation=getattr(annotation, "__forward_arg__", annotation),
+        )
+        for name, annotation in taken.__annotations__.items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*plain, *more])  # type: ignore[attr-defined]
+    return function
+
+
+def _keywords_of(signature: inspect.Signature) -> Any:
+    declared = str(next(p.annotation for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD))
+    return PaddingKeywords if "PaddingKeywords" in declared else BatchKeywords
+
+
+def select_columns(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None) -> dict[str, ColumnLike]:
     """The columns of a batch, in the order of `keys`."""
     if keys is None:
         return dict(columns)
     chosen = as_list(keys, "keys", "keys")
     for key in chosen:
         if key not in columns:
-            raise KeyError(f"keys: {key!r} is not one of {sorted(columns)}")
+            raise no_such_key("keys", key, columns)
     return {key: columns[key] for key in chosen}
 
 
-def for_key(option: str, given: Any, keys: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+def per_key(option: str, given: Any, keys: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """An option that is one value for all keys, or a mapping from some keys to theirs."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
         for key in given:
             if key not in known:
-                raise KeyError(f"{option}: {key!r} is not one of {sorted(known)}")
+                raise no_such_key(option, key, known)
         return dict(given)
     return dict.fromkeys(keys, given)
 
 
-def one_row(
+def fill_row(
     option: str, key: str, trailing: tuple[int, ...], dtype: np.dtype[Any], given: Any
 ) -> np.ndarray[Any, Any]:
     """One row of a value that the dtype has to hold; zeros where none is given."""
@@ -190,6 +357,8 @@ def one_row(
     if given is None:
         return row
     value = np.asarray(given)
+    if dtype.kind in "mM" and value.dtype.kind in "iu":  # in the unit of the dtype
+        value = value.astype(np.int64).view(dtype)
     try:
         with np.errstate(all="ignore"):
             row[...] = value
@@ -199,5 +368,5 @@ def one_row(
     if dtype.kind == "f" and value.dtype.kind in "iuf":
         lost = np.isinf(row[0]) & ~np.isinf(value)  # rounding is what a float dtype does
     if np.any(lost):
-        raise ValueError(f"{option}: {given!r} is no value of {dtype}, the dtype of {key!r} in the batch")
+        raise ValueError(f"{option}: {given!r} does not fit {dtype}, the dtype of {key!r} in the batch")
     return row

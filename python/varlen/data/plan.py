@@ -12,7 +12,8 @@ from varlen import _core
 from varlen.arguments import as_dtype, as_mapping
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
-from varlen.data.options import BatchOptions, choose, for_key, one_row
+from varlen.data.options import BatchOptions, fill_row, per_key, select_columns
+from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
 
 __all__ = []
 
@@ -20,8 +21,10 @@ Array = np.ndarray[Any, Any]
 Batch = dict[str, Any]
 Seed = int | np.random.Generator | None
 
+_PARTS = "dim1/part"
 
-class Plan:
+
+class BatchPlan:
     """The options of a batch worked out for a list of joints: what is left is one call of the core a batch.
 
     lift: every joint is one record, as for samples that are to be put together.
@@ -37,19 +40,24 @@ class Plan:
         lift: bool = False,
     ) -> None:
         self.options = options
-        chosen = choose(columns, options.keys)
-        wanted = for_key("dtype", options.dtype, chosen, columns)
-        fills = for_key("fill", options.fill, chosen, columns)
-        dtypes = {key: _native(key, wanted.get(key, column.dtype)) for key, column in chosen.items()}
-        rows = {
-            key: one_row("fill", key, column.trailing, dtypes[key], fills.get(key))
+        values = options.values
+        chosen = select_columns(columns, values["keys"])
+        wanted = per_key("dtype", values["dtype"], chosen, columns)
+        fills = per_key("fill", values["fill"], chosen, columns)
+        self._dtypes = dtypes = {
+            key: _output_dtype(key, column, wanted.get(key), options.tensors)
             for key, column in chosen.items()
         }
-        nans = _nans(options.nan, chosen, columns, dtypes)
+        self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
+        rows = {
+            key: fill_row("fill", key, column.trailing, dtypes[key], fills.get(key))
+            for key, column in chosen.items()
+        }
+        nans = _nan_replacements(values["nan"], chosen, columns, dtypes)
         _refuse_reserved(chosen, nans)
         edges = [
-            None if given is None else edge_joint(which, given, chosen, rows, options.flatten)
-            for which, given in (("prefix", options.prefix), ("suffix", options.suffix))
+            None if given is None else edge_joint(which, given, chosen, rows, values["flatten"])
+            for which, given in (("prefix", values["prefix"]), ("suffix", values["suffix"]))
         ]
         prefix, suffix = edges
         self.edge_counts = [None if edge is None else len(edge) for edge in edges]
@@ -65,7 +73,7 @@ class Plan:
             {**options.core_options(), "lift": lift},
         )
 
-    def edge_rows(self, rows: Any, count: int) -> tuple[Any, Any]:
+    def _edge_records(self, rows: Any, count: int) -> tuple[Any, Any]:
         """The records of prefix and suffix for rows of a dataset of `count` rows; None for one that all
         share.
         """
@@ -84,27 +92,26 @@ class Plan:
         epoch: int = 0,
         out: Mapping[str, Any] | None = None,
         counters: Any = None,
-        whole: tuple[Any, int] | None = None,
+        edge_rows: tuple[Any, int] | None = None,
     ) -> Batch:
         """The batch of these rows.
 
-        counters: what random windows know the rows by, where it is not `rows`. whole: the rows in the dataset
+        counters: what random windows know the rows by, where it is not `rows`. edge_rows: rows in the dataset
         and how many it has, where a prefix of as many records has one for each row of it, not of the batch.
         """
-        prefix_rows, suffix_rows = (None, None) if whole is None else self.edge_rows(*whole)
+        prefix_rows, suffix_rows = (None, None) if edge_rows is None else self._edge_records(*edge_rows)
         options = self.options
         number = 0
         if options.is_random:
-            number, places = draw_seed(seed, rows)
-            counters = counters if places is None else places
+            number, row_counters = draw_seed(seed, rows)
+            counters = counters if row_counters is None else row_counters
         if out is not None and not isinstance(out, dict):
             as_mapping(out, "out", "names to arrays")
-        if out is not None and options.framework == "torch":
-            out = {
-                name: buffer if isinstance(buffer, np.ndarray) else buffer.numpy()
-                for name, buffer in out.items()
-            }
         grow = getattr(out, "grow", None)
+        buffers = None
+        if out is not None and grow is None:
+            dtypes = self._dtypes
+            buffers = {name: memory_of_buffer(buffer, dtypes.get(name)) for name, buffer in out.items()}
         result: Batch = self.batcher(
             rows,
             start,
@@ -114,10 +121,14 @@ class Plan:
             counters,
             prefix_rows,
             suffix_rows,
-            dict(out) if out is not None and grow is None else None,
+            buffers,
             grow,
         )
-        return to_torch(result) if options.framework == "torch" else result
+        if not options.tensors:
+            return result
+        if options.values["parts"] and _PARTS not in (buffers or ()):
+            result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
+        return to_tensors(result, self._torch_names)
 
 
 def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
@@ -133,16 +144,6 @@ def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
     else:
         raise TypeError(f"seed: expected an int, a numpy.random.Generator or None; got {type(seed).__name__}")
     return number, np.arange(len(rows))
-
-
-def to_torch(batch: Batch) -> Batch:
-    """The arrays as tensors that share their memory."""
-    import torch
-
-    return {
-        name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-        for name, value in batch.items()
-    }
 
 
 def reserved_names(depth: int) -> list[str]:
@@ -164,25 +165,33 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
             raise ValueError(f"keys: {name!r} is a name that batches give to something else")
 
 
-def _native(key: str, dtype: Any) -> np.dtype[Any]:
-    native: np.dtype[Any] = as_dtype(dtype, f"dtype of {key!r}").newbyteorder("=")
+def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype[Any]:
+    """The dtype of a key in the batch."""
+    default = tensor_dtype(column) if tensors else column.dtype
+    native: np.dtype[Any] = default if asked is None else as_dtype(asked, f"dtype of {key!r}")
+    native = native.newbyteorder("=")
+    name = torch_name(column)
+    if name is not None and native != default:
+        raise TypeError(f"dtype of {key!r}: {name} becomes {native} with the package ml_dtypes alone")
+    if tensors and column.dtype.kind in "mM" and native == np.int64:
+        return column.dtype
     return native
 
 
-def _nans(
+def _nan_replacements(
     given: Any,
     chosen: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
     dtypes: Mapping[str, np.dtype[Any]],
 ) -> dict[str, Array]:
     """What NaN becomes, one entry in the dtype of the output, for the keys where it does not stay."""
-    wanted = for_key("nan", given, chosen, columns)
+    wanted = per_key("nan", given, chosen, columns)
     out = {}
     for key, column in chosen.items():
         if wanted.get(key) is None:
             continue
         if column.dtype.kind == "f" or column.dtype.name == "bfloat16":
-            out[key] = one_row("nan", key, (), dtypes[key], wanted[key])
+            out[key] = fill_row("nan", key, (), dtypes[key], wanted[key])
         elif isinstance(given, Mapping):
             raise ValueError(f"nan: {key!r} is {column.dtype}, which has no NaN")
     return out

@@ -14,15 +14,15 @@ from varlen.data.buffers import Buffers
 __all__ = ["Prefetcher"]
 
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-class _Ring(Generic[Item, Made]):
+class _SharedState(Generic[Item, Result]):
     """What the threads and the consumer share. Threads hold this alone, so that the prefetcher can be
     dropped.
     """
 
-    def __init__(self, make: Callable[[Item, Buffers], Made], items: Iterable[Item], slots: int) -> None:
+    def __init__(self, make: Callable[[Item, Buffers], Result], items: Iterable[Item], slots: int) -> None:
         self.make = make
         self.items = iter(items)
         self.changed = threading.Condition()
@@ -30,7 +30,7 @@ class _Ring(Generic[Item, Made]):
         self.taking = threading.Lock()  # items come one at a time, in their order
         self.taken = 0
         self.last: int | None = None  # how many items there are, once that is known
-        self.ready: dict[int, tuple[Buffers | None, Made | BaseException]] = {}
+        self.ready: dict[int, tuple[Buffers | None, Result | BaseException]] = {}
         self.stopped = False
         self.process = os.getpid()
         self.threads: list[threading.Thread] = []
@@ -71,7 +71,7 @@ class _Ring(Generic[Item, Made]):
                 self.changed.wait()
             return self.free.pop() if self.free and not self.stopped and self.last is None else None
 
-    def _put(self, number: int, buffers: Buffers, result: Made | BaseException) -> None:
+    def _put(self, number: int, buffers: Buffers, result: Result | BaseException) -> None:
         with self.changed:
             self.ready[number] = (buffers, result)
             self.changed.notify_all()
@@ -81,7 +81,7 @@ class _Ring(Generic[Item, Made]):
             self.last = count
             self.changed.notify_all()
 
-    def take(self, number: int) -> tuple[Buffers | None, Made | BaseException] | None:
+    def take(self, number: int) -> tuple[Buffers | None, Result | BaseException] | None:
         with self.changed:
             while number not in self.ready and not self.stopped and (self.last is None or number < self.last):
                 self.changed.wait()
@@ -94,7 +94,7 @@ class _Ring(Generic[Item, Made]):
 
     def stop(self) -> None:
         if os.getpid() != self.process:
-            return  # a fork has no such threads, and the lock may be held for ever
+            return  # a fork has none of the threads, and the lock may never be released
         with self.changed:
             self.stopped = True
             self.changed.notify_all()
@@ -105,7 +105,7 @@ class _Ring(Generic[Item, Made]):
         self.free.clear()
 
 
-class Prefetcher(Iterator[Made], Generic[Item, Made]):
+class Prefetcher(Iterator[Result], Generic[Item, Result]):
     """Makes batches ahead of the loop that takes them, in their order.
 
     There are depth + 1 sets of buffers: one that the consumer reads, the others ready or being filled. **A
@@ -137,7 +137,7 @@ class Prefetcher(Iterator[Made], Generic[Item, Made]):
 
     def __init__(
         self,
-        make: Callable[[Item, Buffers], Made],
+        make: Callable[[Item, Buffers], Result],
         items: Iterable[Item],
         *,
         depth: int = 2,
@@ -150,22 +150,22 @@ class Prefetcher(Iterator[Made], Generic[Item, Made]):
         depth, threads = as_int(depth, "depth", 1), as_int(threads, "threads")
         if not 1 <= threads <= depth:
             raise ValueError(f"threads: expected 1 to depth={depth}, got {threads}")
-        self._ring: _Ring[Item, Made] = _Ring(make, items, depth + 1)
+        self._state: _SharedState[Item, Result] = _SharedState(make, items, depth + 1)
         self._held: Buffers | None = None
         self._number = 0
-        self._finish = weakref.finalize(self, _Ring.stop, self._ring)
-        self._ring.start(threads)
+        self._finish = weakref.finalize(self, _SharedState.stop, self._state)
+        self._state.start(threads)
 
-    def __iter__(self) -> Prefetcher[Item, Made]:
+    def __iter__(self) -> Prefetcher[Item, Result]:
         return self
 
-    def __next__(self) -> Made:
-        if os.getpid() != self._ring.process:
+    def __next__(self) -> Result:
+        if os.getpid() != self._state.process:
             raise RuntimeError("a prefetcher's threads stay behind in a fork; make one in the child")
         if self._held is not None:
-            self._ring.give_back(self._held)
+            self._state.give_back(self._held)
             self._held = None
-        found = self._ring.take(self._number)
+        found = self._state.take(self._number)
         if found is None:
             self.close()
             raise StopIteration
@@ -177,10 +177,20 @@ class Prefetcher(Iterator[Made], Generic[Item, Made]):
         return result
 
     def close(self) -> None:
-        """Stops the threads and waits for them. The batch that was taken last stays good."""
+        """Stops the threads and waits for them. The batch that was taken last stays good.
+
+        Examples
+        --------
+        >>> batches = Prefetcher(lambda item, buffers: item, range(9))
+        >>> next(batches)
+        0
+        >>> batches.close()
+        >>> list(batches)
+        []
+        """
         self._finish()
 
-    def __enter__(self) -> Prefetcher[Item, Made]:
+    def __enter__(self) -> Prefetcher[Item, Result]:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from varlen.data.rows import Rows
 
-__all__ = ["Records"]
+__all__ = ["Records", "RowNumbers"]
+
+
+class RowNumbers(list[int]):
+    """Row numbers of one batch, and the epoch that they were dealt in: a list to everything else.
+
+    The epoch travels with the rows to whichever process makes the batch.
+
+    Parameters
+    ----------
+    rows
+        The numbers.
+    epoch
+        Of the sampler that dealt them.
+
+    Examples
+    --------
+    >>> rows = RowNumbers([2, 0], epoch=3)
+    >>> rows, rows.epoch
+    ([2, 0], 3)
+    """
+
+    __slots__ = ("epoch",)
+
+    def __init__(self, rows: Iterable[int] = (), epoch: int = 0) -> None:
+        super().__init__(rows)
+        self.epoch = epoch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RowNumbers, (list(self), self.epoch)
 
 
 class Records(Sequence[Any]):
     """Rows of a dataset by number: a sequence of the rows, which `collate` makes a batch of in one call.
+
+    Parameters
+    ----------
+    dataset
+        Where the rows are.
+    rows
+        Their numbers, a sequence of ints.
 
     Examples
     --------
@@ -23,18 +59,44 @@ class Records(Sequence[Any]):
     (2, {'x': [4]}, (2, 3))
     """
 
-    __slots__ = ("dataset", "rows")
+    __slots__ = ("_dataset", "_rows")
 
     def __init__(self, dataset: Rows, rows: Any) -> None:
-        self.dataset = dataset
-        self.rows = rows
+        self._dataset = dataset
+        self._rows = rows
+
+    @property
+    def dataset(self) -> Rows:
+        """Where the rows are.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> Records(ds, [2, 0]).dataset is ds
+        True
+        """
+        return self._dataset
+
+    @property
+    def rows(self) -> Any:
+        """Their numbers, as they were given.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> ds.__getitems__([2, 0]).rows
+        [2, 0]
+        """
+        return self._rows
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> Any:
-        picked = self.rows[index]
-        return Records(self.dataset, picked) if isinstance(index, slice) else self.dataset[int(picked)]
+        row = self.rows[index]
+        return Records(self.dataset, row) if isinstance(index, slice) else self.dataset[int(row)]
 
     def __iter__(self) -> Iterator[Any]:
         for row in self.rows:

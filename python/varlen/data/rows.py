@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_int, unmasked
-from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, joint_of
+from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
@@ -27,9 +27,9 @@ class Rows:
     def __init__(self, source: Any) -> None:
         if not hasattr(source, "read_many"):
             parts = list(source) if isinstance(source, (list, tuple)) else [source]
-            ids = {getattr(part, "row_ids", None) for part in parts}
             many = isinstance(source, (list, tuple))
-            joints = [joint_of(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
+            joints = [as_joint(part, f"source[{i}]" if many else "source") for i, part in enumerate(parts)]
+            ids = {(joint.meta or {}).get("row_ids") for joint in joints}
             source = MemorySource(joints, ids.pop() if len(ids) == 1 else None)
         self._source = cast("Source", source)
         self._count = len(self._source)
@@ -42,34 +42,93 @@ class Rows:
 
     @property
     def source(self) -> Source:
-        """Where the rows come from."""
+        """Where the rows come from: a `varlen.io.ShardSet`, or what is in memory.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds.source.mmap
+        True
+        """
         return self._source
 
     def __len__(self) -> int:
         return self._count
 
     def keys(self) -> list[str]:
-        """The keys of every row."""
+        """The keys of every row.
+
+        Returns
+        -------
+        list of str
+            In the order of their source.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds.keys()
+        ['id', 'x']
+        """
         return list(self._source.fields)
 
     @property
     def fields(self) -> Mapping[str, ColumnLike]:
-        """Each key's dim, dtype and trailing dimensions; of files their vocabulary too."""
+        """Each key's dim, dtype, trailing dimensions, vocabulary and unit of time.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds.fields["x"].dim, ds.fields["x"].vocabulary
+        (1, None)
+        """
         return self._source.fields
 
     @property
     def schema(self) -> dict[str, np.dtype[Any]]:
-        """The dtype of each key."""
+        """The dtype of each key.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds.schema["x"]
+        dtype('uint8')
+        """
         return {name: field.dtype for name, field in self._source.fields.items()}
 
     @property
     def depth(self) -> int:
-        """Ragged levels of the deepest key."""
+        """Ragged levels of the deepest key.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds.depth
+        1
+        """
         return max((field.dim for field in self._source.fields.values()), default=0)
 
     @property
     def paths(self) -> list[str]:
-        """The files, in the order of their rows; empty strings for what is in memory."""
+        """The files, in the order of their rows; empty strings for what is in memory.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds.paths
+        ['']
+        """
         return self._source.paths
 
     @property
@@ -87,7 +146,20 @@ class Rows:
     def lengths_at(self, dim: int | None = None) -> Ints:
         """int64, how many rows of a dim each row of the dataset has; the deepest dim where none is given.
 
-        Read-only and kept. Raises ValueError for a dim that there is not.
+        Parameters
+        ----------
+        dim
+            From 1, the first ragged axis, to `depth`.
+
+        Returns
+        -------
+        ndarray
+            Read-only, and kept: the next call gives it again.
+
+        Raises
+        ------
+        ValueError
+            A dim that no key has.
 
         Examples
         --------
@@ -96,6 +168,8 @@ class Rows:
         array([3, 0])
         """
         wanted = self.depth if dim is None else as_int(dim, "dim")
+        if self.depth == 0:
+            raise ValueError("lengths: every key has dim 0, one value a row; rows have no lengths")
         if not 1 <= wanted <= self.depth:
             raise ValueError(f"dim: expected 1 to {self.depth}, got {wanted}")
         if wanted not in self._lengths:
@@ -109,8 +183,33 @@ class Rows:
     def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
         """Row(s) as a JointNestedRaggedTensorDict: an int, a slice, a tuple as there, integers or a mask.
 
-        Views of one mapped file or of memory, where the index is an int, a tuple or a slice of step 1; else
-        copies. Raises IndexError out of range.
+        They keep their vocabularies, units of time and row ids. Views of one mapped file or of memory, where
+        the index is an int, a tuple or a slice of step 1; else copies.
+
+        Parameters
+        ----------
+        index
+            As above.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            One row without its outermost dim, or several with it.
+
+        Raises
+        ------
+        IndexError
+            A row out of range.
+        TypeError
+            Something else than rows, such as a key.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds[0].to_list(), ds[[1, 0]].to_list()
+        ({'id': 7, 'x': [1, 2, 3]}, {'id': [9, 7], 'x': [[], [1, 2, 3]]})
         """
         only = self._only
         if only is not None:
@@ -143,6 +242,9 @@ class Rows:
             return view
         if _is_int(index):
             return self._row(int(index))
+        if isinstance(index, str):
+            hint = f"; {index!r} is a key: ds[:][{index!r}] has its values" if index in self else ""
+            raise TypeError(f"index: expected rows, got {index!r}{hint}")
         if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only is not None:
             return self._only.slice(*index.indices(len(self))[:2])
         return self._source.read_many(self.row_numbers(index))
@@ -161,6 +263,23 @@ class Rows:
     def row_numbers(self, rows: Any) -> Ints:
         """Row numbers as int64, from integers of any kind, a mask or a slice; negatives count from the end.
 
+        Parameters
+        ----------
+        rows
+            Integers of one dimension, a bool for each row, or a slice.
+
+        Returns
+        -------
+        ndarray
+            int64, each from 0 to the number of rows.
+
+        Raises
+        ------
+        IndexError
+            A row out of range, or a mask of another length.
+        TypeError
+            Anything else.
+
         Examples
         --------
         >>> import varlen as vl
@@ -172,7 +291,10 @@ class Rows:
             return np.arange(*rows.indices(n))
         array = np.asarray(unmasked(rows, "rows"))
         if array.ndim != 1:
-            raise TypeError(f"rows: expected one dimension, got {array.ndim}")
+            hint = (
+                f"; a batch of one row is [{array}]" if array.ndim == 0 and array.dtype.kind in "iu" else ""
+            )
+            raise TypeError(f"rows: expected one dimension, got {array.ndim}{hint}")
         if array.size == 0:
             return np.empty(0, np.int64)
         if array.dtype == bool:
@@ -191,7 +313,30 @@ class Rows:
     def rows_of(self, ids: Any) -> Ints:
         """int64, the row of each id, where the rows were given ids when they were written (`row_ids=`).
 
-        Raises KeyError for the first id that no row has, ValueError where there are no ids.
+        Parameters
+        ----------
+        ids
+            Integers or strings, of any shape.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of the ids.
+
+        Raises
+        ------
+        KeyError
+            An id that no row has: the first.
+        ValueError
+            The rows have no ids.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
+        >>> ds = vl.data.Dataset(J)
+        >>> ds.rows_of([9])
+        array([1])
         """
         return self._source.rows_of(ids)
 

@@ -5,7 +5,7 @@ fit torch's `DataLoader(batch_sampler=...)`, `Dataset.epoch(batches=...)` and a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +13,18 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints
+from varlen.data.records import RowNumbers
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class HasLengths(Protocol):
+    """A dataset, or anything else whose `lengths` are those of its rows."""
+
+    @property
+    def lengths(self) -> Any: ...
 
 
 class BatchSampler:
@@ -27,7 +35,16 @@ class BatchSampler:
     many, batches are taken again from the front of the list where the number does not divide, or left out
     with `drop_last`.
 
-    Not to be made itself; see `LengthBuckets` and `TokenBudget`.
+    The subclasses, `LengthBuckets` and `TokenBudget`, say which rows go together.
+
+    Parameters
+    ----------
+    lengths
+        int, the length of every row.
+    shuffle, seed, drop_last
+        What the order of the batches depends on, and whether small ones are left out.
+    num_replicas, rank
+        How many replicas there are, and which this is.
 
     Examples
     --------
@@ -37,7 +54,7 @@ class BatchSampler:
 
     def __init__(
         self,
-        lengths: ArrayLike,
+        lengths: ArrayLike | HasLengths,
         *,
         shuffle: bool,
         seed: int,
@@ -45,30 +62,52 @@ class BatchSampler:
         num_replicas: int,
         rank: int,
     ) -> None:
-        self.lengths: Ints = _core.Level.from_lengths(as_ints(lengths)).lengths
+        self.lengths: Ints = _core.Level.from_lengths(_lengths_of(lengths)).lengths
         num_replicas, rank = as_int(num_replicas, "num_replicas", 1), as_int(rank, "rank")
         if rank >= num_replicas:
             raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
         self.shuffle, self.seed, self.drop_last = shuffle, as_int(seed, "seed", most=None), drop_last
         self.num_replicas, self.rank = num_replicas, rank
         self.epoch = 0
-        self._made: tuple[int, list[Ints]] | None = None
+        self._epoch_batches: tuple[int, list[Ints]] | None = None
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch that the next iteration is of: another order, the same on every replica."""
+        """Sets the epoch that the next iteration is of: another order, the same on every replica.
+
+        Parameters
+        ----------
+        epoch
+            At least 0.
+
+        Examples
+        --------
+        >>> sampler = LengthBuckets(range(20), 2)
+        >>> first = list(sampler)
+        >>> sampler.set_epoch(1)
+        >>> list(sampler) == first
+        False
+        """
         self.epoch = as_int(epoch, "epoch")
 
     def __len__(self) -> int:
         """Batches of this replica in this epoch."""
         return len(self._batches())
 
-    def __iter__(self) -> Iterator[list[int]]:
+    def __iter__(self) -> Iterator[RowNumbers]:
+        epoch = self.epoch
         for batch in self._batches():
-            yield batch.tolist()
+            yield RowNumbers(batch.tolist(), epoch)
 
     def padding_share(self) -> float:
         """The share of padded slots of this epoch's batches that hold no data.
 
+        Returns
+        -------
+        float
+            From 0, where nothing is padded, to 1.
+
+        Examples
+        --------
         >>> round(LengthBuckets([1, 3, 2, 2], 2, shuffle=False).padding_share(), 3)
         0.2
         """
@@ -80,21 +119,27 @@ class BatchSampler:
         return 1 - values / slots if slots else 0.0
 
     def _batches(self) -> list[Ints]:
-        if self._made is None or self._made[0] != self.epoch:
+        if self._epoch_batches is None or self._epoch_batches[0] != self.epoch:
             rng = np.random.default_rng([self.seed, self.epoch])
-            self._made = self.epoch, self._share(self._all(rng))
-        return self._made[1]
+            self._epoch_batches = self.epoch, self._own_share(self._deal(rng))
+        return self._epoch_batches[1]
 
-    def _all(self, rng: np.random.Generator) -> list[Ints]:
+    def _deal(self, rng: np.random.Generator) -> list[Ints]:
         raise NotImplementedError
 
-    def _share(self, batches: list[Ints]) -> list[Ints]:
+    def _own_share(self, batches: list[Ints]) -> list[Ints]:
         n, count = self.num_replicas, len(batches)
         own = count // n if self.drop_last else -(-count // n)
         return [batches[(self.rank + k * n) % count] for k in range(own)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_made": None}
+        return {**self.__dict__, "_epoch_batches": None}
+
+
+def _lengths_of(given: Any) -> Any:
+    """Lengths, or those of a dataset, a Ragged or a joint dict."""
+    lengths = getattr(given, "lengths", given)
+    return as_ints(lengths() if callable(lengths) else lengths)
 
 
 class LengthBuckets(BatchSampler):
@@ -103,7 +148,7 @@ class LengthBuckets(BatchSampler):
     Parameters
     ----------
     lengths
-        int, the length of every row: `Dataset.lengths`, or any other measure.
+        int, the length of every row, or any other measure; a dataset stands for its `lengths`.
     batch_size
         Rows a batch.
     bucket_size
@@ -139,7 +184,7 @@ class LengthBuckets(BatchSampler):
 
     def __init__(
         self,
-        lengths: ArrayLike,
+        lengths: ArrayLike | HasLengths,
         batch_size: int,
         *,
         bucket_size: int | None = None,
@@ -166,7 +211,7 @@ class LengthBuckets(BatchSampler):
             if np.isnan(self.buckets).any():
                 raise ValueError("buckets: expected lengths, got nan")
 
-    def _all(self, rng: np.random.Generator) -> list[Ints]:
+    def _deal(self, rng: np.random.Generator) -> list[Ints]:
         n = len(self.lengths)
         order = rng.permutation(n) if self.shuffle else np.arange(n)
         if self.buckets is not None:
@@ -196,7 +241,7 @@ class TokenBudget(BatchSampler):
     Parameters
     ----------
     lengths
-        int, the tokens of every row.
+        int, the tokens of every row; a dataset stands for its `lengths`.
     max_tokens
         Tokens of a batch at most.
     padded
@@ -228,7 +273,7 @@ class TokenBudget(BatchSampler):
 
     def __init__(
         self,
-        lengths: ArrayLike,
+        lengths: ArrayLike | HasLengths,
         max_tokens: int,
         *,
         padded: bool = True,
@@ -262,7 +307,7 @@ class TokenBudget(BatchSampler):
             )
         self._rows: Ints = np.flatnonzero(~over) if too_long == "skip" else np.arange(len(self.lengths))
 
-    def _all(self, rng: np.random.Generator) -> list[Ints]:
+    def _deal(self, rng: np.random.Generator) -> list[Ints]:
         rows = rng.permutation(self._rows) if self.shuffle else self._rows
         n = len(rows)
         size = self.bucket_size

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, as_list
+from varlen.backends.values import is_tensor
 from varlen.data.collator import collate_joints
-from varlen.data.options import BatchOptions, Side, one_row
-from varlen.data.plan import to_torch
+from varlen.data.options import (
+    BatchOptions,
+    PaddingKeywords,
+    check_names,
+    fill_row,
+    no_such_key,
+    view_of,
+    with_options,
+)
+from varlen.data.tensors import TensorLeaf, to_tensors
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Collate", "collate"]
 
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
 class Collate:
     """A function for DataLoader's `collate_fn` that pads, or lays end to end, what has different lengths.
 
@@ -47,7 +57,7 @@ class Collate:
         "right" or "left".
     max_len
         Longer rows are cut, at the `truncate` side.
-    pad_to_multiple
+    pad_to_multiple_of
         The padded length is a multiple of it.
     fill, dtype
         Of padding, of the output: one for all, or a mapping from keys. Zero, and NumPy's promotion, by
@@ -69,31 +79,60 @@ class Collate:
            [False, False,  True]])
     """
 
-    layout: Literal["padded", "ragged"] = "padded"
-    padding_side: Side = "right"
-    truncate: Side = "right"
-    max_len: int | None = None
-    pad_to_multiple: int = 1
-    fill: Any = None
-    dtype: Any = None
-    masks: bool = True
-    framework: Literal["numpy", "torch"] | None = None
+    @with_options
+    def __init__(self, **options: Unpack[PaddingKeywords]) -> None:
+        check_names(options, PaddingKeywords)
+        self._options = BatchOptions(**options)
+        self._values = self._options.values
+        self._max_len = self._one_number("max_len")
+        self._multiple = self._one_number("pad_to_multiple_of")
 
-    def __post_init__(self) -> None:
-        if self.framework not in ("numpy", "torch", None):
-            raise ValueError(f"framework: expected 'numpy', 'torch' or None; got {self.framework!r}")
-        as_int(self.pad_to_multiple, "pad_to_multiple", 1)
-        for dtype in self.dtype.values() if isinstance(self.dtype, Mapping) else (self.dtype,):
-            if dtype is not None:
-                as_dtype(dtype, "dtype", objects=True)
-        self._batch_options()
+    def _one_number(self, name: Literal["max_len", "pad_to_multiple_of"]) -> int | None:
+        given = self._values[name]
+        return None if given is None else as_int(given, name)
 
     def __call__(self, samples: Sequence[Any]) -> Any:
-        """The batch of these samples. Raises ValueError or TypeError that names the key and the sample."""
+        """The batch of these samples.
+
+        Parameters
+        ----------
+        samples
+            Of one structure, at least one.
+
+        Returns
+        -------
+        object
+            The same structure, each value of all samples together.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Samples that do not go together; the key and the sample are named.
+        KeyError
+            `fill` or `dtype` name a key that no sample has.
+
+        Examples
+        --------
+        >>> from varlen.data import Collate
+        >>> Collate(masks=False, fill={"x": -1})([{"x": [1, 2]}, {"x": [3]}])
+        {'x': array([[ 1,  2],
+               [ 3, -1]])}
+        """
         items = as_list(samples, "samples", "samples")
         if not items:
             raise ValueError("samples: a batch needs at least one")
+        for option in _PER_KEY:
+            asked = self._values[option]
+            if isinstance(asked, Mapping):
+                known = set(_keys_of(items[0]))
+                for key in asked:
+                    if key not in known:
+                        raise no_such_key(option, key, known)
         return self._merge("", items)
+
+    def __repr__(self) -> str:
+        given = self._options.given
+        return f"Collate({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def _merge(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -103,9 +142,9 @@ class Collate:
             return self._merge_tuples(name, items)
         if isinstance(first, (str, bytes)) or first is None:
             return items
-        if isinstance(first, _core.Joint) or hasattr(first, "_view"):
-            return collate_joints(items, self._batch_options())
-        return _bare(self._leaf(name, items)) if _is_data(first) else items
+        if view_of(first) is not None:
+            return collate_joints(items, self._joint_options(items[0]))
+        return _without_key(self._leaf(name, items)) if _is_data(first) else items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -134,78 +173,103 @@ class Collate:
 
     def _leaf(self, name: str, items: list[Any], key: Any = None) -> dict[str, Any]:
         """The values under "", and what comes beside them."""
-        tensors = any(_is_tensor(item) for item in items)
+        fill, dtype = self._values["fill"], self._values["dtype"]
+        fill = fill.get(key) if isinstance(fill, Mapping) else fill
+        fill = 0 if fill is None else fill
+        dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
+        for item in items:
+            if isinstance(item, list):
+                _core.refuse_cycles(item, "samples")
         try:
-            result = self._arrays([_as_array(item) for item in items], key)
+            if not _holds_tensor(items):
+                result = self._collate_arrays(items, fill, self._array_dtype(dtype, items))
+                return to_tensors(result) if self._values["framework"] == "torch" else result
+            leaf = TensorLeaf(items, dtype)
+            result = self._collate_arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
+            return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
         except (ValueError, TypeError, OverflowError) as error:
             raise type(error)(f"samples{name}: {error}") from None
-        torch = self.framework == "torch" or (self.framework is None and tensors)
-        return to_torch(result) if torch else result
 
-    def _arrays(self, items: list[Any], key: Any) -> dict[str, Any]:
-        fill = self.fill.get(key, 0) if isinstance(self.fill, Mapping) else (self.fill or 0)
-        dtype = self.dtype.get(key) if isinstance(self.dtype, Mapping) else self.dtype
+    def _array_dtype(self, asked: Any, items: list[Any]) -> np.dtype[Any] | None:
+        if asked is not None:
+            return as_dtype(asked, "dtype", objects=True)
+        kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
+        # torch takes int64 as indices; lists of integers are int64 anyway.
+        return (
+            np.dtype(np.int64)
+            if self._values["framework"] == "torch" and kinds and kinds <= set("iu")
+            else None
+        )
+
+    def _collate_arrays(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
         if _rank(items[0]) == 0:
-            return {"": _numbers(items, dtype)}
+            return {"": _stack_numbers(items, dtype)}
         if any(isinstance(item, list) for item in items):
             values, levels = _core.from_lists(items, dtype=dtype)
             if len(levels) > 1:
-                return self._deep(values, levels, fill)
+                return self._pad_nested(values, levels, fill)
             items = np.split(values, levels[0].offsets[1:-1])
-        if self.layout == "ragged":
-            return _ragged(*_core.list2ragged(self._cut(items), dtype))
+        if self._values["layout"] == "ragged":
+            return _ragged(*_core.list2ragged(self._truncate(items), dtype))
         dense = _core.list2dense(
             items,
-            self.pad_to_multiple,
+            self._multiple or 1,
             fill,
-            self.padding_side,
-            self.max_len,
-            self.truncate,
-            self.masks,
+            self._values["padding_side"],
+            self._max_len,
+            self._values["truncate"],
+            self._values["masks"],
             dtype=dtype,
         )
-        return {"": dense[0], "mask": dense[1]} if self.masks else {"": dense}
+        return {"": dense[0], "mask": dense[1]} if self._values["masks"] else {"": dense}
 
-    def _cut(self, items: list[Array]) -> list[Array]:
-        if self.max_len is None:
+    def _truncate(self, items: list[Array]) -> list[Array]:
+        if self._max_len is None:
             return items
-        most = self.max_len
+        most = self._max_len
         return [
-            item[max(0, len(item) - most) :] if self.truncate == "left" else item[:most] for item in items
+            item[max(0, len(item) - most) :] if self._values["truncate"] == "left" else item[:most]
+            for item in items
         ]
 
-    def _deep(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
-        if self.layout == "ragged":
+    def _pad_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
+        if self._values["layout"] == "ragged":
             raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
         depth = len(levels)
-        row = one_row("fill", "", values.shape[1:], values.dtype, fill)
+        row = fill_row("fill", "", values.shape[1:], values.dtype, fill)
         result = _core.Joint([""], [depth], [values], levels).dense(
-            padding_side=self.padding_side,
-            truncate=self.truncate,
+            padding_side=self._values["padding_side"],
+            truncate=self._values["truncate"],
             fill={"": row},
-            max_sizes=[] if self.max_len is None else [self.max_len],
-            masks=self.masks,
+            max_sizes=[] if self._max_len is None else [self._max_len],
+            masks=self._values["masks"],
         )
         out = {"": result.get("", np.empty((len(levels[0]), *[0] * depth), values.dtype))}
-        return out | ({"mask": result[f"dim{depth}/mask"]} if self.masks else {})
+        return out | ({"mask": result[f"dim{depth}/mask"]} if self._values["masks"] else {})
 
-    def _batch_options(self) -> BatchOptions:
-        given: dict[str, Any] = {} if self.layout == "ragged" else {"pad_to_multiple": self.pad_to_multiple}
-        return BatchOptions(
-            max_len=self.max_len,
-            padding_side=self.padding_side,
-            truncate=self.truncate,
-            fill=self.fill,
-            dtype=self.dtype,
-            masks=self.masks,
-            layout=self.layout,
-            framework=self.framework or "numpy",
-            **given,
-        )
+    def _joint_options(self, joint: Any) -> BatchOptions:
+        """The options of the keys that a joint dict has."""
+        keys = set(_keys_of(joint))
+        own: PaddingKeywords = {}
+        for option in _PER_KEY:
+            asked = self._values[option]
+            if isinstance(asked, Mapping):
+                own[option] = {key: value for key, value in asked.items() if key in keys}
+        return self._options.changed(**own) if own else self._options
 
 
 def collate(samples: Sequence[Any]) -> Any:
     """Samples of any dataset as one padded batch: `Collate()` as a plain function.
+
+    Parameters
+    ----------
+    samples
+        Of one structure, at least one.
+
+    Returns
+    -------
+    object
+        The same structure, each value of all samples together.
 
     Examples
     --------
@@ -218,36 +282,47 @@ def collate(samples: Sequence[Any]) -> Any:
     return _DEFAULT(samples)
 
 
-def _numbers(items: list[Any], dtype: Any) -> Array:
+def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """A number of each sample."""
     try:
-        array = np.asarray(items, dtype)
+        array = np.asarray(items)
     except ValueError:
         raise ValueError("a number in the first sample, but not in all") from None
+    if dtype is not None and array.dtype != dtype:
+        array = _core.cast(array, dtype) if array.dtype.kind in "biuf" else np.asarray(items, dtype)
     text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)
     if array.dtype.hasobject or text:
-        _core.from_lists(items, 0, name="samples")  # says which one is no number
-        raise TypeError(f"dtype: {array.dtype} holds what is no number")
+        _core.from_lists(items, 0, name="samples")  # names the sample that is not a number
+        raise TypeError(f"dtype: {array.dtype} is not a dtype of numbers")
     return array
-
-
-def _is_tensor(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "numpy")
 
 
 def _is_data(value: Any) -> bool:
     _core.refuse_cycles(value, "samples")
     while isinstance(value, list):
         value = value[0] if value else 0
-    return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or _is_tensor(value)
+    return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(value)
 
 
-def _as_array(value: Any) -> Any:
-    if _is_tensor(value):
-        return value.detach().resolve_conj().resolve_neg().numpy()
-    if isinstance(value, list) and any(_is_tensor(inner) for inner in value):
-        return [_as_array(inner) for inner in value]
-    return value
+def _keys_of(sample: Any) -> Iterator[Any]:
+    """The keys that a sample has at any depth."""
+    joint = view_of(sample)
+    if joint is not None:
+        yield from joint.names
+    elif isinstance(sample, Mapping):
+        yield from sample
+        for value in sample.values():
+            yield from _keys_of(value)
+    elif isinstance(sample, tuple):
+        for value in sample:
+            yield from _keys_of(value)
+
+
+def _holds_tensor(value: Any, depth: int = 65) -> bool:
+    """Whether a tensor is among the leaves; the core refuses lists that are nested deeper."""
+    if isinstance(value, list):
+        return depth > 0 and any(_holds_tensor(inner, depth - 1) for inner in value)
+    return is_tensor(value)
 
 
 def _rank(value: Any) -> int:
@@ -266,10 +341,11 @@ def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
     }
 
 
-def _bare(leaf: dict[str, Any]) -> Any:
+def _without_key(leaf: dict[str, Any]) -> Any:
     """A leaf that stands beside no key: the values, or a pair."""
     beside = leaf.get("mask", leaf.get("offsets"))
     return leaf[""] if beside is None else (leaf[""], beside)
 
 
+_PER_KEY: tuple[Literal["fill", "dtype"], ...] = ("fill", "dtype")
 _DEFAULT: Callable[[Sequence[Any]], Any] = Collate()

@@ -9,7 +9,8 @@ import numpy as np
 from varlen import _core
 from varlen.data.memory import Ints
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, Plan, Seed, draw_seed
+from varlen.data.plan import Batch, BatchPlan, Seed, draw_seed
+from varlen.data.tensors import to_tensors
 
 if TYPE_CHECKING:
     from varlen.data.rows import Rows
@@ -26,7 +27,7 @@ def run_unmapped(
     seed: Seed,
     epoch: int,
     out: Any,
-    whole: tuple[Any, int] | None,
+    edge_rows: tuple[Any, int] | None,
 ) -> Batch:
     """The batch of rows, of which only the windows are read.
 
@@ -34,16 +35,19 @@ def run_unmapped(
     the rows are read whole.
     """
     source = dataset.source
-    places = np.arange(len(rows))
-    if options.flatten or dataset.depth < 1 or options.has_edges:
-        plan = Plan([source.read_many(rows)], [""], source.fields, options)
-        return plan.run(places, start, end, seed, epoch, out, rows, whole)
+    numbers = np.arange(len(rows))
+    if options.values["flatten"] or dataset.depth < 1 or options.has_edges:
+        plan = BatchPlan([source.read_many(rows)], [""], source.fields, options)
+        return plan.run(numbers, start, end, seed, epoch, out, rows, edge_rows)
     starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
-    plan = Plan([source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None))
-    result = plan.run(places, out=out)
-    if options.windows:
-        result["window/start"][:] = _like(result["window/start"], starts)
-        result["window/end"][:] = _like(result["window/end"], ends)
+    plan = BatchPlan(
+        [source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None)
+    )
+    result = plan.run(numbers, out=out)
+    if options.values["windows"]:
+        windows: Batch = {"window/start": starts, "window/end": ends}
+        for name, at in (to_tensors(windows) if options.tensors else windows).items():
+            result[name][:] = at
     return result
 
 
@@ -53,25 +57,17 @@ def _windows(
     """Where each window begins and ends: a batch of a key whose rows have no bytes."""
     level = _core.Level.from_lengths(lengths)
     joint = _core.Joint(["_"], [1], [np.empty((level.total, 0), np.uint8)], [level])
-    asked = {
+    core_options = {
         **options.core_options(),
         "windows": True,
         "ragged": True,
         "cu_seqlens": False,
         "positions": False,
     }
-    asked.pop("max_bytes", None)  # of the batch, not of its windows
+    core_options.pop("max_bytes", None)  # of the batch, not of its windows
     number, counters = draw_seed(seed, rows) if options.is_random else (0, None)
     batcher = _core.Batcher(
-        [joint], [""], None, None, ["_"], [1], [np.zeros((1, 0), np.uint8)], [None], asked
+        [joint], [""], None, None, ["_"], [1], [np.zeros((1, 0), np.uint8)], [None], core_options
     )
     result = batcher(np.arange(len(rows)), start, end, number, epoch, rows if counters is None else counters)
     return result["window/start"], result["window/end"]
-
-
-def _like(array: Any, values: Ints) -> Any:
-    if isinstance(array, np.ndarray):
-        return values
-    import torch
-
-    return torch.from_numpy(values)

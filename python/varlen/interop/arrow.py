@@ -34,6 +34,13 @@ class Nulls:
 
     A null list is an empty list, except under ``refuse``.
 
+    Parameters
+    ----------
+    policy : {"refuse", "nan", "fill"}
+        What is done.
+    value : scalar
+        What stands for a null with ``fill``; None otherwise.
+
     Raises
     ------
     ValueError
@@ -57,7 +64,16 @@ class Nulls:
 
 @dataclass(frozen=True)
 class Column:
-    """Flat values (total, ...) under their levels, outermost first; strings are ids into `vocabulary`.
+    """Flat values under their levels, as one column of an Arrow table holds them.
+
+    Parameters
+    ----------
+    values : ndarray (total, ...)
+        The leaves, row by row; ids where the column holds strings.
+    levels : tuple of Level
+        Outermost first; empty for a column without lists.
+    vocabulary : tuple of str or None
+        The strings that ids stand for.
 
     Examples
     --------
@@ -216,6 +232,11 @@ def columns_of(
         What becomes of nulls.
     first_row
         What the first row is called in errors, where the array is a piece of something longer.
+
+    Returns
+    -------
+    dict of str to Column
+        By `name`, or ``name.field`` for each field of a struct.
 
     Raises
     ------

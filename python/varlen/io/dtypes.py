@@ -87,7 +87,16 @@ def tag_of(dtype: np.dtype[Any], name: str = "array") -> str:
 
 def has_stand_in(tag: str) -> bool:
     """True where NumPy has no such dtype, and its bits are handed out as unsigned integers."""
-    return tag in _EXTRA and dtype_of(tag).kind == "u"
+    return stand_in_name(tag) is not None
+
+
+def stand_in_name(tag: str) -> str | None:
+    """What ml_dtypes and torch call a dtype whose bits are handed out as unsigned integers; None for others.
+
+    >>> stand_in_name("U16") is None
+    True
+    """
+    return _EXTRA[tag][0] if tag in _EXTRA and dtype_of(tag).kind == "u" else None
 
 
 def common_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any] | None:

@@ -42,6 +42,15 @@ class File:
     `mmap=False`. Two opens of a file that did not change give the same object. Pickles as its path and
     identity: another process opens it again, and finds out whether it is still the same file.
 
+    Parameters
+    ----------
+    path : str
+        An absolute path.
+    mmap : bool
+        Whether the file is mapped.
+    expect : tuple or None
+        The size, time and inode that the file must have.
+
     Examples
     --------
     >>> import os, tempfile, varlen.io
@@ -76,51 +85,169 @@ class File:
 
     @property
     def header(self) -> _core.Header:
-        """The checked table of tensors."""
+        """The checked table of tensors.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.header.names
+        ['dim1/bounds', 'dim1/t']
+        """
         return self.layout.header
 
     @property
     def schema(self) -> Schema:
-        """What the metadata says; empty for files of other libraries."""
+        """What the metadata says of dtypes and row ids; empty for files of other libraries.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.schema.row_ids
+        'id'
+        """
         return self._named(lambda: self.layout.schema)
 
     @property
     def depth(self) -> int:
-        """Levels of nesting."""
+        """Levels of nesting.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.depth
+        1
+        """
         return self.layout.depth
 
     @property
     def count(self) -> int:
-        """Rows of the outermost dim."""
+        """Rows of the outermost dim.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.count
+        2
+        """
         return self.layout.count
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Each key's dim, dtype, trailing dimensions and vocabulary."""
+        """Each key's dim, dtype, trailing dimensions and vocabulary.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.fields["t"].dim, file.fields["t"].dtype
+        (1, dtype('int64'))
+        """
         known = self.layout.known_fields
         return self._named(lambda: self.layout.fields(self._view)) if known is None else known
 
     @property
     def names(self) -> list[str]:
-        """The keys, without the levels, in the order of the header."""
+        """The keys, without the levels, in the order of the header.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.names
+        ['t']
+        """
         return list(self.fields)
 
     @property
     def row_ids(self) -> str | None:
-        """The name of the key whose values identify the rows, or None."""
+        """The name of the key whose values identify the rows, or None.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.row_ids
+        'id'
+        """
         name = self.schema.row_ids
         if name is not None and (name not in self.fields or self.fields[name].dim != 0):
             raise FileFormatError(f"{self.path}: row_ids: {name!r} is not a key of dim 0")
         return name
 
     def entry(self, name: str) -> TensorEntry:
-        """Where a key lies in the file; KeyError where there is none."""
+        """Where the values of a key lie in the file.
+
+        Parameters
+        ----------
+        name : str
+            A key.
+
+        Returns
+        -------
+        TensorEntry
+            Its number in the header, its dim, and the dtypes in the file and in memory.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.entry("t").dim
+        1
+        """
         if name not in self.fields:
             raise KeyError(f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
         return self.layout.entry(name)
 
     def check(self) -> None:
-        """Raises StaleFileError where the path no longer leads to the file that was opened."""
+        """Refuse a path that no longer leads to the file that was opened.
+
+        Raises
+        ------
+        StaleFileError
+            The file was replaced, changed or removed.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.check()
+        """
         try:
             now = _identity(os.stat(self.path))
         except OSError as error:
@@ -133,21 +260,76 @@ class File:
             )
 
     def guard(self) -> None:
-        """Raises StaleFileError where the mapped bytes may be gone: the file was changed in place.
+        """Refuse a mapped file that was changed in place: its bytes may be gone.
 
         One look at the path, for use before large reads: to touch what was cut off a mapped file ends the
         process. A file that was replaced or unlinked is still there for those who have mapped it.
+
+        Raises
+        ------
+        StaleFileError
+            The file was changed in place.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.guard()
         """
         if self._core.changed:
             self.check()
 
     def validate(self) -> None:
-        """Reads every bound once and refuses levels that do not fit; opening looks at the last ones alone."""
+        """Read every bound once, and refuse levels that do not fit; opening looks at the last ones alone.
+
+        Raises
+        ------
+        FileFormatError
+            The level and the row that do not fit.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.validate()
+        """
         joint = self.joint()
         self._named(joint.check)
 
     def joint(self, keys: Iterable[str] | None = None) -> _core.Joint:
-        """The keys with the levels that they need: views of the map, or read whole with `mmap=False`."""
+        """The keys with the levels that they need: views of the map, or read whole with `mmap=False`.
+
+        Parameters
+        ----------
+        keys : iterable of str, optional
+            Some keys only; all by default.
+
+        Returns
+        -------
+        _core.Joint
+            With the vocabularies and the key of row ids as its `meta`.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.joint().row(1).values("t")
+        array([7])
+        """
         names = None if keys is None else tuple(dict.fromkeys(as_list(keys, "keys", "keys")))
         found = self._joints.get(names)
         if found is None:
@@ -157,11 +339,32 @@ class File:
         return found
 
     def array(self, full: str) -> Array:
-        """One tensor by its full name, `dimK/name` or `dimK/bounds`.
+        """One tensor by its full name.
+
+        Parameters
+        ----------
+        full : str
+            `dimK/name` or `dimK/bounds`.
+
+        Returns
+        -------
+        ndarray
+            Read-only, with the dtype of its key.
+
+        Raises
+        ------
+        KeyError
+            There is no such tensor.
 
         Examples
         --------
-        See `varlen.io.save`.
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.array("dim1/bounds")
+        array([2, 3])
         """
         try:
             index = self.header.names.index(full)
@@ -171,7 +374,33 @@ class File:
         return self._view(index) if name is None else self.values(name)
 
     def values(self, name: str) -> Array:
-        """The flat values of a key, as its field says."""
+        """The flat values of a key.
+
+        Parameters
+        ----------
+        name : str
+            A key.
+
+        Returns
+        -------
+        ndarray (total, ...)
+            Read-only, of the dtype that the key's field says.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.values("t")
+        array([5, 6, 7])
+        """
         self.entry(name)  # refuses a key that is not there
         return self._values(name)
 
@@ -181,7 +410,33 @@ class File:
         return array if dtype is stored else array.view(dtype)
 
     def level(self, number: int) -> Array | _core.Level:
-        """The ends of a level (1 is the outermost); a Level where the file has lengths only."""
+        """The ends of a level.
+
+        Parameters
+        ----------
+        number : int
+            1 for the outermost.
+
+        Returns
+        -------
+        ndarray of int64 or Level
+            A Level where the file has lengths only.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.level(1)
+        array([2, 3])
+        """
         if not 1 <= number <= self.depth:
             raise IndexError(f"number: expected a level from 1 to {self.depth}, got {number}")
         index = self.layout.bounds[number - 1]
@@ -191,7 +446,33 @@ class File:
         return self.owned_level(number)
 
     def owned_level(self, number: int) -> _core.Level:
-        """A level of a file that holds its lengths alone, added up and kept."""
+        """A level of a file that holds its lengths alone, added up and kept.
+
+        Parameters
+        ----------
+        number : int
+            1 for the outermost.
+
+        Returns
+        -------
+        Level
+            Of the lengths in the file.
+
+        Raises
+        ------
+        FileFormatError
+            The lengths do not add up to the rows below.
+
+        Examples
+        --------
+        >>> import tempfile, safetensors.numpy, varlen.io
+        >>> rows = {"dim1/lengths": np.array([2, 1]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     safetensors.numpy.save_file(rows, f"{folder}/a.nrt")
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.owned_level(1).bounds
+        array([2, 3])
+        """
         found = self._levels.get(number)
         if found is None:
             rows = self.layout.rows
@@ -206,11 +487,46 @@ class File:
         return found
 
     def reader(self) -> _core.FileReader:
-        """The file opened anew, for reads of ranges of its data; StaleFileError where it is another now."""
+        """The file opened anew, for reads of ranges of its data.
+
+        Returns
+        -------
+        _core.FileReader
+            To be closed after use.
+
+        Raises
+        ------
+        StaleFileError
+            The file is another one by now.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.reader().close()
+        """
         return _core.FileReader(self.path, self.identity, self.header.data_start)
 
     def will_need(self, begins: Array, ends: Array) -> None:
-        """Asks the system to read ranges of the data ahead."""
+        """Ask the system to read ranges of the data ahead.
+
+        Parameters
+        ----------
+        begins, ends : ndarray of int64
+            Where each range begins and ends, in bytes from the begin of the data.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
+        ...     file.will_need(np.array([0]), np.array([16]))
+        """
         self._core.will_need(begins, ends)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -287,6 +603,11 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     mmap
         False for network file systems: reads copy the bytes that they need, and a file that goes away is an
         error instead of a crash.
+
+    Returns
+    -------
+    File
+        Shared with all who have this file open.
 
     Raises
     ------

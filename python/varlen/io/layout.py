@@ -166,6 +166,16 @@ def renew_lock() -> None:
 def read_header(path: str | os.PathLike[str]) -> _core.Header:
     """The checked header of any safetensors file, whatever its tensors are called.
 
+    Parameters
+    ----------
+    path : path
+        A regular file.
+
+    Returns
+    -------
+    _core.Header
+        Names, dtypes, shapes and places of its tensors, and its metadata.
+
     Examples
     --------
     >>> import os, tempfile, varlen.io

@@ -48,8 +48,8 @@ def as_piece(rows: Any, schema: Mapping[str, np.dtype[Any]]) -> Piece:
         raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}")
     if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
         return _from_entries(rows)
-    asked = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
-    return _from_joint(build_joint(rows, ColumnOptions(asked, narrow=False), "rows"))
+    dtypes = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
+    return _from_joint(build_joint(rows, ColumnOptions(dtypes, narrow=False), "rows"))
 
 
 def _from_joint(joint: _core.Joint) -> Piece:

@@ -42,13 +42,15 @@ class RowIds:
         wanted = as_ids(ids, "ids")
         if wanted.size == 0:
             return np.zeros(wanted.shape, np.int64)
-        asked = wanted
+        given_ids = wanted
         if self._words is not None and wanted.dtype.kind in "UTO":
             wanted = np.array([self._words.get(word, -1) for word in wanted.reshape(-1).tolist()], np.int64)
-            wanted = wanted.reshape(asked.shape)
+            wanted = wanted.reshape(given_ids.shape)
         at = np.minimum(np.searchsorted(self._ids, wanted), max(len(self._ids) - 1, 0))
         found = self._ids[at] == wanted if len(self._ids) else np.zeros(wanted.shape, bool)
         missing = np.flatnonzero(~np.atleast_1d(found))
         if len(missing):
-            raise KeyError(f"ids: {asked.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id")
+            raise KeyError(
+                f"ids: {given_ids.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id"
+            )
         return self._order[at]

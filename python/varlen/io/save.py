@@ -90,10 +90,10 @@ def save(
         stored[name] = little_endian(store(bare, array, words))
         if bare in words:
             stored[name] = stored[name].astype(np.min_scalar_type(max(len(words[bare]) - 1, 0)))
-    asked = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
+    given_words = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
     lists = {
         **{key: list(w) for key, w in words.items()},
-        **{key: words_of(key, w) for key, w in asked.items()},
+        **{key: words_of(key, w) for key, w in given_words.items()},
     }
     _check(stored, lists, row_ids, words)
     fields = {split_name(name)[1]: a.dtype for name, a in given.items() if a.dtype.kind in "mM"}
@@ -102,14 +102,14 @@ def save(
         for name, (dim, bare) in ((n, split_name(n)) for n in stored)
         if dim is not None and not (bare == "bounds" and dim > 0)
     }
-    about = encode_metadata(fields, lists, row_ids, metadata)
+    file_metadata = encode_metadata(fields, lists, row_ids, metadata)
     order = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
     order.sort(key=lambda entry: (TAG_ORDER[entry[1]], entry[0]))
-    head = header_bytes(order, about)
-    _check_nesting(head, stored)
+    header = header_bytes(order, file_metadata)
+    _check_nesting(header, stored)
     views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in order)
     with atomic.replacing(path, durable) as fd:
-        atomic.write_all(fd, (head, *views))
+        atomic.write_all(fd, (header, *views))
 
 
 def as_tensor(full: Any, given: Any, argument: str) -> Array:
@@ -160,15 +160,15 @@ def _check(
         raise ValueError(f"row_ids: {row_ids!r} is not a key of dim 0")
 
 
-def _check_nesting(head: bytes, stored: Mapping[str, Array]) -> None:
+def _check_nesting(header: bytes, stored: Mapping[str, Array]) -> None:
     if not all(split_name(name)[0] is not None for name in stored):
         return  # a plain safetensors file, which nothing here nests
-    header = _core.Header(head[8:], sum(array.nbytes for array in stored.values()))
-    depth, bounds, _, rows = header.layout()
+    table = _core.Header(header[8:], sum(array.nbytes for array in stored.values()))
+    depth, bounds, _, rows = table.layout()
     for d in range(1, depth + 1):
         if bounds[d - 1] < 0:
             raise ValueError(f"entries: there is no dim{d}/bounds")
-        name = header.describe(bounds[d - 1])[0]
+        name = table.describe(bounds[d - 1])[0]
         total = level_of(name, stored[name]).total
         if rows[d] >= 0 and rows[d] != total:
             raise ValueError(f"{name}: ends at {total}, but dim {d} has {rows[d]} rows")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 class Field:
     """One key of a file.
 
-    Attributes
+    Parameters
     ----------
     dim
         How many levels it lies under.
@@ -54,14 +54,36 @@ class Field:
 
     @property
     def unit(self) -> str | None:
-        """The unit of time, such as "ns"; None where the key is no time."""
+        """The unit of time, such as "ns"; None where the key is no time.
+
+        Examples
+        --------
+        >>> Field(0, np.dtype("m8[s]"), "I64").unit
+        's'
+        """
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
 
     def conflict(self, other: Field, *, words: bool = True, widen: bool = False) -> str | None:
-        """What keeps rows of the two from being one sequence, in words; None where nothing does.
+        """What keeps rows of the two from being one sequence, in words.
 
-        Of two vocabularies one may go on where the other ends; `words=False` does not compare them. With
-        `widen`, dtypes may differ that have one which holds both.
+        Parameters
+        ----------
+        other : Field
+            Of the same key elsewhere.
+        words : bool, default True
+            Compare vocabularies, of which one may go on where the other ends.
+        widen : bool, default False
+            Let dtypes differ that have one which holds both.
+
+        Returns
+        -------
+        str or None
+            None where nothing does.
+
+        Examples
+        --------
+        >>> Field(1, np.dtype("u1"), "U8").conflict(Field(1, np.dtype("f4"), "F32"))
+        'dtype float32 instead of uint8'
         """
         for what, mine, theirs in (
             ("dim", self.dim, other.dim),
@@ -77,8 +99,20 @@ class Field:
         return None
 
     def joined(self, other: Field) -> Field:
-        """The field that rows of both have: the dtype that holds both, the vocabulary that goes on longer.
+        """The field that rows of both have.
 
+        Parameters
+        ----------
+        other : Field
+            Of the same key elsewhere, without a conflict.
+
+        Returns
+        -------
+        Field
+            With the dtype that holds both, and the vocabulary that goes on longer.
+
+        Examples
+        --------
         >>> Field(1, np.dtype("u1"), "U8").joined(Field(1, np.dtype("f4"), "F32")).dtype
         dtype('float32')
         """
@@ -95,7 +129,14 @@ class Field:
         return common_dtype(self.dtype, other.dtype)
 
 
-def joint_metadata(fields: Mapping[str, Field], row_ids: str | None) -> dict[str, Any] | None:
+class _Described(Protocol):
+    @property
+    def dim(self) -> int: ...
+    @property
+    def vocabulary(self) -> tuple[str, ...] | None: ...
+
+
+def joint_metadata(fields: Mapping[str, _Described], row_ids: str | None) -> dict[str, Any] | None:
     """What a Joint of these keys carries beside its columns: their vocabularies, the key of its row ids.
 
     >>> joint_metadata({"id": Field(0, np.dtype("i8"), "I64")}, "id")
@@ -133,15 +174,15 @@ class Schema:
 
     def dtype(self, name: str, stored: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype that values are handed out with; only times differ from what is stored."""
-        asked = self.dtypes.get(name)
-        if asked is None or not asked.startswith(("datetime64[", "timedelta64[")):
+        stated = self.dtypes.get(name)
+        if stated is None or not stated.startswith(("datetime64[", "timedelta64[")):
             return stored
         try:
-            dtype = np.dtype(asked)
+            dtype = np.dtype(stated)
         except TypeError:
-            raise FileFormatError(f"schema: key {name!r} has dtype {asked!r}, which is no dtype") from None
+            raise FileFormatError(f"schema: key {name!r} has dtype {stated!r}, which is no dtype") from None
         if stored != np.int64:
-            raise FileFormatError(f"schema: key {name!r} is {asked}, but is stored as {stored}, not int64")
+            raise FileFormatError(f"schema: key {name!r} is {stated}, but is stored as {stored}, not int64")
         return dtype
 
     def vocabulary(self, name: str) -> tuple[str, ...] | None:
@@ -191,10 +232,10 @@ def decode_metadata(metadata: Mapping[str, str]) -> Schema:
     if not isinstance(keys, dict) or not (row_ids is None or isinstance(row_ids, str)):
         raise FileFormatError("metadata varlen.schema: not an object with keys and row_ids")
     dtypes = {}
-    for name, about in keys.items():
-        if not isinstance(about, dict) or not isinstance(about.get("dtype", ""), str):
+    for name, entry in keys.items():
+        if not isinstance(entry, dict) or not isinstance(entry.get("dtype", ""), str):
             raise FileFormatError(f"metadata varlen.schema: key {name!r} is not an object with a dtype")
-        dtypes[name] = about.get("dtype", "")
+        dtypes[name] = entry.get("dtype", "")
     prefix = "varlen.vocabulary."
     words = {key[len(prefix) :]: value for key, value in metadata.items() if key.startswith(prefix)}
     return Schema(version, dtypes, row_ids, words)
@@ -208,10 +249,12 @@ def encode_metadata(
 ) -> dict[str, str]:
     """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
     out = {"format": "varlen", "varlen.version": str(VERSION)}
-    about: dict[str, Any] = {"keys": {name: {"dtype": str(dtype)} for name, dtype in sorted(fields.items())}}
+    description: dict[str, Any] = {
+        "keys": {name: {"dtype": str(dtype)} for name, dtype in sorted(fields.items())}
+    }
     if row_ids is not None:
-        about["row_ids"] = row_ids
-    out["varlen.schema"] = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+        description["row_ids"] = row_ids
+    out["varlen.schema"] = json.dumps(description, ensure_ascii=False, separators=(",", ":"))
     size = 0
     for name, words in vocabularies.items():
         text = json.dumps(list(words), ensure_ascii=False, separators=(",", ":"))

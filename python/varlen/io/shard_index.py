@@ -90,7 +90,7 @@ def read_index(path: str) -> tuple[Shard, ...]:
         raise FileFormatError(f"{path}: has no list of shards")
     folder = os.path.dirname(path)
     fields = _fields(path, table.get("keys", {}))
-    shards = tuple(_shard(path, folder, i, about, fields) for i, about in enumerate(listed))
+    shards = tuple(_shard(path, folder, i, entry, fields) for i, entry in enumerate(listed))
     total = table.get("rows")
     if total != sum(shard.rows or 0 for shard in shards):
         raise FileFormatError(
@@ -103,10 +103,10 @@ def _count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
-def _shard(index: str, folder: str, i: int, about: Any, fields: Mapping[str, Field]) -> Shard:
-    if not isinstance(about, dict) or not isinstance(about.get("path"), str):
+def _shard(index: str, folder: str, i: int, entry: Any, fields: Mapping[str, Field]) -> Shard:
+    if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
         raise FileFormatError(f"{index}: shard {i} has no path")
-    name, rows, size = about["path"], about.get("rows"), about.get("size")
+    name, rows, size = entry["path"], entry.get("rows"), entry.get("size")
     if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:
         raise FileFormatError(f"{index}: shard {i}: {name!r} is not the name of a file in its folder")
     if not _count(rows) or not _count(size):
@@ -123,19 +123,19 @@ def _shard(index: str, folder: str, i: int, about: Any, fields: Mapping[str, Fie
 
 def _fields(path: str, keys: Any) -> dict[str, Field]:
     out = {}
-    for name, about in keys.items() if isinstance(keys, dict) else ():
+    for name, entry in keys.items() if isinstance(keys, dict) else ():
         known = (
-            isinstance(about, dict) and about.get("tag") in TAG_ORDER and isinstance(about.get("dim"), int)
+            isinstance(entry, dict) and entry.get("tag") in TAG_ORDER and isinstance(entry.get("dim"), int)
         )
-        trailing = about.get("trailing", []) if known else None
+        trailing = entry.get("trailing", []) if known else None
         if not isinstance(trailing, list) or not all(_count(size) for size in trailing):
             raise FileFormatError(f"{path}: key {name!r}: not a dim, a tag and trailing sizes")
-        tag = about["tag"]
+        tag = entry["tag"]
         try:
-            dtype = Schema(1, {name: str(about.get("dtype", ""))}).dtype(name, dtype_of(tag))
+            dtype = Schema(1, {name: str(entry.get("dtype", ""))}).dtype(name, dtype_of(tag))
         except FileFormatError as error:
             raise FileFormatError(f"{path}: {error}") from None
-        out[name] = Field(about["dim"], dtype, tag, tuple(trailing))
+        out[name] = Field(entry["dim"], dtype, tag, tuple(trailing))
     return out
 
 

@@ -102,7 +102,7 @@ class ShardSet:
     >>> import os, tempfile, varlen.io
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = os.path.join(folder.name, "visits.nrt")
-    >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}
+    >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
     >>> varlen.io.save(path, rows, row_ids="id")
     >>> shards = varlen.io.open_shards(path, mmap=False)
     >>> shards.rows_of([30, 70]), shards.read_many([1, 0], ends=1).values("t")
@@ -146,23 +146,67 @@ class ShardSet:
 
     @property
     def counts(self) -> Ints:
-        """int64, the rows of each shard."""
+        """The rows of each shard, int64.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.counts
+        array([2])
+        """
         return self._count_rows()[0]
 
     @property
     def offsets(self) -> Ints:
-        """int64, the row at which each shard begins, and the number of rows."""
+        """The row at which each shard begins, and the number of rows; int64.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.offsets
+        array([0, 2])
+        """
         return self._count_rows()[1]
 
     @property
     def row_ids(self) -> str | None:
-        """The name of the key whose values identify rows, or None."""
+        """The name of the key whose values identify rows, or None.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.row_ids
+        'id'
+        """
         agreed = self._agreed()
         return None if agreed is None else agreed.row_ids
 
     @property
     def paths(self) -> list[str]:
-        """The files, in the order of their rows."""
+        """The files, in the order of their rows.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     [os.path.basename(path) for path in shards.paths]
+        ['a.nrt']
+        """
         return [shard.path for shard in self._shards]
 
     @property
@@ -171,29 +215,93 @@ class ShardSet:
 
         Where shards were narrowed each on its own, the dtype is the one that holds them all: rows are read,
         and batches made, with that.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.fields["t"].dtype
+        dtype('int64')
         """
         agreed = self._agreed()
         return {} if agreed is None else agreed.fields
 
     @property
     def names(self) -> list[str]:
-        """The keys that are exposed."""
+        """The keys that are exposed.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.names
+        ['id', 't']
+        """
         return list(self.fields)
 
     @property
     def depth(self) -> int:
-        """Levels of nesting of the deepest key exposed."""
+        """Levels of nesting of the deepest key exposed.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.depth
+        1
+        """
         if self._keys is None and self._shards:
             return self.file(self._first).depth
         return max((field.dim for field in self.fields.values()), default=0)
 
     @property
     def joints(self) -> list[_core.Joint]:
-        """One Joint a shard, of its own dtypes: views of the maps; with `mmap=False` files are read whole."""
+        """One Joint a shard, of its own dtypes: views of the maps; with `mmap=False` files are read whole.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     [len(joint) for joint in shards.joints]
+        [2]
+        """
         return [self.joint(shard) for shard in range(len(self.counts))]
 
     def joint(self, shard: int) -> _core.Joint:
-        """The rows of one shard, with the dtypes of its file and the vocabularies of all shards so far."""
+        """The rows of one shard, with the dtypes of its file and the vocabularies of all shards so far.
+
+        Parameters
+        ----------
+        shard : int
+            Its number.
+
+        Returns
+        -------
+        _core.Joint
+            Views of the map, or copies with `mmap=False`.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.joint(0).values("t")
+        array([5, 6, 7])
+        """
         file = self.file(shard)
         joint = file.joint() if self._keys is None or not file.names else file.joint(self._keys)
         agreed = self._agreed()
@@ -208,7 +316,28 @@ class ShardSet:
         return known[1]
 
     def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
-        """The keys that the file of a shard has in a narrower dtype than `fields`, and that of `fields`."""
+        """The keys that a shard holds in a narrower dtype than `fields` says.
+
+        Parameters
+        ----------
+        shard : int
+            Its number.
+
+        Returns
+        -------
+        dict of str to dtype
+            Each such key, and the dtype of `fields`.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.wider(0)
+        {}
+        """
         found = self._wider.get(shard)
         if found is None:
             own = self.file(shard).fields if len(self._files) > 1 else {}
@@ -218,7 +347,33 @@ class ShardSet:
         return found
 
     def file(self, shard: int) -> File:
-        """The opened file of a shard; opened the first time, and refused where it does not fit the others."""
+        """The file of a shard, opened the first time.
+
+        Parameters
+        ----------
+        shard : int
+            Its number.
+
+        Returns
+        -------
+        File
+            The same object until the set is gone.
+
+        Raises
+        ------
+        FileFormatError
+            The file does not fit the others, or its index.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.file(0).count
+        2
+        """
         file = self._files[shard]
         if file is None:
             file = self._open(shard)
@@ -229,27 +384,102 @@ class ShardSet:
         return file
 
     def check(self) -> None:
-        """Raise StaleFileError where a file that is open was replaced or changed since."""
+        """Refuse files that were replaced or changed since they were opened.
+
+        Raises
+        ------
+        StaleFileError
+            The file is named.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.check()
+        """
         for file in self._files:
             if file is not None:
                 file.check()
 
     def guard(self, shards: Iterable[int] | None = None) -> None:
-        """Raise StaleFileError where a mapped file was changed in place: for use before large reads."""
+        """Refuse mapped files that were changed in place: for use before large reads.
+
+        Parameters
+        ----------
+        shards : iterable of int, optional
+            Some shards only.
+
+        Raises
+        ------
+        StaleFileError
+            The file is named.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.guard([0])
+        """
         for shard in range(len(self._files)) if shards is None else shards:
             file = self._files[shard]
             if file is not None and self.mmap:
                 file.guard()
 
     def validate(self) -> None:
-        """Open every shard and read every bound once; FileFormatError says what does not fit."""
+        """Open every shard and read every bound once.
+
+        Raises
+        ------
+        FileFormatError
+            What does not fit, and in which file.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.validate()
+        """
         for shard in range(len(self.counts)):
             self.file(shard).validate()
 
     def locate(self, rows: Any) -> tuple[Ints, Ints]:
-        """The shard of each row, and its row there; negative rows count from the end.
+        """The shard of each row, and its row there.
 
-        Raises IndexError for the first row out of range, TypeError for what are not integers.
+        Parameters
+        ----------
+        rows : array_like of int
+            Row numbers; negative ones count from the end.
+
+        Returns
+        -------
+        tuple of ndarray of int64
+            Shards, and rows inside them.
+
+        Raises
+        ------
+        IndexError
+            A row is out of range; the first such is named.
+        TypeError
+            These are no integers.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.locate([-1])
+        (array([0]), array([1]))
         """
         index = np.asarray(unmasked(rows, "rows")).reshape(-1)
         if index.dtype.kind not in "iu" and index.size:
@@ -264,18 +494,70 @@ class ShardSet:
         return shards, flat - self.offsets[shards]
 
     def read(self, row: int, begin: int | None = None, end: int | None = None) -> _core.Joint:
-        """One row, or its window `[begin, end)`, as an owned Joint of the row's own dims.
+        """One row, or a window of it; with `mmap=False` only its bytes are read.
 
-        With `mmap=False` only the row's bytes are read.
+        Parameters
+        ----------
+        row : int
+            A row number.
+        begin, end : int, optional
+            Only these events, counted and clipped as slices do.
+
+        Returns
+        -------
+        _core.Joint
+            Owned, of the row's own dims.
+
+        Raises
+        ------
+        IndexError
+            The row is out of range.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.read(0, 1).values("t")
+        array([6])
         """
         starts, ends = (None if at is None else np.array([at]) for at in (begin, end))
         many = self.read_many(np.array([row]), starts, ends)
         return many.row(0) if many.depth else many
 
     def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint:
-        """The rows, in their order, as one owned Joint; of each its window of the first level.
+        """Rows in their order, or a window of each; only the bytes of the windows are read.
 
-        Only the bytes of the windows are read; windows clip as slices do.
+        Parameters
+        ----------
+        rows : array_like of int
+            Row numbers; negative ones count from the end.
+        starts, ends : array_like of int, optional
+            Only these events, one entry a row or one for all, counted and clipped as slices do.
+
+        Returns
+        -------
+        _core.Joint
+            Owned, with the dtypes of `fields`.
+
+        Raises
+        ------
+        IndexError
+            A row is out of range; the first such is named.
+        TypeError, ValueError
+            Windows that are no integers, or not one a row.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.read_many([1, 0], ends=1).values("t")
+        array([7, 5])
         """
         shards, local = self.locate(rows)
         windows = [None if w is None else as_window(w, len(local)) for w in (starts, ends)]
@@ -299,7 +581,24 @@ class ShardSet:
         return _core.Joint.concat(parts).take(back)
 
     def prefetch(self, rows: Any, starts: Any = None, ends: Any = None) -> None:
-        """Ask the system to read the rows of mapped files ahead."""
+        """Ask the system to read rows of mapped files ahead; nothing happens with `mmap=False`.
+
+        Parameters
+        ----------
+        rows : array_like of int
+            Row numbers.
+        starts, ends : array_like of int, optional
+            Windows, as in `read_many`.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.prefetch([0, 1])
+        """
         if not self.mmap:
             return
         shards, local = self.locate(rows)
@@ -313,7 +612,32 @@ class ShardSet:
     def rows_of(self, ids: Any) -> Ints:
         """The row that each id stands for; the ids are sorted when they are first asked for, and kept.
 
-        Raises KeyError for the first id that is missing, ValueError where one is there twice.
+        Parameters
+        ----------
+        ids : array_like
+            Ids of rows, numbers or strings.
+
+        Returns
+        -------
+        ndarray of int64
+            The row of each id.
+
+        Raises
+        ------
+        KeyError
+            No row has an id; the first such is named.
+        ValueError
+            The files hold no ids, or one of them twice.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
+        ...     shards = varlen.io.open_shards(folder)
+        ...     shards.rows_of([30])
+        array([1])
         """
         if self._ids is None:
             name = self.row_ids

@@ -31,7 +31,7 @@ class ShardWriter(atomic.AtomicWriter):
         Made where it is not there; refused where it holds shards already.
     rows_per_shard
         Rows of each shard but the last.
-    options
+    **options
         As of `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`.
 
     Examples
@@ -56,32 +56,54 @@ class ShardWriter(atomic.AtomicWriter):
         ids_of(options.get("ids"))
         self.path = os.path.abspath(os.fspath(folder))
         self.rows = 0
-        self._made = not os.path.isdir(self.path)
-        if self._made:
+        self._made_folder = not os.path.isdir(self.path)
+        if self._made_folder:
             os.mkdir(self.path)
         there = [n for n in sorted(os.listdir(self.path)) if n == INDEX or n.endswith(".nrt")]
         if there:
             raise FileExistsError(17, f"the folder holds {there[0]} already", self.path)
-        self._limit = rows_per_shard
+        self._rows_per_shard = rows_per_shard
         self._options = {"ids": np.int32, **options}  # as wide in the first shard as in the last
         self._writer: Writer | None = None
-        self._last: Writer | None = None
-        self._done: list[Shard] = []
+        self._previous: Writer | None = None
+        self._shards: list[Shard] = []
         self._fields: dict[str, Field] = {}
         self._open = True
 
     def append(self, rows: Any) -> None:
-        """Adds rows as `Writer.append` does, to as many shards as they fill; an error ends it all."""
+        """Add rows to as many shards as they fill; an error ends it all.
+
+        Parameters
+        ----------
+        rows : joint dict, Joint or dict
+            As of `Writer.append`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `Writer.append`; nothing is left of what was written.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.ShardWriter(f"{folder.name}/visits", rows_per_shard=1)
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.rows
+        2
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
         try:
-            joint = _whole(rows, self._schema)
+            joint = _as_joint(rows, self._schema)
             at = 0
             while at < len(joint):
                 writer = self._writer = self._writer or self._next()
-                end = min(len(joint), at + self._limit - writer.rows)
+                end = min(len(joint), at + self._rows_per_shard - writer.rows)
                 writer.append(joint.slice(at, end))
-                if writer.rows == self._limit:
+                if writer.rows == self._rows_per_shard:
                     self._finish()
                 at = end
             self.rows += len(joint)
@@ -90,16 +112,28 @@ class ShardWriter(atomic.AtomicWriter):
             raise
 
     def close(self) -> None:
-        """Names the shards and writes the index. Closing twice does nothing."""
+        """Name the shards and write the index. Closing twice does nothing.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.ShardWriter(f"{folder.name}/visits", rows_per_shard=1)
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.close()
+        >>> varlen.io.open_shards(writer.path).counts
+        array([1, 1])
+        >>> folder.cleanup()
+        """
         if not self._open:
             return
         named: list[str] = []
         try:
-            if self._writer is not None or not self._done:
+            if self._writer is not None or not self._shards:
                 self._writer = self._writer or self._next()
                 self._finish()
             shards = []
-            for number, shard in enumerate(self._done):
+            for number, shard in enumerate(self._shards):
                 path = os.path.join(self.path, f"part-{number:05d}.nrt")
                 named.append(path)
                 os.rename(shard.path, path)
@@ -115,24 +149,34 @@ class ShardWriter(atomic.AtomicWriter):
             raise
 
     def discard(self) -> None:
-        """Gives up: no shard stays, nor the folder where it was made here."""
+        """Give up: no shard stays, nor the folder where it was made here.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.ShardWriter(f"{folder.name}/visits", rows_per_shard=1)
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         self._open = False
-        paths = [shard.path for shard in self._done]
+        paths = [shard.path for shard in self._shards]
         if self._writer is not None:
             self._writer.discard()
             paths.append(self._writer.path)  # there already, where closing it failed at the end
         for path in paths:
             with contextlib.suppress(OSError):
                 os.unlink(path)
-        if self._made:
+        if self._made_folder:
             with contextlib.suppress(OSError):
                 os.rmdir(self.path)
 
     def _next(self) -> Writer:
-        name = f".part-{len(self._done):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
+        name = f".part-{len(self._shards):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
         writer = Writer(os.path.join(self.path, name), **self._options)
-        if self._last is not None:
-            writer.follow(self._last)
+        if self._previous is not None:
+            writer._continue(self._previous)
         return writer
 
     def _finish(self) -> None:
@@ -144,13 +188,13 @@ class ShardWriter(atomic.AtomicWriter):
             if conflict:
                 raise ValueError(f"{key}: {conflict} in the shards before; name its dtype in schema=")
         writer.close()
-        self._last = writer
-        self._done.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
+        self._previous = writer
+        self._shards.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))
         self._writer = None
         self._fields = fields
 
 
-def _whole(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
+def _as_joint(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
     piece = as_piece(rows, schema)
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]

@@ -22,7 +22,7 @@ __all__ = ["Writer"]
 Array = np.ndarray[Any, Any]
 
 
-def _asked(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
+def _mapping_or_empty(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
     return {} if given is None else as_mapping(given, argument, f"keys to {what}")
 
 
@@ -116,12 +116,12 @@ class Writer(atomic.AtomicWriter):
         self._narrow = narrow
         self._row_ids = row_ids
         self._durable = durable
-        self._metadata = dict(_asked(metadata, "metadata", "strings"))
+        self._metadata = dict(_mapping_or_empty(metadata, "metadata", "strings"))
         self._ids = ids_of(ids)
         self._ids_made: set[str] = set()  # keys whose ids are made here
         self._words = {
             n: {word: i for i, word in enumerate(words_of(n, words))}
-            for n, words in _asked(vocabularies, "vocabularies", "words").items()
+            for n, words in _mapping_or_empty(vocabularies, "vocabularies", "words").items()
         }
         self._given_words = set(self._words)  # keys whose bare integers are ids
         self._columns: dict[str, _Column] | None = None
@@ -131,7 +131,19 @@ class Writer(atomic.AtomicWriter):
 
     @property
     def fields(self) -> dict[str, Field]:
-        """The keys so far."""
+        """The keys so far.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> list(writer.fields)
+        ['code']
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         return {
             name: Field(
                 c.dim,
@@ -144,13 +156,32 @@ class Writer(atomic.AtomicWriter):
         }
 
     def append(self, rows: Any) -> None:
-        """Adds rows: a joint dict, a `_core.Joint`, a dict of full names to arrays, or of nested lists.
+        """Add rows.
+
+        Parameters
+        ----------
+        rows : joint dict, Joint or dict
+            A joint dict, a `_core.Joint`, or a dict: of full names such as `dim1/bounds` to arrays, or of
+            keys to nested lists. Ids of a vocabulary become those of the writer's own.
 
         Raises
         ------
         ValueError
-            A key is missing or new, or has another dim, trailing shape or dtype than in the pieces before: it
-            is named, and nothing of the piece is kept.
+            A key is missing or new, has another dim, trailing shape or dtype than in the pieces before, or
+            holds numbers beside words: it is named, and nothing of the piece is kept.
+        TypeError
+            These are no rows, or of a dtype that a file cannot hold.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.rows
+        2
+        >>> writer.discard()
+        >>> folder.cleanup()
         """
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
@@ -170,7 +201,19 @@ class Writer(atomic.AtomicWriter):
         self._words = words
 
     def close(self) -> None:
-        """Writes the file. Closing twice does nothing."""
+        """Write the file. Closing twice does nothing.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.close()
+        >>> varlen.io.open_file(writer.path).count
+        2
+        >>> folder.cleanup()
+        """
         if not self._open:
             return
         try:
@@ -179,11 +222,21 @@ class Writer(atomic.AtomicWriter):
             self.discard()
 
     def discard(self) -> None:
-        """Gives up: nothing is written, and what waited is gone."""
+        """Give up: nothing is written, and what waited is gone.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> writer = varlen.io.Writer(f"{folder.name}/a.nrt")
+        >>> writer.append({"code": [[1, 2], [3]]})
+        >>> writer.discard()
+        >>> folder.cleanup()
+        """
         self._open = False
         self._buffer.close()
 
-    def follow(self, other: Writer) -> None:
+    def _continue(self, other: Writer) -> None:
         """Goes on where another writer ended: its keys, dims, dtypes, trailing shapes and vocabularies."""
         self._words = {name: dict(known) for name, known in other._words.items()}
         if other._columns is not None:
@@ -237,15 +290,15 @@ class Writer(atomic.AtomicWriter):
         if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:
             raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {count} strings")
 
-    def _prepare(self, name: str, dim: int, given: Array, said: np.dtype[Any]) -> _Prepared:
+    def _prepare(self, name: str, dim: int, given: Array, given_dtype: np.dtype[Any]) -> _Prepared:
         stored = store(name, given, {})
         kind = given.dtype if given.dtype.kind in "mM" else stored.dtype.newbyteorder("=")
-        asked = self._pinned.get(name)
-        if asked is not None and asked != kind:
-            if (asked.kind in "mM") != (given.dtype.kind in "mM"):
-                raise ValueError(f"{name}: dtype {said}, but the schema says {asked}")
-            cast = cast_exactly(name, given if asked.kind in "mM" else stored, asked)
-            stored, kind = store(name, cast, {}), asked
+        pinned = self._pinned.get(name)
+        if pinned is not None and pinned != kind:
+            if (pinned.kind in "mM") != (given.dtype.kind in "mM"):
+                raise ValueError(f"{name}: dtype {given_dtype}, but the schema says {pinned}")
+            cast = cast_exactly(name, given if pinned.kind in "mM" else stored, pinned)
+            stored, kind = store(name, cast, {}), pinned
         tag_of(stored.dtype, name)
         column = (self._columns or {}).get(name)
         if column is not None:
@@ -317,10 +370,10 @@ class Writer(atomic.AtomicWriter):
         entries.sort(key=lambda entry: (TAG_ORDER[entry[0][1]], entry[0][0]))
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(known) for name, known in self._words.items() if name in columns}
-        about = encode_metadata(kinds, words, self._row_ids, self._metadata)
-        head = header_bytes([entry for entry, _ in entries], about)
+        file_metadata = encode_metadata(kinds, words, self._row_ids, self._metadata)
+        header = header_bytes([entry for entry, _ in entries], file_metadata)
         with atomic.replacing(self.path, self._durable) as fd:
-            atomic.write_all(fd, (head,))
+            atomic.write_all(fd, (header,))
             for _, key in entries:
                 if isinstance(key, int):
                     self._buffer.copy(key, fd)

@@ -29,6 +29,11 @@ class CombineMethods(JointState):
         tensors
             With the same keys at the same dims and of the same dtypes. One alone is given back as it is.
 
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            The rows of all, in order.
+
         Raises
         ------
         ValueError
@@ -52,6 +57,16 @@ class CombineMethods(JointState):
         Values of keys that an integer index left behind come back as rows of dim 0, where all parts have
         them.
 
+        Parameters
+        ----------
+        tensor_dicts : iterable of JointNestedRaggedTensorDict
+            With the same keys at the same dims and of the same dtypes.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            One row for each.
+
         Raises
         ------
         ValueError
@@ -72,6 +87,16 @@ class CombineMethods(JointState):
     def unsqueeze(self: Self, dim: int) -> Self:
         """A new outermost dim of length 1; values are shared.
 
+        Parameters
+        ----------
+        dim : int
+            0, the place of the new dim.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            One row, which holds all rows of this one.
+
         Raises
         ------
         ValueError
@@ -89,6 +114,16 @@ class CombineMethods(JointState):
 
     def squeeze(self: Self, dim: int) -> Self:
         """Without the outermost dim, which has length 1; values are shared.
+
+        Parameters
+        ----------
+        dim : int
+            0, the dim that goes.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            The rows inside the only row of this one.
 
         Raises
         ------
@@ -119,6 +154,11 @@ class CombineMethods(JointState):
         spread
             What stands in the other places: 0 with "first", NaN (NaT; 0 in integers) with "nan"; "repeat"
             puts the value into all of them.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            With one dim less.
 
         Raises
         ------

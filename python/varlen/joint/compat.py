@@ -38,6 +38,11 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     dim
         Depth, at least 1.
 
+    Returns
+    -------
+    bool
+        False for whatever else.
+
     Raises
     ------
     ValueError

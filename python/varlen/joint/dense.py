@@ -25,6 +25,11 @@ def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
     Keys come in groups of one number of dimensions, the mask first, the others sorted; a line of `.` stands
     between them and where NumPy would print a blank line, `---` between groups.
 
+    Parameters
+    ----------
+    dense_dict : dict of str to ndarray
+        A result of `to_dense`.
+
     Examples
     --------
     >>> from varlen import JointNestedRaggedTensorDict

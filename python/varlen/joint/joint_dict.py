@@ -209,6 +209,16 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
 
         The file may be deleted or replaced by `save` afterwards, not written into.
 
+        Parameters
+        ----------
+        fp : path
+            A file that `save` or nested_ragged_tensors wrote.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            Its rows.
+
         Examples
         --------
         >>> import tempfile
@@ -224,7 +234,19 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
 
     @classmethod
     def load_slice(cls: type[Self], fp: str | os.PathLike[str], idx: Any) -> Self:
-        """The rows of an index, as `load(fp)[idx]` gives them: an int, a slice, an array, or a tuple.
+        """The rows of an index, as `load(fp)[idx]` gives them.
+
+        Parameters
+        ----------
+        fp : path
+            A file that `save` or nested_ragged_tensors wrote.
+        idx : int, slice, array or tuple
+            What `J[...]` takes.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            These rows.
 
         Examples
         --------

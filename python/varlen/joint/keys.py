@@ -24,7 +24,12 @@ class KeyMethods(IndexMethods):
     """Keys of a joint dict."""
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Each key with its values: a `Ragged`, or an array for a key of dim 0; in stored order, shared.
+        """Each key with its values, in stored order.
+
+        Returns
+        -------
+        iterator of (str, Ragged or ndarray)
+            A Ragged, or an array for a key of dim 0; the values are shared.
 
         Examples
         --------
@@ -36,7 +41,17 @@ class KeyMethods(IndexMethods):
         return ((name, self[name]) for _, name in self._names())
 
     def lengths(self, dim: int = 1) -> Array:
-        """int64, the lengths of the sequences of a level, over all rows; without reading any values.
+        """The lengths of the sequences of a level, over all rows; values are not read.
+
+        Parameters
+        ----------
+        dim : int, default 1
+            The level, 1 for the outermost.
+
+        Returns
+        -------
+        ndarray of int64
+            One length for each sequence of that level.
 
         Examples
         --------
@@ -48,6 +63,18 @@ class KeyMethods(IndexMethods):
 
     def select(self: Self, keys: str | Iterable[str], *more: str) -> Self:
         """Only these keys, in this order, with the levels that they need; values are shared.
+
+        Parameters
+        ----------
+        keys : str or iterable of str
+            The keys to keep.
+        *more : str
+            Further keys.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            Of the same rows.
 
         Raises
         ------
@@ -68,6 +95,18 @@ class KeyMethods(IndexMethods):
     def drop(self: Self, keys: str | Iterable[str], *more: str) -> Self:
         """All keys but these, and without levels that only these needed; values are shared.
 
+        Parameters
+        ----------
+        keys : str or iterable of str
+            The keys to leave out.
+        *more : str
+            Further keys.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            Of the same rows.
+
         Raises
         ------
         KeyError
@@ -85,7 +124,19 @@ class KeyMethods(IndexMethods):
         return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
 
     def rename(self: Self, names: Mapping[str, str] | None = None, **more: str) -> Self:
-        """Other names for some keys, old to new; values are shared.
+        """Other names for some keys; values are shared.
+
+        Parameters
+        ----------
+        names : dict of str to str, optional
+            Old names to new ones.
+        **more : str
+            The same, as keyword arguments.
+
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            Of the same rows.
 
         Raises
         ------
@@ -138,6 +189,11 @@ class KeyMethods(IndexMethods):
             What the values are cast to. Without it arrays keep theirs, and that of lists is inferred as the
             constructor does.
 
+        Returns
+        -------
+        JointNestedRaggedTensorDict
+            Of the same rows; other keys share their values with this one.
+
         Raises
         ------
         ValueError
@@ -181,7 +237,12 @@ class KeyMethods(IndexMethods):
         return self._wrap(view.with_column(name, at, flat, metadata or None), given)
 
     def to_list(self) -> dict[str, Any]:
-        """Every key as nested lists: strings where it has a vocabulary, one value where it was left behind.
+        """Every key as nested lists.
+
+        Returns
+        -------
+        dict of str to list
+            Strings where a key has a vocabulary; a single value where an index left the key behind.
 
         Examples
         --------
@@ -217,12 +278,29 @@ class KeyMethods(IndexMethods):
 
     @property
     def row_ids(self) -> str | None:
-        """The key whose values identify the rows, or None."""
+        """The key whose values identify the rows, or None.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"id": [30, 10]}, row_ids="id").row_ids
+        'id'
+        """
         name: str | None = self._meta.get("row_ids")
         return name
 
     def rows_of(self, ids: Any) -> Array:
-        """int64, where the rows with these ids are: an index for `J[...]`.
+        """The rows that have these ids: an index for `J[...]`.
+
+        Parameters
+        ----------
+        ids : array_like
+            Ids of rows, numbers or strings, in any order.
+
+        Returns
+        -------
+        ndarray of int64
+            The row of each id, in the shape of `ids`.
 
         Raises
         ------

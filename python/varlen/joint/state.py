@@ -81,9 +81,9 @@ class JointState:
         built = self._built
         if built is not None and _unchanged(live, built[0], built[1]):
             return built[2]
-        view, steady = _build(live, self._metadata)
+        view, is_reusable = _build(live, self._metadata)
         # Bounds are read where they lie, so a change inside them is seen; a copied array would go stale.
-        self._built = (tuple(live), tuple(live.values()), view) if steady else None
+        self._built = (tuple(live), tuple(live.values()), view) if is_reusable else None
         return view
 
     def __varlen_joint__(self) -> _core.Joint:
@@ -254,7 +254,14 @@ class JointState:
 
     @property
     def min_n_dims(self) -> int:
-        """Dimensions of the shallowest key; 0 where one was left behind by an index, or there is none."""
+        """Dimensions of the shallowest key; 0 where one was left behind by an index, or there is none.
+
+        Examples
+        --------
+        >>> from varlen import JointNestedRaggedTensorDict
+        >>> JointNestedRaggedTensorDict({"a": [1, 2], "b": [[1], [2, 3]]}).min_n_dims
+        1
+        """
         dims = [dim for dim, _ in self._names()]
         if self._depth > 0:
             dims.append(1)  # its bounds
@@ -262,6 +269,11 @@ class JointState:
 
     def keys(self) -> set[str]:
         """The names of the keys, those that an index left behind too.
+
+        Returns
+        -------
+        set of str
+            Without levels and masks.
 
         Examples
         --------
@@ -273,6 +285,16 @@ class JointState:
 
     def keys_at_dim(self, dim: int) -> set[str]:
         """The names of the keys that lie under `dim` levels.
+
+        Parameters
+        ----------
+        dim : int
+            How many levels; 0 for keys of one value a row.
+
+        Returns
+        -------
+        set of str
+            Empty where there is none.
 
         Examples
         --------
@@ -306,6 +328,11 @@ class JointState:
             Anything; what is no joint dict is not equal.
         equal_nan
             True lets NaN equal NaN. Dtypes are not compared: 1 equals 1.0.
+
+        Returns
+        -------
+        bool
+            False for what is no joint dict.
 
         Examples
         --------
@@ -353,15 +380,15 @@ def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
     dims: list[int] = []
     values: list[Array] = []
     bounds: dict[int, Array] = {}
-    steady = True
+    is_reusable = True
     for full, array in live.items():
         dim, name = _split(full)
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{full}: expected an array, got {type(array).__name__}")
-        steady = steady and array.flags.c_contiguous
+        is_reusable = is_reusable and array.flags.c_contiguous
         if _is_bounds(dim, name):
             bounds[dim] = array
-            steady = steady and array.dtype == _INT64 and array.dtype.isnative
+            is_reusable = is_reusable and array.dtype == _INT64 and array.dtype.isnative
         elif name in names:
             raise ValueError(f"{full}: there is a key {name!r} at another dim")
         else:
@@ -372,4 +399,6 @@ def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
     for d in range(1, depth + 1):
         if d not in bounds:
             raise ValueError(f"dim{d}/bounds is missing, a key at dim {depth} needs it")
-    return _core.Joint(names, dims, values, [bounds[d] for d in range(1, depth + 1)], -1, metadata), steady
+    return _core.Joint(
+        names, dims, values, [bounds[d] for d in range(1, depth + 1)], -1, metadata
+    ), is_reusable

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from varlen._core import RaggedBase
+
 if TYPE_CHECKING:
     from varlen.levels import Levels
     from varlen.types import Ragged
@@ -44,6 +46,17 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     """
     result: Ragged = _CLASSES["Ragged"]._make(values, levels)
     return result
+
+
+def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
+    """A container of parts that are known to fit: of the class of X where that is one, else a Ragged.
+
+    Examples
+    --------
+    >>> ragged_like(None, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
+    [[3, 1], [4]]
+    """
+    return X._make(values, levels) if isinstance(X, RaggedBase) else new_ragged(values, levels)
 
 
 def ragged_class() -> Any:

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "support/ahead.hpp"
 #include "support/once.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen {

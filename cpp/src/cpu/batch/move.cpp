@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "support/ahead.hpp"
+#include "support/prefetch.hpp"
 #include "support/slots.hpp"
 #include "varlen/batch.hpp"
 #include "varlen/copy.hpp"

@@ -120,10 +120,10 @@ bool may_overflow(Type from, Type to) noexcept {
 }
 
 Convert checked_cast_of(Type from, Type to, const std::byte* nan, std::atomic<bool>* lost) noexcept {
-  Convert made = cast_of(from, to, nan);
-  made.checked = kChecked[number(from)][number(to)];
-  if (made.checked != nullptr) made.lost = lost;
-  return made;
+  Convert result = cast_of(from, to, nan);
+  result.checked = kChecked[number(from)][number(to)];
+  if (result.checked != nullptr) result.lost = lost;
+  return result;
 }
 
 bool are_plain_bools(const std::byte* in, std::int64_t count) noexcept {

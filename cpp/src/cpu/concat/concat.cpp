@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "support/ahead.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
@@ -11,7 +11,7 @@
 namespace varlen {
 
 void concat(const Block* blocks, std::int64_t n, std::byte* out) noexcept {
-  constexpr std::int64_t kBlocksAhead = 8;
+  constexpr std::int64_t kPrefetchBlocks = 8;
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < n; ++i) total += blocks[i].bytes;
   const std::int64_t chunks = std::max<std::int64_t>(1, std::min(total, chunks_for(total)));
@@ -22,7 +22,7 @@ void concat(const Block* blocks, std::int64_t n, std::byte* out) noexcept {
     std::int64_t i = 0;
     while (i < n && first + blocks[i].bytes <= from) first += blocks[i++].bytes;
     for (; i < n && first < to; ++i) {
-      if (i + kBlocksAhead < n) prefetch(blocks[i + kBlocksAhead].data, 0, 0);
+      if (i + kPrefetchBlocks < n) prefetch(blocks[i + kPrefetchBlocks].data, 0, 0);
       const std::int64_t begin = std::max(first, from);
       const std::int64_t end = std::min(first + blocks[i].bytes, to);
       copy_exact(out + begin, blocks[i].data + (begin - first), end - begin);

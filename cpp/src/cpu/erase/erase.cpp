@@ -27,8 +27,8 @@ std::int64_t erase_where(const T* values, Offsets level, Erased from, T* out, st
 }
 
 template <class T, std::size_t N>
-std::int64_t erase_few(const T* values, Offsets level, Erased from, const T* tokens, T* out,
-                       std::int64_t* ends) noexcept {
+std::int64_t erase_few_tokens(const T* values, Offsets level, Erased from, const T* tokens, T* out,
+                              std::int64_t* ends) noexcept {
   std::array<T, N> all;
   std::copy(tokens, tokens + N, all.begin());
   return erase_where(values, level, from, out, ends, [all](T value) {
@@ -47,15 +47,15 @@ std::int64_t erase_as(const Rows& rows, Offsets level, const std::byte* named, s
   auto* const out = reinterpret_cast<T*>(to);
   switch (n) {
     case 0:
-      return erase_few<T, 0>(values, level, from, tokens, out, ends);
+      return erase_few_tokens<T, 0>(values, level, from, tokens, out, ends);
     case 1:
-      return erase_few<T, 1>(values, level, from, tokens, out, ends);
+      return erase_few_tokens<T, 1>(values, level, from, tokens, out, ends);
     case 2:
-      return erase_few<T, 2>(values, level, from, tokens, out, ends);
+      return erase_few_tokens<T, 2>(values, level, from, tokens, out, ends);
     case 3:
-      return erase_few<T, 3>(values, level, from, tokens, out, ends);
+      return erase_few_tokens<T, 3>(values, level, from, tokens, out, ends);
     case 4:
-      return erase_few<T, 4>(values, level, from, tokens, out, ends);
+      return erase_few_tokens<T, 4>(values, level, from, tokens, out, ends);
     default:
       return erase_where(values, level, from, out, ends, [tokens, n](T value) {
         // The last token that is not above the value, found in steps that halve.

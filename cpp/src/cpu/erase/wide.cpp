@@ -17,14 +17,14 @@ namespace {
 
 /// For each set of eight lanes, the lanes in it, in order; what stands behind them is written over later.
 constexpr auto kLanesOf = [] {
-  std::array<std::array<std::uint8_t, 8>, 256> made{};
+  std::array<std::array<std::uint8_t, 8>, 256> result{};
   for (unsigned set = 0; set < 256; ++set) {
     std::size_t next = 0;
     for (unsigned lane = 0; lane < 8; ++lane) {
-      if ((set >> lane & 1U) != 0) made[set][next++] = static_cast<std::uint8_t>(lane);
+      if ((set >> lane & 1U) != 0) result[set][next++] = static_cast<std::uint8_t>(lane);
     }
   }
-  return made;
+  return result;
 }();
 
 /// One token in every lane.
@@ -75,10 +75,10 @@ VARLEN_AVX2 Erased erase_vectors(const T* values, std::int64_t rows, Offsets lev
 template <class T>
 Erased erase_words(Rows values, Offsets level, const std::byte* tokens, std::int64_t n, std::byte* out,
                    std::int64_t* ends) noexcept {
-  const auto run = [&](auto few) {
-    return erase_vectors<T, decltype(few)::value>(reinterpret_cast<const T*>(values.data), values.count,
-                                                  level, reinterpret_cast<const T*>(tokens), n,
-                                                  reinterpret_cast<T*>(out), ends);
+  const auto run = [&](auto fixed) {
+    return erase_vectors<T, decltype(fixed)::value>(reinterpret_cast<const T*>(values.data), values.count,
+                                                    level, reinterpret_cast<const T*>(tokens), n,
+                                                    reinterpret_cast<T*>(out), ends);
   };
   switch (n) {
     case 1:

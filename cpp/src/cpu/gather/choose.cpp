@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "support/ahead.hpp"
 #include "support/once.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/gather.hpp"
 #include "varlen/pool.hpp"
@@ -23,8 +23,9 @@ Status pick(Offsets level, const std::int64_t* index, std::int64_t begin, std::i
   const std::int64_t count = level.count;
   std::uint64_t sum = 0;  // a wrap shows as a sign, because one sequence adds less than 2^63
   Status status;
-  with_lookahead(
-      begin, end, kOffsetsAhead, [&](std::int64_t k) { prefetch(level.ends, wrapped(index[k], count), 8); },
+  with_prefetch(
+      begin, end, kPrefetchOffsets,
+      [&](std::int64_t k) { prefetch(level.ends, wrapped(index[k], count), 8); },
       [&](std::int64_t k) {
         const std::int64_t i = wrapped(read_once(index + k), count);
         if (!is_inside(i, count)) {

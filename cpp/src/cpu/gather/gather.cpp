@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "support/ahead.hpp"
 #include "support/dispatch.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
@@ -23,8 +23,8 @@ VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_
   std::int64_t done = from;
   const auto run = [&](auto vectors) {
     constexpr std::int64_t kWhole = decltype(vectors)::value * kOver;
-    with_lookahead(
-        first, last + 1, kRowsAhead,
+    with_prefetch(
+        first, last + 1, kPrefetchRows,
         [&](std::int64_t k) {
           if (ranges[k].size() <= 0) return;
           prefetch(values.data, ranges[k].begin, width);
@@ -65,8 +65,8 @@ Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::i
                       std::int64_t* ends) noexcept {
   std::int64_t sum = 0;
   Status status;
-  with_lookahead(
-      0, n, kOffsetsAhead,
+  with_prefetch(
+      0, n, kPrefetchOffsets,
       [&](std::int64_t k) {
         prefetch(level.ends, ranges[k].begin, 8);
         prefetch(level.ends, ranges[k].end, 8);
@@ -93,8 +93,8 @@ Status gather_descend(Offsets level, const Range* ranges, std::int64_t n, std::i
 Status gather_ends(Offsets level, const Range* ranges, const Range* below, const std::int64_t* ends,
                    std::int64_t n, std::int64_t* out) noexcept {
   Status status;
-  with_lookahead(
-      0, n, kRowsAhead, [&](std::int64_t k) { prefetch(level.ends, ranges[k].begin, 8); },
+  with_prefetch(
+      0, n, kPrefetchRows, [&](std::int64_t k) { prefetch(level.ends, ranges[k].begin, 8); },
       [&](std::int64_t k) {
         const std::int64_t shift = below[k].begin - (k > 0 ? ends[k - 1] : 0);
         std::int64_t before = below[k].begin;

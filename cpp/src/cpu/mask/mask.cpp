@@ -28,7 +28,7 @@ class Filler {
 
 }  // namespace
 
-void block_mask(Offsets level, Sight sight, const FillPattern& inside, const FillPattern& outside,
+void block_mask(Offsets level, AttentionWindow window, const FillPattern& inside, const FillPattern& outside,
                 std::byte* out) noexcept {
   const std::int64_t total = level.total();
   const std::int64_t unit = inside.unit;
@@ -41,8 +41,8 @@ void block_mask(Offsets level, Sight sight, const FillPattern& inside, const Fil
     std::int64_t gap = 0;  // what is outside behind the block of one row and before that of the next
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       while (level.end(s) <= i) ++s;
-      const std::int64_t from = i - std::min(sight.before, i - level.start(s));
-      const std::int64_t to = i + 1 + std::min(sight.behind, level.end(s) - i - 1);
+      const std::int64_t from = i - std::min(window.before, i - level.start(s));
+      const std::int64_t to = i + 1 + std::min(window.behind, level.end(s) - i - 1);
       filler.put(outside, (gap + from) * unit);
       filler.put(inside, (to - from) * unit);
       gap = total - to;

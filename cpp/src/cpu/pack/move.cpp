@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "few.hpp"
-#include "support/ahead.hpp"
+#include "narrow.hpp"
+#include "support/prefetch.hpp"
 #include "support/writers.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
@@ -16,8 +16,8 @@ namespace varlen {
 namespace {
 
 constexpr std::int64_t kTile = 1024;  // columns; measured: 256 and 4096 are no faster
-constexpr std::int64_t kAheadColumns = 8;
-constexpr std::int64_t kAheadBytes =
+constexpr std::int64_t kPrefetchColumns = 8;
+constexpr std::int64_t kPrefetchBytes =
     1024;  // of a row; measured at 512: its first line alone takes a third more
 constexpr std::int64_t kStage = 4096;
 
@@ -108,7 +108,8 @@ template <class Move>
 std::byte* take_step(const std::byte* const* rows, std::int64_t begin, std::int64_t end, std::int64_t offset,
                      std::int64_t width, Move move, std::byte* out) noexcept {
   for (std::int64_t k = begin; k < end; ++k, out += width) {
-    if (k + kAheadColumns < end) prefetch(rows[k + kAheadColumns], 0, 0, static_cast<std::uintptr_t>(offset));
+    if (k + kPrefetchColumns < end)
+      prefetch(rows[k + kPrefetchColumns], 0, 0, static_cast<std::uintptr_t>(offset));
     move(out, rows[k] + offset, width);
   }
   return out;
@@ -125,9 +126,9 @@ void put_step(PastCaches& out, const std::byte* const* rows, std::int64_t begin,
               std::int64_t offset, std::int64_t width, Move move) noexcept {
   if (width >= 2 * Pattern::kLine) {
     for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t ahead = k + kAheadColumns < end ? std::min(width, kAheadBytes) : 0;
-      for (std::int64_t at = 0; at < ahead; at += Pattern::kLine) {
-        prefetch(rows[k + kAheadColumns], 0, 0, static_cast<std::uintptr_t>(offset + at));
+      const std::int64_t prefetched = k + kPrefetchColumns < end ? std::min(width, kPrefetchBytes) : 0;
+      for (std::int64_t at = 0; at < prefetched; at += Pattern::kLine) {
+        prefetch(rows[k + kPrefetchColumns], 0, 0, static_cast<std::uintptr_t>(offset + at));
       }
       const std::byte* in = rows[k] + offset;
       out.copy(in, width, in, in + width);
@@ -149,8 +150,8 @@ void pack_part(const Steps& steps, const std::byte* const* rows, std::int64_t wi
                std::byte* out, const PackPlace& from, const PackPlace& to) noexcept {
   with_move(width, [&](auto move) {
     in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t before) {
-      if (are_few(steps, ts, columns, width)) {
-        return pack_few<Out>(steps, rows, width, fill, out + before * width, ts, move);
+      if (are_narrow(steps, ts, columns, width)) {
+        return pack_narrow<Out>(steps, rows, width, fill, out + before * width, ts, move);
       }
       std::optional<Out> sink;
       for (std::int64_t t = ts.begin; t < ts.end; before += slots_of(steps, t++)) {
@@ -220,8 +221,8 @@ void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets lev
     concat(&one, 1, out);
     return;
   }
-  with_lookahead(
-      0, steps.columns, kOffsetsAhead,
+  with_prefetch(
+      0, steps.columns, kPrefetchOffsets,
       [&](std::int64_t k) { prefetch(level.ends, indices[k], sizeof(*level.ends)); },
       [&](std::int64_t k) { room[k] = out + level.start(indices[k]) * width; });
   const auto at = reinterpret_cast<std::uintptr_t>(out) | static_cast<std::uintptr_t>(width);
@@ -229,8 +230,8 @@ void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets lev
   in_chunks(steps, true, total, width, [&](const PackPlace& from, const PackPlace& to) {
     const auto run = [&](auto move) {
       in_tiles(steps, from, to, [&](Range ts, Range columns, std::int64_t before) {
-        if (are_few(steps, ts, columns, width)) {
-          return unpack_few(steps, block + before * width, width, room, ts, move);
+        if (are_narrow(steps, ts, columns, width)) {
+          return unpack_narrow(steps, block + before * width, width, room, ts, move);
         }
         for (std::int64_t t = ts.begin; t < ts.end; before += slots_of(steps, t++)) {
           const std::int64_t end = std::min<std::int64_t>(steps.size_at_t[t], columns.end);

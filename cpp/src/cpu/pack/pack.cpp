@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/ahead.hpp"
+#include "support/prefetch.hpp"
 
 namespace varlen {
 
@@ -98,15 +98,15 @@ void pack_ends(const std::int32_t* lengths, const std::int32_t* indices, std::in
 
 void pack_columns(const Piece* pieces, const std::int32_t* indices, std::int64_t columns,
                   const std::byte** rows) noexcept {
-  with_lookahead(
-      0, columns, kOffsetsAhead, [&](std::int64_t k) { prefetch(pieces, indices[k], sizeof(Piece)); },
+  with_prefetch(
+      0, columns, kPrefetchOffsets, [&](std::int64_t k) { prefetch(pieces, indices[k], sizeof(Piece)); },
       [&](std::int64_t k) { rows[k] = pieces[indices[k]].data; });
 }
 
 void pack_columns(const std::byte* values, std::int64_t width, Offsets level, const std::int32_t* indices,
                   std::int64_t columns, const std::byte** rows) noexcept {
-  with_lookahead(
-      0, columns, kOffsetsAhead,
+  with_prefetch(
+      0, columns, kPrefetchOffsets,
       [&](std::int64_t k) { prefetch(level.ends, indices[k], sizeof(*level.ends)); },
       [&](std::int64_t k) { rows[k] = values + level.start(indices[k]) * width; });
 }

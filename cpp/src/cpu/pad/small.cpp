@@ -47,9 +47,9 @@ Range whole_rows(const SmallRows& job, std::int64_t touched, const std::byte* ou
   Range rows{job.rows.begin, std::min(job.rows.end, job.rows.begin + fit)};
   if constexpr (!Mask) {
     const auto at = [&](std::int64_t row) { return (row - job.first) * job.width; };
-    const std::int64_t ahead = job.end - job.data;
+    const std::int64_t readable = job.end - job.data;
     const std::int64_t behind = job.data - job.begin;
-    while (rows.end > rows.begin && at(job.level.end(rows.end - 1)) + touched > ahead) --rows.end;
+    while (rows.end > rows.begin && at(job.level.end(rows.end - 1)) + touched > readable) --rows.end;
     while (Left && rows.begin < rows.end && at(job.level.start(rows.begin)) + behind < row_bytes)
       ++rows.begin;
   }

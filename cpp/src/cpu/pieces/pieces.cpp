@@ -10,7 +10,7 @@ namespace varlen {
 namespace {
 
 // Far enough for a short row to arrive from memory, near enough to be still there.
-constexpr std::int64_t kAhead = 12;
+constexpr std::int64_t kPrefetchDistance = 12;
 
 /// Rows [begin, end) of the rectangle; whatever is written behind a row lies before `stop`.
 void pad_range(const Piece* pieces, std::int64_t begin, std::int64_t end, std::int64_t slots,
@@ -22,7 +22,7 @@ void pad_range(const Piece* pieces, std::int64_t begin, std::int64_t end, std::i
   std::byte* const stop = out + end * row_bytes;
   std::byte* row = out + begin * row_bytes;
   for (std::int64_t i = begin; i < end; ++i, row += row_bytes) {
-    if (i + kAhead < end) __builtin_prefetch(pieces[i + kAhead].data);
+    if (i + kPrefetchDistance < end) __builtin_prefetch(pieces[i + kPrefetchDistance].data);
     const std::int64_t bytes = pieces[i].rows * width;
     const std::int64_t gap = row_bytes - bytes;
     // Fill may run over into what is written next: the row itself, or the next one.
@@ -67,7 +67,7 @@ void concat_pieces(const Piece* pieces, Offsets level, std::int64_t width, std::
       if (i > 0) at = std::max(at, level.end(i - 1));
     }
     while (i < level.count && at < to) {
-      if (i + kAhead < level.count) __builtin_prefetch(pieces[i + kAhead].data);
+      if (i + kPrefetchDistance < level.count) __builtin_prefetch(pieces[i + kPrefetchDistance].data);
       copy();
     }
   });

@@ -13,7 +13,7 @@ namespace varlen {
 
 namespace {
 
-constexpr std::int64_t kAhead = 12;
+constexpr std::int64_t kPrefetchDistance = 12;
 constexpr int kLanes = 8;
 
 /// Lane numbers from `first` on.
@@ -47,7 +47,7 @@ VARLEN_AVX2 std::int64_t pad_short(const Piece* pieces, std::int64_t begin, std:
   std::byte* row = out + begin * row_bytes;
   std::int64_t i = begin;
   for (; i < end && stop - row >= blocks * 32; ++i, row += row_bytes) {
-    if (i + kAhead < end) __builtin_prefetch(pieces[i + kAhead].data);
+    if (i + kPrefetchDistance < end) __builtin_prefetch(pieces[i + kPrefetchDistance].data);
     const int filled = static_cast<int>(pieces[i].rows * width / 4);
     // Words [from, to) of the row are data.
     const int from = side == Side::left ? words - filled : 0;
@@ -77,7 +77,7 @@ VARLEN_AVX2 std::int64_t concat_short(const Piece* pieces, std::int64_t begin, s
   std::byte* at = out;
   std::int64_t i = begin;
   for (; i < end; ++i) {
-    if (i + kAhead < end) __builtin_prefetch(pieces[i + kAhead].data);
+    if (i + kPrefetchDistance < end) __builtin_prefetch(pieces[i + kPrefetchDistance].data);
     const std::int64_t bytes = pieces[i].rows * width;
     if (bytes > kShortPiece) {
       copy_bytes(at, pieces[i].data, bytes);

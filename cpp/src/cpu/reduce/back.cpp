@@ -13,7 +13,7 @@ constexpr std::int64_t kProdTile = 256;
 template <class T>
 void weigh_gradients(const ReduceBackJob& job) noexcept {
   T* weight = reinterpret_cast<T*>(job.weights);
-  const T* made = reinterpret_cast<const T*>(job.made);
+  const T* result = reinterpret_cast<const T*>(job.result);
   for (std::int64_t i = 0; i < job.level.count; ++i) {
     const double over = static_cast<double>(job.level.length(i)) - job.ddof;
     const T free = over > 0 ? static_cast<T>(over) : std::numeric_limits<T>::quiet_NaN();
@@ -22,9 +22,9 @@ void weigh_gradients(const ReduceBackJob& job) noexcept {
       if (job.op == Reduce::var) {
         *weight = 2 * *weight / free;
       } else if (job.op == Reduce::std) {
-        *weight = made[at] == 0 ? T{0} : *weight / (free * made[at]);
+        *weight = result[at] == 0 ? T{0} : *weight / (free * result[at]);
       } else if (job.op == Reduce::norm) {
-        *weight = made[at] == 0 ? T{0} : *weight / made[at];
+        *weight = result[at] == 0 ? T{0} : *weight / result[at];
       }
     }
   }

@@ -60,19 +60,19 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.op < Reduce::logsumexp) {
     return function_of(job.op, type)(job, cast_of(job.type, type), scratch, out);
   }
-  WithinJob spread;
-  spread.op = job.op == Reduce::logsumexp ? Within::logsumexp
-              : job.op == Reduce::var     ? Within::var
-                                          : Within::std;
-  spread.level = job.level;
-  spread.longest = job.longest;
-  spread.a = job.values;
-  spread.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
-  spread.out = {nullptr, size_of(type), size_of(type)};
-  spread.columns = job.columns;
-  spread.ddof = job.ddof;
-  spread.empty = job.empty;
-  within(spread, type, out);
+  WithinJob statistics;
+  statistics.op = job.op == Reduce::logsumexp ? Within::logsumexp
+                  : job.op == Reduce::var     ? Within::var
+                                              : Within::std;
+  statistics.level = job.level;
+  statistics.longest = job.longest;
+  statistics.a = job.values;
+  statistics.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
+  statistics.out = {nullptr, size_of(type), size_of(type)};
+  statistics.columns = job.columns;
+  statistics.ddof = job.ddof;
+  statistics.empty = job.empty;
+  within(statistics, type, out);
 }
 
 }  // namespace varlen

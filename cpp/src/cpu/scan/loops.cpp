@@ -126,7 +126,7 @@ void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn
   const auto* const starts = reinterpret_cast<const Acc*>(place.starts);
   KnownRows known;
   for (;;) {
-    const std::int64_t n = std::min(place.ahead, rows.count);
+    const std::int64_t n = std::min(place.remaining, rows.count);
     if (w == 1) {
       *sums = column<K, exclusive>(rows, n, *sums, known);
       rows.in += n * rows.in_step * kSize;
@@ -144,11 +144,11 @@ void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn
         rows.out += rows.out_step * kSize;
       }
     }
-    place.ahead -= n;
+    place.remaining -= n;
     rows.count -= n;
     if (rows.count == 0) return;
     place.at += turn;
-    place.ahead = place.length(place.at);
+    place.remaining = place.length(place.at);
     for (std::int64_t k = 0; k < w; ++k) sums[k] = starts[k];
   }
 }
@@ -189,10 +189,10 @@ void join_of(std::byte* a, const std::byte* b) noexcept {
 template <class K>
 constexpr ScanLoops loops_of() noexcept {
   using Acc = typename K::Acc;
-  ScanLoops made{sizeof(typename K::T), sizeof(Acc), {}, each_of<K>, fold_of<K>, join_of<K>};
+  ScanLoops result{sizeof(typename K::T), sizeof(Acc), {}, each_of<K>, fold_of<K>, join_of<K>};
   const auto none = std::bit_cast<std::array<std::byte, sizeof(Acc)>>(K::kNone);
-  std::copy(none.begin(), none.end(), made.none);
-  return made;
+  std::copy(none.begin(), none.end(), result.none);
+  return result;
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 
 namespace varlen {
 
-/// Sequences of one column of float, whose sums and products are in double, by fours. Rows [bounds) may be
-/// read and written: what runs over the end of a sequence is written again, for sequences are taken in the
-/// direction of the scan.
-struct FourRun {
+/// Sequences of one column of float, whose sums and products are in double, in blocks of four. Rows [bounds)
+/// may be read and written: what runs over the end of a sequence is written again, for sequences are taken in
+/// the direction of the scan.
+struct Block4Run {
   const float* in;
   float* out;
   const std::int64_t* ends;  ///< of the sequences, end by end
@@ -27,12 +27,12 @@ struct FourRun {
 };
 
 /// By op: sums, sums that are exclusive, their reverses; then products.
-using FourTable = void (*[8])(const FourRun&) noexcept;
+using Block4Table = void (*[8])(const Block4Run&) noexcept;
 namespace baseline {
-extern const FourTable kScanFours;
+extern const Block4Table kScanBlock4;
 }
 namespace avx2 {
-extern const FourTable kScanFours;
+extern const Block4Table kScanBlock4;
 }
 
 /// Rows of a stretch of sequences in memory, those of a job or some that were converted, in the direction of
@@ -51,7 +51,7 @@ struct ScanPlace {
   Range some;
   std::int64_t first;  ///< row that the first of the sequences starts at
   std::int64_t at;
-  std::int64_t ahead;
+  std::int64_t remaining;
   const std::byte* starts;  ///< accumulators that sequences start with
   std::byte* acc;
 

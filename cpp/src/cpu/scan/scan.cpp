@@ -113,23 +113,23 @@ class ScanRun {
   }
 
   void scan(const ScanStretch& all) const noexcept {
-    if (job_.type == Type::f32 && job_.op <= Scan::prod && job_.columns == 1) return scan_in_fours(all);
+    if (job_.type == Type::f32 && job_.op <= Scan::prod && job_.columns == 1) return scan_block4(all);
     for (std::int64_t c = all.columns.begin; c < all.columns.end; c += kTile) {
       scan_tile(all, c, std::min(kTile, all.columns.end - c));
     }
   }
 
-  void scan_in_fours(const ScanStretch& all) const noexcept {
+  void scan_block4(const ScanStretch& all) const noexcept {
     double start = 0;
     std::memcpy(&start, all.carry == nullptr ? starts_ : all.carry, sizeof start);
-    const FourRun run{reinterpret_cast<const float*>(job_.values),
-                      reinterpret_cast<float*>(out_),
-                      all.ends,
-                      all.some,
-                      all.rows(),
-                      start};
+    const Block4Run run{reinterpret_cast<const float*>(job_.values),
+                        reinterpret_cast<float*>(out_),
+                        all.ends,
+                        all.some,
+                        all.rows(),
+                        start};
     const int which = (job_.op == Scan::prod ? 4 : 0) + (job_.reverse ? 2 : 0) + (job_.exclusive ? 1 : 0);
-    VARLEN_BEST(kScanFours)[which](run);
+    VARLEN_BEST(kScanBlock4)[which](run);
   }
 
   void scan_tile(const ScanStretch& all, std::int64_t c, std::int64_t w) const noexcept {
@@ -137,7 +137,7 @@ class ScanRun {
     const std::int64_t at = job_.reverse ? all.some.end - 1 : all.some.begin;
     ScanPlace place{all.ends, all.some, all.first, at, 0, starts_, acc};
     if (all.carry != nullptr) place.starts = all.carry + c * loops_.acc;
-    place.ahead = place.length(at);
+    place.remaining = place.length(at);
     std::memcpy(acc, place.starts, static_cast<std::size_t>(w * loops_.acc));
     by_blocks(all.rows(), c, w, [&](const ScanRows& rows) {
       loops_.each(rows, place, w, job_.reverse ? -1 : 1, job_.exclusive);

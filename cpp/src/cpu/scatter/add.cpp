@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "sum.hpp"
-#include "support/ahead.hpp"
 #include "support/dispatch.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/scatter.hpp"
 
@@ -42,9 +42,9 @@ VARLEN_LOOP void scatter_part(const Table<T>& values, const Addition* additions,
     clear(done, to);
     done = to + 1;
     for (; k < end && additions[k].to == to; ++k) {
-      if (k + kRowsAhead < all) {
-        for (std::int64_t line = 0; line < std::min(width, kLinesAhead); line += 64) {
-          prefetch(values.data, additions[k + kRowsAhead].from, width, static_cast<std::uintptr_t>(line));
+      if (k + kPrefetchRows < all) {
+        for (std::int64_t line = 0; line < std::min(width, kPrefetchLineBytes); line += 64) {
+          prefetch(values.data, additions[k + kPrefetchRows].from, width, static_cast<std::uintptr_t>(line));
         }
       }
     }
@@ -72,12 +72,12 @@ VARLEN_LOOP void direct_part(const Table<T>& values, RowNumbers to, std::int64_t
                              Range columns, std::byte* table) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t width = values.columns * kSize;
-  const std::int64_t bytes = std::min(columns.size() * kSize, kLinesAhead);
+  const std::int64_t bytes = std::min(columns.size() * kSize, kPrefetchLineBytes);
   for (std::int64_t k = 0, row = 0; k < n; ++row) {
     const std::byte* __restrict const from = values.at(row, columns.begin);
     for (const std::int64_t end = k + each; k < end; ++k) {
-      if (k + kRowsAhead < n) {
-        const std::byte* const next = table + to[k + kRowsAhead] * width + columns.begin * kSize;
+      if (k + kPrefetchRows < n) {
+        const std::byte* const next = table + to[k + kPrefetchRows] * width + columns.begin * kSize;
         for (std::int64_t at = 0; at < bytes; at += 64) prefetch(next, 0, 0, static_cast<std::uintptr_t>(at));
       }
       std::byte* __restrict const sums = table + to[k] * width + columns.begin * kSize;

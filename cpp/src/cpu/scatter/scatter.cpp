@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "sum.hpp"
-#include "support/ahead.hpp"
 #include "support/dispatch.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/pool.hpp"
 
 namespace varlen {
@@ -28,7 +28,7 @@ std::int64_t first_beyond(const std::byte* data, std::int64_t n, std::uint64_t l
 }
 
 // Rows of the table that are asked for before they are read.
-constexpr std::int64_t kTableAhead = 16;
+constexpr std::int64_t kPrefetchTableRows = 16;
 
 template <class T>
 VARLEN_LOOP void gather_part(const Table<T>& table, RowNumbers places, std::int64_t each, Range rows,
@@ -38,12 +38,13 @@ VARLEN_LOOP void gather_part(const Table<T>& table, RowNumbers places, std::int6
   const std::int64_t width = columns * static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
     const std::int64_t first = t * each;
-    for (std::int64_t k = first + kTableAhead; k < std::min(first + kTableAhead + each, all); ++k) {
-      for (std::int64_t line = 0; line < std::min(width, kLinesAhead); line += 64) {
+    for (std::int64_t k = first + kPrefetchTableRows; k < std::min(first + kPrefetchTableRows + each, all);
+         ++k) {
+      for (std::int64_t line = 0; line < std::min(width, kPrefetchLineBytes); line += 64) {
         prefetch(table.data, places[k], width, static_cast<std::uintptr_t>(line));
       }
     }
-    if constexpr (kByFours<T>) {
+    if constexpr (kBlocksOfFour<T>) {
       if (each == 4) {
         sum_of_four<T>(table.at(places[first], 0), table.at(places[first + 1], 0),
                        table.at(places[first + 2], 0), table.at(places[first + 3], 0), columns,

@@ -15,7 +15,7 @@ namespace varlen {
 inline constexpr std::int64_t kTile = 256;
 
 /// Bytes of a row that are asked for; the rest follows by itself.
-inline constexpr std::int64_t kLinesAhead = 512;
+inline constexpr std::int64_t kPrefetchLineBytes = 512;
 
 /// Rows of T, `columns` wide.
 template <class T>
@@ -45,7 +45,7 @@ struct RowNumbers {
 };
 
 template <class T>
-inline constexpr bool kByFours = std::is_floating_point_v<T>;
+inline constexpr bool kBlocksOfFour = std::is_floating_point_v<T>;
 
 /// out[j] = a[j] + b[j] + c[j] + d[j], added from left to right.
 template <class T>
@@ -63,7 +63,7 @@ template <class T, class From>
                                             std::int64_t m, Sum<T, false>* __restrict sums) noexcept {
   using A = Sum<T, false>;
   std::int64_t k = 0;
-  if constexpr (kByFours<T>) {
+  if constexpr (kBlocksOfFour<T>) {
     for (; k + 4 <= n; k += 4) {
       const std::byte* __restrict const one = rows.at(from(k), c);
       const std::byte* __restrict const two = rows.at(from(k + 1), c);

@@ -11,16 +11,16 @@ Type softmax_type(Type type) noexcept {
 
 void softmax(const SoftmaxJob& job, std::byte* out) noexcept {
   if (job.columns <= 0) return;
-  const Type made = softmax_type(job.type);
-  const Type type = made == Type::f64 ? Type::f64 : Type::f32;
+  const Type result = softmax_type(job.type);
+  const Type type = result == Type::f64 ? Type::f64 : Type::f32;
   WithinJob inner;
   inner.op = static_cast<Within>(job.op);
   inner.level = job.level;
   inner.longest = job.longest;
   inner.a = job.values;
-  inner.b = job.made;
+  inner.b = job.result;
   inner.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
-  inner.out = {cast_of(type, made).run, size_of(type), size_of(made)};
+  inner.out = {cast_of(type, result).run, size_of(type), size_of(result)};
   inner.columns = job.columns;
   inner.temperature = job.temperature;
   within(inner, type, out);

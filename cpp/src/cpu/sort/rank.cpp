@@ -91,7 +91,7 @@ void unique_find(const SortJob& job, const SortRoom& room, std::byte* scratch, D
   for (std::int64_t i = 1; i < job.level.count; ++i) ends[i] += ends[i - 1];
 }
 
-void unique_take(const SortJob& job, Distinct found, Offsets made, std::byte* values,
+void unique_take(const SortJob& job, Distinct found, Offsets result, std::byte* values,
                  std::int64_t* counts) noexcept {
   const std::int64_t size = size_of(job.type);
   const auto take = size == 1   ? &take_firsts<1>
@@ -101,8 +101,9 @@ void unique_take(const SortJob& job, Distinct found, Offsets made, std::byte* va
   by_sequences(job.level, size, [&](Range some) {
     for (std::int64_t i = some.begin; i < some.end; ++i) {
       const std::int64_t start = job.level.start(i);
-      take(job.values + start * size, found.firsts + start, made.length(i), values + made.start(i) * size);
-      if (counts != nullptr) std::copy_n(found.counts + start, made.length(i), counts + made.start(i));
+      take(job.values + start * size, found.firsts + start, result.length(i),
+           values + result.start(i) * size);
+      if (counts != nullptr) std::copy_n(found.counts + start, result.length(i), counts + result.start(i));
     }
   });
 }

@@ -57,9 +57,9 @@ class SortRun {
     } else if (wide_ != nullptr) {
       wide_(in, job_.columns, count, job_.descending, out);
     } else {
-      std::int32_t few[kBlock];
-      narrow_(in, job_.columns, count, job_.descending, few);
-      std::copy_n(few, count, out);
+      std::int32_t keys[kBlock];
+      narrow_(in, job_.columns, count, job_.descending, keys);
+      std::copy_n(keys, count, out);
     }
   }
 

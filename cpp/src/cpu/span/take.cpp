@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "support/ahead.hpp"
 #include "support/dispatch.hpp"
 #include "support/once.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/span_rows.hpp"
@@ -18,8 +18,8 @@ constexpr std::int64_t kAsked = 512;
 VARLEN_LOOP void take_part(Rows values, const std::int64_t* rows, Range some, std::byte* out) noexcept {
   const std::int64_t width = values.width;
   const auto run = [&](auto copy) {
-    with_lookahead(
-        some.begin, some.end, kRowsAhead,
+    with_prefetch(
+        some.begin, some.end, kPrefetchRows,
         [&](std::int64_t k) {
           for (std::int64_t line = 0; line < std::min(width, kAsked); line += 64) {
             prefetch(values.data, rows[k], width, static_cast<std::uintptr_t>(line));

@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "sum.hpp"
-#include "support/ahead.hpp"
 #include "support/dispatch.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/pool.hpp"
 #include "varlen/window.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 // Bytes between what is read and what is asked for. 2048 and 8192 were measured to do as much, none to cost
 // up to a third more where dy has left the caches.
-constexpr std::int64_t kAhead = 4096;
+constexpr std::int64_t kPrefetchBytes = 4096;
 
 /// Where the numbers of a row of X are in dy.
 struct Backprop {
@@ -52,7 +52,7 @@ struct Backprop {
     const std::int64_t bytes = how.places() * width;
     const std::int64_t row = kept.start(i) + (stride > 1 ? at / stride : at) + how.left;
     for (std::int64_t past = 0; past < bytes; past += 64) {
-      prefetch(dy, row, bytes, static_cast<std::uintptr_t>(kAhead + past));
+      prefetch(dy, row, bytes, static_cast<std::uintptr_t>(kPrefetchBytes + past));
     }
   }
 };

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "support/ahead.hpp"
+#include "support/prefetch.hpp"
 #include "support/sequences.hpp"
 #include "varlen/cast.hpp"
 #include "varlen/copy.hpp"

@@ -6,8 +6,8 @@
 namespace varlen {
 
 // Far enough ahead for a line to arrive from memory, near enough that it is still in the first cache.
-inline constexpr std::int64_t kOffsetsAhead = 32;
-inline constexpr std::int64_t kRowsAhead = 16;
+inline constexpr std::int64_t kPrefetchOffsets = 32;
+inline constexpr std::int64_t kPrefetchRows = 16;
 
 /// Asks for the line `past` bytes after item i of items of `width` bytes. It need not lie inside anything: a
 /// prefetch cannot fault.
@@ -22,12 +22,12 @@ inline void prefetch(const void* base, std::int64_t i, std::int64_t width, std::
 }
 
 /// body(k) for every k in [begin, end), and ahead(k + distance) before it while that is in range.
-template <class Ahead, class Body>
-void with_lookahead(std::int64_t begin, std::int64_t end, std::int64_t distance, Ahead ahead,
-                    Body body) noexcept {
+template <class Request, class Body>
+void with_prefetch(std::int64_t begin, std::int64_t end, std::int64_t distance, Request request,
+                   Body body) noexcept {
   std::int64_t k = begin;
   for (; k < end - distance; ++k) {
-    ahead(k + distance);
+    request(k + distance);
     body(k);
   }
   for (; k < end; ++k) body(k);

@@ -10,14 +10,14 @@
 namespace varlen::bindings {
 
 template <class T, std::size_t N = 4>
-class Few {
+class SmallVector {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  Few() = default;
-  Few(std::initializer_list<T> items) { append(items.begin(), items.end()); }
-  Few(const T* first, const T* last) { append(first, last); }
-  Few(std::size_t count, const T& item) {
+  SmallVector() = default;
+  SmallVector(std::initializer_list<T> items) { append(items.begin(), items.end()); }
+  SmallVector(const T* first, const T* last) { append(first, last); }
+  SmallVector(std::size_t count, const T& item) {
     for (std::size_t i = 0; i < count; ++i) push_back(item);
   }
 

@@ -1,4 +1,4 @@
-#include "sink.hpp"
+#include "leaf_writer.hpp"
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ int rank_of(Number carrier) noexcept {
 
 }  // namespace
 
-Sink::Sink(std::int64_t total, Want want)
+LeafWriter::LeafWriter(std::int64_t total, Want want)
     : want_(want), total_(total), direct_(!want.narrow && !want.number) {
   if (want.number) {
     target_ = *want.number;
@@ -32,19 +32,19 @@ Sink::Sink(std::int64_t total, Want want)
   out_ = scratch_;
 }
 
-py::array Sink::allocate(Number number) const {
+py::array LeafWriter::allocate(Number number) const {
   const Py_intptr_t shape[] = {static_cast<Py_intptr_t>(total_)};
   return empty(dtype_of(number).ptr(), 1, shape);
 }
 
-void Sink::begin(Number carrier) {
+void LeafWriter::begin(Number carrier) {
   carrier_ = carrier;
   if (!direct_) return;
   values_ = allocate(carrier);
   out_ = bytes_of(values_);
 }
 
-void Sink::become(Number carrier) {
+void LeafWriter::become(Number carrier) {
   if (carrier == carrier_) return;
   if (!direct_) {
     flush();
@@ -58,7 +58,7 @@ void Sink::become(Number carrier) {
   if (bad >= 0) throw Misfit{bad, Misfit::Why::signs};
 }
 
-void Sink::retarget(Number target) {
+void LeafWriter::retarget(Number target) {
   if (has_target_ && target == target_) return;
   py::array after = allocate(target);
   if (has_target_ && written_ > 0) {
@@ -71,7 +71,7 @@ void Sink::retarget(Number target) {
   has_target_ = true;
 }
 
-void Sink::flush() {
+void LeafWriter::flush() {
   if (direct_ || used_ == 0) return;
   if (want_.narrow) {
     if (carrier_ == Number::boolean) {
@@ -96,7 +96,7 @@ void Sink::flush() {
   used_ = 0;
 }
 
-void Sink::put(Number from, const std::byte* data, std::int64_t stride, std::int64_t count) {
+void LeafWriter::put(Number from, const std::byte* data, std::int64_t stride, std::int64_t count) {
   const Number needed = carrier_of(from);
   // A dtype that was asked for takes every kind as it is; otherwise the carrier only grows.
   if (want_.number ? needed != carrier_ : rank_of(needed) > rank_of(carrier_)) become(needed);
@@ -116,7 +116,7 @@ void Sink::put(Number from, const std::byte* data, std::int64_t stride, std::int
   }
 }
 
-py::array Sink::finish() {
+py::array LeafWriter::finish() {
   if (direct_) return py::reinterpret_borrow<py::array>(values_);
   flush();
   if (!has_target_) retarget(want_.narrow ? Number::boolean : target_);

@@ -25,9 +25,9 @@ struct Misfit {
   enum class Why : std::uint8_t { target, signs, float32 } why = Why::target;
 };
 
-class Sink {
+class LeafWriter {
  public:
-  Sink(std::int64_t total, Want want);
+  LeafWriter(std::int64_t total, Want want);
 
   [[nodiscard]] Number carrier() const noexcept { return carrier_; }
   [[nodiscard]] std::int64_t position() const noexcept { return written_ + used_; }

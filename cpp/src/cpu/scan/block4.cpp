@@ -8,5 +8,5 @@
 
 #include "loops.hpp"
 
-#define VARLEN_LOOPS "cpu/scan/fours.inc"
+#define VARLEN_LOOPS "cpu/scan/block4.inc"
 #include "support/each_target.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "support/ahead.hpp"
 #include "support/dispatch.hpp"
+#include "support/prefetch.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
@@ -13,16 +13,18 @@ namespace {
 // Rows of a part follow each other, but the machine loses sight of that while others are copied: so many
 // bytes behind those that are copied are asked for. Always as many, for a loop over as many as were copied is
 // one more branch to be guessed wrong: it took 1.3 of the time at 256 bytes a sequence.
-constexpr std::int64_t kWovenAhead = 512;
+constexpr std::int64_t kPrefetchBytes = 512;
 constexpr std::int64_t kLine = 64;
 
 /// Rows [from, to) of the output, which begin at `out`.
-VARLEN_LOOP void weave_part(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets woven,
-                            std::int64_t from, std::int64_t to, std::byte* out) noexcept {
+VARLEN_LOOP void interleave_part(const Rows* parts, const Offsets* levels, std::int64_t n,
+                                 Offsets interleaved, std::int64_t from, std::int64_t to,
+                                 std::byte* out) noexcept {
   const std::int64_t width = parts[0].width;
   const std::byte* const stop = out + (to - from) * width;
-  std::int64_t i = std::upper_bound(woven.ends, woven.ends + woven.count, from) - woven.ends;
-  std::int64_t skipped = from - woven.start(i);  // not 0 where a chunk begins inside a sequence
+  std::int64_t i =
+      std::upper_bound(interleaved.ends, interleaved.ends + interleaved.count, from) - interleaved.ends;
+  std::int64_t skipped = from - interleaved.start(i);  // not 0 where a chunk begins inside a sequence
   while (out < stop) {
     for (std::int64_t p = 0; p < n; ++p) {
       const Rows& part = parts[p];
@@ -35,7 +37,7 @@ VARLEN_LOOP void weave_part(const Rows* parts, const Offsets* levels, std::int64
       skipped = 0;
       const std::int64_t room = std::min(stop - out, part.data + part.count * width - in);
       const std::int64_t bytes = std::min(rows * width, stop - out);
-      for (std::int64_t line = 0; line < kWovenAhead; line += kLine) prefetch(in + bytes, line, 1);
+      for (std::int64_t line = 0; line < kPrefetchBytes; line += kLine) prefetch(in + bytes, line, 1);
       if (bytes < kOverMost && bytes + kOver <= room) {
         copy_over(out, in, bytes);
       } else {
@@ -49,7 +51,7 @@ VARLEN_LOOP void weave_part(const Rows* parts, const Offsets* levels, std::int64
 
 }  // namespace
 
-Status weave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noexcept {
+Status interleave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noexcept {
   std::int64_t total = 0;
   for (std::int64_t p = 0; p < n; ++p) {
     if (!checked_add(total, levels[p].total(), total)) return {Code::overflow, p, total};
@@ -63,15 +65,16 @@ Status weave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noex
   return {};
 }
 
-void weave(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets woven, std::byte* out) noexcept {
+void interleave(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets interleaved,
+                std::byte* out) noexcept {
   const std::int64_t width = parts[0].width;
-  const std::int64_t total = woven.total();
+  const std::int64_t total = interleaved.total();
   if (total == 0 || width == 0) return;
   const std::int64_t chunks = std::min(total, chunks_for(total * width));
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
-    best<weave_part>(parts, levels, n, woven, from, to, out + from * width);
+    best<interleave_part>(parts, levels, n, interleaved, from, to, out + from * width);
   });
 }
 

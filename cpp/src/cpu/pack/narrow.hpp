@@ -1,5 +1,5 @@
-// Few columns of narrow rows: several steps at a time, one column after another, because a step by itself
-// would cost more than the rows in it.
+// SmallVector columns of narrow rows: several steps at a time, one column after another, because a step by
+// itself would cost more than the rows in it.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +12,29 @@
 
 namespace varlen {
 
-inline constexpr std::int64_t kFewBytes = 4096;  // of the steps that are taken together
+inline constexpr std::int64_t kStageBytes = 4096;  // of the steps that are taken together
 
 [[nodiscard]] inline std::int64_t slots_of(const Steps& steps, std::int64_t t) noexcept {
   return steps.padded ? steps.columns : steps.size_at_t[t];
 }
 
-[[nodiscard]] inline bool are_few(const Steps& steps, Range ts, Range columns, std::int64_t width) noexcept {
+[[nodiscard]] inline bool are_narrow(const Steps& steps, Range ts, Range columns,
+                                     std::int64_t width) noexcept {
   return ts.size() > 1 && columns.size() == steps.columns && width <= 64 &&
-         steps.columns * width <= kFewBytes / 4;
+         steps.columns * width <= kStageBytes / 4;
 }
 
 /// Where steps from t on stop to be taken together; packed, only those that are equally wide are.
-[[nodiscard]] inline std::int64_t few_until(const Steps& steps, std::int64_t t, std::int64_t end,
-                                            std::int64_t row) noexcept {
-  std::int64_t stop = std::min(end, t + kFewBytes / row);
+[[nodiscard]] inline std::int64_t narrow_until(const Steps& steps, std::int64_t t, std::int64_t end,
+                                               std::int64_t row) noexcept {
+  std::int64_t stop = std::min(end, t + kStageBytes / row);
   while (!steps.padded && steps.size_at_t[stop - 1] != steps.size_at_t[t]) stop = t + (stop - t) / 2;
   return stop;
 }
 
 /// each(column, how many of the steps [t, stop) it has), the columns that have any.
 template <class Each>
-void each_few(const Steps& steps, std::int64_t t, std::int64_t stop, Each each) noexcept {
+void each_narrow(const Steps& steps, std::int64_t t, std::int64_t stop, Each each) noexcept {
   std::int64_t count = stop - t;
   for (std::int64_t k = 0; k < steps.size_at_t[t]; ++k) {
     while (steps.size_at_t[t + count - 1] <= k) --count;
@@ -43,20 +44,20 @@ void each_few(const Steps& steps, std::int64_t t, std::int64_t stop, Each each) 
 
 /// Steps `ts` to `out`, where the first of them goes.
 template <class Out, class Move>
-void pack_few(const Steps& steps, const std::byte* const* rows, std::int64_t width, const Pattern& fill,
-              std::byte* out, Range ts, Move move) noexcept {
-  alignas(64) std::byte stage[kFewBytes];
-  alignas(64) std::byte blank[kFewBytes / 4];
-  const std::int64_t whole = kFewBytes / (steps.columns * width);  // steps on the stage, if padded
+void pack_narrow(const Steps& steps, const std::byte* const* rows, std::int64_t width, const Pattern& fill,
+                 std::byte* out, Range ts, Move move) noexcept {
+  alignas(64) std::byte stage[kStageBytes];
+  alignas(64) std::byte blank[kStageBytes / 4];
+  const std::int64_t whole = kStageBytes / (steps.columns * width);  // steps on the stage, if padded
   if (steps.padded) {
     Cached(blank, blank + steps.columns * width, fill).fill(steps.columns * width);
-    Cached(stage, stage + kFewBytes, fill).fill(whole * steps.columns * width);
+    Cached(stage, stage + kStageBytes, fill).fill(whole * steps.columns * width);
   }
   Out sink(out, out, fill);
   for (std::int64_t t = ts.begin; t < ts.end && slots_of(steps, t) > 0;) {
     const std::int64_t row = slots_of(steps, t) * width;
-    const std::int64_t stop = few_until(steps, t, ts.end, row);
-    each_few(steps, t, stop, [&](std::int64_t k, std::int64_t count) {
+    const std::int64_t stop = narrow_until(steps, t, ts.end, row);
+    each_narrow(steps, t, stop, [&](std::int64_t k, std::int64_t count) {
       const std::byte* in = rows[k] + t * width;
       std::byte* to = stage + k * width;
       for (; count > 0; --count, in += width, to += row) move(to, in, width);
@@ -66,7 +67,7 @@ void pack_few(const Steps& steps, const std::byte* const* rows, std::int64_t wid
       const std::int64_t gone = (steps.size_at_t[j - whole] - steps.size_at_t[j]) * width;
       if (gone > 0) copy_exact(stage + (j - t) * row + steps.size_at_t[j] * width, blank, gone);
     }
-    sink.copy(stage, (stop - t) * row, stage, stage + kFewBytes);
+    sink.copy(stage, (stop - t) * row, stage, stage + kStageBytes);
     t = stop;
   }
   sink.finish();
@@ -74,12 +75,12 @@ void pack_few(const Steps& steps, const std::byte* const* rows, std::int64_t wid
 
 /// Steps `ts` from `in`, where the first of them lies, to their places in the columns.
 template <class Move>
-void unpack_few(const Steps& steps, const std::byte* in, std::int64_t width, std::byte* const* rows, Range ts,
-                Move move) noexcept {
+void unpack_narrow(const Steps& steps, const std::byte* in, std::int64_t width, std::byte* const* rows,
+                   Range ts, Move move) noexcept {
   for (std::int64_t t = ts.begin; t < ts.end && steps.size_at_t[t] > 0;) {
     const std::int64_t row = slots_of(steps, t) * width;
-    const std::int64_t stop = few_until(steps, t, ts.end, row);
-    each_few(steps, t, stop, [&](std::int64_t k, std::int64_t count) {
+    const std::int64_t stop = narrow_until(steps, t, ts.end, row);
+    each_narrow(steps, t, stop, [&](std::int64_t k, std::int64_t count) {
       const std::byte* from = in + k * width;
       std::byte* to = rows[k] + t * width;
       for (; count > 0; --count, from += row, to += width) move(to, from, width);

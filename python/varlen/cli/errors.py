@@ -1,0 +1,33 @@
+"""What ends a command: arguments that do not go together, and errors in one line."""
+
+from __future__ import annotations
+
+__all__ = ["Misuse", "one_line"]
+
+
+class Misuse(Exception):
+    """Arguments that do not go together; ends with exit code 2."""
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, with its cause, in one line.
+
+    Parameters
+    ----------
+    error
+        Any exception.
+
+    Returns
+    -------
+    str
+        Its text without line breaks; the name of its class where it has none.
+
+    Examples
+    --------
+    >>> one_line(KeyError("no key 'a'"))
+    "no key 'a'"
+    """
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    if error.__cause__:
+        text = f"{text}: {error.__cause__}"
+    return " ".join(text.split()) or type(error).__name__

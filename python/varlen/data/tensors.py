@@ -1,0 +1,193 @@
+"""Batches of tensors: the dtypes that torch computes with, and the memory of arrays as tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.arguments import as_dtype
+from varlen.backends.values import is_tensor
+from varlen.io.dtypes import stand_in_name
+
+if TYPE_CHECKING:
+    from varlen.data.memory import ColumnLike
+
+__all__ = []
+
+Array = np.ndarray[Any, Any]
+
+_INT64 = np.dtype(np.int64)
+
+
+def tensor_dtype(column: ColumnLike) -> np.dtype[Any]:
+    """The dtype of a key in a batch of tensors: int64 for integers, which torch takes as indices.
+
+    Times keep theirs; their tensors are int64, in the unit that the dataset's fields tell.
+    """
+    is_integer = column.dtype.kind in "iu" and torch_name(column) is None
+    return _INT64 if is_integer else column.dtype
+
+
+def torch_name(column: ColumnLike) -> str | None:
+    """What torch calls the dtype of a key that NumPy has no name for, and holds as unsigned integers."""
+    tag: str | None = getattr(column, "tag", None)
+    return None if tag is None else stand_in_name(tag)
+
+
+def to_tensors(batch: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The arrays of a batch as tensors that share their memory; times as int64.
+
+    Parameters
+    ----------
+    batch
+        Arrays, and what stays as it is.
+    names
+        What torch calls the dtypes of some entries, where the arrays hold their bits.
+
+    Raises
+    ------
+    TypeError
+        torch has no such dtype; the entry is named.
+
+    Examples
+    --------
+    >>> to_tensors({"x": np.array([1.5, 2.5]), "n": 3})
+    {'x': tensor([1.5000, 2.5000], dtype=torch.float64), 'n': 3}
+    """
+    return {
+        name: _to_tensor(name, value, (names or {}).get(name)) if isinstance(value, np.ndarray) else value
+        for name, value in batch.items()
+    }
+
+
+def _to_tensor(name: str, array: Array, torch_dtype: str | None) -> Any:
+    import torch
+
+    from varlen.backends.torch.memory import tensor_of
+
+    if array.dtype.kind in "mM":
+        return tensor_of(array.view(np.int64))
+    if array.dtype.kind == "V" or torch_dtype is not None:
+        dtype = getattr(torch, torch_dtype or array.dtype.name, None)
+        if isinstance(dtype, torch.dtype):
+            return tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
+    try:
+        return tensor_of(array)
+    except TypeError:
+        raise TypeError(f"framework: torch has no dtype for {array.dtype}, that of {name!r}") from None
+
+
+def memory_of_buffer(buffer: Any, dtype: np.dtype[Any] | None) -> Any:
+    """A tensor that is given for the output as an array of the dtype that the batch has there."""
+    if not is_tensor(buffer):
+        return buffer
+    from varlen.backends.torch.memory import as_numpy
+
+    array = as_numpy(buffer)
+    if dtype is not None and dtype.kind in "mMV" and array.dtype == np.dtype(f"i{dtype.itemsize}"):
+        return array.view(dtype)
+    return array
+
+
+class TensorLeaf:
+    """Values of one place in samples, tensors among them, as arrays that the core moves, and back.
+
+    Tensors of one dtype keep it, of several have the one that torch promotes them to. A dtype that NumPy has
+    no name for, such as bfloat16, is moved as the integers of its bits.
+
+    Parameters
+    ----------
+    items
+        Tensors, and among them arrays, numbers and lists, also of tensors.
+    dtype
+        What was asked for, of torch or NumPy; None for their own.
+
+    Examples
+    --------
+    >>> import torch
+    >>> leaf = TensorLeaf([torch.ones(2, dtype=torch.bfloat16)], None)
+    >>> leaf.arrays[0]
+    array([16256, 16256], dtype=int16)
+    >>> leaf.to_tensors({"": leaf.arrays[0]})
+    {'': tensor([1., 1.], dtype=torch.bfloat16)}
+    """
+
+    def __init__(self, items: list[Any], dtype: Any) -> None:
+        import torch
+
+        common = None
+        for tensor in _tensors_in(items):
+            common = tensor.dtype if common is None else torch.promote_types(common, tensor.dtype)
+        assert common is not None
+        asked = dtype if dtype is None or isinstance(dtype, torch.dtype) else as_dtype(dtype, "dtype")
+        if isinstance(asked, np.dtype):
+            asked = getattr(torch, asked.name, None)
+        self._bits_of: Any = None  # the dtype whose bits the arrays hold
+        if not _numpy_has(asked or common):
+            self._bits_of = asked or common
+        self.array_dtype = None if asked is None or self._bits_of is not None else as_dtype(asked, "dtype")
+        self.arrays: list[Any] = [self._array(item) for item in items]
+
+    def _array(self, item: Any) -> Any:
+        import torch
+
+        from varlen.backends.torch.memory import as_numpy
+
+        if isinstance(item, list) and (self._bits_of is None or any(map(is_tensor, _leaves(item)))):
+            return [self._array(inner) for inner in item]
+        if not is_tensor(item):
+            if self._bits_of is None:
+                return item
+            item = torch.as_tensor(item)
+        item = item.detach().resolve_conj().resolve_neg()
+        if self._bits_of is not None:
+            return as_numpy(item.to(self._bits_of))
+        return as_numpy(item if _numpy_has(item.dtype) else item.float())
+
+    def fill(self, fill: Any) -> Any:
+        """What padding holds, as the arrays hold it."""
+        if self._bits_of is None:
+            return fill
+        import torch
+
+        from varlen.backends.torch.memory import as_numpy
+
+        exact = torch.as_tensor(fill, dtype=torch.float64)
+        row = exact.to(self._bits_of)
+        if bool((exact.isfinite() & ~row.double().isfinite()).any()):
+            raise ValueError(f"fill: {fill!r} does not fit {self._bits_of}")
+        return as_numpy(row)
+
+    def to_tensors(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of the core, as tensors."""
+        tensors = to_tensors(leaf)
+        if self._bits_of is not None:
+            tensors[""] = tensors[""].view(self._bits_of)
+        return tensors
+
+    def to_arrays(self, leaf: dict[str, Any]) -> dict[str, Any]:
+        """The result of the core, as arrays of the dtype of the tensors."""
+        if self._bits_of is not None:
+            leaf[""] = leaf[""].view(as_dtype(self._bits_of, "dtype"))
+        return leaf
+
+
+def _numpy_has(dtype: Any) -> bool:
+    try:
+        return as_dtype(dtype, "dtype").kind != "V"
+    except TypeError:
+        return False
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    else:
+        yield value
+
+
+def _tensors_in(items: list[Any]) -> Iterator[Any]:
+    return (leaf for leaf in _leaves(items) if is_tensor(leaf))
