@@ -80,11 +80,7 @@ def test_cast_to_halves_rounds_as_numpy_does(bits):
     for half in ("f2", ml_dtypes.bfloat16):
         with np.errstate(over="ignore", invalid="ignore"):
             want = values.astype(half).astype("f4")
-        lost = np.isinf(want) & np.isfinite(values)
-        np.testing.assert_array_equal(_core.cast(values[~lost], half).astype("f4"), want[~lost])
-        if lost.any():
-            with pytest.raises(ValueError, match=rf"values: element {np.argmax(lost)} .*does not fit"):
-                _core.cast(values, half)
+        np.testing.assert_array_equal(_core.cast(values, half).astype("f4"), want)
 
 
 def test_cast_rounds_once():
