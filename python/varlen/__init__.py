@@ -94,7 +94,19 @@ __all__ = [
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
-_MODULES = ("cuda", "data", "io", "joint", "ops", "sequence", "transforms", "types")
+_MODULES = (
+    "cuda",
+    "data",
+    "interop",
+    "io",
+    "joint",
+    "ops",
+    "sequence",
+    "testing",
+    "thinc",
+    "transforms",
+    "types",
+)
 _HOMES: dict[str, str] = {
     **HOMES,
     "Beam": "varlen.sequence",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=type)
 
 _CLASSES: dict[str, Any] = {}
+_LOADERS: dict[str, Callable[[], Any]] = {}
 
 
 def container(name: str) -> Callable[[T], T]:
@@ -34,6 +35,16 @@ def container(name: str) -> Callable[[T], T]:
         return cls
 
     return register
+
+
+def container_later(name: str, load: Callable[[], Any]) -> None:
+    """Say how the class of containers under a name is found when an op first gives one.
+
+    Examples
+    --------
+    >>> container_later("Example", lambda: dict)
+    """
+    _LOADERS[name] = load
 
 
 def new_ragged(values: Any, levels: Levels) -> Ragged:
@@ -79,3 +90,16 @@ def padded_class() -> Any:
     True
     """
     return _CLASSES["Padded"]
+
+
+def packed_class() -> Any:
+    """The class Packed.
+
+    Examples
+    --------
+    >>> packed_class() is vl.Packed
+    True
+    """
+    if "Packed" not in _CLASSES:
+        _CLASSES["Packed"] = _LOADERS["Packed"]()
+    return _CLASSES["Packed"]

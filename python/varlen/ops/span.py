@@ -361,7 +361,7 @@ def _rows_of(dY: Any, levels: Levels) -> Any:
     if isinstance(dY, RaggedBase):
         if not same_levels(dY._levels[-len(levels) :], levels):
             raise ValueError(
-                f"dY: nests otherwise: {describe_difference(dY._levels[-len(levels) :], levels)}"
+                f"dY: nests differently: {describe_difference(dY._levels[-len(levels) :], levels)}"
             )
         return dY._values
     rows = as_values(dY, "dY")

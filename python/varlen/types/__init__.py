@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from varlen._lazy import loaded_from
+from varlen.ops.outputs import container_later
 from varlen.types.padded import Padded
 from varlen.types.pairs import Pairs
 from varlen.types.ragged import Ragged
@@ -26,3 +27,5 @@ HOMES = {
 }
 
 __getattr__ = loaded_from("varlen.types", HOMES)
+
+container_later("Packed", lambda: __getattr__("Packed"))
