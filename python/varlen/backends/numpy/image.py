@@ -34,4 +34,5 @@ def patches(images: NDArray[Any], size: tuple[int, int], stride: tuple[int, int]
     (1, 2, 1, 1, 1, 2)
     """
     seen = np.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
-    return seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)
+    result: NDArray[Any] = seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)
+    return result

@@ -158,7 +158,8 @@ def transpose(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     >>> transpose(np.zeros((1, 2)), (1, 0)).shape
     (2, 1)
     """
-    return x.transpose(axes)
+    result: NDArray[Any] = x.transpose(axes)
+    return result
 
 
 def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
