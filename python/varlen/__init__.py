@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _lazy, _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
-from varlen.types import HOMES, Padded, Pairs, Ragged, concatenate, split, stack
+from varlen.ops.combine import concatenate, split, stack
+from varlen.ops.cross import cross
+from varlen.ops.matmul import matmul
+from varlen.ops.where import where
+from varlen.types import HOMES, Padded, Pairs, Ragged
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
         sequence_topk_avg_pooling,
         sequence_unpad,
     )
-    from varlen.types import Packed, RankTable, cross, matmul, where
+    from varlen.types import Packed, RankTable
 
 __all__ = [
     "Beam",
@@ -90,7 +94,19 @@ __all__ = [
 
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
-_MODULES = ("cuda", "data", "io", "joint", "ops", "sequence", "transforms", "types")
+_MODULES = (
+    "cuda",
+    "data",
+    "interop",
+    "io",
+    "joint",
+    "ops",
+    "sequence",
+    "testing",
+    "thinc",
+    "transforms",
+    "types",
+)
 _HOMES: dict[str, str] = {
     **HOMES,
     "Beam": "varlen.sequence",

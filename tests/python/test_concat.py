@@ -6,8 +6,8 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from varlen import _core
+from varlen.ops import split, stack
 from varlen.testing import oracle, strategies
-from varlen.types import split, stack
 
 
 @st.composite

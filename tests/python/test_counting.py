@@ -40,12 +40,12 @@ def test_neighbours_are_compared_inside_sequences(r, n, data):
     def wanted(x):
         return np.diff(np.array(x, r.dtype), n).tolist()
 
-    assert r.diff(n, at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
+    assert r.diff(n, level=at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
     assert raised(deeper(r).diff(n)).to_list() == r.diff(n).to_list()
     torch = pytest.importorskip("torch")
     if r.dtype != np.uint8 or n < 2:
         tensor = vl.Ragged(torch.from_numpy(r.values.copy()), levels=r.levels)
-        assert tensor.diff(n, at).to_list() == r.diff(n, at).to_list()
+        assert tensor.diff(n, level=at).to_list() == r.diff(n, level=at).to_list()
 
 
 def test_diff_takes_rows_dates_and_layouts():
@@ -68,7 +68,7 @@ def test_numbers_are_counted_in_each_sequence(r, minlength, data):
 
     result = r.bincount(minlength, level=at)
     assert _list(result) == oracle.each(sequences(r, at), at + 1, wanted)
-    assert _list(r.bincount(minlength, r * 0 + 2, at)) == _list(result * 2.0)
+    assert _list(r.bincount(minlength, r * 0 + 2, level=at)) == _list(result * 2.0)
     torch = pytest.importorskip("torch")
     tensor = vl.Ragged(torch.from_numpy(r.values.astype(np.int64)), levels=r.levels)
     assert _list(tensor.bincount(minlength, level=at)) == _list(result)
@@ -81,14 +81,14 @@ def test_counting_names_what_it_does_not_take():
         (lambda: (r * 1.0).bincount(), TypeError, "values: expected integers, got float64"),
         (lambda: vl.Ragged([[1]], [1]).bincount(), ValueError, r"got rows of shape \(1,\)"),
         (lambda: r.bincount(weights=[1.0]), ValueError, r"weights: have shape \(1,\), expected \(3,\)"),
-        (lambda: r.bincount(weights=r[:1]), ValueError, "weights: nest otherwise: level 0 has 2 sequences"),
+        (lambda: r.bincount(weights=r[:1]), ValueError, "weights: nest differently: level 0 has 2 sequences"),
         (lambda: r.bincount(weights=["a", "b", "c"]), TypeError, "weights: expected numbers"),
         (lambda: r.bincount(2**62), OverflowError, "minlength"),
         (lambda: r.searchsorted([1, 2, 3]), ValueError, "v: has 3 sequences, expected 2"),
         (lambda: r.searchsorted([1, 2], side="up"), ValueError, "side: expected 'left' or 'right', got 'up'"),
-        (lambda: deeper(r).searchsorted(deeper(deeper(r))), ValueError, "v: nests otherwise"),
+        (lambda: deeper(r).searchsorted(deeper(deeper(r))), ValueError, "v: nests differently"),
         (lambda: vl.Ragged([[1]], [1]).searchsorted([1]), ValueError, "expected numbers to search in"),
-        (lambda: r.ngrams(0), ValueError, "width: expected at least 1, got 0"),
+        (lambda: r.sliding_window(0), ValueError, "width: expected at least 1, got 0"),
     ):
         with pytest.raises(kind, match=text):
             call()
@@ -142,7 +142,7 @@ def test_windows_of_rows_stay_inside_sequences(r, width, data):
     def wanted(x):
         return [x[i : i + width] for i in range(len(x) - width + 1)]
 
-    assert r.ngrams(width, at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
+    assert r.sliding_window(width, level=at).to_list() == oracle.each(sequences(r, at), at + 1, wanted)
 
 
 def test_ops_count_arrays_with_lengths():
@@ -167,7 +167,7 @@ def test_counting_has_gradients():
 
     def all_of(x):
         r = vl.Ragged(x, [3, 0, 2])
-        return r.diff(2).values, r.ngrams(2).values, ids.bincount(weights=r)
+        return r.diff(2).values, r.sliding_window(2).values, ids.bincount(weights=r)
 
     assert torch.autograd.gradcheck(all_of, (x,))
     assert torch.equal(ids.bincount(weights=x.detach())[:, 0].bool(), torch.tensor([True, False, False]))

@@ -13,7 +13,7 @@ READERS = {
     "from_lists_of_others": "_core.from_lists([a, object()])",
     "from_words": "_core.from_words(a, {})",
     "erase": "vl.sequence_erase(r, a)",
-    "asarray": "vl.ops.asarray(a)",
+    "asarray": "vl.thinc.asarray(a)",
     "list2dense": "_core.list2dense(a)",
     "list2ragged": "_core.list2ragged([a])",
     "list2padded": "vl.ops.list2padded(a)",
@@ -54,7 +54,7 @@ faulthandler.cancel_dump_traceback_later()
 chain = []
 for _ in range(200_000):
     chain = [chain]
-for read in (vl.Ragged.from_list, _core.from_lists, vl.ops.asarray, lambda a: vl.sequence_erase(r, a)):
+for read in (vl.Ragged.from_list, _core.from_lists, vl.thinc.asarray, lambda a: vl.sequence_erase(r, a)):
     try:
         read(chain)
     except (ValueError, TypeError):
@@ -90,4 +90,4 @@ def test_lists_that_are_shared_but_hold_no_cycle_are_read():
 
     row = [1, 2]
     assert vl.Ragged.from_list([row, row, [row[0]]]).to_list() == [[1, 2], [1, 2], [1]]
-    assert vl.ops.asarray([row, row]).tolist() == [row, row]
+    assert vl.thinc.asarray([row, row]).tolist() == [row, row]

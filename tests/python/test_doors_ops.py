@@ -13,7 +13,7 @@ PARTS = [np.array([3, 1, 4]), np.array([1, 5])]
     ("door", "given", "error", "text"),
     doors(
         WHOLE,
-        round_to=lambda x: ops.pad(PARTS, x),
+        pad_to_multiple_of=lambda x: ops.pad(PARTS, x),
         max_len=lambda x: ops.pad(PARTS, max_len=x),
         max_bytes=lambda x: ops.pad(PARTS, max_bytes=x),
         n=vl.set_num_threads,
@@ -82,8 +82,12 @@ def test_dtypes_hold_the_numbers_and_no_objects(dtype, error, text):
             ValueError,
             "2 sequences padded to 3 rows .* 48 bytes, over max_bytes=47; give max_len",
         ),
-        ({"round_to": 2**50}, ValueError, "2 sequences padded to .* over max_bytes=.*; give max_len"),
-        ({"round_to": 2**62}, OverflowError, "do not fit 63 bits"),
+        (
+            {"pad_to_multiple_of": 2**50},
+            ValueError,
+            "2 sequences padded to .* over max_bytes=.*; give max_len",
+        ),
+        ({"pad_to_multiple_of": 2**62}, OverflowError, "do not fit 63 bits"),
         ({"out": np.zeros((2, 2), int)}, ValueError, r"out: has shape \(2, 2\), but \(2, 3\) is needed"),
         ({"out": np.zeros((3, 3), int)}, ValueError, r"out: has shape \(3, 3\)"),
     ],
@@ -141,7 +145,7 @@ def test_arguments_speak_in_one_voice():
     assert arguments.as_int(np.uint8(3), "n") == 3
     assert arguments.as_int(np.array(3), "n") == 3
     assert arguments.as_int(2**80, "seed", most=None) == 2**80
-    assert arguments.whole_per_level(np.array([1, 2]), "n", 3) == [1, 2, None]
-    assert arguments.listed({"a": 1}, "keys", "keys") == ["a"]
+    assert arguments.ints_per_level(np.array([1, 2]), "n", 3) == [1, 2, None]
+    assert arguments.as_list({"a": 1}, "keys", "keys") == ["a"]
     with pytest.raises(TypeError, match=r"n: expected an int, got \[0, 1, 2, 3, 4, 5, ...\]"):
         arguments.as_int(list(range(100)), "n")

@@ -47,7 +47,7 @@ def test_sizes_of_pieces_are_integers():
     ("door", "given", "error", "text"),
     doors(
         WHOLE,
-        pad_to_multiple=lambda x: example().to_dense(pad_to_multiple=x),
+        pad_to_multiple_of=lambda x: example().to_dense(pad_to_multiple_of=x),
         max_len=lambda x: example().to_dense(max_len=x),
         max_bytes=lambda x: example().to_dense(max_bytes=x),
         count=lambda x: Ragged.from_row_ids([1], [0], x),
@@ -119,7 +119,7 @@ def test_lists_are_nested_alike_around_numbers(given, error, text):
 def test_lists_that_contain_themselves_end():
     endless = [1]
     endless.append(endless)
-    with pytest.raises(ValueError, match=r"data\[0\]\[1\]: expected a number, got list"):
+    with pytest.raises(ValueError, match=r"data\[0\]\[1\]: a list that contains itself"):
         Ragged.from_list([endless])
     deep = [1]
     for _ in range(100):
@@ -209,11 +209,11 @@ def test_rectangles_are_written_where_they_fit(out, error, text):
             r"\(3, 3\) of 8 bytes .* 72 bytes, over max_bytes=71; give max_len",
         ),
         (
-            {"pad_to_multiple": 2**40},
+            {"pad_to_multiple_of": 2**40},
             ValueError,
             r"\(3, 1099511627776\).*over max_bytes=.*; give max_len",
         ),
-        ({"pad_to_multiple": 2**62}, OverflowError, "does not fit 63 bits"),
+        ({"pad_to_multiple_of": 2**62}, OverflowError, "does not fit 63 bits"),
         ({"out": np.zeros((3, 4), int)}, ValueError, r"out: needs int64\(3, 3\), got int64\(3, 4\)"),
     ],
 )

@@ -28,7 +28,7 @@ def test_a_cast_refuses_what_would_become_infinite_and_nothing_else(dtype, sign)
         ):
             vl._core.cast(values, dtype)
         with pytest.raises(ValueError, match=rf"data: element {at}\b.* does not fit {dtype}|element {at} "):
-            vl.ops.asarray(values, dtype=dtype)
+            vl.thinc.asarray(values, dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
@@ -118,14 +118,14 @@ def test_tensors_stay_finite():
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         for call in (
             lambda dtype=dtype: vl.Ragged(values, [2, 1]).to_dense(dtype=dtype),
-            lambda dtype=dtype: vl.ops.asarray(values, dtype=dtype),
-            lambda dtype=dtype: vl.ops.as_contig(values, dtype=dtype),
+            lambda dtype=dtype: vl.thinc.asarray(values, dtype=dtype),
+            lambda dtype=dtype: vl.thinc.as_contig(values, dtype=dtype),
             lambda dtype=dtype: vl.ops.pad([values], dtype=dtype),
         ):
             with pytest.raises(ValueError, match=r"element 1 is 1e\+39, which does not fit torch"):
                 call()
         special = torch.tensor([torch.inf, torch.nan, -torch.inf], dtype=torch.float64)
-        assert str(vl.ops.asarray(special, dtype=dtype)) == str(special.to(dtype))
+        assert str(vl.thinc.asarray(special, dtype=dtype)) == str(special.to(dtype))
     with pytest.raises(ValueError, match=r"^fill: "):
         vl.Ragged(values.float()[:1], [1]).to_dense(fill=LARGE)
     with pytest.raises(ValueError, match=r"^empty: "):

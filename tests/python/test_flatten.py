@@ -140,7 +140,7 @@ def test_pad_as_thinc_has_it():
     assert ops.pad(rows, 4).shape == (2, 4, 3)
     assert ops.pad([np.ones(2), np.ones(4)], 8).shape == (2, 8)
     assert ops.pad([np.ones(2), np.ones(4)], 5).shape == (2, 5)
-    with pytest.raises(ValueError, match="round_to"):
+    with pytest.raises(ValueError, match="pad_to_multiple_of"):
         ops.pad(rows, 0)
     with pytest.raises(ValueError, match=r"arrays\[1\].*dimensions"):
         ops.pad([np.ones(2), np.ones((2, 2))])

@@ -121,7 +121,7 @@ def test_rectangles_of_every_dtype_and_back(dtype):
 def test_rectangles_with_gradients_are_those_without(side):
     plain = ragged(trailing=(2,))
     r = vl.Ragged(plain.values.clone().requires_grad_(), levels=plain.levels)
-    for options in ({"fill": -1}, {"max_len": 2, "mask": True}, {"pad_to_multiple": 4}):
+    for options in ({"fill": -1}, {"max_len": 2, "mask": True}, {"pad_to_multiple_of": 4}):
         got, want = r.to_dense(side, **options), plain.to_dense(side, **options)
         if "mask" in options:
             assert torch.equal(got[1], want[1])

@@ -24,10 +24,10 @@ def test_pad_takes_every_option():
         ops.pad(ARRAYS, max_bytes=8)
 
 
-def test_pad_has_the_round_to_of_thinc_in_second_place():
-    assert list(inspect.signature(ops.pad).parameters)[:2] == ["arrays", "round_to"]
+def test_pad_has_the_multiple_of_thinc_in_second_place():
+    assert list(inspect.signature(ops.pad).parameters)[:2] == ["arrays", "pad_to_multiple_of"]
     assert ops.pad(ARRAYS, 4).shape == (3, 4)
-    assert ops.pad([np.zeros((2, 5, 3)), np.zeros((1, 5, 3))], round_to=3).shape == (2, 3, 5, 3)
+    assert ops.pad([np.zeros((2, 5, 3)), np.zeros((1, 5, 3))], pad_to_multiple_of=3).shape == (2, 3, 5, 3)
 
 
 def test_list2ragged_and_back():

@@ -67,7 +67,7 @@ def test_mask_is_that_of_pad(lengths, side, round_to, max_len):
     arrays = [np.zeros(n) for n in lengths]
     for most in (None, max_len):
         _, there = ops.pad(arrays, round_to, padding_side=side, max_len=most, mask=True)
-        result = ops.mask(lengths, most, side, round_to=round_to)
+        result = ops.mask(lengths, most, side, pad_to_multiple_of=round_to)
         assert (result.dtype, result.shape) == (np.bool_, there.shape)
         assert np.array_equal(result, there)
 

@@ -28,7 +28,7 @@ def test_dense_goes_into_out_and_comes_back():
 
 @given(strategies.raggeds(), st.sampled_from(["left", "right"]), st.integers(1, 3))
 def test_dense_of_any_depth_comes_back(r, side, multiple):
-    block, mask = r.to_dense(padding_side=side, mask=True, pad_to_multiple=multiple)
+    block, mask = r.to_dense(padding_side=side, mask=True, pad_to_multiple_of=multiple)
     assert block.shape[len(r.levels) + 1 :] == r.shape[len(r.levels) + 1 :]
     assert all(size % multiple == 0 for size in block.shape[1 : len(r.levels) + 1])
     assert mask.sum() == r.total
@@ -58,7 +58,7 @@ def test_dense_names_what_does_not_fit():
         ({"truncate": "up"}, ValueError, "truncate"),
         ({"max_len": -1}, ValueError, "max_len: expected at least 0, got -1"),
         ({"max_len": [1, 2]}, ValueError, "max_len: 2 numbers for 1 levels"),
-        ({"pad_to_multiple": 0}, ValueError, "pad_to_multiple: expected at least 1, got 0"),
+        ({"pad_to_multiple_of": 0}, ValueError, "pad_to_multiple_of: expected at least 1, got 0"),
         ({"fill": 0.5}, (ValueError, TypeError), "fill"),
         ({"max_bytes": 8}, ValueError, "72 bytes.*max_bytes=8"),
     ]:

@@ -97,7 +97,7 @@ class RaggedModel(RuleBasedStateMachine):
     @rule(target=pairs, pair=pairs, side=st.sampled_from(["left", "right"]), multiple_of=st.integers(1, 3))
     def pad_and_unpad(self, pair, side, multiple_of):
         r, lists = pair
-        block, mask = r.to_dense(padding_side=side, fill=-7, mask=True, pad_to_multiple=multiple_of)
+        block, mask = r.to_dense(padding_side=side, fill=-7, mask=True, pad_to_multiple_of=multiple_of)
         assert (block[~mask] == -7).all()
         assert mask.sum(1).tolist() == r.lengths.tolist()
         back = vl.Ragged.from_dense(block, r.lengths, padding_side=side)

@@ -88,7 +88,7 @@ def test_concat_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="input: part 1 has 3 levels, the first has 1"):
         vl.sequence_concat([a, deeper(a)])
     one, two = a._make(a.values, (Level([2, 0]), *a.levels)), a._make(a.values, (Level([1, 1]), *a.levels))
-    with pytest.raises(ValueError, match="part 1 nests otherwise than the first: sequence 0 of level 0"):
+    with pytest.raises(ValueError, match="part 1 nests differently from the first: sequence 0 of level 0"):
         vl.sequence_concat([one, two])
 
 

@@ -222,7 +222,9 @@ def test_gradients_are_adjoint_to_what_they_belong_to(case, k):
     assert np.count_nonzero(back.values) == d.values.size
     rectangle = ops.topk(x, lengths, k=k, dense=True)[1]
     flat = ops.backprop_topk(
-        d.to_dense(pad_to_multiple=k) if d.total else np.zeros(rectangle.shape, x.dtype), rectangle, lengths
+        d.to_dense(pad_to_multiple_of=k) if d.total else np.zeros(rectangle.shape, x.dtype),
+        rectangle,
+        lengths,
     )
     assert np.array_equal(flat, back.values)
 
@@ -230,14 +232,16 @@ def test_gradients_are_adjoint_to_what_they_belong_to(case, k):
 @given(strategies.raggeds(dtype="int32", trailing=()), st.booleans())
 def test_a_ragged_is_ordered_at_any_level(r, descending):
     for level in range(len(r.levels)):
-        result = r.sort(level, descending=descending)
+        result = r.sort(level=level, descending=descending)
         over = result.levels[-1]
         assert len(result.levels) == level + 1
         assert np.array_equal(result.values, ops.sort(r.values, over, descending=descending))
-        assert np.array_equal(r.rank(level, method="min").values, ops.rank(r.values, over, method="min"))
-        assert r.rank(level).levels == r.levels
-        assert r.unique(level).levels[:-1] == r.levels[:level]
-        assert r.topk(2, level)[1].values.tolist() == ops.topk(r.values, over, k=2)[1].values.tolist()
+        assert np.array_equal(
+            r.rank(level=level, method="min").values, ops.rank(r.values, over, method="min")
+        )
+        assert r.rank(level=level).levels == r.levels
+        assert r.unique(level=level).levels[:-1] == r.levels[:level]
+        assert r.topk(2, level=level)[1].values.tolist() == ops.topk(r.values, over, k=2)[1].values.tolist()
     assert ops.sort(r).equals(r.sort())
     assert ops.argsort(r).equals(r.argsort())
     assert ops.rank(r, method="max").equals(r.rank(method="max"))
@@ -251,7 +255,7 @@ def test_rectangles_stand_under_the_levels_above():
     best, which = r.topk(2, dense=True, fill=-9)
     assert best.to_list() == [[[3, 2], [-9, -9]], [[5, -9]]]
     assert which.to_list() == [[[0, 2], [-1, -1]], [[0, -1]]]
-    assert r.topk(2, 0, dense=True)[0].tolist() == [[3, 2], [5, 0]]
+    assert r.topk(2, level=0, dense=True)[0].tolist() == [[3, 2], [5, 0]]
 
 
 def test_nothing_gives_nothing_of_the_same_dtype():
@@ -300,9 +304,36 @@ def test_results_can_be_given():
         (lambda: ops.backprop_topk([1.0], [0], [1]), ValueError, "which"),
         (lambda: ops.backprop_topk([[1.0]], [[0, 0]], [1]), ValueError, "which"),
         (lambda: ops.backprop_topk([[1.0]], [[0]], [1, 1]), ValueError, "lengths: 2 sequences, but dY has 1"),
-        (lambda: vl.Ragged([1], [1]).sort(1), IndexError, "level: 1 is out of range for 1 levels"),
+        (lambda: vl.Ragged([1], [1]).sort(level=1), IndexError, "level: 1 is out of range for 1 levels"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_by_name(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@given(strategies.raggeds(dtype="int16", trailing=()), st.booleans())
+def test_ops_and_methods_sort_along_levels_and_axes_alike(r, descending):
+    for level in range(len(r.levels)):
+        assert ops.sort(r, level=level, descending=descending).equals(
+            r.sort(level=level, descending=descending)
+        )
+        assert ops.rank(r, level=level).equals(r.rank(level=level))
+        for a, b in zip(ops.topk(r, k=2, level=level), r.topk(2, level=level), strict=True):
+            assert a.equals(b)
+        for a, b in zip(
+            ops.unique(r, level=level, counts=True), r.unique(level=level, counts=True), strict=True
+        ):
+            assert a.equals(b)
+    for axis in range(r.ndim):
+        result = ops.sort(r, axis=axis, descending=descending)
+        assert result.equals(r.sort(axis, descending=descending))
+        assert result.levels == r.levels
+        assert np.array_equal(np.sort(result.values), np.sort(r.values))
+    assert r.sort(r.ndim - 1, descending=descending).equals(r.sort(descending=descending))
+
+
+def test_what_lies_across_sequences_is_sorted_place_by_place():
+    r = vl.Ragged([3, 1, 2, 5, 0], [3, 2])
+    assert r.sort(0).to_list() == [[3, 0, 2], [5, 1]]
+    assert r.argsort(0).to_list() == [[0, 1, 0], [1, 0]]

@@ -168,12 +168,12 @@ def test_23_columns_of_a_padded():
 
 def test_24_pad():
     same(ops.pad([np.array([1, 2]), np.array([3])]), [[1, 2], [3, 0]])
-    assert ops.pad(of_lengths([2, 3]), round_to=4).shape[1] == 4
+    assert ops.pad(of_lengths([2, 3]), pad_to_multiple_of=4).shape[1] == 4
 
 
 def test_25_pad_in_multiples():
     assert [ops.pad(of_lengths([2, 4]), k).shape[1] for k in (8, 5)] == [8, 5]
-    with pytest.raises(ValueError, match="round_to"):
+    with pytest.raises(ValueError, match="pad_to_multiple_of"):
         ops.pad(of_lengths([2]), 0)
 
 

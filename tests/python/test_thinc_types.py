@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import varlen as vl
 from hypothesis import given
+from varlen import thinc
 from varlen.testing import strategies
 from varlen.thinc import types as thinc_types
 
@@ -197,7 +198,7 @@ def test_items_are_the_sequences(r):
 
 def test_the_examples_of_thincs_page():
     ops = vl.ops
-    sequences = [ops.alloc2f(7, 5) + 1, ops.alloc2f(2, 5) + 2, ops.alloc2f(4, 5) + 3]
+    sequences = [thinc.alloc2f(7, 5) + 1, thinc.alloc2f(2, 5) + 2, thinc.alloc2f(4, 5) + 3]
     padded = ops.list2padded(sequences)
     assert padded.data.shape == (7, 3, 5)
     assert (padded.data[:, 0] == 1).all()
@@ -215,7 +216,7 @@ def test_the_examples_of_thincs_page():
     assert ragged[0].data.shape == (7, 5)
     out = thinc_types.Ragged(ragged.data @ np.ones((5, 6), np.float32), ragged.lengths)
     assert out[1].data.tolist() == [[10] * 6] * 2
-    deep = thinc_types.Ragged.from_list([ops.alloc3f(5, 6, 7), ops.alloc3f(10, 6, 7)])
+    deep = thinc_types.Ragged.from_list([thinc.alloc3f(5, 6, 7), thinc.alloc3f(10, 6, 7)])
     assert (deep.data.shape, deep.dataXd.shape) == ((15, 42), (15, 6, 7))
 
 

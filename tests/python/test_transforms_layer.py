@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import varlen as vl
 from test_transforms import WRAPS, Linear, identity
-from varlen import transforms
+from varlen import thinc, transforms
 from varlen.transforms import Layer
 
 
@@ -59,8 +59,7 @@ def test_layers_are_picklable():
 
 def test_examples_of_thincs_page_run_with_the_import_changed():
     """Those of "Variable-length sequences"; what its Linear is may be of any framework here."""
-    ops = vl.ops
-    sequences = [ops.alloc2f(7, 5) + 1, ops.alloc2f(2, 5) + 2, ops.alloc2f(4, 5) + 3]
+    sequences = [thinc.alloc2f(7, 5) + 1, thinc.alloc2f(2, 5) + 2, thinc.alloc2f(4, 5) + 3]
     list2ragged_model = transforms.list2ragged()
     ragged = list2ragged_model.predict(sequences)
     assert ragged.data.shape == (13, 5)
@@ -73,7 +72,7 @@ def test_examples_of_thincs_page_run_with_the_import_changed():
     output = model.predict(ragged.data)
     ragged_out = vl.Ragged(output, ragged.lengths)
     assert ragged_out.equals(transforms.with_array(model).predict(ragged))
-    sequences3d = [ops.alloc3f(5, 6, 7), ops.alloc3f(10, 6, 7)]
+    sequences3d = [thinc.alloc3f(5, 6, 7), thinc.alloc3f(10, 6, 7)]
     ragged3d = list2ragged_model.predict(sequences3d)
     assert ragged3d.data.shape == (15, 42)
     assert ragged3d.dataXd.shape == (15, 6, 7)

@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "fill.hpp"
 #include "request.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -124,7 +125,7 @@ py::object refuse_cycles_in(const Arguments<2>& args) {
 
 PyMethodDef lists_methods[] = {
     method<kRefuseCycles, refuse_cycles_in>("refuse_cycles(nested, name)\n--\n\n"
-                            "ValueError for lists and tuples that contain themselves."),
+                                            "ValueError for lists and tuples that contain themselves."),
     method<kFromLists, from_lists>(
         "from_lists(lists, depth=-1, dtype=None, narrow=False, *, name='values')\n--\n\n"
         "Flat values and one Level for each depth of nesting."),

@@ -4,6 +4,7 @@
 
 #include "ndarray.hpp"
 #include "raise.hpp"
+#include "rooms.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

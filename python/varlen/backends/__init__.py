@@ -18,7 +18,7 @@ _BACKENDS: dict[type, Backend] = {np.ndarray: arrays}
 
 
 def backend_of(*values: Any) -> Backend:
-    """The backend that values belong to: torch's where one of them is a tensor, else NumPy's.
+    """The backend that values belong to: torch's where one of them is a tensor or its dtype, else NumPy's.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def backend_of(*values: Any) -> Backend:
 def _look_up(values: Any) -> Backend:
     """Of a type that was not seen before. torch is looked for among the loaded modules, never imported."""
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(values, torch.Tensor):
+    if torch is not None and isinstance(values, (torch.Tensor, torch.dtype)):
         from varlen.backends import torch as tensors
 
         _BACKENDS[type(values)] = tensors

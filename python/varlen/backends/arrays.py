@@ -13,20 +13,51 @@ from varlen._core import (
     Level,
     backprop_cumprod,
     backprop_scan_which,
+    backprop_seq2col,
     backprop_softmax,
     expand,
     expand_end,
+    gather,
+    gather_column,
+    gather_row,
+    gather_window,
+    list2dense,
+    list2padded,
+    merge_windows,
+    pad,
+    padded2ragged,
+    ragged2list,
+    ragged2padded,
     rank,
     reduce,
     reduce_extreme,
+    remove_rows,
     reverse,
     scan,
+    seq2col,
     softmax,
     sort,
+    spans,
+    take_rows,
     unique,
+    unpad,
     unsort,
+    views,
+    windows,
 )
-from varlen.arguments import as_ints, is_zero, refuse_overlap, unmasked
+from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
+from varlen.backends.numpy.arithmetic import equal, ufunc, where
+from varlen.backends.numpy.concat import concat, from_list, interleave
+from varlen.backends.numpy.count import bincount, diff
+from varlen.backends.numpy.lists import list2ragged
+from varlen.backends.numpy.lstm import backprop_lstm, lstm
+from varlen.backends.numpy.mask import block_mask
+from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
+from varlen.backends.numpy.product import of_one_kind, product
+from varlen.backends.numpy.rows import as_rows
+from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.backends.numpy.span import insert_row, insert_rows
+from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -36,39 +67,90 @@ T = TypeVar("T")
 
 __all__ = [
     "apply_rows",
+    "as_array",
     "as_numpy",
     "as_rows",
     "assign",
+    "astype",
     "backprop_cumprod",
+    "backprop_gather_add",
+    "backprop_lstm",
     "backprop_reduce",
     "backprop_scan_which",
+    "backprop_seq2col",
     "backprop_softmax",
+    "bincount",
+    "block_mask",
     "broadcast_rows",
+    "cast",
+    "concat",
+    "contiguous",
     "copy",
     "device_of",
+    "diff",
+    "equal",
     "expand",
     "expand_end",
     "expand_mean",
     "expand_which",
+    "flatten",
+    "from_list",
     "from_memory",
+    "gather",
+    "gather_add",
+    "gather_column",
+    "gather_row",
+    "gather_window",
+    "insert_row",
+    "insert_rows",
+    "interleave",
+    "is_contiguous",
     "like",
+    "list2dense",
+    "list2padded",
+    "list2ragged",
+    "lstm",
+    "merge_windows",
+    "of_one_kind",
+    "packed2ragged",
+    "pad",
+    "padded2ragged",
+    "permute_rows",
+    "product",
+    "ragged2list",
+    "ragged2packed",
+    "ragged2padded",
     "rank",
+    "readable",
     "reduce",
     "reduce_end",
     "reduce_extreme",
+    "remove_rows",
     "reverse",
     "roll",
     "row_as",
     "scan",
     "scan_extreme",
+    "scatter_add",
+    "seq2col",
     "shift",
     "softmax",
     "sort",
+    "spans",
+    "split",
     "take",
+    "take_columns",
+    "take_rows",
+    "tile",
     "to_state",
+    "ufunc",
     "unique",
+    "unpad",
     "unsort",
+    "views",
     "where",
+    "windows",
+    "zeros",
 ]
 
 
@@ -161,39 +243,6 @@ def roll(values: Any, level: Level, by: Any, out: Any = None) -> Any:
     array([1, 3, 4])
     """
     return _core.roll(values, level, as_ints(by), out)
-
-
-def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
-    """Rows that the core can move: the array itself where its memory is contiguous, a copy where it is not.
-
-    Raises
-    ------
-    TypeError
-        Arrays of Python objects, masked arrays.
-    ValueError
-        A scalar: rows need at least one dimension.
-
-    Examples
-    --------
-    >>> as_rows([3, 1])
-    array([3, 1])
-    """
-    if not isinstance(x, np.ndarray):
-        given = unmasked(x, argument)
-        try:
-            x = np.asarray(x)
-        except ValueError as error:
-            raise ValueError(
-                f"{argument}: not a rectangle of values ({error}); for nested lists use Ragged.from_list"
-            ) from None
-        if x.dtype.hasobject and isinstance(given, (list, tuple)):
-            _core.from_lists(given, 0, name=argument)  # says which item is no number
-    unmasked(x, argument)
-    if x.dtype.hasobject:
-        raise TypeError(f"{argument}: arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
-    if x.ndim == 0:
-        raise ValueError(f"{argument}: expected at least one dimension, got the scalar {x}")
-    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def as_numpy(values: NDArray[Any]) -> NDArray[Any]:
@@ -311,17 +360,6 @@ def broadcast_rows(rows: Any, level: Level) -> Any:
     return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_rows(rows), level)
 
 
-def where(there: Any, values: Any, others: Any) -> Any:
-    """A number, or values, where there is something, others where there is not.
-
-    Examples
-    --------
-    >>> where(np.array([True, False]), 7, np.array([1, 2]))
-    array([7, 2])
-    """
-    return np.where(there, values, others)
-
-
 def assign(out: Any, result: Any) -> Any:
     """`out` with the numbers of a result, of whose dtype and shape it has to be.
 
@@ -336,3 +374,47 @@ def assign(out: Any, result: Any) -> Any:
         raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
     out[...] = result
     return out
+
+
+def flatten(X: Any, dtype: Any = None, pad: int = 0) -> NDArray[Any]:
+    """Arrays end to end on their first axis, with rows of zeros between them where a pad is given.
+
+    Examples
+    --------
+    >>> flatten([np.array([1, 2]), np.array([3])], pad=1)
+    array([0, 1, 2, 0, 3, 0])
+    """
+    return _core.flatten(X, dtype, pad)
+
+
+def astype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Values of another dtype, always copied.
+
+    Examples
+    --------
+    >>> astype(np.arange(2), "f4")
+    array([0., 1.], dtype=float32)
+    """
+    return values.astype(as_dtype(dtype, "dtype"))
+
+
+def split(values: NDArray[Any], level: Level) -> list[NDArray[Any]]:
+    """The rows of each sequence, sharing memory.
+
+    Examples
+    --------
+    >>> split(np.array([3, 1, 4]), Level([2, 1]))
+    [array([3, 1]), array([4])]
+    """
+    return _core.ragged2list(values, level)
+
+
+def readable(values: NDArray[Any]) -> NDArray[Any]:
+    """Values as numbers that NumPy can print: themselves.
+
+    Examples
+    --------
+    >>> readable(np.arange(2))
+    array([0, 1])
+    """
+    return values

@@ -8,65 +8,13 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
-from varlen import _core
-from varlen.backends.torch.autograd import AutogradOp
-from varlen.backends.torch.memory import as_numpy, tensor_of
+from varlen.backends.torch.memory import tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from varlen._core import Level
     from varlen.types.packed import Packed
-    from varlen.types.ranks import RankTable
-
-_permute: AutogradOp = AutogradOp(
-    "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
-    lambda x, rows, back: _core.take_rows(x, rows),
-    lambda x, rows, back: x.new_empty((rows.shape[0], *x.shape[1:])),
-    lambda seen, d: _permute(d, seen.rest[1], seen.rest[0]),
-)
-
-
-def permuted(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
-    """x[rows], where `rows` is a permutation and `back` its inverse: the gradient is such a one too.
-
-    Examples
-    --------
-    >>> permuted(torch.tensor([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([1, 2, 0]))
-    tensor([3., 1., 2.])
-    """
-    if x.device.type == "cpu" and _is_plain(x):
-        return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
-    return _watched(x, _indices(rows), _indices(back))
-
-
-def laid(x: torch.Tensor, table: RankTable) -> torch.Tensor:
-    """Rows of sequences in packed order.
-
-    Examples
-    --------
-    >>> laid(torch.tensor([3, 1, 4]), vl.RankTable([1, 2], [1, 0]))
-    tensor([1, 3, 4])
-    """
-    if x.device.type == "cpu" and _is_plain(x):
-        rows = _core.ragged2packed(as_numpy(x), table.level, "stable", table._fields)[0]
-        return tensor_of(rows, x.dtype)
-    rows, back = _both(table)
-    return _watched(x, rows, back)
-
-
-def relaid(x: torch.Tensor, table: RankTable) -> torch.Tensor:
-    """Packed rows in the order of their sequences.
-
-    Examples
-    --------
-    >>> relaid(torch.tensor([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
-    tensor([3, 1, 4])
-    """
-    if x.device.type == "cpu" and _is_plain(x):
-        return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
-    rows, back = _both(table)
-    return _watched(x, back, rows)
 
 
 def order_of(level: Level) -> NDArray[Any]:
@@ -105,27 +53,3 @@ def to_packed_sequence(packed: Packed, empty: str = "raise") -> PackedSequence:
     names = table.indices[:there]
     order = torch.from_numpy(np.searchsorted(np.sort(names), names)).to(data.device)
     return PackedSequence(data, sizes, order, torch.argsort(order))
-
-
-def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
-    if x.device.type not in ("cpu", "meta") or x.is_complex():
-        return x.index_select(0, rows.to(x.device))
-    result: torch.Tensor = _permute(x, rows, back)
-    return result
-
-
-def _is_plain(x: torch.Tensor) -> bool:
-    """Whether nobody watches: neither autograd, nor a transform, nor a compiler."""
-    watched = torch._C._are_functorch_transforms_active() or torch.compiler.is_compiling()
-    return not watched and not x.requires_grad
-
-
-def _both(table: RankTable) -> tuple[torch.Tensor, torch.Tensor]:
-    """The gather index of a table and its inverse as tensors, made once."""
-    if table._tensors is None:
-        table._tensors = (_indices(table.rows), _indices(table.places))
-    return table._tensors
-
-
-def _indices(rows: Any) -> torch.Tensor:
-    return tensor_of(np.asarray(rows, np.int64))

@@ -1,54 +1,21 @@
 """Arrays and lengths in, arrays out: the verbs of the package as plain functions."""
 
-from varlen.ops.arrays import (
-    alloc,
-    alloc1f,
-    alloc1i,
-    alloc2f,
-    alloc2i,
-    alloc3f,
-    alloc3i,
-    alloc4f,
-    alloc4i,
-    alloc_f,
-    alloc_i,
-    as_contig,
-    asarray,
-    asarray1f,
-    asarray1i,
-    asarray2f,
-    asarray2i,
-    asarray3f,
-    asarray3i,
-    asarray4f,
-    asarray4i,
-    asarray_f,
-    asarray_i,
-    get_dropout_mask,
-    reshape,
-    reshape1,
-    reshape1f,
-    reshape1i,
-    reshape2,
-    reshape2f,
-    reshape2i,
-    reshape3,
-    reshape3f,
-    reshape3i,
-    reshape4,
-    reshape4f,
-    reshape4i,
-    reshape_f,
-    reshape_i,
-)
-from varlen.ops.count import bincount, diff, searchsorted
+from varlen.ops.bins import bincount
+from varlen.ops.broadcast import broadcast_rows
+from varlen.ops.combine import concatenate, split, stack
+from varlen.ops.cross import cross
+from varlen.ops.dense import from_dense, to_dense
+from varlen.ops.differences import diff
+from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
+from varlen.ops.gather import boolean_mask, gather
 from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
+from varlen.ops.matmul import matmul
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
-from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
+from varlen.ops.pack import pack
 from varlen.ops.reduce import (
     count,
     reduce_all,
@@ -70,6 +37,7 @@ from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, re
 from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
 from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.ops.search import searchsorted
 from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
 from varlen.ops.softmax import (
     backprop_log_softmax,
@@ -94,44 +62,25 @@ from varlen.ops.statistics_back import (
     backprop_reduce_std,
     backprop_reduce_var,
 )
+from varlen.ops.tile import tile
+from varlen.ops.time_major import list2padded, padded2list, padded2ragged, ragged2padded
+from varlen.ops.where import where
 from varlen.ops.window import (
     average_windows,
     backprop_average_windows,
     backprop_seq2col,
     backprop_windows,
     seq2col,
+    sliding_window,
     windows,
 )
 
 __all__ = [
     "SizedGenerator",
     "align",
-    "alloc",
-    "alloc1f",
-    "alloc1i",
-    "alloc2f",
-    "alloc2i",
-    "alloc3f",
-    "alloc3i",
-    "alloc4f",
-    "alloc4i",
-    "alloc_f",
-    "alloc_i",
     "argmax",
     "argmin",
     "argsort",
-    "as_contig",
-    "asarray",
-    "asarray1f",
-    "asarray1i",
-    "asarray2f",
-    "asarray2i",
-    "asarray3f",
-    "asarray3i",
-    "asarray4f",
-    "asarray4i",
-    "asarray_f",
-    "asarray_i",
     "average_windows",
     "backprop_align",
     "backprop_average_windows",
@@ -165,16 +114,22 @@ __all__ = [
     "backprop_windows",
     "bincount",
     "block_mask",
+    "boolean_mask",
+    "broadcast_rows",
+    "concatenate",
     "count",
+    "cross",
     "cu_seqlens",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
     "diff",
+    "fill_empty_rows",
     "flatten",
+    "from_dense",
+    "gather",
     "gather_add",
-    "get_dropout_mask",
     "hash",
     "insert_rows",
     "list2array",
@@ -184,9 +139,11 @@ __all__ = [
     "lstm_forward_inference",
     "lstm_forward_training",
     "mask",
+    "matmul",
     "minibatch",
     "multibatch",
     "ngrams",
+    "pack",
     "pad",
     "padded2list",
     "padded2ragged",
@@ -207,21 +164,6 @@ __all__ = [
     "reduce_std",
     "reduce_sum",
     "reduce_var",
-    "reshape",
-    "reshape1",
-    "reshape1f",
-    "reshape1i",
-    "reshape2",
-    "reshape2f",
-    "reshape2i",
-    "reshape3",
-    "reshape3f",
-    "reshape3i",
-    "reshape4",
-    "reshape4f",
-    "reshape4i",
-    "reshape_f",
-    "reshape_i",
     "reverse",
     "roll",
     "scatter_add",
@@ -229,12 +171,18 @@ __all__ = [
     "segment_ids",
     "seq2col",
     "shift",
+    "sliding_window",
     "softmax",
     "sort",
     "spans",
+    "split",
+    "stack",
+    "tile",
+    "to_dense",
     "topk",
     "unflatten",
     "unique",
     "unpad",
+    "where",
     "windows",
 ]

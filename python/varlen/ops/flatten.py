@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_dtype, as_int, unmasked
-from varlen.backends.values import is_tensor
+from varlen.arguments import as_dtype, as_int
+from varlen.backends import backend_of
 from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
@@ -62,12 +61,8 @@ def flatten(X: Sequence[Any] | None, dtype: Any = None, pad: int = 0, ndim_if_em
     if X is None or (hasattr(X, "__len__") and len(X) == 0):
         shape = (0,) * as_int(ndim_if_empty, "ndim_if_empty")
         return np.zeros(shape, np.float32 if dtype is None else as_dtype(dtype, "dtype"))
-    X = list(X) if is_tensor(X) else X
-    if isinstance(X, (list, tuple)) and is_tensor(X[0]):
-        from varlen.backends.torch.flatten import flatten
-
-        return flatten(X, dtype, as_int(pad, "pad"))
-    return _core.flatten(X, dtype, pad)
+    first = X[0] if isinstance(X, (list, tuple)) else X
+    return backend_of(first).flatten(X, dtype, as_int(pad, "pad"))
 
 
 list2array = flatten
@@ -109,19 +104,18 @@ def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
     [array([1, 2]), array([], dtype=int64), array([3])]
     """
     level, gap = as_level(lengths), as_int(pad, "pad")
-    values: Any = X if is_tensor(X) else np.asarray(unmasked(X, "X"))
+    backend = backend_of(X)
+    values = backend.as_array(X, "X")
     if values.ndim == 0:
         raise ValueError("X: expected at least one dimension, got a scalar")
     if gap == 0:
         _check_rows(level.total, len(values), "add up to")
-        return (
-            list(values.split(level.lengths.tolist())) if is_tensor(X) else _core.ragged2list(values, level)
-        )
-    there = level.lengths > 0
-    count = int(np.count_nonzero(there))
+        return backend.split(values, level)
+    has_rows = level.lengths > 0
+    count = int(np.count_nonzero(has_rows))
     _check_rows(level.total + gap * (count + (count > 0)), len(values), f"and gaps of {gap} add up to")
-    begins = level.offsets[:-1] + gap * np.cumsum(there)
-    return _views(values, begins, begins + level.lengths)
+    begins = level.offsets[:-1] + gap * np.cumsum(has_rows)
+    return backend.views(values, begins, begins + level.lengths)
 
 
 def unpad(padded: Any, lengths: ArrayLike | Level, *, padding_side: str = "right") -> list[Any]:
@@ -157,7 +151,8 @@ def unpad(padded: Any, lengths: ArrayLike | Level, *, padding_side: str = "right
     >>> vl.ops.unpad(np.array([[1, 2, 0], [3, 4, 5]]), [2, 3])
     [array([1, 2]), array([3, 4, 5])]
     """
-    block = padded if is_tensor(padded) else np.asarray(unmasked(padded, "padded"))
+    backend = backend_of(padded)
+    block = backend.as_array(padded, "padded")
     if block.ndim < 2:
         raise ValueError(f"padded: expected (n, width, ...), got shape {tuple(block.shape)}")
     if padding_side not in ("left", "right"):
@@ -171,18 +166,12 @@ def unpad(padded: Any, lengths: ArrayLike | Level, *, padding_side: str = "right
         raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, but padded is {width} wide")
     begins = width - level.lengths if padding_side == "left" else np.zeros(len(level), np.int64)
     ends = begins + level.lengths
-    if is_tensor(block) or not block.flags.c_contiguous:
+    if not backend.is_contiguous(block):
         return [row[a:b] for row, a, b in zip(block, begins.tolist(), ends.tolist(), strict=False)]
     starts = width * np.arange(len(level))
-    return _views(block.reshape(n * width, *block.shape[2:]), starts + begins, starts + ends)
+    return backend.views(block.reshape(n * width, *block.shape[2:]), starts + begins, starts + ends)
 
 
 def _check_rows(needed: int, rows: int, what: str) -> None:
     if needed != rows:
         raise ValueError(f"lengths: {what} {needed}, but X has {rows} rows")
-
-
-def _views(values: Any, begins: Any, ends: Any) -> list[Any]:
-    if is_tensor(values):
-        return [values[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
-    return _core.views(values, begins, ends)

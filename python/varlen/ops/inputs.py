@@ -15,17 +15,23 @@ from varlen.backends.values import as_values
 from varlen.levels import check_levels, flatten_levels, resolve_level
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from varlen.levels import Levels
 
 __all__ = [
+    "as_bools",
     "as_level",
     "nest_rows",
+    "nested",
+    "regroup",
     "rows_and_level",
     "rows_and_levels",
     "rows_and_sequences",
     "rows_of",
     "same_kind",
     "units_of",
+    "whole_numbers",
 ]
 
 
@@ -129,6 +135,17 @@ def same_kind(X: Any, rows: Any) -> Any:
     return X._make(rows, X._levels) if isinstance(X, RaggedBase) else rows
 
 
+def regroup(X: Any, rows: Any, levels: Levels) -> Any:
+    """Rows that stand for those of X: under these levels where X is a container, of its class.
+
+    Examples
+    --------
+    >>> regroup(vl.Ragged([3, 1, 4], [2, 1]), np.array([1, 3, 4]), (Level([3]),)).to_list()
+    [[1, 3, 4]]
+    """
+    return X._make(rows, levels) if isinstance(X, RaggedBase) else rows
+
+
 def rows_of(X: Any, argument: str) -> Any:
     """The rows of a container or of an array, whatever its levels.
 
@@ -182,3 +199,44 @@ def whole_numbers(given: Any, argument: str) -> Any:
         k = int((numbers.reshape(-1) > LARGEST).argmax())
         raise OverflowError(f"{argument}: entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
     return numbers.astype(np.int64, copy=False)
+
+
+def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
+    """Rows and levels of a Ragged, or of an array; axes of rows become levels until there are `axes`.
+
+    Examples
+    --------
+    >>> nested([[1, 2], [3, 4]], "indices", 2)
+    (array([1, 2, 3, 4]), (Level(2 sequences, 4 rows, lengths 2 to 2),))
+    """
+    levels: Levels = ()
+    if isinstance(given, RaggedBase):
+        values, levels = given._values, given._levels
+    else:
+        values = as_values(given, argument)
+    if len(levels) + values.ndim < axes:
+        raise ValueError(f"{argument}: has {len(levels) + values.ndim} axes, expected {axes} or more")
+    while len(levels) < axes - 1:
+        count, width = values.shape[:2]
+        levels = (*levels, Level.from_offsets(np.arange(count + 1) * width))
+        values = values.reshape(count * width, *values.shape[2:])
+    return values, levels
+
+
+def as_bools(numbers: Any, given: Any, argument: str) -> NDArray[np.bool_]:
+    """Bools on the host, which were `given` as they are or in a Ragged; an empty list is bools too.
+
+    Raises
+    ------
+    TypeError
+        They are something else.
+
+    Examples
+    --------
+    >>> as_bools(np.zeros(0), [], "mask")
+    array([], dtype=bool)
+    """
+    mask = np.asarray(as_ints(numbers))
+    if mask.dtype != np.bool_ and (mask.size or hasattr(given, "dtype")):
+        raise TypeError(f"{argument}: expected bools, got {mask.dtype}")
+    return mask.astype(np.bool_, copy=False)

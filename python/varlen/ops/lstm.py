@@ -1,25 +1,14 @@
-"""An LSTM over packed rows: time-major, the sequences that are still running at each step side by side.
-
-The products with the weights are NumPy's; what happens between them is the core's, once a step.
-"""
+"""An LSTM over packed rows: time-major, the sequences that are still running at each step side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level
-from varlen.backends.values import as_ints, as_values, is_tensor
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+from varlen.arguments import as_ints
+from varlen.backends import backend_of
 
 
 def lstm_forward_training(
@@ -117,28 +106,11 @@ def backprop_lstm(dY: Any, lengths: Any, params: Any, fwd_state: tuple[Any, ...]
     >>> dX.shape, d_params.shape
     ((3, 2), (20,))
     """
-    if is_tensor(params):
-        from varlen.backends.torch import lstm as torch_lstm
-
-        return torch_lstm.backward(dY, _sizes(lengths), params, fwd_state)
-    return run_back(_plain(dY, "dY"), _sizes(lengths), _plain(params, "params"), fwd_state)[:2]
+    return backend_of(params).backprop_lstm(dY, _sizes(lengths), params, fwd_state)
 
 
 def _forward(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any, training: bool) -> tuple[Any, Any]:
-    sizes = _sizes(size_at_t)
-    if is_tensor(params):
-        from varlen.backends.torch import lstm as torch_lstm
-
-        return torch_lstm.forward(params, H0, C0, X, sizes)
-    given = (_plain(params, "params"), _plain(H0, "H0"), _plain(C0, "C0"), _plain(X, "X"))
-    return run(*given, sizes, training)
-
-
-def _plain(x: Any, argument: str) -> Array:
-    rows: Array = as_values(x, argument)
-    if is_tensor(rows):
-        raise TypeError(f"{argument}: a tensor, but params is an array")
-    return rows
+    return backend_of(params).lstm(params, H0, C0, X, _sizes(size_at_t), training)
 
 
 def _sizes(size_at_t: Any) -> list[int]:
@@ -150,161 +122,3 @@ def _sizes(size_at_t: Any) -> list[int]:
         raise ValueError(f"size_at_t: step {t} has {sizes[t]} sequences, the step before {sizes[t - 1]}")
     result: list[int] = sizes.tolist()
     return result
-
-
-@dataclass
-class Cell:
-    """The weights of one layer in one direction: views of params, or of their gradients.
-
-    Examples
-    --------
-    >>> [cell.inputs.shape for cell in Cell.all(np.zeros(20), 1, 1, 1, 2)]
-    [(4, 2)]
-    """
-
-    inputs: Array
-    bias: Array
-    hidden: Array
-    bias_of_hidden: Array
-
-    @staticmethod
-    def all(params: Array, depth: int, directions: int, nO: int, nI: int) -> Iterator[Cell]:
-        """Layer by layer, direction by direction.
-
-        Examples
-        --------
-        >>> len(list(Cell.all(np.zeros(40), 1, 2, 1, 2)))
-        2
-        """
-        at = 0
-        for layer in range(depth):
-            width = nI if layer == 0 else nO * directions
-            for _ in range(directions):
-                ends = np.cumsum([at, 4 * nO * width, 4 * nO, 4 * nO * nO, 4 * nO])
-                parts = [params[a:b] for a, b in pairwise(ends)]
-                yield Cell(parts[0].reshape(4 * nO, width), parts[1], parts[2].reshape(4 * nO, nO), parts[3])
-                at = int(ends[-1])
-
-
-def _check(params: Array, H0: Array, C0: Array, X: Array, sizes: list[int]) -> None:
-    if params.dtype not in (np.float32, np.float64):
-        raise TypeError(f"params: expected float32 or float64, got {params.dtype}")
-    for name, x, ndim in (("params", params, 1), ("H0", H0, 3), ("C0", C0, 3), ("X", X, 2)):
-        if x.dtype != params.dtype:
-            raise TypeError(f"{name}: expected {params.dtype} as params, got {x.dtype}")
-        if x.ndim != ndim:
-            raise ValueError(f"{name}: expected {ndim} dimensions, got {x.ndim}")
-    if H0.shape != C0.shape:
-        raise ValueError(f"C0: expected the shape of H0, {H0.shape}, got {C0.shape}")
-    depth, directions, nO = H0.shape
-    if depth < 1 or directions not in (1, 2):
-        raise ValueError(f"H0: expected (depth, 1 or 2 directions, nO), got {H0.shape}")
-    _check_params(params, depth, directions, nO, X.shape[1])
-    if sum(sizes) != len(X):
-        raise ValueError(f"size_at_t: adds up to {sum(sizes)}, but X has {len(X)} rows")
-
-
-def _check_params(params: Array, depth: int, directions: int, nO: int, nI: int) -> None:
-    above = (depth - 1) * directions * 4 * nO * (directions * nO + nO + 2)
-    needed = directions * 4 * nO * (nI + nO + 2) + above
-    if len(params) != needed:
-        sizes = f"depth {depth}, {directions} directions, nO {nO}, nI {nI}"
-        raise ValueError(f"params: expected {needed} numbers for {sizes}, got {len(params)}")
-
-
-def _steps(sizes: list[int], backward: bool) -> list[tuple[int, int]]:
-    """Where the rows of each step begin and end, in the order of running."""
-    ends = np.cumsum([0, *sizes]).tolist()
-    steps = list(pairwise(ends))
-    return steps[::-1] if backward else steps
-
-
-def run(
-    params: Array, H0: Array, C0: Array, X: Array, sizes: list[int], training: bool
-) -> tuple[Array, tuple[Array, ...]]:
-    """The forward pass on arrays: Y, and the state (X, outputs, gates, cells and hidden states before).
-
-    Examples
-    --------
-    >>> start = np.zeros((1, 1, 1))
-    >>> run(np.zeros(20), start, start, np.ones((3, 2)), [2, 1], False)[0].shape
-    (3, 1)
-    """
-    _check(params, H0, C0, X, sizes)
-    depth, directions, nO = H0.shape
-    rows, most = len(X), max(sizes, default=0)
-    kept = depth if training else min(depth, 2)  # a layer may read what the one below wrote
-    Y = np.empty((kept, directions, rows, nO), X.dtype)
-    gates = np.empty((kept, directions, rows, 4 * nO), X.dtype)
-    were = np.empty((2, kept, directions, rows, nO), X.dtype) if training else None
-    more = np.empty((most, 4 * nO), X.dtype)
-    cells_of_all = Cell.all(params, depth, directions, nO, X.shape[1])
-    below = X
-    for layer in range(depth):
-        at = layer % kept
-        for d in range(directions):
-            cell = next(cells_of_all)
-            G, out = gates[at, d], Y[at, d]
-            np.matmul(below, cell.inputs.T, out=G)
-            bias = cell.bias + cell.bias_of_hidden
-            hidden = np.repeat(H0[layer, d][None], most, 0)
-            cells = np.repeat(C0[layer, d][None], most, 0)
-            back = np.ascontiguousarray(cell.hidden.T)
-            for a, b in _steps(sizes, d == 1):
-                n = b - a
-                np.matmul(hidden[:n], back, out=more[:n])
-                before = (None, None) if were is None else (were[0, at, d, a:b], were[1, at, d, a:b])
-                _core.lstm_step(G[a:b], more[:n], bias, cells[:n], hidden[:n], out[a:b], *before)
-        below = Y[at].transpose(1, 0, 2).reshape(rows, directions * nO)
-    return below, (X, Y, gates, *were) if were is not None else ()
-
-
-def run_back(
-    dY: Array, sizes: list[int], params: Array, state: tuple[Array, ...]
-) -> tuple[Array, Array, Array, Array]:
-    """The way back on arrays: gradients of X, params, H0 and C0.
-
-    Examples
-    --------
-    >>> start = np.zeros((1, 1, 1))
-    >>> Y, state = run(np.zeros(20), start, start, np.ones((3, 2)), [2, 1], True)
-    >>> [d.shape for d in run_back(Y, [2, 1], np.zeros(20), state)]
-    [(3, 2), (20,), (1, 1, 1), (1, 1, 1)]
-    """
-    if len(state) != 5:
-        raise ValueError(f"fwd_state: expected what lstm_forward_training gave, got {len(state)} parts")
-    X, Y, gates, cells_were, hidden_were = state
-    depth, directions, rows, nO = Y.shape
-    if dY.shape != (rows, directions * nO) or dY.dtype != X.dtype:
-        raise ValueError(f"dY: expected {X.dtype}{(rows, directions * nO)}, got {dY.dtype}{dY.shape}")
-    if sum(sizes) != rows:
-        raise ValueError(f"lengths: add up to {sum(sizes)}, but dY has {rows} rows")
-    _check_params(params, depth, directions, nO, X.shape[1])
-    d_params = np.empty_like(params)
-    starts = np.zeros((2, depth, directions, nO), X.dtype)
-    cells_of_all = list(Cell.all(params, depth, directions, nO, X.shape[1]))
-    d_cells_of_all = list(Cell.all(d_params, depth, directions, nO, X.shape[1]))
-    most = max(sizes, default=0)
-    d_gates = np.empty((rows, 4 * nO), X.dtype)
-    for layer in reversed(range(depth)):
-        below = X if layer == 0 else Y[layer - 1].transpose(1, 0, 2).reshape(rows, directions * nO)
-        d_below = np.zeros_like(below)
-        for d in range(directions):
-            cell, d_cell = cells_of_all[layer * directions + d], d_cells_of_all[layer * directions + d]
-            d_out = np.ascontiguousarray(dY[:, d * nO : (d + 1) * nO])
-            d_state = np.zeros((2, most, nO), X.dtype)
-            for a, b in reversed(_steps(sizes, d == 1)):
-                n = b - a
-                before = cells_were[layer, d, a:b]
-                _core.lstm_step_back(
-                    gates[layer, d, a:b], before, d_out[a:b], d_state[0, :n], d_state[1, :n], d_gates[a:b]
-                )
-                np.matmul(d_gates[a:b], cell.hidden, out=d_state[0, :n])
-            # The start of every sequence is behind its rows now, whichever step they ended at.
-            starts[:, layer, d] = d_state.sum(axis=1)
-            np.matmul(d_gates.T, below, out=d_cell.inputs)
-            np.matmul(d_gates.T, hidden_were[layer, d], out=d_cell.hidden)
-            d_cell.bias[:] = d_cell.bias_of_hidden[:] = d_gates.sum(axis=0)
-            d_below += d_gates @ cell.inputs
-        dY = d_below
-    return dY, d_params, starts[0], starts[1]

@@ -8,8 +8,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_dtype, as_int
-from varlen.backends.values import is_tensor, like
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.backends.values import like
 from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def mask(
     padding_side: str = "right",
     *,
     width: int | None = None,
-    round_to: int = 1,
+    pad_to_multiple_of: int = 1,
     max_bytes: int | None = None,
 ) -> Any:
     """True where a rectangle of the sequences holds data.
@@ -39,7 +40,8 @@ def mask(
     padding_side
         "right" or "left": where the padding goes.
     width
-        Of the result; by default that of the longest sequence, rounded up to a multiple of `round_to`.
+        Of the result; by default that of the longest sequence, rounded up to a multiple of
+        `pad_to_multiple_of`.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
@@ -77,7 +79,18 @@ def mask(
         raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, over width={width}")
     nothing = np.empty((level.total, 0), np.bool_)
     _, there = _core.pad(
-        nothing, level, padding_side, None, True, None, "right", None, None, round_to, max_bytes, width
+        nothing,
+        level,
+        padding_side,
+        None,
+        True,
+        None,
+        "right",
+        None,
+        None,
+        pad_to_multiple_of,
+        max_bytes,
+        width,
     )
     return like(there, values)
 
@@ -217,27 +230,15 @@ def block_mask(
     before, behind = (None if x is None else as_int(x, "window") for x in (before, behind))
     if causal:
         behind = 0
-    if is_tensor(values) or is_tensor(out) or not _is_numpy(dtype):
-        from varlen.backends.torch.mask import block_mask as of_tensors
-
-        result = of_tensors(level, dtype, before, behind, out, max_bytes)
-        return result.to(values.device) if out is None and is_tensor(values) else result
-    kind = as_dtype(dtype, "dtype")
-    if kind.kind not in "biuf":
-        raise TypeError(f"dtype: expected bool, integers or floats, got {kind}")
-    pair = np.array([-np.inf, 0] if kind.kind == "f" else [0, 1], kind)
-    return _core.block_mask(level, pair, before, behind, out, max_bytes)
-
-
-def _is_numpy(dtype: Any) -> bool:
-    return not type(dtype).__module__.startswith("torch")
+    backend = backend_of(values, out, dtype)
+    return backend.block_mask(level, dtype, before, behind, out, max_bytes, values)
 
 
 def _level_and_kind(lengths: Any) -> tuple[Level, NDArray[Any]]:
     """The level, and something of the kind that is to be given back."""
     if isinstance(lengths, RaggedBase):
         return lengths._levels[-1], lengths._values
-    return as_level(lengths), lengths if is_tensor(lengths) else _HOST
+    return as_level(lengths), lengths if hasattr(lengths, "detach") else _HOST
 
 
 _HOST = np.empty(0)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from varlen._core import RaggedBase
+
 if TYPE_CHECKING:
     from varlen.levels import Levels
     from varlen.types import Ragged
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=type)
 
 _CLASSES: dict[str, Any] = {}
+_LOADERS: dict[str, Callable[[], Any]] = {}
 
 
 def container(name: str) -> Callable[[T], T]:
@@ -34,6 +37,16 @@ def container(name: str) -> Callable[[T], T]:
     return register
 
 
+def container_later(name: str, load: Callable[[], Any]) -> None:
+    """Say how the class of containers under a name is found when an op first gives one.
+
+    Examples
+    --------
+    >>> container_later("Example", lambda: dict)
+    """
+    _LOADERS[name] = load
+
+
 def new_ragged(values: Any, levels: Levels) -> Ragged:
     """A Ragged of parts that are known to fit.
 
@@ -44,6 +57,17 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     """
     result: Ragged = _CLASSES["Ragged"]._make(values, levels)
     return result
+
+
+def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
+    """A container of parts that are known to fit: of the class of X where that is one, else a Ragged.
+
+    Examples
+    --------
+    >>> ragged_like(None, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
+    [[3, 1], [4]]
+    """
+    return X._make(values, levels) if isinstance(X, RaggedBase) else new_ragged(values, levels)
 
 
 def ragged_class() -> Any:
@@ -66,3 +90,16 @@ def padded_class() -> Any:
     True
     """
     return _CLASSES["Padded"]
+
+
+def packed_class() -> Any:
+    """The class Packed.
+
+    Examples
+    --------
+    >>> packed_class() is vl.Packed
+    True
+    """
+    if "Packed" not in _CLASSES:
+        _CLASSES["Packed"] = _LOADERS["Packed"]()
+    return _CLASSES["Packed"]

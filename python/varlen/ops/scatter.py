@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import RaggedBase
 from varlen.arguments import as_int
-from varlen.backends.values import as_ints, as_values, is_tensor
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -64,12 +64,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
     """
     values = as_values(table, "table")
     places, ragged = _indices(indices)
-    if is_tensor(values):
-        from varlen.backends.torch.scatter import gather_add as gather
-
-        result = gather(values, places, out)
-    else:
-        result = _core.gather_add(values, as_ints(places), out)
+    result = backend_of(values).gather_add(values, places, out)
     return result if ragged is None else ragged._make(result, ragged._levels)
 
 
@@ -110,12 +105,8 @@ def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) ->
     """
     values = as_values(dY._values if isinstance(dY, RaggedBase) else dY, "dY")
     places, _ = _indices(indices)
-    count = as_int(rows, "rows")
-    if is_tensor(values):
-        from varlen.backends.torch.scatter import backprop_gather_add as back
-
-        return back(values, places, count, out)
-    return _core.backprop_gather_add(values, as_ints(places), count, out)
+    result: Array = backend_of(values).backprop_gather_add(values, places, as_int(rows, "rows"), out)
+    return result
 
 
 def scatter_add(table: Any, indices: Any, values: Any) -> None:
@@ -153,13 +144,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     >>> table
     array([3., 0., 5.])
     """
-    places = _integers(indices)
-    if is_tensor(table):
-        from varlen.backends.torch.scatter import scatter_add as add
-
-        add(table, places, values)
-    else:
-        _core.scatter_add(table, as_ints(places), as_values(as_ints(values), "values"))
+    backend_of(table).scatter_add(table, _integers(indices), values)
 
 
 def _indices(indices: Any) -> tuple[Any, RaggedBase | None]:
@@ -171,7 +156,7 @@ def _indices(indices: Any) -> tuple[Any, RaggedBase | None]:
 
 def _integers(indices: Any) -> Any:
     """Indices as they are, or what NumPy reads; an empty list holds integers too."""
-    if isinstance(indices, np.ndarray) or is_tensor(indices):
+    if hasattr(indices, "dtype"):
         return as_values(indices, "indices")
     result = as_values(indices, "indices")
     return result if np.size(result) else result.astype(np.int64)

@@ -7,26 +7,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level, RaggedBase
+from varlen.arguments import as_int, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.ops.inputs import as_level, rows_and_level
-from varlen.ops.outputs import new_ragged
+from varlen.ops.axes import in_line
+from varlen.ops.inputs import as_level, regroup, rows_and_level, rows_and_levels, same_kind, units_of
+from varlen.ops.outputs import ragged_like
+from varlen.ops.reduce import wrap_units
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
 def sort(
-    X: Any, lengths: ArrayLike | Level | None = None, *, descending: bool = False, out: Any = None
+    X: Any,
+    lengths: ArrayLike | Level | None = None,
+    *,
+    axis: int | None = None,
+    level: int = -1,
+    descending: bool = False,
+    out: Any = None,
 ) -> Any:
     """The rows of each sequence in ascending order, column by column as NumPy's `sort(axis=0)`.
 
     Parameters
     ----------
     X
-        (T, ...) numbers or bools, an array or a tensor, or a `Ragged`, whose innermost sequences are sorted.
+        (T, ...) numbers or bools, an array or a tensor, or a `Ragged`.
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which numbers are sorted, as NumPy counts those of the container.
+        Everything else stays where it is.
+    level
+        The level inside whose sequences numbers are sorted, together with all that nests below it, whose
+        borders are then gone; -1 is the innermost.
     descending
         The largest first.
     out
@@ -64,17 +79,22 @@ def sort(
            [1, 9],
            [2, 7]])
     """
-    values, level = rows_and_level(X, lengths)
-    result = backend_of(values).sort(values, level, bool(descending), out=out)[0]
-    return X._make(result, X._levels) if isinstance(X, RaggedBase) else result
+    return _ordered(X, lengths, axis, level, descending, False, out)
 
 
-def argsort(X: Any, lengths: ArrayLike | Level | None = None, *, descending: bool = False) -> Any:
+def argsort(
+    X: Any,
+    lengths: ArrayLike | Level | None = None,
+    *,
+    axis: int | None = None,
+    level: int = -1,
+    descending: bool = False,
+) -> Any:
     """The places inside each sequence in the order of its numbers, column by column.
 
     Parameters
     ----------
-    X, lengths, descending
+    X, lengths, axis, level, descending
         As those of `sort`.
 
     Returns
@@ -91,9 +111,7 @@ def argsort(X: Any, lengths: ArrayLike | Level | None = None, *, descending: boo
     >>> vl.ops.argsort([3, 1, 4, 1, 5], [3, 2])
     array([1, 0, 2, 0, 1])
     """
-    values, level = rows_and_level(X, lengths)
-    result = backend_of(values).sort(values, level, bool(descending), None, False, True)[1]
-    return X._make(result, X._levels) if isinstance(X, RaggedBase) else result
+    return _ordered(X, lengths, axis, level, descending, True)
 
 
 def topk(
@@ -101,6 +119,7 @@ def topk(
     lengths: ArrayLike | Level | None = None,
     *,
     k: int,
+    level: int = -1,
     largest: bool = True,
     dense: bool = False,
     fill: Any = 0,
@@ -109,7 +128,7 @@ def topk(
 
     Parameters
     ----------
-    X, lengths
+    X, lengths, level
         As those of `sort`.
     k
         How many, 1 or more; of a shorter sequence all.
@@ -149,23 +168,34 @@ def topk(
     array([[ 4,  3],
            [ 5, -9]])
     """
-    values, level = rows_and_level(X, lengths)
-    of: Any = X if isinstance(X, RaggedBase) else new_ragged(values, (level,))
-    found: tuple[Any, Any] = of.topk(k, largest=largest, dense=dense, fill=fill)
-    return found
+    values, over, above = units_of(X, lengths, level)
+    backend, most = backend_of(values), as_int(k, "k", 1)
+    best, which, kept = backend.sort(values, over, bool(largest), most, True, True)
+    if not dense:
+        levels = (*above, kept)
+        return ragged_like(X, best, levels), ragged_like(X, which, levels)
+    best, which = (
+        backend.pad(rows, (kept,), fill=gap, sizes=most) for rows, gap in ((best, fill), (which, -1))
+    )
+    return wrap_units(X, best, above), wrap_units(X, which, above)
 
 
 def unique(
-    X: Any, lengths: ArrayLike | Level | None = None, *, inverse: bool = False, counts: bool = False
+    X: Any,
+    lengths: ArrayLike | Level | None = None,
+    *,
+    level: int = -1,
+    inverse: bool = False,
+    counts: bool = False,
 ) -> Any:
     """The distinct numbers of each sequence, in ascending order.
 
     Parameters
     ----------
     X
-        (T,) numbers or bools, an array or a tensor, or a `Ragged` of such, whose innermost level is taken.
-    lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (T,) numbers or bools, an array or a tensor, or a `Ragged` of such.
+    lengths, level
+        As those of `sort`.
     inverse
         Also give which of its sequence's distinct numbers each row is.
     counts
@@ -192,23 +222,21 @@ def unique(
     >>> vl.ops.unique([3, 1, 3, 5], [3, 1], inverse=True)[1]
     array([1, 0, 1, 0])
     """
-    if isinstance(X, RaggedBase):
-        rows_and_level(X, lengths)
-        of: Any = X
-        return of.unique(inverse=inverse, counts=counts)
-    values, level = rows_and_level(X, lengths)
-    found, which, often, kept = backend_of(values).unique(values, level, bool(inverse), bool(counts))
-    result = new_ragged(found, (kept,))
+    values, over, above = units_of(X, lengths, level)
+    distinct, which, often, kept = backend_of(values).unique(values, over, bool(inverse), bool(counts))
+    levels = (*above, kept)
+    result = ragged_like(X, distinct, levels)
     if not (inverse or counts):
         return result
-    rest = (which,) if inverse else ()
-    return (result, *rest, new_ragged(often, (kept,))) if counts else (result, *rest)
+    rest = (regroup(X, which, (*above, over)),) if inverse else ()
+    return (result, *rest, ragged_like(X, often, levels)) if counts else (result, *rest)
 
 
 def rank(
     X: Any,
     lengths: ArrayLike | Level | None = None,
     *,
+    level: int = -1,
     method: str = "ordinal",
     descending: bool = False,
 ) -> Any:
@@ -216,8 +244,8 @@ def rank(
 
     Parameters
     ----------
-    X, lengths
-        As those of `sort`.
+    X, lengths, level
+        As those of `sort`; the borders below the level stay.
     method
         What equal numbers get: ranks in their order ("ordinal"), the least ("min"), the largest ("max") or
         the mean ("average") of those, or one that counts distinct numbers ("dense").
@@ -244,9 +272,8 @@ def rank(
     >>> vl.ops.rank([30, 10, 30, 50], [3, 1], method="average")
     array([2.5, 1. , 2.5, 1. ])
     """
-    values, level = rows_and_level(X, lengths)
-    result = backend_of(values).rank(values, level, method, bool(descending))
-    return X._make(result, X._levels) if isinstance(X, RaggedBase) else result
+    values, over, _ = units_of(X, lengths, level)
+    return same_kind(X, backend_of(values).rank(values, over, method, bool(descending)))
 
 
 def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None, *, out: Any = None) -> Any:
@@ -332,6 +359,24 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
     kept = Level.from_lengths(np.full(n, k))
     flat = (n * k, *rows.shape[2:])
     return _back(rows.reshape(flat), level, kept, places.reshape(flat), out)
+
+
+def _ordered(
+    X: Any, lengths: Any, axis: Any, level: int, descending: bool, places: bool, out: Any = None
+) -> Any:
+    """Numbers in order, or their places, in the sequences of a level or along an axis."""
+    part = 1 if places else 0
+    if axis is None:
+        values, over, above = units_of(X, lengths, level)
+        found = backend_of(values).sort(values, over, bool(descending), None, not places, places, out)
+        return regroup(X, found[part], (*above, over))
+    if level != -1:
+        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+    values, levels = rows_and_levels(X, lengths)
+    rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
+    backend = backend_of(rows)
+    result = back(backend.sort(rows, over, bool(descending), None, not places, places)[part])
+    return same_kind(X, result if out is None else backend.assign(out, result))
 
 
 def _back(rows: Any, level: Level, kept: Level, which: Any, out: Any) -> Any:

@@ -8,7 +8,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.backends.values import as_ints, as_values, is_tensor
+from varlen.arguments import as_ints
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 from varlen.levels import Levels, describe_difference, same_levels
 from varlen.ops.inputs import as_level, rows_and_sequences
 from varlen.ops.outputs import new_ragged
@@ -76,13 +78,7 @@ def spans(
     """
     rows, level = rows_and_sequences(X, lengths)
     pairs, groups = _named(at, level, row_ids, "at", (2,))
-    if is_tensor(rows):
-        from varlen.backends.torch.span import take_rows
-
-        which, inner = _core.span_rows(level, groups, pairs)
-        values = take_rows(rows, which)
-    else:
-        values, inner = _core.spans(rows, level, groups, pairs, max_bytes)
+    values, inner = backend_of(rows).spans(rows, level, groups, pairs, max_bytes)
     return new_ragged(values, (*_above(X), groups, inner))
 
 
@@ -175,12 +171,7 @@ def align(
     """
     rows, level = rows_and_sequences(X, lengths)
     which = _aligned(alignment, level)
-    if is_tensor(rows):
-        from varlen.backends.torch.span import take_rows
-
-        values = take_rows(rows, which)
-    else:
-        values = _core.take_rows(rows, which, max_bytes)
+    values = backend_of(rows).take_rows(rows, which, max_bytes)
     return new_ragged(values, (*_above(X), *alignment._levels))
 
 
@@ -279,14 +270,7 @@ def insert_rows(
     places, groups = _named(at, level, row_ids, "at", ())
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows._values if isinstance(rows, RaggedBase) else rows
-    if is_tensor(values):
-        from varlen.backends.torch.span import insert_rows as insert
-
-        result = insert(values, before, given)
-    else:
-        if given is not None and not isinstance(given, np.ndarray):
-            given = np.asarray(as_ints(given), values.dtype)
-        result = _core.insert_rows(values, before, given, max_bytes)
+    result = backend_of(values).insert_rows(values, before, given, max_bytes)
     return new_ragged(result, (*_above(X), grown))
 
 
@@ -322,12 +306,7 @@ def backprop_insert_rows(
     places, groups = _named(at, level, row_ids, "at", ())
     before, grown = _core.place_rows(level, groups, places, True)
     rows = _rows_of(dY, (grown,))
-    if is_tensor(rows):
-        from varlen.backends.torch.span import remove_rows as remove
-
-        kept, taken = remove(rows, before)
-    else:
-        kept, taken = _core.remove_rows(rows, before)
+    kept, taken = backend_of(rows).remove_rows(rows, before)
     return (dY._make(kept, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else kept), taken
 
 
@@ -382,7 +361,7 @@ def _rows_of(dY: Any, levels: Levels) -> Any:
     if isinstance(dY, RaggedBase):
         if not same_levels(dY._levels[-len(levels) :], levels):
             raise ValueError(
-                f"dY: nests otherwise: {describe_difference(dY._levels[-len(levels) :], levels)}"
+                f"dY: nests differently: {describe_difference(dY._levels[-len(levels) :], levels)}"
             )
         return dY._values
     rows = as_values(dY, "dY")
@@ -394,10 +373,5 @@ def _rows_of(dY: Any, levels: Levels) -> Any:
 def _added(dY: Any, which: NDArray[np.int64], levels: Levels, level: Level) -> Any:
     """Rows of a gradient, added to the rows that they were taken from."""
     rows = _rows_of(dY, levels)
-    if is_tensor(rows):
-        from varlen.backends.torch.scatter import backprop_gather_add as back
-
-        dX = back(rows, which[:, None], level.total)
-    else:
-        dX = _core.backprop_gather_add(rows, which[:, None], level.total)
+    dX = backend_of(rows).backprop_gather_add(rows, which[:, None], level.total)
     return dY._make(dX, (*dY._levels[: -len(levels)], level)) if isinstance(dY, RaggedBase) else dX

@@ -6,27 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int
-from varlen.backends.values import as_values, is_tensor
-from varlen.ops.inputs import as_level
-from varlen.ops.outputs import new_ragged
+from varlen.arguments import as_int, fits_memory
+from varlen.backends import backend_of
+from varlen.ops.inputs import as_level, rows_of, units_of
+from varlen.ops.outputs import new_ragged, ragged_like
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from varlen.backends.table import Backend
     from varlen.types import Ragged
 
 
-def _rows(X: Any, argument: str) -> tuple[Any, Any]:
-    """The rows of an array, a tensor or a Ragged, and what works on them."""
-    rows = as_values(X._values if isinstance(X, RaggedBase) else X, argument)
-    if not is_tensor(rows):
-        return rows, _core
-    from varlen.backends.torch import window as torch_window
-
-    return rows, torch_window
+def _rows(X: Any, argument: str) -> tuple[Any, Backend]:
+    """The rows of an array, a tensor or a container, and the backend that they belong to."""
+    rows = rows_of(X, argument)
+    return rows, backend_of(rows)
 
 
 def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
@@ -118,9 +114,9 @@ def seq2col(
     [[[1, 0]], [[2, 3], [4, 0]]]
     """
     before, after = _around(nW, left, right)
-    rows, kernels = _rows(X, "X")
+    rows, backend = _rows(X, "X")
     level = _level_of(X, rows, lengths)
-    result, kept = kernels.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
+    result, kept = backend.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
     return X._make(result, (*X._levels[:-1], kept)) if isinstance(X, RaggedBase) else result
 
 
@@ -180,12 +176,12 @@ def backprop_seq2col(
            [12.]])
     """
     before, after = _around(nW, left, right)
-    rows, kernels = _rows(dY, "dY")
+    rows, backend = _rows(dY, "dY")
     if lengths is None and as_int(stride, "stride", 1) > 1:
         raise TypeError("lengths: with a stride those of X are needed")
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
     kept = dY._levels[-1] if isinstance(dY, RaggedBase) else None
-    dX = kernels.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
+    dX = backend.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
     return dY._make(dX, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else dX
 
 
@@ -331,6 +327,50 @@ def backprop_average_windows(
     return _windows(dX, lengths, size, step, drop_last, max_bytes, True, "dX")
 
 
+def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) -> Any:
+    """Each row with the `width` - 1 behind it, where its sequence has as many: rows (width, ...).
+
+    Parameters
+    ----------
+    X
+        (T, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+    width
+        Rows of a window, 1 or more.
+    level
+        The level whose sequences are gone through, together with all that nests below it, whose borders are
+        then gone; -1 is the innermost.
+
+    Returns
+    -------
+    Ragged
+        The levels above, and one of the windows. A sequence loses `width` - 1 rows, or all.
+
+    Raises
+    ------
+    ValueError
+        A width below 1, or a result beyond half of the machine's memory.
+
+    See Also
+    --------
+    windows : windows that step, and that may be shorter at the end.
+
+    Notes
+    -----
+    As NumPy's `sliding_window_view` and TensorFlow's `tf.strings.ngrams` of each sequence; a copy.
+
+    Examples
+    --------
+    >>> vl.ops.sliding_window([3, 1, 4, 1, 5], [3, 0, 2], width=2).to_list()
+    [[[3, 1], [1, 4]], [], [[1, 5]]]
+    """
+    values, over, above = units_of(X, lengths, level)
+    size = fits_memory(as_int(width, "width", 1), "width")
+    rows, kept, _ = backend_of(values).windows(values, over, size, 1, True)
+    return ragged_like(X, rows.reshape(kept.total, size, *values.shape[1:]), (*above, kept))
+
+
 def _windows(
     X: Any,
     lengths: Any,
@@ -341,9 +381,9 @@ def _windows(
     shared: bool,
     argument: str,
 ) -> Ragged:
-    rows, kernels = _rows(X, argument)
+    rows, backend = _rows(X, argument)
     level = _level_of(X, rows, lengths)
-    values, outer, inner = kernels.windows(rows, level, size, step, drop_last, max_bytes, shared)
+    values, outer, inner = backend.windows(rows, level, size, step, drop_last, max_bytes, shared)
     above = X._levels[:-1] if isinstance(X, RaggedBase) else ()
     return new_ragged(values, (*above, outer, inner))
 
@@ -358,11 +398,11 @@ def _merge(
     max_bytes: int | None,
     argument: str,
 ) -> Any:
-    rows, kernels = _rows(Y, argument)
+    rows, backend = _rows(Y, argument)
     level = as_level(lengths)
     if not isinstance(Y, RaggedBase):
-        return kernels.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
+        return backend.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
     if len(Y._levels) < 2:
         raise ValueError(f"{argument}: expected two levels, windows and their rows, got one")
-    result = kernels.merge_windows(rows, Y._levels[-2:], level, size, step, drop_last, mean, max_bytes)
+    result = backend.merge_windows(rows, Y._levels[-2:], level, size, step, drop_last, mean, max_bytes)
     return Y._make(result, (*Y._levels[:-2], level))

@@ -9,9 +9,9 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.levels import flatten_levels, resolve_level
+from varlen.ops.combine import alike, check_rows, interleaved, parts_of
 from varlen.sequence.inputs import gradient_rows, select
 from varlen.types import Ragged
-from varlen.types.combine import alike, check_rows, parts_of, woven
 
 
 def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int = -1) -> Ragged:
@@ -57,7 +57,7 @@ def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int
     """
     parts, at = _parts(input, level)
     check_rows(parts, "input")
-    return woven(parts, at, "input")
+    return interleaved(parts, at, "input")
 
 
 def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged]:
@@ -84,7 +84,7 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     parts, at = _parts(input, level)
     check_rows(parts, "input")
     nothing = [part._make(np.empty((part.total, 0), np.uint8), part.levels) for part in parts]
-    result = woven(nothing, at, "input")
+    result = interleaved(nothing, at, "input")
     over = [flatten_levels(part.levels[at:]) for part in parts]
     d = gradient_rows(dY, result.total, result.levels, inner=tuple(parts[0].values.shape[1:]))
     lengths = np.stack([each.lengths for each in over], axis=1)

@@ -11,8 +11,9 @@ from varlen._core import Level
 from varlen.arguments import unmasked
 from varlen.backends.values import apply_rows, as_values, is_tensor
 from varlen.levels import counted_before, reindex, resolve_level
+from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
-from varlen.types import Ragged, concatenate
+from varlen.types import Ragged
 
 
 def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:

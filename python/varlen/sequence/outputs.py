@@ -10,7 +10,8 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import unmasked
 from varlen.backends.values import is_tensor
-from varlen.types import Packed, Ragged, RankTable, concatenate
+from varlen.ops.combine import concatenate
+from varlen.types import Packed, Ragged, RankTable
 
 if TYPE_CHECKING:
     from varlen.backends.values import Values
@@ -81,7 +82,7 @@ def joined(parts: Sequence[Any]) -> Values:
     if not len(parts):
         return np.zeros(0, np.float32)
     if is_tensor(parts[0]):
-        from varlen.backends.torch.memory import concat
+        from varlen.backends.torch.concat import concat
 
         return concat(list(parts))
     try:

@@ -87,7 +87,7 @@ def sequence_pad(
     fill = fill_for(r.values, pad_value)
     try:
         if is_tensor(r.values):
-            from varlen.backends.torch.memory import pad
+            from varlen.backends.torch.pad import pad
 
             out = pad(r.values, levels, fill=fill, sizes=widths)
         else:
@@ -205,7 +205,7 @@ def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
     rows = gradient_rows(dY, levels[-1].total, (*outer, *levels), inner=inner)
     widths = list(block.shape[1 : len(levels) + 1])
     if is_tensor(rows):
-        from varlen.backends.torch.memory import pad
+        from varlen.backends.torch.pad import pad
 
         result = pad(rows, levels, sizes=widths)
     else:
@@ -266,7 +266,7 @@ def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
     """The rows of a rectangle that the levels say are there."""
     _check_fit(block, levels, argument)
     if is_tensor(block):
-        from varlen.backends.torch.memory import unpad
+        from varlen.backends.torch.pad import unpad
 
         return unpad(block, levels)
     return _core.unpad(block, levels)

@@ -10,10 +10,10 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends.values import apply_rows, as_values
 from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
+from varlen.ops.combine import concatenate, joined, parts_of, split
+from varlen.ops.inputs import as_bools
 from varlen.sequence.inputs import array_of, select, sequences
-from varlen.types import Ragged, concatenate, split
-from varlen.types.choosing import as_bools
-from varlen.types.combine import joined, parts_of
+from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -71,7 +71,7 @@ def sequence_topk_avg_pooling(
     best, _, kept = _largest(values if is_float(values) else cast(values, _double(values)), tables, most)
     ends = np.minimum(ks, most) - 1
     if is_tensor(best):
-        from varlen.backends.torch.memory import pad
+        from varlen.backends.torch.pad import pad
 
         sums = widened(pad(best, (kept,), sizes=[most])).cumsum(1)
     else:
@@ -124,7 +124,7 @@ def backprop_sequence_topk_avg_pooling(
         each[:, :k] += d[:, i : i + 1] / k
     each = cast(each, given.dtype)
     if is_tensor(each):
-        from varlen.backends.torch.memory import unpad
+        from varlen.backends.torch.pad import unpad
         from varlen.backends.torch.sort import unsort
 
         dX = unsort(unpad(each, (kept,)), tables, kept, which)

@@ -3,15 +3,13 @@
 from typing import TYPE_CHECKING
 
 from varlen._lazy import loaded_from
-from varlen.types.combine import concatenate, split, stack
+from varlen.ops.outputs import container_later
 from varlen.types.padded import Padded
 from varlen.types.pairs import Pairs
 from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:
-    from varlen.types.crossing import cross, where
     from varlen.types.packed import Packed
-    from varlen.types.product import matmul
     from varlen.types.ranks import RankTable
 
 __all__ = [
@@ -20,21 +18,14 @@ __all__ = [
     "Pairs",
     "Ragged",
     "RankTable",
-    "concatenate",
-    "cross",
-    "matmul",
-    "split",
-    "stack",
-    "where",
 ]
 
 # What `import varlen` need not cost.
 HOMES = {
     "Packed": "varlen.types.packed",
     "RankTable": "varlen.types.ranks",
-    "cross": "varlen.types.crossing",
-    "matmul": "varlen.types.product",
-    "where": "varlen.types.crossing",
 }
 
 __getattr__ = loaded_from("varlen.types", HOMES)
+
+container_later("Packed", lambda: __getattr__("Packed"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints
-from varlen.types import dense
+from varlen.ops.dense import unpadded, values_of_list
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -58,7 +58,7 @@ class Doors:
         >>> vl.Ragged.from_list([[[1, 2], [3]], [], [[4]]]).shape
         (3, None, None)
         """
-        return cls._make(*dense.from_list(data, dtype))
+        return cls._make(*values_of_list(data, dtype))
 
     @classmethod
     def from_dense(
@@ -95,8 +95,7 @@ class Doors:
         >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
         [[1, 2], [3]]
         """
-        values, levels = dense.from_dense(block, lengths, mask, padding_side, out)
-        return cls._make(values, levels)
+        return cls._make(*unpadded(block, lengths, mask, padding_side, out))
 
     @classmethod
     def from_row_ids(cls, values: Any, row_ids: ArrayLike, count: int | None = None) -> Self:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from varlen import _core
-from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, fits_memory
-from varlen.backends.values import as_values, is_tensor
-from varlen.levels import describe_difference, same_levels
-from varlen.ops.count import counted, differences, found_in
-from varlen.types.choosing import nested
+from varlen.ops.bins import bincount
+from varlen.ops.differences import diff
+from varlen.ops.search import searchsorted
+from varlen.ops.window import sliding_window
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from varlen.backends.values import Values
-    from varlen.levels import Levels
 
 
 class Counting:
@@ -36,18 +28,7 @@ class Counting:
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        _values: Values
-        _levels: Levels
-
-        @classmethod
-        def _make(cls, values: Any, levels: Any) -> Self: ...
-
-        def _over(self, level: int) -> tuple[Values, Level, Levels]: ...
-
-        def _under(self, rows: Any, above: Levels) -> Any: ...
-
-    def diff(self, n: int = 1, level: int = -1) -> Self:
+    def diff(self, n: int = 1, *, level: int = -1) -> Self:
         """Each row less the one before it in its sequence, n times over; a sequence loses n rows, or all.
 
         As `np.diff`: bools are compared, unsigned integers go round. Watched by autograd.
@@ -62,11 +43,10 @@ class Counting:
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).diff().to_list()
         [[-2, 3], [], [4]]
         """
-        values, over, above = self._over(level)
-        result, kept = differences(values, over, as_int(n, "n"))
-        return self._make(result, (*above, kept))
+        result: Self = diff(self, n=n, level=level)
+        return result
 
-    def bincount(self, minlength: int = 0, weights: Any = None, level: int = -1) -> Any:
+    def bincount(self, minlength: int = 0, weights: Any = None, *, level: int = -1) -> Any:
         """How often each number from 0 on is in each sequence, or the sum of its weights.
 
         Parameters
@@ -98,18 +78,9 @@ class Counting:
         array([[0, 2, 1, 0],
                [1, 0, 0, 0]])
         """
-        values, over, above = self._over(level)
-        if isinstance(weights, RaggedBase):
-            if not same_levels(weights._levels, self._levels):
-                raise ValueError(
-                    f"weights: nest otherwise: {describe_difference(self._levels, weights._levels)}"
-                )
-            weights = weights._values
-        elif weights is not None:
-            weights = as_values(weights, "weights")
-        return self._under(counted(values, over, minlength, weights), above)
+        return bincount(self, minlength=minlength, weights=weights, level=level)
 
-    def searchsorted(self, v: Any, side: str = "left", level: int = -1) -> Any:
+    def searchsorted(self, v: Any, side: str = "left", *, level: int = -1) -> Any:
         """Where numbers go in the sequence of their number, which ascends, so that it still does.
 
         Parameters
@@ -139,23 +110,9 @@ class Counting:
         >>> r.searchsorted(vl.Ragged([4, 0, 2], [2, 1]), side="right").to_list(), r.searchsorted([3, 3])
         ([[2, 0], [1]], array([1, 1]))
         """
-        values, over, above = self._over(level)
-        at = len(above)
-        given, nest = nested(v, "v", at + 1)
-        if not same_levels(nest[:at], above):
-            raise ValueError(f"v: nests otherwise: {describe_difference(above, nest[:at])}")
-        count = len(nest[at]) if len(nest) > at else len(given)
-        if count != len(over):
-            raise ValueError(f"v: has {count} sequences, expected {len(over)}")
-        owners = np.arange(count)
-        for below in nest[at:]:
-            owners = owners[below.row_ids]
-        shape = tuple(given.shape)
-        owners = np.repeat(owners, int(np.prod(shape[1:]))) if len(shape) > 1 else owners
-        places = found_in(values, over, given.reshape(-1), owners, side).reshape(shape)
-        return self._make(places, nest) if nest else places
+        return searchsorted(self, v, side=side, level=level)
 
-    def ngrams(self, width: int, level: int = -1) -> Self:
+    def sliding_window(self, width: int, *, level: int = -1) -> Self:
         """Each row with the `width` - 1 behind it, where its sequence has as many: rows (width, ...).
 
         Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
@@ -168,13 +125,8 @@ class Counting:
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).ngrams(2).to_list()
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sliding_window(2).to_list()
         [[[3, 1], [1, 4]], [], [[1, 5]]]
         """
-        values, over, above = self._over(level)
-        size = fits_memory(as_int(width, "width", 1), "width")
-        windows: Any = _core.windows
-        if is_tensor(values):
-            from varlen.backends.torch.window import windows
-        result, kept, _ = windows(values, over, size, 1, True)
-        return self._make(result.reshape(kept.total, size, *values.shape[1:]), (*above, kept))
+        result: Self = sliding_window(self, width=width, level=level)
+        return result

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import RaggedBase
-from varlen.types import arithmetic
+from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("concatenate", "stack"):
         return _joined(name, args, kwargs)
     if name == "where" and len(args) == 3:
-        from varlen.types.crossing import where
+        from varlen.ops.where import where
 
         return where(*args)
     if name in ("clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
@@ -159,10 +159,9 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     """A function of each number, on the values of containers that nest alike."""
     named = list(kwargs)
     operands = (*args, *kwargs.values())
-    model, room = arithmetic.model_of(operands)
-    plain = [
-        arithmetic.operand(x, model, room) if _is_ragged(x) or hasattr(x, "ndim") else x for x in operands
-    ]
+    model: Any
+    model, room = model_of(operands)
+    plain = [operand(x, model, room) if _is_ragged(x) or hasattr(x, "ndim") else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
     return model._make(rows, model.levels)
 
@@ -183,7 +182,7 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
 
 
 def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    from varlen.types.combine import concatenate, stack
+    from varlen.ops.combine import concatenate, stack
 
     options = dict(zip(("parts", "axis"), args, strict=False)) | kwargs
     parts = options.pop("parts", options.pop("tensors", options.pop("arrays", None)))

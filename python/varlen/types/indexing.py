@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
-from varlen.arguments import index_array, raise_index
-from varlen.backends.values import apply_rows, as_values, is_tensor
+from varlen.arguments import as_ints, index_array, raise_index
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 
 if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
@@ -51,10 +50,7 @@ def row(r: Ragged, i: int) -> Any:
     >>> row(vl.Ragged([3, 1, 4], [2, 1]), 0)
     array([3, 1])
     """
-    if isinstance(r._values, np.ndarray):
-        picked, below = _core.gather_row(r._values, r._levels, i)
-    else:
-        picked, below = _through(r, _core.gather_row, i)
+    picked, below = backend_of(r._values).gather_row(r._values, r._levels, i)
     return r._make(picked, below) if below else picked
 
 
@@ -64,21 +60,12 @@ def _pick(r: Ragged, key: Any) -> Ragged:
 
 
 def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
-    if isinstance(r._values, np.ndarray):
-        return r._make(*_core.gather(r._values, r._levels, index))
-    return r._make(*_through(r, _core.gather, index))
-
-
-def _through(r: Ragged, op: Callable[..., Any], *args: Any) -> Any:
-    """What an operation of the core gives for the values of a Ragged, which are a tensor."""
-    return apply_rows(r.values, lambda rows: op(rows, r.levels, *args))
+    return r._make(*backend_of(r._values).gather(r._values, r._levels, index))
 
 
 def _window(r: Ragged, window: slice, index: Any = None) -> Ragged:
     """A slice of every sequence, or of those of an index."""
-    if isinstance(r._values, np.ndarray):
-        return r._make(*_core.gather_window(r._values, r._levels, window, index))
-    return r._make(*_through(r, _core.gather_window, window, index))
+    return r._make(*backend_of(r._values).gather_window(r._values, r._levels, window, index))
 
 
 def _many(r: Ragged, key: tuple[Any, ...]) -> Any:
@@ -105,10 +92,9 @@ def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
         return r
     first, below = keys[0], keys[1:]
     all_rows = (slice(None), *below)
-    levels = r.levels
     at = int_index(first)
     if at is not None:
-        values, rest = apply_rows(r.values, lambda rows: _core.gather_column(rows, levels, at))
+        values, rest = backend_of(r._values).gather_column(r._values, r._levels, at)
         content = r._make(values, rest) if rest else values
         return content[all_rows] if below else content
     if not isinstance(first, slice):
@@ -170,7 +156,7 @@ def int_index(key: Any) -> int | None:
         raise_index(key)
     if isinstance(key, (slice, list, range)):
         return None
-    if isinstance(key, np.ndarray) or is_tensor(key):
+    if hasattr(key, "dtype"):
         return operator.index(key.item()) if key.ndim == 0 and _kind(key) in "iu" else None
     try:
         return operator.index(key)
@@ -179,4 +165,4 @@ def int_index(key: Any) -> int | None:
 
 
 def _kind(array: Any) -> str:
-    return str(array.dtype.kind) if isinstance(array, np.ndarray) else str(array.cpu().numpy().dtype.kind)
+    return str(np.asarray(as_ints(array)).dtype.kind)

@@ -4,39 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen import _core
-from varlen._core import Level
-from varlen.arguments import as_int
-from varlen.backends import backend_of
-from varlen.backends.values import is_tensor
+from varlen.ops.sort import argsort, rank, sort, topk, unique
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from varlen.backends.values import Values
-    from varlen.levels import Levels
-
-
-def _rectangle(rows: Any, level: Level, k: int, fill: Any) -> Any:
-    """(n, k, ...) of sequences that have at most k rows."""
-    if not is_tensor(rows):
-        return _core.pad(rows, (level,), fill=fill, sizes=k)
-    if level.longest == 0:
-        from varlen.backends.torch.sort import filled
-
-        return filled(rows, len(level), k, fill)
-    from varlen.backends.torch.memory import pad
-
-    return pad(rows, (level,), fill=fill, pad_to_multiple=k)
 
 
 class Ordering:
     """Methods of `varlen.Ragged`, which inherits them.
 
     All take `level`: the level inside whose sequences rows are ordered, together with all that nests below
-    it, whose borders are then gone; -1 is the innermost. Trailing dimensions are ordered column by column.
-    NaN comes last, ascending and descending; equal numbers keep their order. The functions of `varlen.ops`
-    say more.
+    it, whose borders are then gone; -1 is the innermost. `sort` and `argsort` take `axis` in its stead.
+    Trailing dimensions are ordered column by column. NaN comes last, ascending and descending; equal numbers
+    keep their order. The functions of `varlen.ops` say more.
 
     Examples
     --------
@@ -47,18 +27,7 @@ class Ordering:
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        _values: Values
-        _levels: Levels
-
-        @classmethod
-        def _make(cls, values: Any, levels: Any) -> Self: ...
-
-        def _over(self, level: int) -> tuple[Values, Level, Levels]: ...
-
-        def _under(self, rows: Any, above: Levels) -> Any: ...
-
-    def sort(self, level: int = -1, *, descending: bool = False) -> Self:
+    def sort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
         """The rows of each sequence in ascending order, or in descending.
 
         Examples
@@ -66,10 +35,10 @@ class Ordering:
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sort(descending=True).to_list()
         [[4, 3, 1], [], [5, 1]]
         """
-        values, over, above = self._over(level)
-        return self._make(backend_of(values).sort(values, over, bool(descending))[0], (*above, over))
+        result: Self = sort(self, axis=axis, level=level, descending=descending)
+        return result
 
-    def argsort(self, level: int = -1, *, descending: bool = False) -> Self:
+    def argsort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
         """The places inside each sequence in the order of its numbers: int64.
 
         Examples
@@ -77,13 +46,11 @@ class Ordering:
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).argsort().to_list()
         [[1, 0, 2], [], [0, 1]]
         """
-        values, over, above = self._over(level)
-        return self._make(
-            backend_of(values).sort(values, over, bool(descending), None, False, True)[1], (*above, over)
-        )
+        result: Self = argsort(self, axis=axis, level=level, descending=descending)
+        return result
 
     def topk(
-        self, k: int, level: int = -1, *, largest: bool = True, dense: bool = False, fill: Any = 0
+        self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: Any = 0
     ) -> tuple[Any, Any]:
         """The k largest numbers of each sequence in order, and their places; all of a shorter one.
 
@@ -96,17 +63,9 @@ class Ordering:
         >>> best.to_list(), which.to_list()
         ([[4, 3], [5]], [[2, 0], [0]])
         """
-        values, over, above = self._over(level)
-        most = as_int(k, "k", 1)
-        best, which, kept = backend_of(values).sort(values, over, bool(largest), most, True, True)
-        if not dense:
-            return self._make(best, (*above, kept)), self._make(which, (*above, kept))
-        return (
-            self._under(_rectangle(best, kept, most, fill), above),
-            self._under(_rectangle(which, kept, most, -1), above),
-        )
+        return topk(self, k=k, level=level, largest=largest, dense=dense, fill=fill)
 
-    def unique(self, level: int = -1, *, inverse: bool = False, counts: bool = False) -> Any:
+    def unique(self, *, level: int = -1, inverse: bool = False, counts: bool = False) -> Any:
         """The distinct numbers of each sequence in order; which of them each row is, and how often each is.
 
         Examples
@@ -115,15 +74,9 @@ class Ordering:
         >>> values.to_list(), often.to_list()
         ([[1, 3], [5]], [[1, 2], [1]])
         """
-        values, over, above = self._over(level)
-        found, which, often, kept = backend_of(values).unique(values, over, bool(inverse), bool(counts))
-        result = self._make(found, (*above, kept))
-        if not (inverse or counts):
-            return result
-        rest = (self._make(which, (*above, over)),) if inverse else ()
-        return (result, *rest, self._make(often, (*above, kept))) if counts else (result, *rest)
+        return unique(self, level=level, inverse=inverse, counts=counts)
 
-    def rank(self, level: int = -1, *, method: str = "ordinal", descending: bool = False) -> Self:
+    def rank(self, *, level: int = -1, method: str = "ordinal", descending: bool = False) -> Self:
         """The rank of each number inside its sequence, from 1; `method` says what equal ones get.
 
         Examples
@@ -131,5 +84,5 @@ class Ordering:
         >>> vl.Ragged([3, 1, 3, 5], [3, 1]).rank(method="average").to_list()
         [[2.5, 1.0, 2.5], [1.0]]
         """
-        values, over, _ = self._over(level)
-        return self._make(backend_of(values).rank(values, over, method, bool(descending)), self._levels)
+        result: Self = rank(self, level=level, method=method, descending=descending)
+        return result

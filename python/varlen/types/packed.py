@@ -11,8 +11,8 @@ from varlen import _core
 from varlen._core import Level
 from varlen.backends.values import as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
+from varlen.ops.combine import split
 from varlen.types import arithmetic
-from varlen.types.combine import split
 from varlen.types.indexing import int_index
 from varlen.types.packing import agreed, fits, laid, relaid, table_of
 from varlen.types.padded import Padded
@@ -180,7 +180,7 @@ class Packed:
         >>> vl.Packed.from_packed_sequence(there, p.table).level.lengths
         array([1, 0, 2])
         """
-        from varlen.backends.torch.pack import from_packed_sequence
+        from varlen.interop.torch_padded import from_packed_sequence
 
         values, *fields = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None

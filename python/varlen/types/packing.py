@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
+from varlen.backends import backend_of
 from varlen.levels import Levels, check_levels
 from varlen.types.ranks import RankTable
 
@@ -25,11 +25,7 @@ def laid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankT
     if inner:
         rows, levels = reordered(values, inner, table.rows, table.places)
         return rows, table, levels
-    if isinstance(values, np.ndarray):
-        return _core.ragged2packed(values, table.level, "stable", table._fields)[0], table, ()
-    from varlen.interop.torch_packed import laid as laid_torch
-
-    return laid_torch(values, table), table, ()
+    return backend_of(values).ragged2packed(values, table.level, table), table, ()
 
 
 def relaid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, Levels]:
@@ -42,11 +38,7 @@ def relaid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, Lev
     """
     if inner:
         return reordered(values, inner, table.places, table.rows)
-    if isinstance(values, np.ndarray):
-        return _core.packed2ragged(values, *table._fields)[0], ()
-    from varlen.interop.torch_packed import relaid as relaid_torch
-
-    return relaid_torch(values, table), ()
+    return backend_of(values).packed2ragged(values, table), ()
 
 
 def reordered(values: Values, levels: Levels, order: Any, back: Any) -> tuple[Values, Levels]:
@@ -57,14 +49,10 @@ def reordered(values: Values, levels: Levels, order: Any, back: Any) -> tuple[Va
     >>> reordered(np.array([3, 1, 4]), (vl.Level([1, 2]),), [1, 0], [1, 0])
     (array([1, 4, 3]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
     """
-    if isinstance(values, np.ndarray):
-        return _core.gather(values, levels, order) if levels else (_core.take_rows(values, order), ())
-    from varlen.interop.torch_packed import permuted
-
-    if not levels:
-        return permuted(values, order, back), ()
-    rows, result = _core.gather(np.arange(len(values)), levels, order)
-    return permuted(values, rows, _core.gather(np.arange(len(values)), result, back)[0]), result
+    backend = backend_of(values)
+    return (
+        backend.gather(values, levels, order) if levels else (backend.permute_rows(values, order, back), ())
+    )
 
 
 def fits(count: int, table: RankTable, inner: Levels) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, is_tensor, to_state
+from varlen.backends import backend_of
+from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, to_state
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
@@ -110,9 +111,8 @@ class Padded(PaddedFace):
         >>> vl.Padded.from_list([[1, 2], [3, 4]], ties="stable").indices
         array([0, 1], dtype=int32)
         """
-        if isinstance(seqs, (list, tuple)) and seqs and is_tensor(seqs[0]):
-            return cls.from_ragged(Ragged.from_list(seqs), ties=ties, fill=fill, max_bytes=max_bytes)
-        return cls._make(*_core.list2padded(seqs, ties, fill, max_bytes))
+        first = seqs[0] if isinstance(seqs, (list, tuple)) and seqs else None
+        return cls._make(*backend_of(first).list2padded(seqs, ties, fill, max_bytes))
 
     @classmethod
     def from_ragged(
@@ -127,11 +127,8 @@ class Padded(PaddedFace):
                [4, 0]])
         """
         level = one_level(ragged)
-        if isinstance(ragged.values, np.ndarray):
-            return cls._make(*_core.ragged2padded(ragged.values, level, ties, fill, max_bytes))
-        from varlen.backends.torch.pack import ragged2padded
-
-        return cls._make(*ragged2padded(ragged.values, level, ties, fill, max_bytes))
+        values = ragged._values
+        return cls._make(*backend_of(values).ragged2padded(values, level, ties, fill, max_bytes))
 
     @classmethod
     def from_packed(cls, rows: Any, size_at_t: Any, lengths: Any, indices: Any) -> Self:
@@ -152,7 +149,7 @@ class Padded(PaddedFace):
             raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
         if level.total == 0:
             return cls._make(_zeros(values, (steps, columns, *values.shape[1:])), *fields)
-        return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple=columns), *fields)
+        return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
 
     @property
     def data(self) -> Any:
@@ -211,12 +208,7 @@ class Padded(PaddedFace):
         >>> vl.Padded.from_list([[1], [2, 3]]).to_ragged().to_list()
         [[1], [2, 3]]
         """
-        if isinstance(self._data, np.ndarray):
-            values, level = _core.padded2ragged(self._data, *self._fields)
-        else:
-            from varlen.backends.torch.pack import padded2ragged
-
-            values, level = padded2ragged(self._data, *self._fields)
+        values, level = backend_of(self._data).padded2ragged(self._data, *self._fields)
         return Ragged._make(values, (level,))
 
     def to_list(self) -> list[Any]:
@@ -228,7 +220,7 @@ class Padded(PaddedFace):
         [array([1]), array([2, 3])]
         """
         r = self.to_ragged()
-        return _core.ragged2list(r.values, r.levels) if isinstance(r.values, np.ndarray) else list(r)
+        return backend_of(r._values).ragged2list(r._values, r._levels)
 
     def to_packed(self) -> Any:
         """The rows of step 0, those of step 1 and so on, without padding: (total, ...).
@@ -259,7 +251,7 @@ class Padded(PaddedFace):
         >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_packed_sequence().batch_sizes
         tensor([2, 1])
         """
-        from varlen.backends.torch.pack import to_packed_sequence
+        from varlen.interop.torch_padded import to_packed_sequence
 
         return to_packed_sequence(self, empty)
 
@@ -275,7 +267,7 @@ class Padded(PaddedFace):
         tensor([[1, 3],
                 [2, 0]])
         """
-        from varlen.backends.torch.pack import from_packed_sequence
+        from varlen.interop.torch_padded import from_packed_sequence
 
         return cls.from_packed(*from_packed_sequence(packed_sequence))
 
@@ -308,13 +300,7 @@ class Padded(PaddedFace):
         # Where each of the chosen is among them, in the original order.
         ranks = np.empty(len(columns), np.int64)
         ranks[np.argsort(self._indices[columns], kind="stable")] = np.arange(len(columns))
-        data = self._data[:steps]
-        if isinstance(data, np.ndarray):
-            data = data.take(columns, axis=1)
-        else:
-            from varlen.backends.torch.memory import tensor_of
-
-            data = data.index_select(1, tensor_of(columns).to(data.device))
+        data = backend_of(self._data).take_columns(self._data[:steps], columns)
         sizes = np.searchsorted(-lengths, -np.arange(steps))
         return self._make(data, *_core.check_padded((steps, len(columns)), sizes, lengths, ranks))
 

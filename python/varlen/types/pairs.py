@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from varlen.backends.values import is_tensor
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
@@ -110,7 +107,7 @@ def _item(one: Any, two: Any) -> Any:
 def _equal(a: Any, b: Any) -> bool:
     if hasattr(a, "equals"):
         return bool(a.equals(b))
-    if isinstance(a, np.ndarray) or is_tensor(a):
+    if hasattr(a, "dtype"):
         return type(a) is type(b) and arithmetic.equal_values(a, b, False)
     if isinstance(a, (list, tuple)):
         return type(a) is type(b) and len(a) == len(b) and all(map(_equal, a, b))

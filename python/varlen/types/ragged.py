@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from varlen import _core
-from varlen.arguments import as_dtype
+from varlen.backends import backend_of
 from varlen.backends.values import as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
+from varlen.ops.combine import split
+from varlen.ops.dense import to_dense
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.choosing import Choosing
@@ -222,8 +224,6 @@ class Ragged(
         >>> [piece.to_list() for piece in vl.Ragged([3, 1, 4], [2, 0, 1]).split([2, 1])]
         [[[3, 1], []], [[4]]]
         """
-        from varlen.types.combine import split
-
         return split(self, sizes)
 
     def to_list(self) -> list[Any]:
@@ -245,7 +245,7 @@ class Ragged(
         truncate: str = "right",
         out: Any = None,
         dtype: Any = None,
-        pad_to_multiple: int = 1,
+        pad_to_multiple_of: int = 1,
         max_bytes: int | None = None,
     ) -> Any:
         """A rectangle of the sequences, filled where they are shorter.
@@ -264,7 +264,7 @@ class Ragged(
             An array of the right shape to write into; it is what is returned.
         dtype
             Cast to it while writing.
-        pad_to_multiple
+        pad_to_multiple_of
             The width of every level is rounded up to a multiple of this.
         max_bytes
             Refuse a larger block; by default half of the machine's memory.
@@ -287,12 +287,9 @@ class Ragged(
                [-1, -1, -1],
                [-1,  1,  5]])
         """
-        pad: Callable[..., Any] = _core.pad
-        if not isinstance(self._values, np.ndarray):
-            from varlen.backends.torch.memory import pad
-        return pad(
-            self._values, self._levels, padding_side, fill, mask, max_len, truncate, out, dtype,
-            pad_to_multiple, max_bytes,
+        return to_dense(
+            self, padding_side=padding_side, fill=fill, mask=mask, max_len=max_len, truncate=truncate,
+            out=out, dtype=dtype, pad_to_multiple_of=pad_to_multiple_of, max_bytes=max_bytes,
         )  # fmt: skip
 
     def astype(self, dtype: Any) -> Ragged:
@@ -303,12 +300,7 @@ class Ragged(
         >>> vl.Ragged([3, 1], [2]).astype(np.float32).dtype
         dtype('float32')
         """
-        values = self._values
-        if isinstance(values, np.ndarray):
-            return self._make(values.astype(as_dtype(dtype, "dtype")), self._levels)
-        from varlen.backends.torch import cast as torch_cast
-
-        return self._make(values.to(torch_cast.as_dtype(dtype), copy=True), self._levels)
+        return self._make(backend_of(self._values).astype(self._values, dtype), self._levels)
 
     def copy(self) -> Ragged:
         """Values of its own; levels, which cannot change, are shared.

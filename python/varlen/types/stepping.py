@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen.ops.pack import pack
+from varlen.ops.time_major import ragged2padded
+
 if TYPE_CHECKING:
     from varlen.types.packed import Packed
     from varlen.types.padded import Padded
@@ -29,12 +32,11 @@ class Stepping:
         array([[1, 3],
                [4, 0]])
         """
-        from varlen.types.padded import Padded
-
         ragged: Any = self
-        return Padded.from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+        result: Padded = ragged2padded(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+        return result
 
-    def pack(self, level: int = 0, order: Any = "stable") -> Packed:
+    def pack(self, *, level: int = 0, order: Any = "stable") -> Packed:
         """The sequences of a level side by side, step by step, the longest first, without padding.
 
         Parameters
@@ -60,7 +62,4 @@ class Stepping:
         >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).pack()[0].to_list()
         [[1, 2], [4]]
         """
-        from varlen.types.packed import Packed
-
-        ragged: Any = self
-        return Packed.from_ragged(ragged, level, order)
+        return pack(self, level=level, order=order)

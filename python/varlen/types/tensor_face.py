@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
+from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, row_as
 from varlen.levels import flatten_levels, level_from
+from varlen.ops.dense import unpadded
 from varlen.ops.inputs import nest_rows
-from varlen.types import dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ class TensorFace:
         if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):
             if depth not in (1, len(lengths)):
                 raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
-            return cls._make(*dense.from_dense(block, lengths))
+            return cls._make(*unpadded(block, lengths))
         if block.ndim <= depth:
             raise ValueError(f"ragged_rank: {depth} levels need more dimensions than {block.ndim}")
         sizes = tuple(block.shape[: depth + 1])
@@ -101,7 +101,7 @@ class TensorFace:
             lengths = _data_lengths(rows, padding)
         elif depth > 1 and not isinstance(lengths, Level):
             lengths = np.asarray(as_ints(lengths)).reshape(-1)
-        values, levels = dense.from_dense(rows, level_from(lengths, Level.from_lengths, "lengths"))
+        values, levels = unpadded(rows, level_from(lengths, Level.from_lengths, "lengths"))
         return cls._make(values, (*uniform[:-1], *levels))
 
     def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> Any:
@@ -138,13 +138,10 @@ class TensorFace:
             missing = np.zeros(fits_memory(count, "shape") - len(r._levels[0]), np.int64)
             outer = Level.from_lengths(np.concatenate((r._levels[0].lengths, missing)))
             r = self._make(r._values, (outer, *r._levels[1:]))
-        pad: Any = _core.pad
-        if not isinstance(r._values, np.ndarray):
-            from varlen.backends.torch.memory import pad
         # As wide as any sequence is, those too that `shape` leaves out.
         pairs = zip(sizes[1:], levels, strict=False)
         wide = [each.longest if size is None else size for size, each in pairs]
-        return pad(r._values, r._levels, fill=fill, sizes=wide)
+        return backend_of(r._values).pad(r._values, r._levels, fill=fill, sizes=wide)
 
     def bounding_shape(self, axis: Any = None) -> Any:
         """The size of the rectangle that holds all sequences: int64 (ndim,), or of one axis or several.

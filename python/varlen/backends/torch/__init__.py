@@ -1,19 +1,39 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
+from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.autograd import assign
+from varlen.backends.torch.concat import concat, from_list, interleave
+from varlen.backends.torch.count import bincount, diff
 from varlen.backends.torch.expand import expand_blocks, reduce_blocks
+from varlen.backends.torch.flatten import flatten
+from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
+from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
+from varlen.backends.torch.lstm import backprop_lstm, lstm
+from varlen.backends.torch.mask import block_mask
 from varlen.backends.torch.memory import (
     apply_rows,
     as_numpy,
     as_rows,
+    astype,
     copy,
     device_of,
     from_memory,
     like,
+    readable,
     row_as,
+    split,
     to_state,
-    where,
 )
+from varlen.backends.torch.pack import (
+    list2padded,
+    packed2ragged,
+    padded2ragged,
+    permute_rows,
+    ragged2packed,
+    ragged2padded,
+)
+from varlen.backends.torch.pad import pad, unpad
+from varlen.backends.torch.product import of_one_kind, product
 from varlen.backends.torch.reduce import (
     broadcast_rows,
     expand,
@@ -24,47 +44,110 @@ from varlen.backends.torch.reduce import (
     reduce_extreme,
 )
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
+from varlen.backends.torch.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import rank, sort, unique, unsort
-from varlen.backends.torch.span import take
+from varlen.backends.torch.span import insert_row, insert_rows, remove_rows, spans, take, take_rows
 from varlen.backends.torch.statistics import backprop_reduce, reduce
+from varlen.backends.torch.views import (
+    as_array,
+    cast,
+    contiguous,
+    is_contiguous,
+    take_columns,
+    tile,
+    views,
+    zeros,
+)
+from varlen.backends.torch.window import backprop_seq2col, merge_windows, seq2col, windows
 
 __all__ = [
     "apply_rows",
+    "as_array",
     "as_numpy",
     "as_rows",
     "assign",
+    "astype",
     "backprop_cumprod",
+    "backprop_gather_add",
+    "backprop_lstm",
     "backprop_reduce",
     "backprop_scan_which",
+    "backprop_seq2col",
     "backprop_softmax",
+    "bincount",
+    "block_mask",
     "broadcast_rows",
+    "cast",
+    "concat",
+    "contiguous",
     "copy",
     "device_of",
+    "diff",
+    "equal",
     "expand",
     "expand_blocks",
     "expand_end",
     "expand_mean",
     "expand_which",
+    "flatten",
+    "from_list",
     "from_memory",
+    "gather",
+    "gather_add",
+    "gather_column",
+    "gather_row",
+    "gather_window",
+    "insert_row",
+    "insert_rows",
+    "interleave",
+    "is_contiguous",
     "like",
+    "list2dense",
+    "list2padded",
+    "list2ragged",
+    "lstm",
+    "merge_windows",
+    "of_one_kind",
+    "packed2ragged",
+    "pad",
+    "padded2ragged",
+    "permute_rows",
+    "product",
+    "ragged2list",
+    "ragged2packed",
+    "ragged2padded",
     "rank",
+    "readable",
     "reduce",
     "reduce_blocks",
     "reduce_end",
     "reduce_extreme",
+    "remove_rows",
     "reverse",
     "roll",
     "row_as",
     "scan",
     "scan_extreme",
+    "scatter_add",
+    "seq2col",
     "shift",
     "softmax",
     "sort",
+    "spans",
+    "split",
     "take",
+    "take_columns",
+    "take_rows",
+    "tile",
     "to_state",
+    "ufunc",
     "unique",
+    "unpad",
     "unsort",
+    "views",
     "where",
+    "windows",
+    "zeros",
 ]

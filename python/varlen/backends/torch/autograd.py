@@ -65,7 +65,7 @@ class AutogradOp:
     saves
         Which of the leading inputs the gradient needs by number; -1 is the first output, -2 the second.
     batch
-        The axes at which vmap puts its column, in what goes in and in what comes out.
+        The axes at which vmap puts its column, in what goes in and in what comes out; -1 is the last.
 
     Only the first of several outputs has a gradient.
 
@@ -203,7 +203,9 @@ def _tensor_like(array: NDArray[Any], first: torch.Tensor) -> torch.Tensor:
 
 def _for_torch(x: Any) -> Any:
     """A constant as a registered op takes it."""
-    return offsets_of(x) if type(x) is Level else x
+    if type(x) is Level:
+        return offsets_of(x)
+    return [offsets_of(each) for each in x] if type(x) is tuple and x and type(x[0]) is Level else x
 
 
 def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -292,7 +294,9 @@ def _transformable_function(op: AutogradOp) -> Any:
                 for x, dim in zip(args[: op.columns], in_dims, strict=False)
             ]
             result = op(*columns, *args[op.columns :])
-            return result, tuple(out for _ in result) if isinstance(result, tuple) else out
+            if isinstance(result, tuple):
+                return result, tuple(out for _ in result)
+            return result, out % result.ndim
 
     def run(*args: Any) -> Any:
         if op.differentiable:
@@ -329,6 +333,7 @@ def _compilable(op: AutogradOp) -> Any:
 def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.Tensor:
     """The batch of vmap as an axis of the rows; what is not batched repeats."""
     if dim is None:
+        at %= x.ndim + 1
         return x.unsqueeze(at).expand(*x.shape[:at], size, *x.shape[at:]).contiguous()
     return x.movedim(dim, at).contiguous()
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def flatten(tensors: Sequence[Any], dtype: Any = None, pad: int = 0) -> torch.Tensor:
-    """`ops.flatten` of tensors: a tensor, through which gradients flow.
+    """Tensors end to end, as one through which gradients flow.
 
     Raises
     ------
@@ -29,6 +29,7 @@ def flatten(tensors: Sequence[Any], dtype: Any = None, pad: int = 0) -> torch.Te
     """
     import torch
 
+    tensors = list(tensors)
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"X[{i}]: expected a tensor, got {type(tensor).__name__}")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from varlen.backends.numpy.lstm import run, run_back
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu, once
-from varlen.ops.lstm import run, run_back
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,15 +71,15 @@ _lstm_back: AutogradOp = AutogradOp(
 )
 
 
-def forward(
-    params: torch.Tensor, H0: Any, C0: Any, X: Any, sizes: list[int]
+def lstm(
+    params: torch.Tensor, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
-    """`ops.lstm_forward_training` of tensors.
+    """The forward pass: Y, and the state that `backprop_lstm` takes.
 
     Examples
     --------
     >>> start = torch.zeros(1, 1, 1)
-    >>> forward(torch.zeros(20), start, start, torch.ones(3, 2), [2, 1])[0].shape
+    >>> lstm(torch.zeros(20), start, start, torch.ones(3, 2), [2, 1], True)[0].shape
     torch.Size([3, 1])
     """
     given = []
@@ -91,14 +91,14 @@ def forward(
     return result, (X, *state)
 
 
-def backward(dY: Any, sizes: list[int], params: torch.Tensor, state: tuple[Any, ...]) -> tuple[Any, Any]:
-    """`ops.backprop_lstm` of tensors.
+def backprop_lstm(dY: Any, sizes: list[int], params: torch.Tensor, state: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Gradients of X and of params.
 
     Examples
     --------
     >>> start = torch.zeros(1, 1, 1)
-    >>> Y, state = forward(torch.zeros(20), start, start, torch.ones(3, 2), [2, 1])
-    >>> backward(Y, [2, 1], torch.zeros(20), state)[1].shape
+    >>> Y, state = lstm(torch.zeros(20), start, start, torch.ones(3, 2), [2, 1], True)
+    >>> backprop_lstm(Y, [2, 1], torch.zeros(20), state)[1].shape
     torch.Size([20])
     """
     dX, d_params, _, _ = _lstm_back(on_cpu(dY, "dY"), params, *state, sizes)

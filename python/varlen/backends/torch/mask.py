@@ -13,9 +13,15 @@ if TYPE_CHECKING:
 
 
 def block_mask(
-    level: Level, dtype: Any, before: int | None, behind: int | None, out: Any, max_bytes: int | None
+    level: Level,
+    dtype: Any,
+    before: int | None,
+    behind: int | None,
+    out: Any,
+    max_bytes: int | None,
+    beside: Any = None,
 ) -> torch.Tensor:
-    """`ops.block_mask` as a tensor on the CPU, or written to one.
+    """Which rows may look at which, on the device of `beside` where that is a tensor, or written to `out`.
 
     Raises
     ------
@@ -36,7 +42,8 @@ def block_mask(
         raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
     pair = torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1]).to(kind)
     if out is None:
-        return tensor_of(_core.block_mask(level, as_numpy(pair), before, behind, None, max_bytes), kind)
+        mask = tensor_of(_core.block_mask(level, as_numpy(pair), before, behind, None, max_bytes), kind)
+        return mask.to(beside.device) if isinstance(beside, torch.Tensor) else mask
     if not isinstance(out, torch.Tensor) or out.dtype != kind:
         got = out.dtype if isinstance(out, torch.Tensor) else type(out).__name__
         raise TypeError(f"out: expected a tensor of {kind}, got {got}")

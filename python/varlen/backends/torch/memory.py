@@ -7,29 +7,22 @@ core works out, so that gradients flow and data stays where it is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from varlen import _core
-from varlen._core import Level
-from varlen.backends import arrays
-from varlen.backends.torch.cast import bits_of, cast, exactly, scalar
+from varlen.backends.numpy.rows import as_rows as rows_of_array
+from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
 
 if TYPE_CHECKING:
     import torch
 
-    from varlen.levels import Levels
+    from varlen._core import Level
+
 
 T = TypeVar("T")
-
-# What a NumPy ufunc is called in torch, where that is something else.
-_NAMES = {"absolute": "abs", "bitwise_count": "", "conjugate": "conj", "equal": "eq", "invert": "bitwise_not"}
-_NAMES |= {"left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift"}
-_NAMES |= {"degrees": "rad2deg", "radians": "deg2rad", "rint": "round", "fabs": "abs"}
 
 
 def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
@@ -155,54 +148,6 @@ def apply_rows(
     return tensor[tensor_of(picked).to(tensor.device)], rest
 
 
-def concat(values: list[Any], axis: int = 0) -> torch.Tensor:
-    """Tensors, and arrays among them, one after another, on the device of the first tensor.
-
-    Examples
-    --------
-    >>> import torch
-    >>> concat([torch.arange(2), np.array([7])])
-    tensor([0, 1, 7])
-    """
-    import torch
-
-    first = next(x for x in values if isinstance(x, torch.Tensor))
-    parts = [x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values]
-    return torch.cat(parts, axis)
-
-
-def call(ufunc: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A NumPy ufunc by the torch function of its name, so that dtypes and gradients are torch's.
-
-    Raises
-    ------
-    TypeError
-        torch has no such function, or not with these keywords.
-
-    Examples
-    --------
-    >>> import torch
-    >>> call(np.add, [torch.arange(2), 10], {})
-    tensor([10, 11])
-    """
-    import torch
-
-    name = _NAMES.get(ufunc.__name__, ufunc.__name__)
-    function = getattr(torch, name, None) if name else None
-    if function is None:
-        raise TypeError(f"torch has no {ufunc.__name__}; use .values, or values that are a NumPy array")
-    if set(kwargs) - {"out"}:
-        raise TypeError(
-            f"{ufunc.__name__} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
-        )
-    first = next(x for x in inputs if isinstance(x, torch.Tensor))
-    tensors = [_operand(x, first) for x in inputs]
-    out = kwargs.get("out")
-    if out is None:
-        return function(*tensors)
-    return function(*tensors, out=out[0] if len(out) == 1 else out)
-
-
 def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any]:
     """The memory of a tensor of this shape that holds `fill`.
 
@@ -218,50 +163,6 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any
         raise ValueError(f"fill: {str(error).removeprefix('fill: ')}") from None
 
 
-def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
-    """Nested lists of tensors, end to end, and their levels; a list of scalars is a sequence too.
-
-    Raises
-    ------
-    TypeError
-        Something among the tensors that is none.
-    ValueError
-        Tensors nested at different depth.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from_list([torch.arange(2), torch.arange(1)])[0]
-    tensor([0, 1, 0])
-    """
-    import torch
-
-    levels: list[Level] = []
-    rows = list(data)
-    while any(isinstance(row, (list, tuple)) for row in rows):
-        for i, row in enumerate(rows):
-            if not isinstance(row, (list, tuple)):
-                raise ValueError(f"data: item {i} of depth {len(levels) + 1} is a tensor beside lists")
-        levels.append(Level([len(row) for row in rows]))
-        rows = [x for row in rows for x in row]
-    for i, row in enumerate(rows):
-        if not isinstance(row, torch.Tensor):
-            raise TypeError(
-                f"data: item {i} of depth {len(levels) + 1} is no tensor but {type(row).__name__}"
-            )
-        if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
-            shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
-            raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
-    if rows and rows[0].ndim == 0:
-        if not levels:
-            raise ValueError("data: expected tensors of one dimension and more inside a list, got numbers")
-        values = torch.stack(rows)
-    else:
-        levels.append(Level([len(row) for row in rows]))
-        values = torch.cat(rows)
-    return values if dtype is None else cast(values, dtype, "data"), tuple(levels)
-
-
 def readable(tensor: torch.Tensor) -> NDArray[Any]:
     """Values as numbers that NumPy can print: dtypes that it lacks become float32.
 
@@ -273,81 +174,6 @@ def readable(tensor: torch.Tensor) -> NDArray[Any]:
     """
     tensor = tensor.detach().cpu()
     return as_numpy(tensor.float() if _numpy_name(tensor.dtype) is None else tensor)
-
-
-def pad(
-    tensor: torch.Tensor,
-    levels: Levels,
-    padding_side: str = "right",
-    fill: Any = None,
-    mask: bool = False,
-    max_len: Any = None,
-    truncate: str = "right",
-    out: torch.Tensor | None = None,
-    dtype: torch.dtype | None = None,
-    pad_to_multiple: int = 1,
-    max_bytes: int | None = None,
-    sizes: Any = None,
-) -> Any:
-    """`Ragged.to_dense` of a tensor: a tensor, or a tensor and its mask.
-
-    Examples
-    --------
-    >>> import torch
-    >>> pad(torch.tensor([1.0, 2.0]), (Level([2, 0]),), "left", -1)
-    tensor([[ 1.,  2.],
-            [-1., -1.]])
-    """
-    import torch
-
-    if dtype is not None:
-        tensor = cast(tensor, dtype, "values")
-    if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != tensor.dtype):
-        raise TypeError(f"out: expected a tensor of {tensor.dtype}")
-    options: dict[str, Any] = {"padding_side": padding_side, "truncate": truncate, "max_len": max_len}
-    options |= {"pad_to_multiple": pad_to_multiple, "max_bytes": max_bytes, "sizes": sizes}
-    if tensor.device.type == "cpu" and not tensor.requires_grad:
-        row = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
-        into = None if out is None else to_write(out)
-        result = _core.pad(as_numpy(tensor), levels, fill=row, mask=mask, out=into, **options)
-        block, *marks = result if isinstance(result, tuple) else (result,)
-        block = tensor_of(block, tensor.dtype) if out is None else out
-        return (block, tensor_of(marks[0])) if mask else block
-    # torch picks the rows: the core says which goes where, and where there is none.
-    rows, marks = _core.pad(np.arange(len(tensor)), levels, mask=True, **options)
-    there = tensor_of(marks).to(tensor.device)
-    source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
-    blank = cast(exactly(0 if fill is None else fill), tensor.dtype, "fill").to(tensor.device)
-    wide = there.reshape(there.shape + (1,) * (tensor.ndim - 1))
-    block = torch.where(wide, source[tensor_of(rows).to(tensor.device)], blank)
-    if out is not None:
-        block = out.copy_(block)
-    return (block, there) if mask else block
-
-
-def unpad(
-    block: torch.Tensor, levels: Levels, padding_side: str = "right", out: torch.Tensor | None = None
-) -> torch.Tensor:
-    """`Ragged.from_dense` of a tensor: its rows that the levels say are there.
-
-    Examples
-    --------
-    >>> import torch
-    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
-    tensor([1, 2, 3])
-    """
-    import torch
-
-    if out is not None and not isinstance(out, torch.Tensor):
-        raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
-    slots, trailing = block.shape[: len(levels) + 1], block.shape[len(levels) + 1 :]
-    into = None if out is None else to_write(out)
-
-    def moved(rows: NDArray[Any]) -> tuple[NDArray[Any], None]:
-        return _core.unpad(rows.reshape(*slots, *rows.shape[1:]), levels, padding_side, into), None
-
-    values, _ = apply_rows(block.reshape(math.prod(slots), *trailing), moved)
-    return values if out is None else out
 
 
 def copy(tensor: torch.Tensor) -> torch.Tensor:
@@ -471,30 +297,32 @@ def _numpy_name(dtype: torch.dtype) -> str | None:
     return {"bool": "bool"}.get(name, name if known else None)
 
 
-def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:
-    import torch
-
-    if isinstance(x, torch.Tensor):
-        return x
-    return tensor_of(x).to(beside.device) if isinstance(x, np.ndarray) and x.ndim else scalar(x, beside)
-
-
 def _raise_dtype(name: str) -> NoReturn:
     raise TypeError(f"NumPy and torch do not both have a dtype {name}")
 
 
-def where(there: torch.Tensor, values: Any, others: torch.Tensor) -> torch.Tensor:
-    """A number, or values, where there is something, others where there is not.
+def astype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
+    """Values of another dtype, always copied; autograd follows.
 
     Examples
     --------
     >>> import torch
-    >>> where(torch.tensor([True, False]), 7, torch.tensor([1, 2]))
-    tensor([7, 2])
+    >>> astype(torch.arange(2), torch.float32)
+    tensor([0., 1.])
     """
-    import torch
+    return tensor.to(as_dtype(dtype), copy=True)
 
-    return torch.where(there, values, others)
+
+def split(tensor: torch.Tensor, level: Level) -> list[torch.Tensor]:
+    """The rows of each sequence, sharing memory.
+
+    Examples
+    --------
+    >>> import torch
+    >>> split(torch.tensor([3, 1, 4]), vl.Level([2, 1]))
+    [tensor([3, 1]), tensor([4])]
+    """
+    return list(tensor.split(level.lengths.tolist()))
 
 
 def as_tensor(given: Any, argument: str) -> torch.Tensor:
@@ -507,4 +335,4 @@ def as_tensor(given: Any, argument: str) -> torch.Tensor:
     """
     import torch
 
-    return given if isinstance(given, torch.Tensor) else tensor_of(arrays.as_rows(given, argument))
+    return given if isinstance(given, torch.Tensor) else tensor_of(rows_of_array(given, argument))

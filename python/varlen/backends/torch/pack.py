@@ -1,38 +1,60 @@
-"""Padded and tensors: blocks that autograd or a device watches, and torch's PackedSequence."""
+"""Tensors side by side, time-major, as blocks and as packed rows; watched by autograd."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from varlen import _core
+from varlen.backends.torch.autograd import AutogradOp
+from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.memory import apply_rows, as_numpy, filled, tensor_of
 
 if TYPE_CHECKING:
-    import torch
     from numpy.typing import NDArray
 
     from varlen._core import Level
-    from varlen.types.padded import Padded
 
     Int32s = NDArray[np.int32]
+
+_permute: AutogradOp = AutogradOp(
+    "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
+    lambda x, rows, back: _core.take_rows(x, rows),
+    lambda x, rows, back: x.new_empty((rows.shape[0], *x.shape[1:])),
+    lambda seen, d: _permute(d, seen.rest[1], seen.rest[0]),
+)
+
+
+def list2padded(
+    tensors: Any, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+) -> tuple[torch.Tensor, Int32s, Int32s, Int32s]:
+    """Tensors side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
+
+    Examples
+    --------
+    >>> list2padded([torch.tensor([3]), torch.tensor([1, 4])])[0]
+    tensor([[1, 3],
+            [4, 0]])
+    """
+    values, levels = from_list(tensors)
+    if len(levels) > 1:
+        raise ValueError(f"seqs: expected a list of tensors, got lists nested {len(levels)} deep")
+    return ragged2padded(values, levels[0], ties, fill, max_bytes)
 
 
 def ragged2padded(
     tensor: torch.Tensor, level: Level, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> tuple[torch.Tensor, Int32s, Int32s, Int32s]:
-    """`Padded.from_ragged` of a tensor: the block, size_at_t, lengths and indices.
+    """Sequences side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
 
     Examples
     --------
-    >>> import torch
     >>> ragged2padded(torch.tensor([3, 1, 4]), vl.Level([1, 2]))[0]
     tensor([[1, 3],
             [4, 0]])
     """
-    import torch
-
     blank = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
     if tensor.device.type == "cpu" and not tensor.requires_grad:
         data, *fields = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
@@ -43,19 +65,18 @@ def ragged2padded(
     numbers, *fields = _core.ragged2padded(np.arange(len(tensor)), level, ties, -1, limit)
     rows = tensor_of(numbers).to(tensor.device)
     source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
-    there = (rows >= 0).reshape(rows.shape + (1,) * (tensor.ndim - 1))
+    present = (rows >= 0).reshape(rows.shape + (1,) * (tensor.ndim - 1))
     other = tensor.new_zeros(()) if blank is None else tensor_of(blank, tensor.dtype).to(tensor.device)
-    return torch.where(there, source[rows.clamp(min=0)], other), *fields
+    return torch.where(present, source[rows.clamp(min=0)], other), *fields
 
 
 def padded2ragged(
     data: torch.Tensor, size_at_t: Int32s, lengths: Int32s, indices: Int32s
 ) -> tuple[torch.Tensor, Level]:
-    """`Padded.to_ragged` of a tensor: the values and their level.
+    """The sequences of a time-major block, end to end: the values and their level.
 
     Examples
     --------
-    >>> import torch
     >>> padded2ragged(torch.tensor([[1, 3], [4, 0]]), *vl.Ragged([3, 1, 4], [1, 2]).to_padded()._fields)[0]
     tensor([3, 1, 4])
     """
@@ -68,65 +89,68 @@ def padded2ragged(
     return apply_rows(data.reshape(steps * columns, *data.shape[2:]), moved)
 
 
-def to_packed_sequence(padded: Padded, empty: str = "raise") -> Any:
-    """`Padded.to_packed_sequence`.
+def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
+    """Rows of sequences in packed order.
 
     Examples
     --------
-    >>> to_packed_sequence(vl.Padded.from_list([[1.0], [2.0, 3.0]])).sorted_indices
-    tensor([1, 0])
+    >>> table = vl.RankTable([1, 2], [1, 0])
+    >>> ragged2packed(torch.tensor([3, 1, 4]), table.level, table)
+    tensor([1, 3, 4])
     """
-    import torch
-    from torch.nn.utils.rnn import PackedSequence
-
-    if empty not in ("raise", "drop"):
-        raise ValueError(f"empty: expected 'raise' or 'drop', got {empty!r}")
-    there = int(np.count_nonzero(padded.lengths))
-    if there < len(padded):
-        if empty == "raise":
-            raise ValueError(
-                f"column {there} (sequence {padded.indices[there]}) is empty, which a PackedSequence cannot "
-                'hold; leave empty sequences out with empty="drop"'
-            )
-        padded = padded[:there]
-    rows = padded.to_packed()
-    data = tensor_of(rows) if isinstance(rows, np.ndarray) else rows
-    order = torch.from_numpy(padded.indices.astype(np.int64)).to(data.device)
-    # Steps that nobody reaches are none of torch's.
-    steps = int(padded.lengths[0]) if len(padded) else 0
-    sizes = torch.from_numpy(padded.size_at_t[:steps].astype(np.int64))
-    return PackedSequence(data, sizes, order, torch.argsort(order))
+    if x.device.type == "cpu" and _is_plain(x):
+        rows = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
+        return tensor_of(rows, x.dtype)
+    rows, back = _both(table)
+    return _watched(x, rows, back)
 
 
-def from_packed_sequence(packed_sequence: Any) -> tuple[Any, Any, Any, Any]:
-    """Rows, size_at_t, lengths and indices of a PackedSequence.
-
-    Raises
-    ------
-    TypeError
-        It is none.
+def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
+    """Packed rows in the order of their sequences.
 
     Examples
     --------
-    >>> import torch
-    >>> from torch.nn.utils.rnn import pack_sequence
-    >>> from_packed_sequence(pack_sequence([torch.arange(2), torch.arange(1)]))[2]
-    array([2, 1])
+    >>> packed2ragged(torch.tensor([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
+    tensor([3, 1, 4])
     """
-    from torch.nn.utils.rnn import PackedSequence
+    if x.device.type == "cpu" and _is_plain(x):
+        return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
+    rows, back = _both(table)
+    return _watched(x, back, rows)
 
-    if not isinstance(packed_sequence, PackedSequence):
-        raise TypeError(f"packed_sequence: expected a PackedSequence, got {type(packed_sequence).__name__}")
-    rows, batch_sizes, order, inverse = packed_sequence
-    sizes = batch_sizes.numpy()
-    count = int(sizes[0]) if len(sizes) else 0
-    if order is not None:
-        indices = order.cpu().numpy()
-    elif inverse is not None:
-        indices = np.argsort(inverse.cpu().numpy())
-    else:
-        indices = np.arange(count)
-    lengths = np.searchsorted(
-        -sizes, -np.arange(count)
-    )  # a column is as long as there are steps wider than it
-    return rows, sizes, lengths, indices
+
+def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
+    """x[rows], where `rows` is a permutation and `back` its inverse: the gradient is such a one too.
+
+    Examples
+    --------
+    >>> permute_rows(torch.tensor([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([1, 2, 0]))
+    tensor([3., 1., 2.])
+    """
+    if x.device.type == "cpu" and _is_plain(x):
+        return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
+    return _watched(x, _indices(rows), _indices(back))
+
+
+def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
+    if x.device.type not in ("cpu", "meta") or x.is_complex():
+        return x.index_select(0, rows.to(x.device))
+    result: torch.Tensor = _permute(x, rows, back)
+    return result
+
+
+def _is_plain(x: torch.Tensor) -> bool:
+    """Whether nobody watches: neither autograd, nor a transform, nor a compiler."""
+    watched = torch._C._are_functorch_transforms_active() or torch.compiler.is_compiling()
+    return not watched and not x.requires_grad
+
+
+def _both(table: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """The gather index of a table and its inverse as tensors, made once."""
+    if table._tensors is None:
+        table._tensors = (_indices(table.rows), _indices(table.places))
+    return table._tensors
+
+
+def _indices(rows: Any) -> torch.Tensor:
+    return tensor_of(np.asarray(rows, np.int64))

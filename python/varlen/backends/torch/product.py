@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
+from varlen.backends.blocks import Blocks, multiply_blocks
+from varlen.backends.torch.gather import gather
 from varlen.backends.torch.memory import tensor_of
-from varlen.types.product import Blocks
-from varlen.types.product import product as run
 
 
 def _empty(count: int, like: torch.Tensor) -> torch.Tensor:
@@ -21,7 +21,9 @@ class _Product(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(a: torch.Tensor, A: Blocks, b: torch.Tensor, B: Blocks) -> torch.Tensor:
         x = a.detach()
-        result: torch.Tensor = run(x, A, x if b is a else b.detach(), B, _empty, torch.matmul)
+        result: torch.Tensor = multiply_blocks(
+            x, A, x if b is a else b.detach(), B, _empty, torch.matmul, gather
+        )
         return result
 
     @staticmethod

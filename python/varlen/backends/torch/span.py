@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from varlen import _core
@@ -14,8 +15,10 @@ from varlen.backends.torch.scatter import gather_add
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from varlen._core import Level
 
-def take_rows(x: torch.Tensor, rows: Any) -> torch.Tensor:
+
+def take_rows(x: torch.Tensor, rows: Any, max_bytes: int | None = None) -> torch.Tensor:
     """Some rows, in any order: lookups of one row each.
 
     Examples
@@ -24,7 +27,29 @@ def take_rows(x: torch.Tensor, rows: Any) -> torch.Tensor:
     tensor([2., 1., 2.])
     """
     places = rows if isinstance(rows, torch.Tensor) else tensor_of(rows)
+    _refuse(places.shape[0], x, max_bytes)
     return x.index_select(0, places) if x.is_complex() else gather_add(x, places[:, None])
+
+
+def spans(
+    x: torch.Tensor, level: Level, groups: Level, pairs: Any, max_bytes: int | None = None
+) -> tuple[torch.Tensor, Level]:
+    """The rows of spans of sequences, and the level of the spans.
+
+    Examples
+    --------
+    >>> spans(torch.tensor([3, 1, 4]), vl.Level([3]), vl.Level([1]), np.array([1, 3]))[0]
+    tensor([1, 4])
+    """
+    which, inner = _core.span_rows(level, groups, pairs)
+    return take_rows(x, which, max_bytes), inner
+
+
+def _refuse(count: int, x: torch.Tensor, max_bytes: int | None) -> None:
+    """Refuse more rows than fit the bytes that the caller allows."""
+    size = count * x.shape[1:].numel() * x.element_size()
+    if max_bytes is not None and size > max_bytes:
+        raise ValueError(f"max_bytes: the result takes {size} bytes, over max_bytes={max_bytes}")
 
 
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
@@ -60,8 +85,10 @@ _insert: AutogradOp = AutogradOp(
 )
 
 
-def insert_rows(x: torch.Tensor, before: NDArray[Any], rows: Any = None) -> torch.Tensor:
-    """`_core.insert_rows` of tensors, watched by autograd.
+def insert_rows(
+    x: torch.Tensor, before: NDArray[Any], rows: Any = None, max_bytes: int | None = None
+) -> torch.Tensor:
+    """New rows, zeros by default, each in front of the row that it names; watched by autograd.
 
     Raises
     ------
@@ -74,6 +101,7 @@ def insert_rows(x: torch.Tensor, before: NDArray[Any], rows: Any = None) -> torc
     tensor([1., 0., 2.])
     """
     shape = (len(before), *x.shape[1:])
+    _refuse(len(before) + x.shape[0], x, max_bytes)
     if rows is None:
         rows = x.new_zeros(shape)
     if not isinstance(rows, torch.Tensor):
@@ -93,3 +121,15 @@ def remove_rows(d: torch.Tensor, before: NDArray[Any]) -> tuple[torch.Tensor, to
     (tensor([1., 2.]), tensor([0.]))
     """
     return _parts(on_cpu(d, "dY"), tensor_of(before))
+
+
+def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torch.Tensor:
+    """One row (1, ...), in front of each of the rows that are named; watched by autograd.
+
+    Examples
+    --------
+    >>> insert_row(torch.tensor([1.0, 2.0]), np.array([0, 2]), torch.tensor([9.0]))
+    tensor([9., 1., 2., 9.])
+    """
+    at = np.full(len(before), len(x))
+    return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), before, at))

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from varlen import _core
-from varlen.arguments import as_dtype, unmasked
-from varlen.backends.values import is_tensor
+from varlen.arguments import as_dtype
+from varlen.backends import backend_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,11 +61,11 @@ def as_contig(data: Any, dtype: Any = None) -> Any:
 
     Examples
     --------
-    >>> vl.ops.as_contig(np.zeros((2, 3)).T).flags.c_contiguous
+    >>> vl.thinc.as_contig(np.zeros((2, 3)).T).flags.c_contiguous
     True
     """
     result = asarray(data, dtype=dtype)
-    return result.contiguous() if is_tensor(result) else np.asarray(result, order="C")
+    return backend_of(result).contiguous(result)
 
 
 def asarray(data: Any, *, dtype: Any = None) -> Any:
@@ -92,7 +91,7 @@ def asarray(data: Any, *, dtype: Any = None) -> Any:
 
     Examples
     --------
-    >>> vl.ops.asarray([3, 1], dtype="f")
+    >>> vl.thinc.asarray([3, 1], dtype="f")
     array([3., 1.], dtype=float32)
     """
     return _as(data, dtype, None)
@@ -119,7 +118,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: Any = np.float32, zeros: bool 
 
     Examples
     --------
-    >>> vl.ops.alloc((2, 1))
+    >>> vl.thinc.alloc((2, 1))
     array([[0.],
            [0.]], dtype=float32)
     """
@@ -146,14 +145,12 @@ def reshape(array: Any, shape: int | tuple[int, ...]) -> Any:
 
     Examples
     --------
-    >>> vl.ops.reshape(np.arange(4), (2, -1))
+    >>> vl.thinc.reshape(np.arange(4), (2, -1))
     array([[0, 1],
            [2, 3]])
     """
-    if not is_tensor(array):
-        return np.asarray(unmasked(array, "array")).reshape(shape)
     try:
-        return array.reshape(shape)
+        return backend_of(array).as_array(array, "array").reshape(shape)
     except RuntimeError as error:
         raise ValueError(f"shape: {error}") from None
 
@@ -187,7 +184,7 @@ def get_dropout_mask(
 
     Examples
     --------
-    >>> vl.ops.get_dropout_mask((2, 3), 0.5, seed=1)
+    >>> vl.thinc.get_dropout_mask((2, 3), 0.5, seed=1)
     array([[0., 2., 2.],
            [2., 0., 0.]], dtype=float32)
     """
@@ -204,32 +201,18 @@ def get_dropout_mask(
 
 
 def _as(data: Any, dtype: Any, ndim: int | None) -> Any:
-    if is_tensor(data):
-        result = data
-        if dtype is not None and data.dtype != (kind := _torch_dtype(dtype)):
-            from varlen.backends.torch.cast import cast
-
-            result = cast(data, kind, "data")
-    else:
-        try:
-            result = np.asarray(unmasked(data, "data"))
-        except ValueError as error:
-            raise ValueError(f"data: not a rectangle of numbers ({error})") from None
-        if result.dtype.hasobject:
-            raise TypeError(f"data: holds Python objects (dtype {result.dtype})")
-        if dtype is not None and result.dtype != (kind := as_dtype(dtype, "dtype")):
-            native = _core.cast(result.reshape(-1), kind.newbyteorder("="))
-            result = native.reshape(result.shape).astype(kind, copy=False)
+    backend = backend_of(data)
+    try:
+        result = backend.as_array(data, "data")
+    except ValueError as error:
+        raise ValueError(f"data: not a rectangle of numbers ({error})") from None
+    if dtype is not None:
+        result = backend.cast(result, dtype, "data")
+    elif getattr(result.dtype, "hasobject", False):
+        raise TypeError(f"data: holds Python objects (dtype {result.dtype})")
     if ndim is not None and result.ndim != ndim:
         raise ValueError(f"data: expected {_axes(ndim)}, got shape {tuple(result.shape)}")
     return result
-
-
-def _torch_dtype(dtype: Any) -> Any:
-    """Of torch, or of NumPy by its name."""
-    import torch
-
-    return dtype if isinstance(dtype, torch.dtype) else getattr(torch, as_dtype(dtype, "dtype").name, dtype)
 
 
 def _axes(ndim: int) -> str:
@@ -272,7 +255,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
 
     Examples
     --------
-    >>> vl.ops.{name}({sizes}).shape
+    >>> vl.thinc.{name}({sizes}).shape
     ({sizes}{"," if ndim == 1 else ""})
     """
     options = [_option("dtype", default), _option("zeros", True)]
@@ -289,7 +272,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
 
     Examples
     --------
-    >>> vl.ops.{name}((2, 1)).dtype
+    >>> vl.thinc.{name}((2, 1)).dtype
     dtype('{default}')
     """
     options = [_option("dtype", default), _option("zeros", True)]
@@ -309,7 +292,7 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
 
     Examples
     --------
-    >>> vl.ops.{name}({nested}).dtype
+    >>> vl.thinc.{name}({nested}).dtype
     dtype('{default}')
     """
     return _named(result, name, [*_plain("data"), _option("dtype", default)], doc)
@@ -327,7 +310,7 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
 
     Examples
     --------
-    >>> vl.ops.{name}({number}, {sizes}).ndim
+    >>> vl.thinc.{name}({number}, {sizes}).ndim
     {ndim}
     """
     return _named(result, name, _plain("array", *(f"d{k}" for k in range(ndim))), doc)
@@ -343,7 +326,7 @@ def _reshape_shape(name: str, kind: str) -> Any:
 
     Examples
     --------
-    >>> vl.ops.{name}(np.arange(4), (2, 2)).shape
+    >>> vl.thinc.{name}(np.arange(4), (2, 2)).shape
     (2, 2)
     """
     return _named(result, name, _plain("array", "shape"), doc)

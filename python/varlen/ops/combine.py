@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of
-from varlen.backends.values import from_memory, is_tensor, memory_of, take
+from varlen.backends import backend_of
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
-from varlen.types.ragged import Ragged
+
+if TYPE_CHECKING:
+    from varlen.types import Ragged
 
 
 def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
@@ -48,15 +50,15 @@ def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     """
     parts = parts_of(raggeds, "raggeds")
     at = axis_of(axis, parts[0].ndim)
-    depth = len(parts[0].levels)
+    depth = len(parts[0]._levels)
     if at > depth:
         alike(parts, depth, "raggeds")
-        return parts[0]._make(_side_by_side([part.values for part in parts], at - depth), parts[0].levels)
+        return parts[0]._make(_side_by_side([part._values for part in parts], at - depth), parts[0]._levels)
     if at == 0:
         return joined(parts, "raggeds")
     alike(parts, at - 1, "raggeds")
     check_rows(parts, "raggeds")
-    return woven(parts, at - 1, "raggeds")
+    return interleaved(parts, at - 1, "raggeds")
 
 
 def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
@@ -85,7 +87,20 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     """
     parts = parts_of(raggeds, "raggeds")
     at = axis_of(axis, parts[0].ndim + 1)
-    return concatenate([part.expand_dims(at) for part in parts], at)
+    return concatenate([_with_axis(part, at) for part in parts], at)
+
+
+def _with_axis(part: Any, at: int) -> Any:
+    """The same with another axis, of one item, at a place."""
+    values, levels = part._values, part._levels
+    depth = len(levels)
+    if at > depth:
+        shape = tuple(values.shape)
+        return part._make(values.reshape((*shape[: at - depth], 1, *shape[at - depth :])), levels)
+    if at == 0:
+        return part._make(values, (Level([len(levels[0])]), *levels))
+    ones = Level.from_offsets(np.arange(len(levels[at - 1]) + 1))
+    return part._make(values, (*levels[: at - 1], ones, *levels[at - 1 :]))
 
 
 def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
@@ -131,34 +146,34 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
     Traceback (most recent call last):
     ValueError: input: there is nothing to concatenate
     """
-    if isinstance(given, Ragged):
+    if isinstance(given, RaggedBase):
         raise TypeError(f"{argument}: expected a list of Ragged, got one Ragged")
     parts = as_list(given, argument, "Ragged")
     if not parts:
         raise ValueError(f"{argument}: there is nothing to concatenate")
     for p, part in enumerate(parts):
-        if not isinstance(part, Ragged):
+        if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_tensor makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
             raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}{makes}")
-        if len(part.levels) != len(parts[0].levels):
+        if len(part._levels) != len(parts[0]._levels):
             raise ValueError(
-                f"{argument}: part {p} has {len(part.levels)} levels, the first has {len(parts[0].levels)}"
+                f"{argument}: part {p} has {len(part._levels)} levels, the first has {len(parts[0]._levels)}"
             )
     return parts
 
 
 def alike(parts: list[Ragged], depth: int, argument: str) -> None:
-    """Refuse parts that nest otherwise than the first in the outermost `depth` levels.
+    """Refuse parts that nest differently from the first in the outermost `depth` levels.
 
     Examples
     --------
     >>> alike([vl.Ragged([1], [1]), vl.Ragged([2], [1])], 1, "input")
     """
-    first = parts[0].levels[:depth]
+    first = parts[0]._levels[:depth]
     for p, part in enumerate(parts):
-        if not same_levels(part.levels[:depth], first):
-            parted = describe_difference(part.levels[:depth], first)
-            raise ValueError(f"{argument}: part {p} nests otherwise than the first: {parted}")
+        if not same_levels(part._levels[:depth], first):
+            parted = describe_difference(part._levels[:depth], first)
+            raise ValueError(f"{argument}: part {p} nests differently from the first: {parted}")
 
 
 def check_rows(parts: list[Ragged], argument: str) -> None:
@@ -171,30 +186,30 @@ def check_rows(parts: list[Ragged], argument: str) -> None:
     ValueError: input: part 1 has rows of shape (1,), the first has ()
     """
     for p, part in enumerate(parts):
-        if part.values.shape[1:] != parts[0].values.shape[1:]:
+        if part._values.shape[1:] != parts[0]._values.shape[1:]:
             raise ValueError(
-                f"{argument}: part {p} has rows of shape {tuple(part.values.shape[1:])}, "
-                f"the first has {tuple(parts[0].values.shape[1:])}"
+                f"{argument}: part {p} has rows of shape {tuple(part._values.shape[1:])}, "
+                f"the first has {tuple(parts[0]._values.shape[1:])}"
             )
 
 
-def woven(parts: list[Ragged], at: int, argument: str) -> Ragged:
+def interleaved(parts: list[Ragged], at: int, argument: str) -> Ragged:
     """Each sequence of a level is those of its number in every part, end to end; above they nest alike.
 
     Examples
     --------
-    >>> woven([vl.Ragged([3, 1], [1, 1]), vl.Ragged([4], [0, 1])], 0, "input").to_list()
+    >>> interleaved([vl.Ragged([3, 1], [1, 1]), vl.Ragged([4], [0, 1])], 0, "input").to_list()
     [[3], [1, 4]]
     """
     for p, part in enumerate(parts):
-        if len(part.levels[at]) != len(parts[0].levels[at]):
+        if len(part._levels[at]) != len(parts[0]._levels[at]):
             raise ValueError(
-                f"{argument}: part {p} has {len(part.levels[at])} sequences, "
-                f"the first has {len(parts[0].levels[at])}"
+                f"{argument}: part {p} has {len(part._levels[at])} sequences, "
+                f"the first has {len(parts[0]._levels[at])}"
             )
-    above = parts[0].levels[:at]
-    result = _woven([part._make(part.values, part.levels[at:]) for part in parts], argument)
-    return result._make(result.values, (*above, *result.levels))
+    above = parts[0]._levels[:at]
+    result = _interleaved([part._make(part._values, part._levels[at:]) for part in parts], argument)
+    return result._make(result._values, (*above, *result._levels))
 
 
 def _side_by_side(values: list[Any], axis: int) -> Any:
@@ -206,11 +221,7 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
                 f"raggeds: part {p} has rows of shape {tuple(x.shape[1:])}, "
                 f"the first has {tuple(values[0].shape[1:])}"
             )
-    if any(is_tensor(x) for x in values):
-        from varlen.backends.torch.memory import concat
-
-        return concat(values, axis)
-    return np.concatenate(_of_one_dtype(values, "raggeds"), axis)
+    return backend_of(*values).concat(values, axis, "raggeds")
 
 
 def joined(parts: list[Ragged], argument: str) -> Ragged:
@@ -222,58 +233,22 @@ def joined(parts: list[Ragged], argument: str) -> Ragged:
     [[3, 1], [4]]
     """
     check_rows(parts, argument)
-    levels = tuple(_core.concat_levels(list(each)) for each in zip(*(r.levels for r in parts), strict=True))
-    values: list[Any] = [part.values for part in parts]
-    if any(is_tensor(x) for x in values):
-        from varlen.backends.torch.memory import concat
-
-        return parts[0]._make(concat(values), levels)
-    return parts[0]._make(_core.concat([memory_of(x) for x in _of_one_dtype(values, argument)]), levels)
+    levels = tuple(_core.concat_levels(list(each)) for each in zip(*(r._levels for r in parts), strict=True))
+    values: list[Any] = [part._values for part in parts]
+    return parts[0]._make(backend_of(*values).concat(values, 0, argument), levels)
 
 
-def _woven(parts: list[Ragged], argument: str) -> Ragged:
+def _interleaved(parts: list[Ragged], argument: str) -> Ragged:
     """Sequence i of every part, end to end."""
-    values: list[Any] = [part.values for part in parts]
-    over = [flatten_levels(part.levels) for part in parts]
-    if any(is_tensor(x) for x in values):
-        rows, level = _woven_tensors(values, over)
-    else:
-        rows, level = _core.interleave(_of_one_dtype(values, argument), over)
-    if len(parts[0].levels) == 1:
+    values: list[Any] = [part._values for part in parts]
+    units = [flatten_levels(part._levels) for part in parts]
+    rows, level = backend_of(*values).interleave(values, units, argument)
+    if len(parts[0]._levels) == 1:
         return parts[0]._make(rows, (level,))
     result = []
-    for d in range(1, len(parts[0].levels)):
-        above = [flatten_levels(part.levels[:d]) for part in parts]
-        lengths, _ = _core.interleave([part.levels[d].lengths for part in parts], above)
+    for d in range(1, len(parts[0]._levels)):
+        above = [flatten_levels(part._levels[:d]) for part in parts]
+        lengths, _ = _core.interleave([part._levels[d].lengths for part in parts], above)
         result.append(Level.from_lengths(lengths))
     outer = Level.from_offsets(np.sum([part.offsets for part in parts], axis=0))
     return parts[0]._make(rows, (outer, *result))
-
-
-def _woven_tensors(values: list[Any], over: list[Level]) -> tuple[Any, Level]:
-    first = next(x for x in values if is_tensor(x))
-    if all(is_tensor(x) and _is_plain(x) and x.dtype == first.dtype for x in values):
-        rows, level = _core.interleave([memory_of(x) for x in values], over)
-        return from_memory(rows, first), level
-    from varlen.backends.torch.memory import concat
-
-    ends = np.cumsum([0, *(len(x) for x in values)])
-    index, level = _core.interleave([np.arange(a, b) for a, b in pairwise(ends)], over)
-    rows = concat(values)
-    return take(rows, index), level
-
-
-def _is_plain(x: Any) -> bool:
-    """Whether the memory of a tensor can be read by the core, and nobody watches."""
-    return bool(x.device.type == "cpu" and not x.requires_grad)
-
-
-def _of_one_dtype(values: list[Any], argument: str) -> list[Any]:
-    if all(x.dtype is values[0].dtype for x in values):
-        return values
-    try:
-        dtype = np.result_type(*{x.dtype for x in values})
-    except TypeError:
-        each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
-        raise TypeError(f"{argument}: no dtype holds {each}") from None
-    return [x.astype(dtype, copy=False) for x in values]

@@ -1,0 +1,60 @@
+"""Ufuncs of arrays, and whether they are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def ufunc(function: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What a ufunc makes of its inputs.
+
+    Examples
+    --------
+    >>> ufunc(np.add, [np.arange(2), 10], {})
+    array([10, 11])
+    """
+    return function(*inputs, **kwargs)
+
+
+def equal(a: Any, b: Any, equal_nan: bool) -> bool:
+    """Whether arrays of one shape have equal entries.
+
+    Examples
+    --------
+    >>> nan = np.array([np.nan])
+    >>> equal(nan, nan, False), equal(nan, nan, True)
+    (False, True)
+    """
+    with np.errstate(invalid="ignore"):
+        same: Any = a == b
+        if equal_nan and a.dtype.kind not in "SUV":
+            same = same | ((a != a) & (b != b))
+    return bool(same if isinstance(same, bool) else same.all())
+
+
+def where(mask: Any, values: Any, others: Any) -> Any:
+    """A number, or values, where a mask is true, others where it is not.
+
+    Raises
+    ------
+    OverflowError
+        An int that the dtype of the array beside it does not hold.
+
+    Examples
+    --------
+    >>> where(np.array([True, False]), 7, np.array([1, 2]))
+    array([7, 2])
+    """
+    return np.where(mask, _of_dtype(values, others, "x"), _of_dtype(others, values, "y"))
+
+
+def _of_dtype(x: Any, other: Any, argument: str) -> Any:
+    """An int beside an array as a number of the array's dtype, which has to hold it."""
+    if type(x) is not int or not isinstance(other, np.ndarray):
+        return x
+    try:
+        return np.asarray(x, np.result_type(other, x))
+    except OverflowError:
+        raise OverflowError(f"{argument}: {x} does not fit {other.dtype}") from None

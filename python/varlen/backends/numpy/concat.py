@@ -1,0 +1,78 @@
+"""Arrays to one array: end to end, sequence by sequence, or row by row of nested lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+
+
+def concat(values: list[Any], axis: int = 0, argument: str = "values") -> Any:
+    """Arrays one after another, of the dtype that NumPy promotes theirs to.
+
+    Examples
+    --------
+    >>> concat([np.array([3, 1]), np.array([4.0])])
+    array([3., 1., 4.])
+    """
+    arrays = of_one_dtype(values, argument)
+    return np.concatenate(arrays, axis) if axis else _core.concat(arrays)
+
+
+def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[Any, Level]:
+    """Sequence i of every part, end to end, and their level.
+
+    Examples
+    --------
+    >>> interleave([np.array([3, 1]), np.array([4])], [vl.Level([1, 1]), vl.Level([0, 1])], "parts")[0]
+    array([3, 1, 4])
+    """
+    return _core.interleave(of_one_dtype(values, argument), levels)
+
+
+def of_one_dtype(values: list[Any], argument: str) -> list[Any]:
+    """Arrays of the dtype that NumPy promotes theirs to.
+
+    Raises
+    ------
+    TypeError
+        There is none.
+
+    Examples
+    --------
+    >>> of_one_dtype([np.zeros(1, np.int8), np.zeros(1, "M8[s]")], "parts")
+    Traceback (most recent call last):
+    TypeError: parts: no dtype holds int8 and datetime64[s]
+    """
+    if all(x.dtype is values[0].dtype for x in values):
+        return values
+    try:
+        dtype = np.result_type(*{x.dtype for x in values})
+    except TypeError:
+        each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
+        raise TypeError(f"{argument}: no dtype holds {each}") from None
+    return [x.astype(dtype, copy=False) for x in values]
+
+
+def from_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
+    """Nested lists of numbers or arrays, end to end, and their levels.
+
+    Examples
+    --------
+    >>> from_list([[1, 2], []])
+    (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
+    """
+    values, levels = _core.from_lists(data, -1, dtype, name="data")
+    if not levels and len(data) == 0:
+        return values, (Level([]),)
+    if not levels:
+        raise ValueError(
+            "data: expected lists inside a list, or arrays; for one level of numbers use Ragged()"
+        )
+    return values, tuple(levels)

@@ -1,0 +1,45 @@
+"""Neighbours of arrays compared, and numbers counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+
+if TYPE_CHECKING:
+    from varlen._core import Level
+
+FROM_THE_SECOND = slice(1, None)
+TO_THE_LAST_BUT_ONE = slice(None, -1)
+
+
+def diff(values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
+    """Each row less the one before it in its sequence, n times over, and their level.
+
+    Examples
+    --------
+    >>> diff(np.array([3, 1, 4]), vl.Level([2, 1]))
+    (array([-2]), Level(2 sequences, 1 rows, lengths 0 to 1))
+    """
+    for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
+        subtract: Any = np.not_equal if values.dtype == np.bool_ else np.subtract
+        result = np.empty(values.shape, subtract(values[:0], values[:0]).dtype)
+        with np.errstate(all="ignore"):  # across borders too, which are then left out
+            subtract(values[1:], values[:-1], out=result[:-1])
+        values, (level,) = _core.gather_window(result, (level,), TO_THE_LAST_BUT_ONE)
+    return values, level
+
+
+def bincount(cells: Any, weights: Any, size: int) -> Any:
+    """The sum of the weights of each of `size` cells: float64.
+
+    Examples
+    --------
+    >>> bincount(np.array([0, 2, 0]), np.array([1.0, 5.0, 2.0]), 3)
+    array([3., 0., 5.])
+    """
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"weights: expected numbers, got {weights.dtype}")
+    return np.bincount(cells, weights, minlength=size)[:size]

@@ -1,0 +1,20 @@
+"""Lists of arrays to one array, and one to lists of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from varlen import _core
+from varlen._core import Level
+
+
+def list2ragged(arrays: Any, dtype: Any = None, out: Any = None) -> tuple[Any, tuple[Level, ...]]:
+    """Arrays end to end, and their level.
+
+    Examples
+    --------
+    >>> list2ragged([np.array([3, 1]), np.array([4])])
+    (array([3, 1, 4]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
+    """
+    values, level = _core.list2ragged(arrays, dtype, out)
+    return values, (level,)

@@ -1,0 +1,38 @@
+"""Products of the matrices of sequences, of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.backends.blocks import Blocks, multiply_blocks
+
+
+def product(a: Any, A: Blocks, b: Any, B: Blocks) -> Any:
+    """The products of matrices that lie end to end.
+
+    Examples
+    --------
+    >>> ones = Blocks(np.array([1, 1]), np.array([1, 1]))
+    >>> product(np.array([2.0, 3.0]), ones, np.array([5.0, 7.0]), ones)
+    array([10., 21.])
+    """
+    return multiply_blocks(a, A, b, B, _empty, np.matmul, _core.gather)
+
+
+def of_one_kind(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both as arrays of one dtype.
+
+    Examples
+    --------
+    >>> of_one_kind(np.ones(1, np.float32), np.ones(1))[0].dtype
+    dtype('float64')
+    """
+    dtype = np.result_type(a, b)
+    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+
+
+def _empty(count: int, like: Any) -> Any:
+    return np.empty(count, like.dtype)

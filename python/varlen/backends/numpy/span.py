@@ -1,0 +1,40 @@
+"""Rows of arrays taken, by the spans of sequences, and put in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def insert_rows(
+    values: Any, before: NDArray[Any], rows: Any = None, max_bytes: int | None = None
+) -> NDArray[Any]:
+    """New rows, zeros by default, each in front of the row of `values` that it names.
+
+    Examples
+    --------
+    >>> insert_rows(np.array([1.0, 2.0]), np.array([1]))
+    array([1., 0., 2.])
+    """
+    if rows is not None and not isinstance(rows, np.ndarray):
+        rows = np.asarray(as_ints(rows), values.dtype)
+    return _core.insert_rows(values, before, rows, max_bytes)
+
+
+def insert_row(values: Any, before: NDArray[Any], row: Any) -> NDArray[Any]:
+    """One row (1, ...), in front of each of the rows that are named.
+
+    Examples
+    --------
+    >>> insert_row(np.array([1.0, 2.0]), np.array([0, 2]), np.array([9.0]))
+    array([9., 1., 2., 9.])
+    """
+    rows = np.broadcast_to(row, (len(before), *row.shape[1:]))
+    return _core.insert_rows(values, before, np.ascontiguousarray(rows))

@@ -1,0 +1,97 @@
+"""Arrays as they are, with any strides, and parts of them that share their memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_dtype, unmasked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def as_array(x: Any, argument: str) -> NDArray[Any]:
+    """An array of any strides, from what NumPy reads.
+
+    Examples
+    --------
+    >>> as_array([3, 1], "X")
+    array([3, 1])
+    """
+    return np.asarray(unmasked(x, argument))
+
+
+def is_contiguous(x: NDArray[Any]) -> bool:
+    """Whether the memory of an array is in C order.
+
+    Examples
+    --------
+    >>> is_contiguous(np.zeros((2, 3)).T)
+    False
+    """
+    return x.flags.c_contiguous
+
+
+def tile(values: NDArray[Any], multiples: tuple[int, ...]) -> NDArray[Any]:
+    """What lies along each axis, so many times.
+
+    Examples
+    --------
+    >>> tile(np.array([[3, 1]]), (1, 2))
+    array([[3, 1, 3, 1]])
+    """
+    return np.tile(values, multiples)
+
+
+def contiguous(x: Any) -> NDArray[Any]:
+    """An array in C order, copied only where it was not.
+
+    Examples
+    --------
+    >>> contiguous(np.zeros((2, 3)).T).flags.c_contiguous
+    True
+    """
+    return np.asarray(x, order="C")
+
+
+def cast(values: NDArray[Any], dtype: Any, argument: str) -> NDArray[Any]:
+    """Numbers of another dtype, each of which it has to hold; floats round.
+
+    Examples
+    --------
+    >>> cast(np.array([1, 300]), "u1", "data")
+    Traceback (most recent call last):
+    ValueError: data: 300 at row 1 does not fit uint8
+    """
+    if values.dtype.hasobject:
+        raise TypeError(f"{argument}: holds Python objects (dtype {values.dtype})")
+    kind = as_dtype(dtype, "dtype")
+    if values.dtype == kind:
+        return values
+    native = _core.cast(values.reshape(-1), kind.newbyteorder("="))
+    return native.reshape(values.shape).astype(kind, copy=False)
+
+
+def take_columns(x: NDArray[Any], columns: Any) -> NDArray[Any]:
+    """Some columns, in any order.
+
+    Examples
+    --------
+    >>> take_columns(np.array([[3, 1]]), np.array([1, 0]))
+    array([[1, 3]])
+    """
+    return x.take(columns, axis=1)
+
+
+def zeros(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Zeros of the dtype of values.
+
+    Examples
+    --------
+    >>> zeros(np.ones(1), (2,))
+    array([0., 0.])
+    """
+    return np.zeros(shape, values.dtype)

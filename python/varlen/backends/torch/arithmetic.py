@@ -1,0 +1,88 @@
+"""Ufuncs of tensors by the torch function of their name, and whether tensors are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from varlen.arguments import as_ints
+from varlen.backends.torch.cast import scalar
+from varlen.backends.torch.memory import like, tensor_of
+
+# What a NumPy ufunc is called in torch, where that is something else.
+_NAMES = {"absolute": "abs", "bitwise_count": "", "conjugate": "conj", "equal": "eq", "invert": "bitwise_not"}
+_NAMES |= {"left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift"}
+_NAMES |= {"degrees": "rad2deg", "radians": "deg2rad", "rint": "round", "fabs": "abs"}
+
+
+def ufunc(function: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A NumPy ufunc by the torch function of its name, so that dtypes and gradients are torch's.
+
+    Raises
+    ------
+    TypeError
+        torch has no such function, or not with these keywords.
+
+    Examples
+    --------
+    >>> ufunc(np.add, [torch.arange(2), 10], {})
+    tensor([10, 11])
+    """
+    name = _NAMES.get(function.__name__, function.__name__)
+    implementation = getattr(torch, name, None) if name else None
+    if implementation is None:
+        raise TypeError(f"torch has no {function.__name__}; use .values, or values that are a NumPy array")
+    if set(kwargs) - {"out"}:
+        raise TypeError(
+            f"{function.__name__} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
+        )
+    first = next(x for x in inputs if isinstance(x, torch.Tensor))
+    tensors = [_operand(x, first) for x in inputs]
+    out = kwargs.get("out")
+    if out is None:
+        return implementation(*tensors)
+    return implementation(*tensors, out=out[0] if len(out) == 1 else out)
+
+
+def equal(a: Any, b: Any, equal_nan: bool) -> bool:
+    """Whether tensors, or a tensor and an array, of one shape have equal entries.
+
+    Examples
+    --------
+    >>> nan = torch.tensor([torch.nan])
+    >>> equal(nan, nan, False), equal(nan, nan, True)
+    (False, True)
+    """
+    x = a if isinstance(a, torch.Tensor) else like(a, b)
+    y = b if isinstance(b, torch.Tensor) else like(b, a)
+    same = x == y
+    if equal_nan:
+        same = same | ((x != x) & (y != y))
+    return bool(same.all())
+
+
+def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
+    """A number, or values, where a mask is true, others where it is not; watched by autograd.
+
+    Examples
+    --------
+    >>> where(torch.tensor([True, False]), 7, torch.tensor([1, 2]))
+    tensor([7, 2])
+    """
+    tensor = next(x for x in (values, others, mask) if isinstance(x, torch.Tensor))
+    mask, values, others = (
+        like(x, tensor) if isinstance(x, np.ndarray) and x.ndim else x for x in (mask, values, others)
+    )
+    if isinstance(values, torch.Tensor):
+        return values.where(mask, others)
+    if isinstance(others, torch.Tensor):
+        return others.where(~mask, values)
+    return like(np.where(as_ints(mask), values, others), tensor)
+
+
+def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:
+    if isinstance(x, torch.Tensor):
+        return x
+    return tensor_of(x).to(beside.device) if isinstance(x, np.ndarray) and x.ndim else scalar(x, beside)

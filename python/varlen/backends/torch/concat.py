@@ -1,0 +1,99 @@
+"""Tensors to one tensor: end to end, sequence by sequence, or row by row of nested lists."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from varlen import _core
+from varlen._core import Level
+from varlen.backends.torch.cast import cast
+from varlen.backends.torch.memory import as_numpy, from_memory, tensor_of
+from varlen.backends.torch.span import take
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+
+
+def concat(values: list[Any], axis: int = 0, argument: str = "values") -> torch.Tensor:
+    """Tensors, and arrays among them, one after another, on the device of the first tensor.
+
+    Examples
+    --------
+    >>> concat([torch.arange(2), np.array([7])])
+    tensor([0, 1, 7])
+    """
+    first = next(x for x in values if isinstance(x, torch.Tensor))
+    parts = [x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values]
+    return torch.cat(parts, axis)
+
+
+def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[torch.Tensor, Level]:
+    """Sequence i of every part, end to end, and their level.
+
+    Examples
+    --------
+    >>> interleave([torch.tensor([3, 1]), torch.tensor([4])], [Level([1, 1]), Level([0, 1])], "parts")[0]
+    tensor([3, 1, 4])
+    """
+    first = next(x for x in values if isinstance(x, torch.Tensor))
+    if all(_is_plain(x, first) for x in values):
+        rows, level = _core.interleave([as_numpy(x) for x in values], levels)
+        return from_memory(rows, first), level
+    ends = np.cumsum([0, *(len(x) for x in values)])
+    index, level = _core.interleave([np.arange(a, b) for a, b in pairwise(ends)], levels)
+    return take(concat(values), index), level
+
+
+def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
+    """Nested lists of tensors, end to end, and their levels; a list of scalars is a sequence too.
+
+    Raises
+    ------
+    TypeError
+        Something among the tensors that is none.
+    ValueError
+        Tensors nested at different depth.
+
+    Examples
+    --------
+    >>> from_list([torch.arange(2), torch.arange(1)])[0]
+    tensor([0, 1, 0])
+    """
+    levels: list[Level] = []
+    rows = list(data)
+    while any(isinstance(row, (list, tuple)) for row in rows):
+        for i, row in enumerate(rows):
+            if not isinstance(row, (list, tuple)):
+                raise ValueError(f"data: item {i} of depth {len(levels) + 1} is a tensor beside lists")
+        levels.append(Level([len(row) for row in rows]))
+        rows = [x for row in rows for x in row]
+    for i, row in enumerate(rows):
+        if not isinstance(row, torch.Tensor):
+            raise TypeError(
+                f"data: item {i} of depth {len(levels) + 1} is no tensor but {type(row).__name__}"
+            )
+        if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
+            shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
+            raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
+    if rows and rows[0].ndim == 0:
+        if not levels:
+            raise ValueError("data: expected tensors of one dimension and more inside a list, got numbers")
+        values = torch.stack(rows)
+    else:
+        levels.append(Level([len(row) for row in rows]))
+        values = torch.cat(rows)
+    return values if dtype is None else cast(values, dtype, "data"), tuple(levels)
+
+
+def _is_plain(x: Any, first: torch.Tensor) -> bool:
+    """Whether the core can read it as a part of the dtype of the first, and nobody watches."""
+    return bool(
+        isinstance(x, torch.Tensor)
+        and x.dtype == first.dtype
+        and x.device.type == "cpu"
+        and not x.requires_grad
+    )

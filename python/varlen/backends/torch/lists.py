@@ -1,0 +1,109 @@
+"""Lists of tensors to one tensor, and one to lists of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from varlen import _core
+from varlen.backends.torch.autograd import into
+from varlen.backends.torch.concat import from_list
+from varlen.backends.torch.memory import as_numpy, filled, from_memory, like
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+
+
+def list2dense(
+    tensors: Sequence[Any],
+    pad_to_multiple: int = 1,
+    fill: Any = 0,
+    padding_side: str = "right",
+    max_len: int | None = None,
+    truncate: str = "right",
+    mask: bool = False,
+    out: Any = None,
+    dtype: Any = None,
+    max_bytes: int | None = None,
+) -> Any:
+    """Tensors of different lengths as one rectangle, or that and its mask.
+
+    Examples
+    --------
+    >>> list2dense([torch.tensor([3, 1]), torch.tensor([4])])
+    tensor([[3, 1],
+            [4, 0]])
+    """
+    options = (padding_side, max_len, truncate, True, None, None)
+    first = tensors[0]
+    if dtype is None and all(_is_plain(tensor, first.dtype) for tensor in tensors):
+        number = filled(fill, first.dtype, ()) if fill else 0
+        arrays = [as_numpy(tensor) for tensor in tensors]
+        rows, marks = _core.list2dense(arrays, pad_to_multiple, number, *options, max_bytes)
+        block, there = from_memory(rows, first), like(marks, first)
+    else:
+        values, levels = from_list(tensors, dtype)
+        numbers = _core.ragged2list(np.arange(len(values)), levels)
+        width = max(1, values.element_size() * values[:1].numel())
+        limit = None if max_bytes is None else max_bytes * 8 // width
+        rows, marks = _core.list2dense(numbers, pad_to_multiple, 0, *options, limit)
+        there = like(marks, values)
+        if len(values):
+            block = values[like(rows, values)]
+            block[~there] = fill
+        else:
+            block = values.new_full((*rows.shape, *values.shape[1:]), fill)
+    if out is not None:
+        _check_out(out, block)
+        block = out.copy_(block)
+    return (block, there) if mask else block
+
+
+def list2ragged(tensors: Any, dtype: Any = None, out: Any = None) -> tuple[torch.Tensor, Levels]:
+    """Tensors end to end, and their level.
+
+    Examples
+    --------
+    >>> list2ragged([torch.tensor([3, 1]), torch.tensor([4])])[0]
+    tensor([3, 1, 4])
+    """
+    values, levels = from_list(tensors, dtype)
+    return into(values, out), levels
+
+
+def ragged2list(values: torch.Tensor, levels: Levels) -> list[Any]:
+    """Each sequence as a view; lists of lists of views where there is more than one level.
+
+    Examples
+    --------
+    >>> ragged2list(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),))
+    [tensor([3, 1]), tensor([4])]
+    """
+    rows = list(values.split(levels[-1].lengths.tolist()))
+    for level in reversed(levels[:-1]):
+        rows = [rows[a:b] for a, b in pairwise(level.offsets.tolist())]
+    return rows
+
+
+def _is_plain(tensor: Any, dtype: torch.dtype) -> bool:
+    """Whether it is memory on the host that nobody watches."""
+    return bool(
+        isinstance(tensor, torch.Tensor)
+        and tensor.dtype == dtype
+        and tensor.device.type == "cpu"
+        and not tensor.requires_grad
+    )
+
+
+def _check_out(out: Any, block: torch.Tensor) -> None:
+    """Refuse an `out` of another dtype or shape."""
+    needed = f"{block.dtype}{tuple(block.shape)}"
+    if not isinstance(out, torch.Tensor):
+        got = f"{out.dtype}{tuple(out.shape)}" if hasattr(out, "dtype") else type(out).__name__
+        raise TypeError(f"out: needs {needed}, got {got}")
+    if (out.shape, out.dtype) != (block.shape, block.dtype):
+        raise ValueError(f"out: needs {needed}, got {out.dtype}{tuple(out.shape)}")

@@ -1,0 +1,197 @@
+"""Tensors to rectangles and back: each the gradient of the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from varlen import _core
+from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
+from varlen.backends.torch.cast import cast, exactly
+from varlen.backends.torch.memory import as_numpy, filled, like, tensor_of, to_write
+from varlen.backends.torch.span import take
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen.levels import Levels
+
+    Array = NDArray[Any]
+
+_from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
+
+
+def _levels_of(given: Any) -> Levels:
+    """Levels as they are, or from tensors of their offsets."""
+    return tuple(level_of(x.numpy() if isinstance(x, torch.Tensor) else x) for x in given)
+
+
+def _run_pad(x: Array, offsets: Any, sizes: Any, side: str, cut: str, fill: Any, limit: Any) -> Array:
+    levels = _levels_of(offsets)
+    block: Array = _core.pad(x, levels, side, fill, False, None, cut, max_bytes=limit, sizes=list(sizes))
+    return block
+
+
+def _run_unpad(d: Array, offsets: Any, sizes: Any, total: int, side: str, cut: str) -> Array:
+    levels = _levels_of(offsets)
+    if all(level.longest <= size for level, size in zip(levels, sizes, strict=True)):
+        return _core.unpad(d, levels, side)
+    rows, mask = _core.pad(np.arange(total), levels, side, None, True, None, cut, sizes=list(sizes))
+    result = np.zeros((total, *d.shape[len(levels) + 1 :]), d.dtype)
+    result[rows[mask]] = d[mask]  # what was cut has no gradient
+    return result
+
+
+_pad: AutogradOp = AutogradOp(
+    "pad(Tensor x, Tensor[] offsets, SymInt[] sizes, str side, str cut, Scalar? fill, SymInt? max_bytes)"
+    " -> Tensor",
+    _run_pad,
+    lambda x, offsets, sizes, *_: x.new_empty((offsets[0].shape[0] - 1, *sizes, *x.shape[1:])),
+    lambda seen, d: _unpad(d.contiguous(), *seen.rest[:2], seen.rows, *seen.rest[2:4]),
+    batch=(-1, -1),
+)
+_unpad: AutogradOp = AutogradOp(
+    "unpad(Tensor d, Tensor[] offsets, SymInt[] sizes, SymInt total, str side, str cut) -> Tensor",
+    _run_unpad,
+    lambda d, offsets, sizes, total, *_: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
+    lambda seen, d: _pad(d.contiguous(), *seen.rest[:2], *seen.rest[3:5], None, None),
+    batch=(-1, -1),
+)
+
+
+def pad(
+    x: torch.Tensor,
+    levels: Levels,
+    padding_side: str = "right",
+    fill: Any = None,
+    mask: bool = False,
+    max_len: Any = None,
+    truncate: str = "right",
+    out: torch.Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    pad_to_multiple: int = 1,
+    max_bytes: int | None = None,
+    sizes: Any = None,
+) -> Any:
+    """A rectangle of sequences: a tensor, or a tensor and its mask.
+
+    Examples
+    --------
+    >>> pad(torch.tensor([1.0, 2.0]), (vl.Level([2, 0]),), "left", -1)
+    tensor([[ 1.,  2.],
+            [-1., -1.]])
+    """
+    if dtype is not None:
+        x = cast(x, dtype, "values")
+    if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != x.dtype):
+        raise TypeError(f"out: expected a tensor of {x.dtype}")
+    options = (padding_side, None, mask, max_len, truncate)
+    limits = (None, pad_to_multiple, max_bytes, sizes)
+    if _is_watched(x):
+        return _pad_watched(x, levels, options, limits, fill, out)
+    if x.device.type != "cpu":
+        return _pad_elsewhere(x, levels, options, limits, fill, out)
+    row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
+    to = None if out is None else to_write(out)
+    try:
+        rows, dtype = x.numpy(), None
+    except (RuntimeError, TypeError):
+        rows, dtype = as_numpy(x), x.dtype
+    result = _core.pad(rows, levels, padding_side, row, mask, max_len, truncate, to, *limits)
+    if not mask:
+        return out if out is not None else tensor_of(result, dtype) if dtype else _from_numpy(result)
+    block = tensor_of(result[0], x.dtype) if out is None else out
+    return block, _from_numpy(result[1])
+
+
+def _is_watched(x: torch.Tensor) -> bool:
+    """Whether autograd, a transform or a compiler follows a tensor on the CPU."""
+    followed = x.requires_grad or torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    return bool(followed and x.device.type == "cpu")
+
+
+def _pad_watched(
+    x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
+) -> Any:
+    side, _, mask, max_len, cut = options
+    _, multiple, max_bytes, sizes = limits
+    marks = None
+    if mask or max_len is not None or sizes is not None or multiple != 1:
+        bare = np.empty((x.shape[0], 0), np.uint8)
+        shape = _core.pad(bare, levels, side, None, mask, max_len, cut, None, None, multiple, None, sizes)
+        shape, marks = shape if mask else (shape, None)
+        widths = shape.shape[1:-1]
+    else:
+        widths = tuple(level.longest for level in levels)
+    number = fill is None or np.ndim(fill) == 0
+    if has_no_name(x):
+        bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
+        block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, side, cut, bits, max_bytes))
+    else:
+        if fill is not None:
+            row = cast(exactly(fill), x.dtype, "fill")  # refuses what the dtype cannot hold
+        value = row.item() if fill is not None and number else None
+        block = _pad(x, tuple(levels), widths, side, cut, value, max_bytes)
+        if not number:
+            there = _core.pad(
+                np.ones(x.shape[0], np.bool_), levels, side, None, False, None, cut, sizes=list(widths)
+            )
+            wide = _from_numpy(there).reshape(there.shape + (1,) * (x.ndim - 1))
+            block = torch.where(wide, block, row)
+    if out is not None:
+        block = out.copy_(block)
+    return (block, _from_numpy(marks)) if mask else block
+
+
+def _pad_elsewhere(
+    x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
+) -> Any:
+    """On a device torch picks the rows: the core says which goes where, and where there is none."""
+    rows, marks = _core.pad(
+        np.arange(x.shape[0]), levels, options[0], None, True, *options[3:], None, *limits
+    )
+    there = like(marks, x)
+    source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
+    blank = cast(exactly(0 if fill is None else fill), x.dtype, "fill").to(x.device)
+    wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
+    block = torch.where(wide, source[like(rows, x)], blank)
+    if out is not None:
+        block = out.copy_(block)
+    return (block, there) if options[2] else block
+
+
+def unpad(
+    block: torch.Tensor, levels: Levels, padding_side: str = "right", out: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The rows of a rectangle that the levels say are there.
+
+    Examples
+    --------
+    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (vl.Level([2, 1]),))
+    tensor([1, 2, 3])
+    """
+    if out is not None and not isinstance(out, torch.Tensor):
+        raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
+    depth = len(levels) + 1
+    if _is_watched(block) and out is None and not has_no_name(block):
+        bare = np.empty((*block.shape[:depth], 0), np.uint8)
+        _core.unpad(bare, levels, padding_side)  # refuses what does not fit
+        sizes = tuple(block.shape[1:depth])
+        result: torch.Tensor = _unpad(
+            block, tuple(levels), sizes, levels[-1].total, padding_side, padding_side
+        )
+        return result
+    slots, trailing = block.shape[:depth], block.shape[depth:]
+    if block.device.type == "cpu" and not block.requires_grad:
+        to = None if out is None else to_write(out)
+        rows = _core.unpad(as_numpy(block), levels, padding_side, to)
+        return tensor_of(rows, block.dtype) if out is None else out
+    numbers = np.arange(math.prod(slots)).reshape(slots)
+    picked = take(
+        block.reshape(math.prod(slots), *trailing), like(_core.unpad(numbers, levels, padding_side), block)
+    )
+    return picked if out is None else out.copy_(picked)

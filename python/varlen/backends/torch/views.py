@@ -1,0 +1,101 @@
+"""Tensors as they are, with any strides, and parts of them that share their memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from varlen.arguments import as_dtype
+from varlen.backends.torch.cast import cast as cast_tensor
+
+
+def views(x: torch.Tensor, begins: Any, ends: Any) -> list[torch.Tensor]:
+    """Rows from each begin to its end, sharing memory.
+
+    Examples
+    --------
+    >>> views(torch.tensor([3, 1, 4]), np.array([0, 1]), np.array([1, 3]))
+    [tensor([3]), tensor([1, 4])]
+    """
+    return [x[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+
+def as_array(x: torch.Tensor, argument: str) -> torch.Tensor:
+    """A tensor of any strides: itself.
+
+    Examples
+    --------
+    >>> as_array(torch.arange(2), "X")
+    tensor([0, 1])
+    """
+    return x
+
+
+def is_contiguous(x: torch.Tensor) -> bool:
+    """Whether the memory of a tensor is in C order.
+
+    Examples
+    --------
+    >>> is_contiguous(torch.zeros(2, 3).T)
+    False
+    """
+    return x.is_contiguous()
+
+
+def tile(x: torch.Tensor, multiples: tuple[int, ...]) -> torch.Tensor:
+    """What lies along each axis, so many times.
+
+    Examples
+    --------
+    >>> tile(torch.tensor([[3, 1]]), (1, 2))
+    tensor([[3, 1, 3, 1]])
+    """
+    return x.repeat(multiples)
+
+
+def contiguous(x: torch.Tensor) -> torch.Tensor:
+    """A tensor in C order, copied only where it was not.
+
+    Examples
+    --------
+    >>> contiguous(torch.zeros(2, 3).T).is_contiguous()
+    True
+    """
+    return x.contiguous()
+
+
+def cast(x: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
+    """Numbers of another dtype, torch's or NumPy's by its name, which has to hold them; floats round.
+
+    Examples
+    --------
+    >>> cast(torch.tensor([1, 2]), "f4", "data")
+    tensor([1., 2.])
+    """
+    kind = dtype
+    if not isinstance(dtype, torch.dtype):
+        kind = getattr(torch, as_dtype(dtype, "dtype").name, dtype)
+    return x if x.dtype == kind else cast_tensor(x, kind, argument)
+
+
+def take_columns(x: torch.Tensor, columns: Any) -> torch.Tensor:
+    """Some columns, in any order.
+
+    Examples
+    --------
+    >>> take_columns(torch.tensor([[3, 1]]), np.array([1, 0]))
+    tensor([[1, 3]])
+    """
+    return x.index_select(1, torch.from_numpy(columns).to(x.device))
+
+
+def zeros(values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    """Zeros of the dtype of values.
+
+    Examples
+    --------
+    >>> zeros(torch.ones(1), (2,))
+    tensor([0., 0.])
+    """
+    return values.new_zeros(shape)

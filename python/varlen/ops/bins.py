@@ -1,0 +1,85 @@
+"""Numbers counted, sequence by sequence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import RaggedBase
+from varlen.arguments import as_int, fits_memory
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, like
+from varlen.levels import describe_difference, same_levels
+from varlen.ops.inputs import units_of, whole_numbers
+from varlen.ops.reduce import wrap_units
+
+if TYPE_CHECKING:
+    from varlen._core import Level
+
+
+def bincount(X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = None, level: int = -1) -> Any:
+    """How often each number from 0 on is in each sequence, or the sum of its weights.
+
+    Parameters
+    ----------
+    X
+        (T,) integers from 0 on, an array or a tensor; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`.
+    minlength
+        At least so many numbers are counted; else as many as the largest needs.
+    weights
+        (T,), one for each row; or a Ragged that nests as X.
+    level
+        The level whose sequences are gone through, together with all that nests below it, whose borders are
+        then gone; -1 is the innermost.
+
+    Returns
+    -------
+    (n, k), under the levels above where there are such: int64, or with weights float64; of tensors, the dtype
+    of the weights, through which gradients flow.
+
+    Raises
+    ------
+    TypeError
+        X is no integers; `lengths` beside a Ragged, or none beside an array.
+    ValueError
+        A number below 0, which is named; weights of another shape; lengths that do not add up to T.
+
+    Examples
+    --------
+    >>> vl.ops.bincount([1, 1, 2, 0], [3, 1])
+    array([[0, 2, 1],
+           [1, 0, 0]])
+    """
+    values, over, above = units_of(X, lengths, level)
+    if isinstance(weights, RaggedBase):
+        if isinstance(X, RaggedBase) and not same_levels(weights._levels, X._levels):
+            raise ValueError(f"weights: nest differently: {describe_difference(X._levels, weights._levels)}")
+        weights = weights._values
+    elif weights is not None:
+        weights = as_values(weights, "weights")
+    return wrap_units(X, _counts(values, over, minlength, weights), above)
+
+
+def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
+    """How often each number is in each sequence, (n, k), or the sums of weights in its stead."""
+    if ids.ndim != 1:
+        raise ValueError(f"values: expected numbers, got rows of shape {tuple(ids.shape[1:])}")
+    numbers = whole_numbers(ids, "values")
+    if numbers.size and numbers.min() < 0:
+        k = int((numbers < 0).argmax())
+        raise ValueError(
+            f"values: row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, which is below 0"
+        )
+    width = max(as_int(minlength, "minlength"), int(numbers.max(initial=-1)) + 1)
+    n = len(level)
+    size = fits_memory(n * width, "minlength")
+    cells = level.row_ids * width + numbers
+    if weights is None:
+        return like(np.bincount(cells, minlength=size)[:size].reshape(n, width), ids)
+    if len(weights) != len(ids) or weights.ndim != 1:
+        raise ValueError(f"weights: have shape {tuple(weights.shape)}, expected ({len(ids)},)")
+    counts = backend_of(weights).bincount(cells, weights, size).reshape(n, width)
+    return like(counts, ids) if backend_of(weights) is not backend_of(ids) else counts

@@ -1,0 +1,61 @@
+"""A row for each sequence, given to all values below it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from varlen._core import RaggedBase
+from varlen.backends.values import as_values
+from varlen.backends.values import broadcast_rows as broadcast
+from varlen.levels import describe_difference, flatten_levels, resolve_level, same_levels
+from varlen.ops.inputs import rows_and_levels
+from varlen.ops.outputs import ragged_like
+
+
+def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -> Any:
+    """A row for each sequence of a level, given to all values below it: a Ragged that nests as X.
+
+    What operators do with a Ragged of fewer levels, as a method.
+
+    Parameters
+    ----------
+    X
+        (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+    rows
+        An array (sequences of `level`, ...), or a Ragged of the levels above it, which says the level.
+
+    level
+        Whose sequences the rows of an array are for; -1 is the innermost.
+
+    Returns
+    -------
+    A Ragged that nests as X.
+
+    Raises
+    ------
+    ValueError
+        More or fewer rows than sequences, a Ragged that nests differently.
+    IndexError
+        There is no such level.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> vl.ops.broadcast_rows(r, [7, 8], level=0).to_list(), vl.ops.broadcast_rows(r, [7, 8, 9]).to_list()
+    ([[[7, 7], [7]], [[8]]], [[[7, 7], [8]], [[9]]])
+    """
+    _, levels = rows_and_levels(X, lengths)
+    if isinstance(rows, RaggedBase):
+        at = len(rows._levels)
+        if at >= len(levels):
+            raise ValueError(f"rows: has {at} levels, expected fewer than {len(levels)}")
+        if not same_levels(rows._levels, levels[:at]):
+            raise ValueError(f"rows: nests differently: {describe_difference(levels[:at], rows._levels)}")
+        given = rows._values
+    else:
+        at, given = resolve_level(level, levels), as_values(rows, "rows")
+    if len(given) != len(levels[at]):
+        raise ValueError(f"rows: has {len(given)} rows, level {at} has {len(levels[at])} sequences")
+    return ragged_like(X, broadcast(given, flatten_levels(levels[at:])), levels)

@@ -1,0 +1,71 @@
+"""Each item of a sequence with each of those of the sequences beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.backends.values import take
+from varlen.levels import flatten_levels, resolve_level
+from varlen.ops.combine import alike, parts_of
+
+if TYPE_CHECKING:
+    from varlen.types import Ragged
+
+
+def cross(raggeds: Iterable[Ragged], *, level: int = -1) -> tuple[Ragged, ...]:
+    """Every item of a sequence with every item of the sequences of its number in the others.
+
+    Parameters
+    ----------
+    raggeds
+        At least one, with as many levels and sequences; alike above `level`. Rows may differ in all else.
+    level
+        Whose sequences are crossed: rows together with all that nests below it; -1 is the innermost.
+
+    Returns
+    -------
+    tuple of Ragged
+        One for each that was given, which share their levels: row k of all of them is a combination. The
+        last runs fastest. Columns of keys can then be hashed, joined or looked up together.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Nothing to cross, or parts that do not fit; the part is named.
+    IndexError
+        There is no such level.
+    OverflowError
+        More combinations than int64 counts.
+
+    Notes
+    -----
+    As TensorFlow's `tf.ragged.cross`, which joins the combinations to strings.
+
+    Examples
+    --------
+    >>> a, b = vl.cross([vl.Ragged([1, 2, 3], [2, 1]), vl.Ragged([7, 8], [2, 0])])
+    >>> a.to_list(), b.to_list()
+    ([[1, 1, 2, 2], []], [[7, 8, 7, 8], []])
+    """
+    parts = parts_of(raggeds, "raggeds")
+    at = resolve_level(level, parts[0]._levels)
+    alike(parts, at, "raggeds")
+    units = [flatten_levels(part._levels[at:]) for part in parts]
+    for p, each in enumerate(units):
+        if len(each) != len(units[0]):
+            raise ValueError(f"raggeds: part {p} has {len(each)} sequences, the first has {len(units[0])}")
+    lengths = np.array([each.lengths for each in units])
+    if np.prod(lengths.astype(np.float64), axis=0).sum() > 2**62:
+        raise OverflowError("raggeds: the combinations do not fit 63 bits")
+    level_of = Level.from_lengths(np.prod(lengths, axis=0))
+    ids, place = level_of.row_ids, level_of.positions
+    result = []
+    for part, each in zip(reversed(parts), reversed(units), strict=True):
+        place, item = np.divmod(place, each.lengths[ids])
+        rows = take(part._values, each.offsets[ids] + item)
+        result.append(part._make(rows, (*parts[0]._levels[:at], level_of)))
+    return tuple(reversed(result))

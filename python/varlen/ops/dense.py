@@ -1,0 +1,171 @@
+"""Sequences to a rectangle, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level, RaggedBase
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, memory_of
+from varlen.levels import check_levels, each_level
+from varlen.ops.inputs import rows_and_levels
+from varlen.ops.outputs import new_ragged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.levels import Levels
+    from varlen.types import Ragged
+
+
+def to_dense(
+    X: Any,
+    lengths: Any = None,
+    *,
+    padding_side: str = "right",
+    fill: Any = None,
+    mask: bool = False,
+    max_len: int | Sequence[int | None] | None = None,
+    truncate: str = "right",
+    out: Any = None,
+    dtype: Any = None,
+    pad_to_multiple_of: int = 1,
+    max_bytes: int | None = None,
+) -> Any:
+    """A rectangle of the sequences, filled where they are shorter.
+
+    Parameters
+    ----------
+    X
+        (total, ...) rows of any dtype, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    padding_side, truncate
+        "right" or "left": where the fill goes, and which end a sequence longer than max_len loses.
+    fill
+        What goes where no data is: a number, or one row of the values' trailing shape; None for zeros.
+    mask
+        Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
+    max_len
+        At most so many slots a sequence; one number for each level, or one for the outermost.
+    out
+        An array of the right shape to write into; it is what is returned.
+    dtype
+        Cast to it while writing.
+    pad_to_multiple_of
+        The width of every level is rounded up to a multiple of this.
+    max_bytes
+        Refuse a larger block; by default half of the machine's memory.
+
+    Returns
+    -------
+    (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch, and
+    gradients flow through it.
+
+    Raises
+    ------
+    ValueError
+        A fill that the dtype cannot hold, an out of another shape, a block beyond max_bytes.
+
+    Examples
+    --------
+    >>> vl.ops.to_dense([3, 1, 4, 1, 5], [3, 0, 2], padding_side="left", fill=-1)
+    array([[ 3,  1,  4],
+           [-1, -1, -1],
+           [-1,  1,  5]])
+    """
+    if lengths is None and isinstance(X, RaggedBase):
+        values, levels = X._values, X._levels
+    else:
+        values, levels = rows_and_levels(X, lengths)
+    if type(pad_to_multiple_of) is not int or pad_to_multiple_of != 1:
+        as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
+    return backend_of(values).pad(
+        values, levels, padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple_of, max_bytes
+    )
+
+
+def from_dense(
+    block: Any, lengths: Any = None, *, mask: Any = None, padding_side: str = "right", out: Any = None
+) -> Ragged:
+    """The sequences of a padded rectangle, from its lengths or its mask. `to_dense` turned round.
+
+    Parameters
+    ----------
+    block
+        (n, width, ...): sequence i lies in block[i], at its left where the padding is at the right.
+    lengths
+        (n,), none beyond width; or a `Level`; or a list of either, for a block of more ragged axes.
+    mask
+        (n, width) of bools, True where data is present, without gaps.
+    padding_side
+        "right" or "left": where the padding is.
+    out
+        (total, ...): becomes the values.
+
+    Returns
+    -------
+    Ragged
+        As many levels as there are ragged axes; values of the kind of the block.
+
+    Raises
+    ------
+    TypeError
+        Lengths and a mask, or neither.
+    ValueError
+        A length beyond the width, a mask with gaps or with its padding at the other side; names the row.
+
+    Examples
+    --------
+    >>> vl.ops.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
+    [[1, 2], [3]]
+    """
+    return new_ragged(*unpadded(block, lengths, mask, padding_side, out))
+
+
+def unpadded(
+    block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Any = None
+) -> tuple[Any, Levels]:
+    """The rows of a padded rectangle that are data, and their levels.
+
+    Examples
+    --------
+    >>> unpadded(np.array([[1, 2], [3, 0]]), [2, 1])[0]
+    array([1, 2, 3])
+    """
+    if (lengths is None) == (mask is None):
+        raise TypeError("give exactly one of lengths and mask")
+    dense = block if type(block) is np.ndarray else as_values(block, "block")
+    levels: Levels
+    if mask is not None:
+        marks = as_values(mask, "mask")
+        if tuple(marks.shape) != tuple(dense.shape[:2]):
+            raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
+        levels = (_core.mask_to_level(memory_of(marks), padding_side),)
+    else:
+        levels = each_level(lengths, Level.from_lengths, "lengths")
+        check_levels(levels[-1].total, levels, "lengths")
+    return backend_of(dense).unpad(dense, levels, padding_side, out), levels
+
+
+def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
+    """Values and levels of nested lists of numbers, arrays or tensors.
+
+    Examples
+    --------
+    >>> values_of_list([[1, 2], []])
+    (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
+    """
+    if isinstance(data, (list, tuple)):
+        _core.refuse_cycles(data, "data")
+    return backend_of(_first_leaf(data)).from_list(data, dtype)
+
+
+def _first_leaf(data: Any) -> Any:
+    while isinstance(data, (list, tuple)):
+        data = next((x for x in data if not isinstance(x, (list, tuple)) or len(x)), None)
+    return data

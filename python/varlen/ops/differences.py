@@ -1,0 +1,48 @@
+"""Neighbours compared, sequence by sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.ops.inputs import units_of
+from varlen.ops.outputs import ragged_like
+
+
+def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Any:
+    """Each row less the one before it in its sequence, n times over; a sequence loses n rows, or all.
+
+    Parameters
+    ----------
+    X
+        (T, ...), an array or a tensor of numbers, bools or dates; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`.
+    n
+        How often, 0 or more.
+    level
+        The level whose sequences are gone through, together with all that nests below it, whose borders are
+        then gone; -1 is the innermost.
+
+    Returns
+    -------
+    Ragged
+        The levels above, and one of what is left, of the class of X. The dtype is that of a difference.
+        Watched by autograd.
+
+    Raises
+    ------
+    TypeError
+        `lengths` beside a Ragged, or none beside an array.
+    ValueError
+        n is below 0; lengths that do not add up to T.
+
+    Examples
+    --------
+    >>> vl.ops.diff([3, 1, 4, 1, 5], [3, 0, 2]).to_list()
+    [[-2, 3], [], [4]]
+    """
+    values, over, above = units_of(X, lengths, level)
+    result, kept = backend_of(values).diff(values, over, as_int(n, "n"))
+    return ragged_like(X, result, (*above, kept))

@@ -1,0 +1,56 @@
+"""A row for sequences that have none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.backends import backend_of
+from varlen.backends.values import like, row_as
+from varlen.ops.inputs import rows_and_levels
+from varlen.ops.outputs import ragged_like
+from varlen.ops.reduce import wrap_units
+
+
+def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Any, Any]:
+    """One row in each innermost sequence that had none, and which those were.
+
+    Parameters
+    ----------
+    X
+        (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+    default
+        The row: a number, or what broadcasts to one.
+
+    Returns
+    -------
+    (Ragged, indicator)
+        Bools, True for sequences that were empty: (n,), or a Ragged of the levels above.
+
+    Raises
+    ------
+    ValueError
+        A default that the dtype cannot hold, or of another shape.
+
+    Notes
+    -----
+    As TensorFlow's `tf.ragged.fill_empty_rows`.
+
+    Examples
+    --------
+    >>> filled, was_empty = vl.Ragged([3, 1, 4], [2, 0, 1]).fill_empty_rows(-1)
+    >>> filled.to_list(), was_empty
+    ([[3, 1], [-1], [4]], array([False,  True, False]))
+    """
+    values, levels = rows_and_levels(X, lengths)
+    level = levels[-1]
+    empty = level.lengths == 0
+    row = row_as(default, values, "default")
+    result = backend_of(values).insert_row(values, level.offsets[:-1][empty], row)
+    grown = Level.from_lengths(np.where(empty, 1, level.lengths))
+    r = ragged_like(X, result, (*levels[:-1], grown))
+    return r, wrap_units(r, like(empty, values), levels[:-1])

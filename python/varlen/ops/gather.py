@@ -1,0 +1,195 @@
+"""Items picked by their numbers or by a mask, at any axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level, RaggedBase
+from varlen.arguments import as_int, axis_of
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, like, take
+from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
+from varlen.ops.inputs import as_bools, nested, rows_and_levels, whole_numbers
+from varlen.ops.outputs import new_ragged, ragged_like
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen.levels import Levels
+
+    Ints = NDArray[np.int64]
+
+
+def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None, batch_dims: int = 0) -> Any:
+    """Items of an axis by their numbers: of the whole, or of each sequence from numbers of its own.
+
+    Parameters
+    ----------
+    X
+        (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+    indices
+        Integers, an array or a Ragged of any depth; with `batch_dims` its first axes are those of this
+        Ragged. Numbers count from 0 in the sequence that they pick from; none is negative.
+    axis
+        Of what items are picked: 0 sequences, then what is in them, then rows' axes; `batch_dims` by
+        default. Beyond `batch_dims` all sequences take the same numbers.
+    batch_dims
+        How many axes both share.
+
+    Returns
+    -------
+    The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array where
+    no axis of it is ragged by kind.
+
+    Raises
+    ------
+    TypeError
+        Indices that are no integers.
+    IndexError
+        One that is negative or beyond its sequence, which is named.
+    ValueError
+        No such axis; indices that nest differently in the axes that both share.
+
+    Notes
+    -----
+    As TensorFlow's `tf.gather` and `tf.gather(batch_dims=)`.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
+    >>> r.gather([2, 0]).to_list(), r.gather([[2], [1]]).to_list()
+    ([[1, 5], [3, 1, 4]], [[[1, 5]], [[]]])
+    >>> r.gather(vl.Ragged([2, 0, 1], [2, 0, 1]), batch_dims=1).to_list()
+    [[4, 3], [], [5]]
+    """
+    values, levels = rows_and_levels(X, lengths)
+    depth = len(levels)
+    ndim = depth + values.ndim
+    shared = as_int(batch_dims, "batch_dims")
+    at = axis_of(shared if axis is None else axis, ndim)
+    if shared > min(at, depth):
+        raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")
+    if at > depth:
+        return ragged_like(X, _gathered_in_rows(values, indices, at - depth, shared), levels)
+    ids, nest = _nested_down(indices, "indices", max(shared, 1))
+    ids = whole_numbers(ids, "indices")
+    kept = max(shared - 1, 0)
+    if not same_levels(nest[:kept], levels[:kept]):
+        raise ValueError(f"indices: nest differently: {describe_difference(levels[:kept], nest[:kept])}")
+    if at == 0:
+        _in_range(ids, len(levels[0]))
+        return _picked(X, values, levels, ids, nest)
+    ids, inner = _numbers_of(ids, nest[kept:], levels, at, shared)
+    level = levels[at - 1]
+    owners = flatten_levels(inner).row_ids if inner else np.arange(len(level))
+    _in_range(ids, level.lengths[owners], owners, at > shared)
+    return _picked(X, values, levels[at:], level.offsets[owners] + ids, (*levels[: at - 1], *inner))
+
+
+def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Any:
+    """What a mask is true for: sequences, what is in them, or numbers, as deep as the mask goes.
+
+    Parameters
+    ----------
+    X
+        (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+    mask
+        Bools: an array over the outermost sequences, a Ragged of the outer levels with a bool for each
+        of its rows, or one that nests as this one, rows' axes included where it has them.
+    flatten
+        What is left, without the levels of the mask, as TensorFlow's `tf.boolean_mask`; else sequences
+        keep their place, as with `tf.ragged.boolean_mask`.
+
+    Raises
+    ------
+    TypeError
+        A mask of another dtype.
+    ValueError
+        A mask that nests differently.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
+    >>> r.boolean_mask(r > 1).to_list(), r.boolean_mask([True, True, False]).to_list()
+    ([[3, 4], [], [5]], [[3, 1, 4], []])
+    >>> r.boolean_mask(r > 1, flatten=True)
+    array([3, 4, 5])
+    """
+    values, levels = rows_and_levels(X, lengths)
+    ndim = len(levels) + values.ndim
+    given, nest = nested(mask, "mask")
+    axes = len(nest) + given.ndim
+    if axes > ndim:
+        raise ValueError(f"mask: has {axes} axes, X has {ndim}")
+    given, nest = _nested_down(mask, "mask", axes)
+    inner = new_ragged(values, levels)
+    values, levels = nested(inner, "X", max(axes, len(levels) + 1))
+    if not same_levels(nest, levels[: axes - 1]):
+        raise ValueError(f"mask: nests differently: {describe_difference(levels[: axes - 1], nest)}")
+    keep = as_bools(given, mask, "mask")
+    if not nest and len(keep) != len(levels[0]):
+        raise ValueError(f"mask: has {len(keep)} entries for {len(levels[0])} sequences")
+    if nest:
+        nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
+    return _picked(X, values, levels[axes - 1 :], np.flatnonzero(keep), () if flatten else nest)
+
+
+def _nested_down(given: Any, argument: str, axes: int) -> tuple[Any, Levels]:
+    """Numbers, and levels for all axes before theirs, of which there are `axes` or more."""
+    values, nest = nested(given, argument, axes)
+    inner = new_ragged(values, nest) if nest else values
+    return nested(inner, argument, len(nest) + values.ndim)
+
+
+def _numbers_of(ids: Ints, inner: Levels, levels: Levels, at: int, shared: int) -> tuple[Any, Levels]:
+    """The numbers that each sequence of level `at` - 1 takes, from those of the batch that it is in."""
+    if shared == 0:
+        first = len(inner[0]) if inner else len(ids)
+        inner = (Level.from_offsets(np.array([0, first])), *inner)
+    else:
+        count, given = len(levels[shared - 1]), len(inner[0] if inner else ids)
+        if given != count:
+            raise ValueError(f"indices: has {given} sequences, level {shared - 1} has {count}")
+    if at == shared:
+        return ids, inner
+    n = len(levels[at - 1])
+    owner = flatten_levels(levels[shared - 1 : at - 1]).row_ids if shared else np.zeros(n, np.int64)
+    if not inner:
+        return ids[owner], inner
+    return _core.gather(ids, inner, owner)
+
+
+def _picked(X: Any, values: Any, below: Levels, rows: Ints, above: Levels) -> Any:
+    """Items of an axis by their numbers in the whole, with what nests below them, under levels above."""
+    if below:
+        values, below = backend_of(values).gather(values, below, rows)
+    else:
+        values = take(values, rows)
+    levels = (*above, *below)
+    return ragged_like(X, values, levels) if levels else values
+
+
+def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
+    if shared or isinstance(indices, RaggedBase):
+        raise ValueError("indices: along an axis of rows, expected an array, and no batch_dims")
+    ids = whole_numbers(indices, "indices")
+    _in_range(ids.reshape(-1), values.shape[axis])
+    return as_values(values[(slice(None),) * axis + (like(ids, values),)])
+
+
+def _in_range(ids: Ints, sizes: Any, owners: Ints | None = None, repeated: bool = False) -> None:
+    """Refuse numbers of items that are not there; repeated ones do not stand where the caller put them."""
+    bad = (ids < 0) | (ids >= sizes)
+    if bad.any():
+        k = int(bad.argmax())
+        size = np.broadcast_to(sizes, ids.shape)[k]
+        where = "" if owners is None else f" of sequence {owners[k]}"
+        which = f"{ids[k]}" if repeated else f"entry {k} is {ids[k]},"
+        raise IndexError(f"indices: {which} out of range for {size} items{where}")

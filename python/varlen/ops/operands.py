@@ -1,0 +1,82 @@
+"""What stands beside the values of a container in arithmetic: other containers, arrays and numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import RaggedBase
+from varlen.backends import backend_of
+from varlen.backends.values import broadcast_rows
+from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
+
+if TYPE_CHECKING:
+    from varlen.types import Ragged
+
+
+def model_of(operands: tuple[Any, ...]) -> tuple[Ragged, int]:
+    """The deepest Ragged among operands, and how many trailing axes the widest of them has.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> model_of((2, r))[0] is r
+    True
+    """
+    raggeds = [x for x in operands if isinstance(x, RaggedBase)]
+    return max(raggeds, key=lambda r: len(r._levels)), max(r._values.ndim for r in raggeds) - 1
+
+
+def operand(x: Any, model: Ragged, room: int) -> Any:
+    """What stands for an operand beside the values of `model`, whose rows have up to `room` axes.
+
+    Raises
+    ------
+    ValueError
+        A Ragged that nests differently, an array that does not fit.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> operand(r, r, 0), operand([10, 20], r, 0), operand(2, r, 0)
+    (array([3, 1, 4]), array([10, 10, 20]), 2)
+    """
+    if isinstance(x, RaggedBase):
+        depth = len(x._levels)
+        if not same_levels(x._levels, model._levels[:depth]):
+            parted = describe_difference(model._levels[:depth], x._levels)
+            raise ValueError(f"the containers nest differently: {parted}")
+        return _rows(x._values, model._levels[depth:], room)
+    if np.isscalar(x) or x is None:
+        return x
+    x = backend_of(x).as_array(x, "operand")
+    return x if x.ndim == 0 else _array(x, model, room)
+
+
+def _rows(x: Any, below: Levels, room: int) -> Any:
+    """Rows of the same rank for each value that nests below; their axes stay the outer ones."""
+    if x.ndim - 1 < room:
+        x = x.reshape((*x.shape, *(1,) * (room + 1 - x.ndim)))
+    return broadcast_rows(x, flatten_levels(below)) if below else x
+
+
+def _array(x: Any, model: Ragged, room: int) -> Any:
+    """An array as what broadcasts against the values, by how many axes it has alone."""
+    n, depth = len(model), len(model._levels)
+    shape = tuple(x.shape)
+    if x.ndim <= room:
+        return x
+    if x.ndim == room + 1:
+        rows = x
+    elif x.ndim <= room + 1 + depth and all(size == 1 for size in shape[1 : 1 + depth]):
+        rows = x.reshape((shape[0], *shape[1 + depth :]))
+    else:
+        rows = None
+    if rows is None or shape[0] not in (n, 1):
+        width = "" if room == 0 else f", or up to {room} axes that broadcast against each row"
+        raise ValueError(
+            f"an array of shape {shape} does not go with {n} sequences of rows with {room} axes: expected "
+            f"{room + 1} axes, the first of {n}, a row for each sequence{width}"
+        )
+    return rows if shape[0] == 1 != n else _rows(rows, model._levels, room)

@@ -1,0 +1,62 @@
+"""What lies along each axis, several times over."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.arguments import as_int, as_list, fits_memory
+from varlen.backends import backend_of
+from varlen.ops.inputs import rows_and_levels
+from varlen.ops.outputs import ragged_like
+
+
+def tile(X: Any, multiples: Any, lengths: Any = None) -> Any:
+    """What lies along each axis, so many times, end to end.
+
+    Parameters
+    ----------
+    X
+        (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+    multiples
+        A number for each axis, 0 or more.
+
+    Raises
+    ------
+    ValueError
+        Another number of numbers than axes, or one below 0.
+
+    Notes
+    -----
+    As TensorFlow's `tf.tile`.
+
+    Examples
+    --------
+    >>> vl.Ragged([3, 1, 4], [2, 1]).tile([1, 2]).to_list()
+    [[3, 1, 3, 1], [4, 4]]
+    >>> vl.Ragged([3, 1, 4], [2, 1]).tile([2, 1]).to_list()
+    [[3, 1], [4], [3, 1], [4]]
+    """
+    values, levels = rows_and_levels(X, lengths)
+    depth, ndim = len(levels), len(levels) + values.ndim
+    times = [as_int(m, "multiples") for m in as_list(multiples, "multiples", "numbers, one an axis")]
+    if len(times) != ndim:
+        raise ValueError(f"multiples: {len(times)} numbers for {ndim} axes")
+    fits_memory(max(levels[-1].total, len(levels[0])) * math.prod(times), "multiples")
+    backend = backend_of(values)
+    if any(m != 1 for m in times[depth + 1 :]):
+        values = backend.tile(values, (1, *times[depth + 1 :]))
+    for at in reversed(range(depth)):
+        if times[at + 1] != 1:  # the content of each sequence of the level
+            n, many = len(levels[at]), times[at + 1]
+            values, (inner, *below) = backend.gather(values, levels[at:], np.repeat(np.arange(n), many))
+            outer = Level.from_offsets(inner.offsets[np.arange(n + 1) * many])
+            levels = (*levels[:at], outer, *below)
+    if times[0] != 1:
+        values, levels = backend.gather(values, levels, np.tile(np.arange(len(levels[0])), times[0]))
+    return ragged_like(X, values, levels)

@@ -1,0 +1,88 @@
+"""Several containers to one, chosen from by a condition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import RaggedBase
+from varlen.backends import backend_of
+from varlen.levels import same_levels
+from varlen.ops.combine import alike, concatenate
+from varlen.ops.inputs import as_bools, nested
+from varlen.ops.operands import model_of, operand
+
+if TYPE_CHECKING:
+    from varlen.types import Ragged
+
+
+def where(condition: Any, x: Any, y: Any) -> Ragged:
+    """Of x where a condition is true, of y where it is not: value by value, or whole sequences.
+
+    Parameters
+    ----------
+    condition
+        Bools: a Ragged that nests as x and y or has fewer levels, or an array (n,), one for each sequence.
+    x, y
+        Raggeds, one of them or the condition at least; arrays and numbers as operators take them. Where x and
+        y nest differently below the condition, whole sequences are taken from the one or the other.
+
+    Raises
+    ------
+    TypeError
+        A condition that is not bools, or no Ragged at all.
+    ValueError
+        What nests differently otherwise.
+
+    Notes
+    -----
+    As TensorFlow's `tf.where`.
+
+    Examples
+    --------
+    >>> a, b = vl.Ragged([3, 1, 4], [2, 1]), vl.Ragged([7, 8, 9], [2, 1])
+    >>> vl.where(a > 1, a, 0).to_list(), vl.where([False, True], a, b).to_list()
+    ([[3, 0], [4]], [[7, 8], [4]])
+    >>> vl.where([False, True], a, vl.Ragged([7], [1, 0])).to_list()
+    [[7], [4]]
+    """
+    raggeds = [each for each in (condition, x, y) if isinstance(each, RaggedBase)]
+    if not raggeds:
+        raise TypeError("where: expected a Ragged among condition, x and y")
+    given, nest = nested(condition, "condition")
+    mask = as_bools(given, condition, "condition")
+    if isinstance(condition, (list, tuple)):
+        condition = mask
+    if isinstance(x, RaggedBase) and isinstance(y, RaggedBase) and not _fit(x._levels, y._levels):
+        return _sequences(mask, nest, x, y)
+    model, room = model_of((condition, x, y))
+    mask, a, b = (operand(each, model, room) for each in (condition, x, y))
+    return model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
+
+
+def _fit(a: Any, b: Any) -> bool:
+    """Whether the one nests as the other does, down to the level where either ends."""
+    depth = min(len(a), len(b))
+    return same_levels(a[:depth], b[:depth])
+
+
+def _sequences(mask: Any, nest: Any, x: Ragged, y: Ragged) -> Ragged:
+    """Whole sequences of the level below the condition."""
+    depth = len(nest)
+    parts = [x, y]
+    if len(x._levels) != len(y._levels) or depth >= len(x._levels):
+        raise ValueError(
+            f"condition: has {depth} levels; x and y, which nest differently, have {len(x._levels)}"
+        )
+    alike(
+        [x._make(x._values, (*nest, *x._levels[depth:])) if depth else x, *parts], depth, "condition, x and y"
+    )
+    n = len(x._levels[depth])
+    if mask.ndim != 1 or len(mask) != n or len(y._levels[depth]) != n:
+        raise ValueError(
+            f"condition: has shape {mask.shape} for {n} sequences of x, {len(y._levels[depth])} of y"
+        )
+    both = concatenate([part._make(part._values, part._levels[depth:]) for part in parts])
+    picked: Ragged = both[np.arange(n) + np.where(mask, 0, n)]
+    return picked._make(picked._values, (*x._levels[:depth], *picked._levels))
