@@ -94,7 +94,7 @@ def _flat(a: Ragged, b: Any) -> Ragged:
         values, levels = values.reshape(len(inner), size), levels[:-1]
     elif values.ndim == 1:
         raise ValueError(
-            "a: has plain numbers at one level, which are no matrices; expand_dims(2) makes columns"
+            "a: has plain numbers at one level, which are no matrices; give its values a second axis"
         )
     if values.shape[-1] != size:
         raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")
