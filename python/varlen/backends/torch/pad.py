@@ -119,6 +119,8 @@ def _pad_watched(
 ) -> Any:
     side, _, mask, max_len, cut = options
     _, multiple, max_bytes, sizes = limits
+    if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
+        return _pad_elsewhere(x, levels, options, limits, fill, out)
     marks = None
     if mask or max_len is not None or sizes is not None or multiple != 1:
         bare = np.empty((x.shape[0], 0), np.uint8)
