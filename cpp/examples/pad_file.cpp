@@ -76,9 +76,8 @@ void run(const std::string& path, std::int64_t max_len, const std::vector<std::i
   plan.run();
 
   for (const varlen::BatchOutput& output : plan.outputs()) {
-    const auto type = output.key < 0
-                          ? varlen::Type::b1
-                          : batcher.keys()[static_cast<std::size_t>(output.key)].fill->type();
+    const auto type =
+        output.key < 0 ? varlen::Type::b1 : batcher.keys()[static_cast<std::size_t>(output.key)].fill->type();
     std::cout << output.name << ' ' << text_of(output.shape) << '\n';
     std::int64_t count = 1;
     for (const std::int64_t size : output.shape) count *= size;

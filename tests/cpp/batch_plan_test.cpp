@@ -75,9 +75,9 @@ struct Setting {
     }
     for (const DrawnJoint& drawn : joints) sources.push_back({drawn.joint, "part"});
     for (int d = 0; d <= depth; ++d) {
-      keys.push_back({"k" + std::to_string(d), d,
-                      varlen::ElementValues::copy(varlen::element_of(varlen::Type::i32), {}, &fill, 1), nullptr,
-                      nullptr});
+      keys.push_back({std::string("k") + std::to_string(d), d,
+                      varlen::ElementValues::copy(varlen::element_of(varlen::Type::i32), {}, &fill, 1),
+                      nullptr, nullptr});
     }
     for (std::int64_t k = draw(0, 6); k > 0; --k) rows.push_back(draw(-lists.rows, lists.rows - 1));
   }
@@ -150,7 +150,7 @@ TEST(batch_plan, pads_as_lists_are_padded) {
     std::int64_t longest = 0;
     for (const Lists& record : records) longest = std::max(longest, record.rows);
     for (int d = 1; d <= depth; ++d) {
-      const std::string key = "k" + std::to_string(d);
+      const std::string key = std::string("k") + std::to_string(d);
       const std::vector<std::int64_t> shape = ran.shapes.at(key);
       CHECK_EQ(shape[0], std::ssize(records));
       CHECK_EQ(shape[1], longest);
@@ -163,7 +163,7 @@ TEST(batch_plan, pads_as_lists_are_padded) {
         pad_lists(record, key, d - 1, sizes, 0, options.side, 0, mask);
       }
       CHECK(ran.numbers<std::int32_t>(key) == want);
-      const auto flags = ran.numbers<std::uint8_t>("dim" + std::to_string(d) + "/mask");
+      const auto flags = ran.numbers<std::uint8_t>(std::string("dim") + std::to_string(d) + "/mask");
       CHECK(std::equal(flags.begin(), flags.end(), mask.begin(), mask.end()));
     }
   }
@@ -195,8 +195,9 @@ TEST(batch_plan, lays_rows_end_to_end_with_their_offsets) {
         values[name].insert(values[name].end(), key.second.begin(), key.second.end());
     }
     for (int d = 1; d <= depth; ++d) {
-      const std::string key = "k" + std::to_string(d);
-      CHECK(ran.numbers<std::int64_t>("dim" + std::to_string(d) + "/offsets") == offsets[z(d - 1)]);
+      const std::string key = std::string("k") + std::to_string(d);
+      CHECK(ran.numbers<std::int64_t>(std::string("dim") + std::to_string(d) + "/offsets") ==
+            offsets[z(d - 1)]);
       CHECK(ran.numbers<std::int32_t>(key) == values[key]);
     }
     CHECK(ran.numbers<std::int64_t>("dim1/lengths") == lengths);

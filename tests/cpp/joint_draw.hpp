@@ -30,7 +30,8 @@ struct Lists {
       for (const auto& [name, key] : keys) {
         auto& to = out.keys[name];
         to.first = key.first;
-        if (key.first == d) to.second.insert(to.second.end(), key.second.begin() + begin, key.second.begin() + end);
+        if (key.first == d)
+          to.second.insert(to.second.end(), key.second.begin() + begin, key.second.begin() + end);
       }
       if (d == depth()) break;
       const Ints& level = lengths[z(d)];
@@ -84,8 +85,7 @@ struct DrawnJoint {
     std::vector<std::shared_ptr<Ints>> ends;
     std::shared_ptr<JointData> data;
   };
-  explicit DrawnJoint(Parts parts)
-      : ends(std::move(parts.ends)), joint(Joint::make(std::move(parts.data))) {}
+  explicit DrawnJoint(Parts parts) : ends(std::move(parts.ends)), joint(Joint::make(std::move(parts.data))) {}
 
   static Parts draw_data(int depth, std::int64_t rows, std::int64_t longest, bool checked) {
     Parts parts{{}, std::make_shared<JointData>()};
@@ -93,7 +93,7 @@ struct DrawnJoint {
     for (int d = 0; d <= depth; ++d) {
       std::vector<std::int32_t> numbers(z(count));
       for (auto& number : numbers) number = static_cast<std::int32_t>(draw(-99, 99));
-      parts.data->add_column("k" + std::to_string(d), d,
+      parts.data->add_column(std::string("k") + std::to_string(d), d,
                              ElementValues::copy(element_of(Type::i32), {}, numbers.data(), count));
       if (d == depth) break;
       auto& level = parts.ends.emplace_back(std::make_shared<Ints>(z(count)));

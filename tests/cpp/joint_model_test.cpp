@@ -97,14 +97,16 @@ TEST(joint_model, spreads_what_lies_above_when_it_is_flattened) {
     const Joint flat = drawn.joint.flatten(repeat ? varlen::Spread::repeat : varlen::Spread::first);
     const Lists got = lists_of(flat);
     CHECK_EQ(flat.depth(), depth - 1);
-    const auto& above = whole.keys.at("k" + std::to_string(depth - 1)).second;
+    const auto& above = whole.keys.at(std::string("k") + std::to_string(depth - 1)).second;
     std::vector<std::int32_t> want;
     for (std::size_t i = 0; i < above.size(); ++i) {
-      for (std::int64_t k = 0; k < whole.lengths.back()[i]; ++k) want.push_back(k == 0 || repeat ? above[i] : 0);
+      for (std::int64_t k = 0; k < whole.lengths.back()[i]; ++k)
+        want.push_back(k == 0 || repeat ? above[i] : 0);
     }
-    CHECK(got.keys.at("k" + std::to_string(depth - 1)).second == want);
-    CHECK(got.keys.at("k" + std::to_string(depth)).second == whole.keys.at("k" + std::to_string(depth)).second);
-    CHECK_EQ(got.keys.at("k" + std::to_string(depth)).first, depth - 1);
+    CHECK(got.keys.at(std::string("k") + std::to_string(depth - 1)).second == want);
+    CHECK(got.keys.at(std::string("k") + std::to_string(depth)).second ==
+          whole.keys.at(std::string("k") + std::to_string(depth)).second);
+    CHECK_EQ(got.keys.at(std::string("k") + std::to_string(depth)).first, depth - 1);
   }
 }
 

@@ -18,6 +18,7 @@ INCLUDE = ROOT / "cpp/include/varlen"
 SRC = ROOT / "cpp/src"
 CPU = SRC / "cpu"
 MODEL = SRC / "model"
+MODEL_INCLUDE = INCLUDE / "model"
 SUPPORT = SRC / "support"
 CUDA = ROOT / "cpp/src/cuda"
 BINDINGS = ROOT / "cpp/bindings"
@@ -25,7 +26,7 @@ PACKAGE = ROOT / "python/varlen"
 TESTS = ROOT / "tests"
 
 # Modules that import thinc when they are imported.
-THINC = ["varlen.thinc.install", "varlen.thinc.ops", "varlen.thinc"]
+THINC = ["varlen.thinc.registration", "varlen.thinc.ops", "varlen.thinc"]
 
 
 def sources(folder, *patterns):

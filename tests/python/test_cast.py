@@ -30,9 +30,10 @@ def bounds(dtype):
 
 
 def fits(x, dtype):
-    """In plain Python: any number fits a float, whole numbers in range fit the rest."""
+    """What stays finite fits a float, whole numbers in range fit the rest."""
     if is_float(dtype):
-        return True
+        with np.errstate(over="ignore"):
+            return not math.isfinite(x) or bool(np.isfinite(np.float64(x).astype(dtype)))
     low, high = bounds(dtype)
     return math.isfinite(x) and x == int(x) and low <= int(x) <= high
 

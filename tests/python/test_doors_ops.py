@@ -145,7 +145,7 @@ def test_arguments_speak_in_one_voice():
     assert arguments.as_int(np.uint8(3), "n") == 3
     assert arguments.as_int(np.array(3), "n") == 3
     assert arguments.as_int(2**80, "seed", most=None) == 2**80
-    assert arguments.whole_per_level(np.array([1, 2]), "n", 3) == [1, 2, None]
-    assert arguments.listed({"a": 1}, "keys", "keys") == ["a"]
+    assert arguments.ints_per_level(np.array([1, 2]), "n", 3) == [1, 2, None]
+    assert arguments.as_list({"a": 1}, "keys", "keys") == ["a"]
     with pytest.raises(TypeError, match=r"n: expected an int, got \[0, 1, 2, 3, 4, 5, ...\]"):
         arguments.as_int(list(range(100)), "n")

@@ -9,6 +9,7 @@ from house import (
     CUDA,
     INCLUDE,
     MODEL,
+    MODEL_INCLUDE,
     ROOT,
     SRC,
     SUPPORT,
@@ -35,7 +36,7 @@ ROOMS = {
     "instructions": "include bindings tests",
     "joint": "include cpu bindings",
     "layout": "include cpu",
-    "level": "bindings",
+    "level": "bindings cpp-tests",
     "lists": "bindings tests",
     "lstm": "include cpu bindings tests",
     "mask": "include cpu bindings tests cpp-tests",
@@ -63,8 +64,10 @@ ROOMS = {
 MAY_ALLOCATE = {"pool", "pool_threads", "cores"}
 
 CODE = ("*.?pp", "*.inc")
-KERNELS = sources(INCLUDE, *CODE) + sources(SUPPORT, *CODE) + sources(CPU, *CODE)
-CORE = KERNELS + sources(MODEL, *CODE) + sources(BINDINGS, *CODE)
+MODELS = sources(MODEL_INCLUDE, *CODE) + sources(MODEL, *CODE)
+HEADERS = [path for path in sources(INCLUDE, *CODE) if path not in MODELS]
+KERNELS = HEADERS + sources(SUPPORT, *CODE) + sources(CPU, *CODE)
+CORE = KERNELS + MODELS + sources(BINDINGS, *CODE)
 
 
 def nouns_in(folder, pattern, prefix=""):
@@ -121,6 +124,7 @@ FLOORS = {
 def place_of(path):
     """(floor, noun) of a file."""
     for floor, folder in (
+        ("model", MODEL_INCLUDE),
         ("include", INCLUDE),
         ("support", SUPPORT),
         ("cpu", CPU),
@@ -197,7 +201,7 @@ def test_types_have_names_of_their_own():
         unnamed = r"^namespace \{$.*?^\}  // namespace$"
         shared = re.sub(unnamed, "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
         space = re.findall(r"^namespace ([\w:]+) \{", shared, flags=re.MULTILINE)[:1]
-        for name in re.findall(r"^(?:struct|class|union) (\w+)[^;{]*\{", shared, flags=re.MULTILINE):
+        for name in re.findall(r"^(?:struct|class|union) ([\w:]+)[^;{]*\{", shared, flags=re.MULTILINE):
             homes.setdefault((*space, name), []).append(short(path))
     assert len(homes) > 50
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
@@ -219,24 +223,29 @@ def test_every_binding_belongs_to_one_unit():
     assert sorted(nouns) == sorted(nouns_in(BINDINGS, "*.cpp"))
 
 
-@pytest.mark.parametrize("path", KERNELS + sources(MODEL, *CODE), ids=short)
-def test_kernels_include_std_and_headers_only(path):
+@pytest.mark.parametrize("path", KERNELS + MODELS, ids=short)
+def test_kernels_and_models_include_std_and_headers_only(path):
     for name in includes_of(path):
         std = re.fullmatch(r"<\w+>|<(sys/)?\w+\.h>", name) and "Python" not in name
         assert name.startswith('"') or std, f"{short(path)} includes {name}"
 
 
-@pytest.mark.parametrize("path", KERNELS + sources(MODEL, *CODE), ids=short)
-def test_kernels_know_no_python_and_do_not_throw(path):
+@pytest.mark.parametrize("path", KERNELS + MODELS, ids=short)
+def test_kernels_and_models_know_no_python(path):
     code = code_of(path)
-    for word in (
-        r"\bPy[A-Z_]\w*",
-        r"\bpybind11\b",
-        r"\bthrow\b",
-        r"\busing namespace std\b",
-        r"\bassert\s*\(",
-    ):
+    for word in (r"\bPy[A-Z_]\w*", r"\bpybind11\b", r"\busing namespace std\b", r"\bassert\s*\("):
         assert not re.search(word, code), f"{short(path)} says {word}"
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=short)
+def test_kernels_do_not_throw(path):
+    assert not re.search(r"\bthrow\b", code_of(path)), f"{short(path)} throws"
+
+
+def test_the_model_has_a_header_for_each_class_and_a_test():
+    tested = {path.stem.removesuffix("_test") for path in sources(TESTS / "cpp", "*_test.cpp")}
+    assert {"level", "joint_model", "batch_plan"} <= tested
+    assert {"level", "joint", "batch_plan", "dense", "file"} <= {path.stem for path in MODELS}
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=short)

@@ -57,12 +57,17 @@ def draw(count: int, dtype: Any, seed: int = 0) -> Any:
 GIANT = [65_535, 65_536, 65_537, 131_073, 262_143, 524_288, 524_289, 1_048_577]
 
 
-@pytest.mark.parametrize("rows", GIANT)
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool"])
-@pytest.mark.parametrize("columns", [1, 3])
+DTYPES = ["float32", "float64", "int32", "uint8", "bool"]
+# Up to the 4 MB from which on a sequence is worked in another way, and a little beyond.
+GIANTS = [
+    (rows, dtype, columns)
+    for rows, dtype, columns in itertools.product(GIANT, DTYPES, [1, 3])
+    if rows * columns * np.dtype(dtype).itemsize <= 6 << 20
+]
+
+
+@pytest.mark.parametrize(("rows", "dtype", "columns"), GIANTS)
 def test_a_giant_sequence_is_reduced_to_its_last_row(rows, dtype, columns, threads):
-    if rows * columns * np.dtype(dtype).itemsize > 6 << 20:
-        pytest.skip("no part of a sequence of 4 MB")
     values = draw(rows * columns, dtype).reshape(rows, columns)
     for lengths in ([rows], [1, rows - 2, 1], [0, rows]):
         starts = np.cumsum([0, *lengths])
@@ -307,7 +312,7 @@ def test_rows_of_any_width_are_moved_and_nothing_around_them(verb, dtype, column
         guarded.check()
 
 
-@pytest.mark.parametrize("fill", [None, 0.0, 2.5, [1.0, -1.0]])
+@pytest.mark.parametrize("fill", [None, 0.0, 2.5])
 @pytest.mark.parametrize("by", [0, 1, -2, 99, [1, -1, 0, 2]])
 def test_the_gradient_of_a_shift_is_the_transposed_shift_whatever_the_fill(fill, by):
     torch = pytest.importorskip("torch")

@@ -135,15 +135,12 @@ class JointFile {
   }
 
   void add_level(JointData& data, int level) const {
-    const HeaderEntry& e = header_.entry(layout_.bounds[level]);
-    const auto address = reinterpret_cast<std::uintptr_t>(at(e));
-    if (e.tag == Tag::i64 && address % alignof(std::int64_t) == 0) {
-      const Offsets bounds{reinterpret_cast<const std::int64_t*>(at(e)), (e.end - e.begin) / 8};
-      data.add_bounds(bounds, map_);
-    } else {
-      const Scratch<std::int64_t> bounds = integers(e, name_of(level));
+    if (layout_.bounds[level] < 0) {  // a file of the first generation may hold the lengths alone
+      const Scratch<std::int64_t> lengths = integers(header_.entry(layout_.lengths[level]), name_of(level));
       data.add_level(
-          Level::from_bounds(bounds.data(), static_cast<std::int64_t>(bounds.size()), name_of(level)));
+          Level::from_lengths(lengths.data(), static_cast<std::int64_t>(lengths.size()), name_of(level)));
+    } else {
+      add_bounds(data, level);
     }
     // The last end tells how many rows lie below: they are there, or a read of them would leave the file.
     const std::int64_t want = layout_.rows[level];
@@ -154,16 +151,32 @@ class JointFile {
                                    (want < 0 ? std::string("no") : std::to_string(want)) + " rows");
   }
 
+  void add_bounds(JointData& data, int level) const {
+    const HeaderEntry& e = header_.entry(layout_.bounds[level]);
+    const auto address = reinterpret_cast<std::uintptr_t>(at(e));
+    if (e.tag == Tag::i64 && address % alignof(std::int64_t) == 0) {
+      const Offsets bounds{reinterpret_cast<const std::int64_t*>(at(e)), (e.end - e.begin) / 8};
+      data.add_bounds(bounds, map_);
+    } else {
+      const Scratch<std::int64_t> bounds = integers(e, name_of(level));
+      data.add_level(
+          Level::from_bounds(bounds.data(), static_cast<std::int64_t>(bounds.size()), name_of(level)));
+    }
+  }
+
   /// Files of the first generation have the lengths of a level beside its bounds; a key may be called so too.
   [[nodiscard]] bool is_level_lengths(const JointData& data, int level, const HeaderEntry& e) const {
-    if (e.rank != 1 || e.tag > Tag::boolean) return false;
+    if (e.rank != 1) return false;
     const std::optional<Type> type = type_of(e.tag);
     if (!type || is_float(*type) || *type == Type::b1) return false;
     const Scratch<std::int64_t> lengths = integers(e, std::string(e.name));
     const Offsets bounds = data.views[static_cast<std::size_t>(level - 1)];
     if (static_cast<std::int64_t>(lengths.size()) != bounds.count) return false;
     for (std::int64_t i = 0; i < bounds.count; ++i) {
-      if (lengths.data()[i] != bounds.length(i)) return false;
+      // Unsigned, because bounds that are not checked yet may hold anything.
+      const std::uint64_t length =
+          static_cast<std::uint64_t>(bounds.end(i)) - static_cast<std::uint64_t>(bounds.start(i));
+      if (static_cast<std::uint64_t>(lengths.data()[i]) != length) return false;
     }
     return true;
   }
@@ -174,6 +187,7 @@ class JointFile {
     std::string_view name;
     if (!split_name(e.name, dim, name)) return;
     if (dim > 0 && layout_.bounds[dim] == i) return;
+    if (dim > 0 && layout_.lengths[dim] == i && layout_.bounds[dim] < 0) return;
     if (dim > 0 && layout_.lengths[dim] == i && is_level_lengths(data, dim, e)) return;
     const TagName& tag = kTags[static_cast<std::size_t>(e.tag)];
     const std::int64_t* shape = header_.shape(e);

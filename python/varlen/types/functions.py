@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import RaggedBase
-from varlen.types import arithmetic
+from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,10 +159,9 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     """A function of each number, on the values of containers that nest alike."""
     named = list(kwargs)
     operands = (*args, *kwargs.values())
-    model, room = arithmetic.model_of(operands)
-    plain = [
-        arithmetic.operand(x, model, room) if _is_ragged(x) or hasattr(x, "ndim") else x for x in operands
-    ]
+    model: Any
+    model, room = model_of(operands)
+    plain = [operand(x, model, room) if _is_ragged(x) or hasattr(x, "ndim") else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
     return model._make(rows, model.levels)
 

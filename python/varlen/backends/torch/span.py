@@ -139,3 +139,14 @@ def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torc
     """
     at = np.full(len(before), len(x))
     return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), before, at))
+
+
+def put_rows(x: torch.Tensor, at: Any, rows: torch.Tensor) -> torch.Tensor:
+    """A copy of x with its rows `at` replaced; watched by autograd.
+
+    Examples
+    --------
+    >>> put_rows(torch.tensor([1, 2, 3]), np.array([0]), torch.tensor([9]))
+    tensor([9, 2, 3])
+    """
+    return x.index_copy(0, like(at, x), rows)
