@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/level.hpp"
 #include "support/outputs.hpp"
@@ -90,12 +91,12 @@ void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef
 }
 
 /// Rows like those of the parts: those of `out` where it was given, which lies in none of them.
-py::array woven_out(const py::object& out, const py::sequence& arrays, const std::vector<py::array>& parts,
-                    std::int64_t count) {
+py::array interleaved_out(const py::object& out, const py::sequence& arrays,
+                          const std::vector<py::array>& parts, std::int64_t count) {
   if (out.is_none()) return rows_like(parts[0], count);
   Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
   shape[0] = count;
-  const py::array result = checked_out("out", out, parts[0].dtype(), shape, {});
+  py::array result = checked_out("out", out, parts[0].dtype(), shape, {});
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const py::object array = arrays[p];
     refuse_overlap("out", result, {array, parts[p]});
@@ -126,7 +127,7 @@ py::tuple interleave_parts(const py::sequence& arrays, const std::vector<LevelRe
   *ends++ = 0;
   raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(n), ends), "levels");
   const Offsets interleaved{ends, count};
-  py::array result = woven_out(out, arrays, parts, interleaved.total());
+  py::array result = interleaved_out(out, arrays, parts, interleaved.total());
   {
     const Unlocked unlocked(interleaved.total() * rows[0].width);
     interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved, bytes(result));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gather/gather.hpp"
+#include "rooms.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/operands.hpp"

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/operands.hpp"

@@ -23,6 +23,7 @@ PYBIND11_MODULE(_core, m) {
   if (!in_main_interpreter()) throw pybind11::error_already_set();
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): the type that pybind11 asks for
   pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
@@ -64,6 +65,7 @@ PYBIND11_MODULE(_core, m) {
 }
 #undef PyInit__core
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name that Python looks for
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
   return in_main_interpreter() ? varlen_init_core() : nullptr;
 }

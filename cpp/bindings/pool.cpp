@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "rooms.hpp"
 #include "support/fastcall.hpp"
 #include "support/raise.hpp"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"

@@ -71,13 +71,23 @@ class LinkCode(SphinxPostTransform):
             for short, whole in self.SHORT.items():
                 if name.startswith(short):
                     name = whole + name.removeprefix(short)
-            entry = known.get(name) or known.get(f"varlen.{name}")
-            if entry is None or " " in name:
+            bare = "." not in name
+            if not bare or name[:1].isupper() or "_" in name:
+                name = name if name in known else f"varlen.{name}"
+            entry = known.get(name)
+            if entry is None or self._of_others(node):
                 continue
             uri = self.app.builder.get_relative_uri(self.env.docname, entry.docname) + f"#{entry.node_id}"
             link = nodes.reference("", "", internal=True, refuri=uri, classes=["code-link"])
             node.replace_self(link)
             link += node
+
+    def _of_others(self, node: nodes.Node) -> bool:
+        """In a table that compares: all columns but the last name what another system has."""
+        while node is not None and not isinstance(node, nodes.entry):
+            node = node.parent
+        compares = self.env.docname.startswith("coming/")
+        return compares and node is not None and node is not node.parent.children[-1]
 
     @staticmethod
     def _in_title(node: nodes.Node) -> bool:

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,11 +96,26 @@ def chosen(path: str, patterns: list[str]) -> list[str]:
     return list(found)
 
 
-def told(folder: Path) -> Iterator[tuple[Path, str, str]]:
-    """(page, home, name) of everything that the pages of the reference document."""
+def directives(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """(page, home, patterns) of every `.. names::` of the pages of the reference."""
     block = re.compile(r"^\.\. names:: (\S+)\n((?:   .*\n|\n)*)", flags=re.MULTILINE)
     for page in sorted(folder.glob("*.rst")):
         for home, body in block.findall(page.read_text() + "\n"):
-            patterns = [word for line in body.splitlines() if ":" not in line for word in line.split()]
-            for name in chosen(home, patterns):
-                yield page, home, name
+            yield page.name, home, [w for line in body.splitlines() if ":" not in line for w in line.split()]
+
+
+def problems(folder: Path) -> list[str]:
+    """What is wrong with the reference: patterns that choose nothing, names that stand nowhere or twice."""
+    found, told = [], Counter[str]()
+    for page, home, patterns in directives(folder):
+        out = [pattern for pattern in patterns if pattern[0] == "!"]
+        names: dict[str, None] = {}
+        for pattern in patterns:
+            try:
+                names |= dict.fromkeys(chosen(home, [pattern, *out]))
+            except LookupError as error:
+                found.append(f"{page}: {error}")
+        told.update(f"{home}.{name}" for name in names)
+    found += [f"{name} is documented {count} times" for name, count in told.items() if count > 1]
+    every = [f"{home}.{name}" for home in [*modules(), "varlen.Ragged"] for name in members(home)]
+    return found + [f"{name} is on no page" for name in every if name not in told]

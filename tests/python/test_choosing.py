@@ -63,7 +63,7 @@ def test_rows_are_joined_along_axes_of_their_own():
     assert mixed.values.shape == (2, 3, 3)
     with pytest.raises(ValueError, match=r"part 1 has rows of shape \(2, 1\), the first has \(2, 3\)"):
         concatenate([r, r[..., :1]], 2)
-    with pytest.raises(ValueError, match="part 1 nests otherwise than the first: sequence 0 of level 0"):
+    with pytest.raises(ValueError, match="part 1 nests differently from the first: sequence 0 of level 0"):
         concatenate([r, vl.Ragged(r.values, [2, 0])], 2)
     for axis in (4, -5):
         with pytest.raises(ValueError, match=f"axis: {axis} is out of range for 4 axes"):
@@ -106,7 +106,7 @@ def test_items_are_picked_at_any_axis(data):
         assert _list(r.gather(pairs, axis)) == oracle.gather(r.to_list(), pairs.to_list(), axis, 0)
         return
     indices = vl.Ragged(ids, levels=(*r.levels[: batch - 1], level))
-    result = r.gather(indices, axis, batch)
+    result = r.gather(indices, axis, batch_dims=batch)
     assert _list(result) == oracle.gather(r.to_list(), indices.to_list(), axis, batch)
 
 
@@ -135,7 +135,7 @@ def test_numbers_that_are_not_there_are_refused():
         r.gather([0], axis=1, batch_dims=2)
     with pytest.raises(ValueError, match="axis of rows"):
         vl.Ragged(np.zeros((1, 2)), [1]).gather(r, axis=2)
-    with pytest.raises(ValueError, match="nests otherwise: sequence 0 of level 0"):
+    with pytest.raises(ValueError, match=r"nests? differently: sequence 0 of level 0"):
         deeper(r).gather(vl.Ragged([0], levels=(Level([2, 1, 1]), Level([1, 0, 0, 0]))), batch_dims=2)
     wide = vl.Ragged(np.arange(6).reshape(2, 3), [1, 1])
     assert wide.gather([2, 0], axis=2).to_list() == [[[2, 0]], [[5, 3]]]
@@ -175,9 +175,9 @@ def test_masks_that_do_not_fit_are_refused():
         r.boolean_mask([1, 0])
     with pytest.raises(ValueError, match="mask: has 3 entries for 2 sequences"):
         r.boolean_mask([True, False, True])
-    with pytest.raises(ValueError, match="mask: nests otherwise: sequence 0 of level 0 has length 2"):
+    with pytest.raises(ValueError, match=r"mask: nests? differently: sequence 0 of level 0 has length 2"):
         r.boolean_mask(vl.Ragged([True, True, False], [1, 2]))
-    with pytest.raises(ValueError, match="mask: has 4 axes, this Ragged 2"):
+    with pytest.raises(ValueError, match="mask: has 4 axes, X has 2"):
         r.boolean_mask(deeper(r) > 1)
     assert r[:1].boolean_mask(np.array([[True, False]])).to_list() == [[3]]
 
@@ -187,10 +187,10 @@ def test_containers_of_fewer_levels_go_to_all_values_below():
     per_inner, per_outer = vl.Ragged([10, 20, 30, 40, 50], levels=r.levels[:1]), np.array([100, 0, 200])
     wanted = [[[11, 12], [23]], [], [[34], [], [55, 56]]]
     assert (r + per_inner).to_list() == (per_inner + r).to_list() == wanted
-    assert (r + per_outer).equals(r + r.spread(per_outer, level=0))
-    assert (r + per_inner).equals(r + r.spread(per_inner))
+    assert (r + per_outer).equals(r + r.broadcast_rows(per_outer, level=0))
+    assert (r + per_inner).equals(r + r.broadcast_rows(per_inner))
     assert (r * per_inner).levels is r.levels
-    assert r.spread([1, 2, 3, 4, 5]).to_list() == [[[1, 1], [2]], [], [[3], [], [5, 5]]]
+    assert r.broadcast_rows([1, 2, 3, 4, 5]).to_list() == [[[1, 1], [2]], [], [[3], [], [5, 5]]]
     below = raised(deeper(r) + vl.Ragged(per_inner.values, levels=deeper(r).levels[:3]))
     assert below.to_list() == wanted
     wide = vl.Ragged(np.ones((6, 2)), levels=r.levels)
@@ -204,9 +204,9 @@ def test_containers_of_fewer_levels_go_to_all_values_below():
     with pytest.raises(ValueError, match="sequence 1 of level 0 has length 0 in one and 1 in the other"):
         r + vl.Ragged(np.zeros(5), [2, 1, 2])
     with pytest.raises(ValueError, match="rows: has 2 rows, level 0 has 3 sequences"):
-        r.spread([1, 2], level=0)
+        r.broadcast_rows([1, 2], level=0)
     with pytest.raises(ValueError, match="rows: has 2 levels, expected fewer than 2"):
-        r.spread(r)
+        r.broadcast_rows(r)
 
 
 def test_values_or_sequences_are_chosen():
@@ -276,9 +276,19 @@ def test_gradients_flow_through_all_of_them():
     def all_of(x, w):
         r = vl.Ragged(x, levels=levels)
         inner = vl.Ragged(w, levels=levels[:1])
-        result = [r * inner, r + w, r.tile([1, 2, 1, 2]), concatenate([r, r * 2], 2), stack([r, r], 3)]
+        result = [
+            r * inner,
+            r + w[:, None],
+            r.tile([1, 2, 1, 2]),
+            concatenate([r, r * 2], 2),
+            stack([r, r], 3),
+        ]
         result += [r.gather([0, 2]), r.boolean_mask(there)]
-        result += [where(there, r, 0.0), where(there, r, r * w), *cross([r, inner.add_level([1, 1, 1], -1)])]
+        result += [
+            where(there, r, 0.0),
+            where(there, r, r * w[:, None]),
+            *cross([r, inner.add_level([1, 1, 1], -1)]),
+        ]
         result += [r.fill_empty_rows(w[:2])[0], r.boolean_mask(there, flatten=True)]
         return tuple(m.values for m in result)
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -290,3 +291,31 @@ def test_the_demo_takes_its_share_of_every_folder(tmp_path):
     files = [tmp_path / str(i) for i in range(10)]
     assert _sample_evenly(files, 10) == _sample_evenly(files, 11) == files
     assert [int(path.name) for path in _sample_evenly(files, 4)] == [0, 2, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "dtype"), [((0, 200), np.uint8), ((0, 256), np.uint16), ((-1, 127), np.int8)]
+)
+def test_narrow_integers_are_unsigned_where_none_is_negative(tmp_path, numbers, dtype):
+    source = write_lines(tmp_path / "a.jsonl", [{"a": x} for x in numbers])
+    assert main(["convert", source, str(tmp_path / "a.nrt"), "--narrow", "--quiet"]) == 0
+    assert varlen.open(tmp_path / "a.nrt").schema["a"] == dtype
+
+
+def test_old_shards_stay_where_new_ones_cannot_take_their_place(capsys, tmp_path, monkeypatch):
+    source = write_lines(tmp_path / "a.jsonl", LINES)
+    target = tmp_path / "out"
+    assert run(capsys, "convert", source, target, "--rows-per-shard", "2")[0] == 0
+    before = {path.name: path.read_bytes() for path in target.iterdir()}
+    rename = Path.rename
+
+    def fails(self, other):
+        if self.name.endswith("-new"):
+            raise OSError("no more room")
+        return rename(self, other)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    code, _, err = run(capsys, "convert", source, target, "--rows-per-shard", "1", "--force")
+    assert (code, err) == (1, "varlen: no more room\n")
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "out"]

@@ -70,7 +70,9 @@ def test_large_fills_are_compared_whole():
         assert ds.batch([0], fill={"x": fill}, pad_to=2)["x"][0, 1, 1500] == value
 
 
-@pytest.mark.parametrize("make", [float, np.float64, np.array, lambda x: {"t": x}], ids=repr)
+@pytest.mark.parametrize(
+    "make", [float, np.float64, np.array, lambda x: {"t": x}], ids=["float", "float64", "array", "dict"]
+)
 def test_zero_is_not_minus_zero(ds, make):
     for zero, sign in ((0.0, False), (-0.0, True), (0.0, False)):
         batch = ds.batch([1], keys=["t"], fill=make(zero), pad_to=2)

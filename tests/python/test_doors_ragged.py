@@ -119,7 +119,7 @@ def test_lists_are_nested_alike_around_numbers(given, error, text):
 def test_lists_that_contain_themselves_end():
     endless = [1]
     endless.append(endless)
-    with pytest.raises(ValueError, match=r"data\[0\]\[1\]: expected a number, got list"):
+    with pytest.raises(ValueError, match=r"data\[0\]\[1\]: a list that contains itself"):
         Ragged.from_list([endless])
     deep = [1]
     for _ in range(100):

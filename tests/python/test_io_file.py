@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 from varlen import io
-from varlen.io import FileFormatError, StaleFileError
+from varlen.io import FileFormatError, StaleFileError, layout
 
 BOTH = pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "pread"])
 
@@ -316,3 +316,14 @@ def test_tensors_that_lie_askew_are_copied(tmp_path):
     values = io.open_file(path).joint().values("b")
     assert values.flags.aligned
     assert values.tolist() == [2.5]
+
+
+def test_the_layout_of_a_file_is_kept_once_its_time_tells_states_apart(tmp_path):
+    path = tmp_path / "a.nrt"
+    io.save(path, {"dim0/x": np.arange(3)})
+    file = io.open_file(path)
+    assert layout.known_layout(file.identity) is None  # a change now might have the same time
+    hour_ago = path.stat().st_mtime_ns - 3600 * 10**9
+    os.utime(path, ns=(hour_ago, hour_ago))
+    file = io.open_file(path)
+    assert layout.known_layout(file.identity) is file.layout

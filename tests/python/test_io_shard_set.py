@@ -405,3 +405,26 @@ def test_upstream_reads_what_is_written_here(tmp_path):
     back = tmp_path / "b.nrt"
     theirs.save(back)
     assert rows_of(io.open_shards(back)) == rows_of(ours)
+
+
+@BOTH
+@pytest.mark.parametrize("windows", [{}, {"starts": 0, "ends": 1}])
+def test_rows_carry_the_words_of_all_shards_and_their_ids(tmp_path, mmap, windows):
+    for i, words in enumerate((["a", "b"], ["a", "b", "c"])):
+        rows = {"dim0/id": np.arange(2) + 2 * i, "dim1/bounds": np.array([1, 2]), "dim1/w": np.array([0, 1])}
+        io.save(tmp_path / f"{i}.nrt", rows, vocabularies={"w": words}, row_ids="id")
+    source = io.open_shards(tmp_path, mmap=mmap)
+    found = {"vocabularies": {"w": ("a", "b", "c")}, "row_ids": "id"}
+    assert source.read_many([3, 0], **windows).meta == found
+    assert source.read_many([0], **windows).meta == found
+    assert [joint.meta for joint in source.joints] == [found, found]
+    assert io.open_file(tmp_path / "0.nrt").joint(["w"]).meta == {"vocabularies": {"w": ("a", "b")}}
+
+
+@BOTH
+def test_shards_of_other_row_ids_are_refused(tmp_path, mmap):
+    io.save(tmp_path / "0.nrt", {"dim0/a": np.arange(2), "dim0/b": np.arange(2)}, row_ids="a")
+    for other in ("b", None):
+        io.save(tmp_path / "1.nrt", {"dim0/a": np.arange(2), "dim0/b": np.arange(2)}, row_ids=other)
+        with pytest.raises(FileFormatError, match=rf"1\.nrt: row ids are {other!r}, .* have 'a'"):
+            io.open_shards(tmp_path, mmap=mmap)

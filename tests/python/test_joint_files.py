@@ -213,3 +213,27 @@ def test_load_sees_a_file_that_was_replaced(path, tmp_path, monkeypatch):
     (other / path.name).unlink()
     with pytest.raises(FileNotFoundError):
         Joint.load(path.name)
+
+
+def test_a_replaced_file_of_the_same_size_is_read_anew(tmp_path):
+    path, other = tmp_path / "a.nrt", tmp_path / "b.nrt"
+    Joint({"a": [[1], [2]]}).save(path)
+    assert Joint.load(path).to_list() == {"a": [[1], [2]]}
+    before = path.stat()
+    Joint({"a": [[7], [8]]}).save(other)
+    assert other.stat().st_size == before.st_size
+    other.replace(path)
+    assert Joint.load(path).to_list() == {"a": [[7], [8]]}
+    assert Joint(tensors_fp=path)[0].to_list() == {"a": [7]}
+
+
+def test_row_ids_are_saved_where_their_key_is(tmp_path):
+    J = Joint({"id": [7, 8], "a": [[1], [2]]}, row_ids="id")
+    J.drop("id").save(tmp_path / "a.nrt")
+    assert Joint.load(tmp_path / "a.nrt").row_ids is None
+    J[:1].save(tmp_path / "b.nrt")
+    assert Joint.load(tmp_path / "b.nrt").row_ids == "id"
+    popped = J[:]
+    popped.tensors.pop("dim0/id")
+    popped.save(tmp_path / "c.nrt")
+    assert Joint.load(tmp_path / "c.nrt").row_ids is None

@@ -333,3 +333,9 @@ def test_a_finite_fill_that_becomes_infinite_is_refused(dtype, fill):
         J.to_dense(fill={"t": fill})
     assert J.to_dense(fill=np.inf)["t"].tolist() == [[1.0], [np.inf]]
     assert J.to_dense(fill=0.1)["t"][1, 0] == np.dtype(dtype).type(0.1)
+
+
+def test_the_first_rows_of_one_id_are_named():
+    J = Joint({"id": [5, *range(100, 160), 5, 5]}, row_ids="id")
+    with pytest.raises(ValueError, match=r"id has 5 twice, at rows \[0, 61\]"):
+        J.rows_of([5])

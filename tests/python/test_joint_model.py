@@ -243,3 +243,12 @@ class JointModel(RuleBasedStateMachine):
 
 JointModel.TestCase.settings = settings(max_examples=30, stateful_step_count=15, deadline=None)
 TestJointModel = JointModel.TestCase
+
+
+def test_strided_arrays_of_tensors_are_read_as_they_are_now():
+    flat, ends = np.arange(12), np.array([0, 2, 0, 3, 0, 6])
+    J = Joint(processed_tensors={"dim1/bounds": ends[1::2], "dim1/x": flat[::2]})
+    assert J.to_list() == {"x": [[0, 2], [4], [6, 8, 10]]}
+    flat[:] = -1
+    ends[3] = 4
+    assert J.to_list() == {"x": [[-1, -1], [-1, -1], [-1, -1]]}

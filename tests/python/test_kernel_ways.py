@@ -312,7 +312,7 @@ def test_rows_of_any_width_are_moved_and_nothing_around_them(verb, dtype, column
         guarded.check()
 
 
-@pytest.mark.parametrize("fill", [None, 0.0, 2.5, [1.0, -1.0]])
+@pytest.mark.parametrize("fill", [None, 0.0, 2.5])
 @pytest.mark.parametrize("by", [0, 1, -2, 99, [1, -1, 0, 2]])
 def test_the_gradient_of_a_shift_is_the_transposed_shift_whatever_the_fill(fill, by):
     torch = pytest.importorskip("torch")
@@ -320,8 +320,7 @@ def test_the_gradient_of_a_shift_is_the_transposed_shift_whatever_the_fill(fill,
     x = torch.arange(16.0, dtype=torch.float64).reshape(8, 2).requires_grad_()
     weights = torch.arange(1.0, 17.0, dtype=torch.float64).reshape(8, 2)
     r = vl.Ragged(x, lengths)
-    row = torch.tensor(fill, dtype=torch.float64) if isinstance(fill, list) else fill
-    (r.shift(by) if row is None else r.shift(by, fill=row)).values.mul(weights).sum().backward()
+    (r.shift(by) if fill is None else r.shift(by, fill=fill)).values.mul(weights).sum().backward()
     moves = by if isinstance(by, list) else [by] * len(lengths)
     want, start = np.zeros((8, 2)), 0
     for length, move in zip(lengths, moves, strict=True):

@@ -40,7 +40,7 @@ def test_packed_is_the_longest_first_step_by_step_and_back(case, tensors):
     nested = flattened(r, level)
     if tensors:
         r = r._make(torch.from_numpy(r.values.copy()), r.levels)
-    p = r.pack(level, order)
+    p = r.pack(level=level, order=order)
     steps = oracle.columns(nested, order)
     assert [lists(step) for step in p] == [lists(p[t]) for t in range(len(p))] == steps
     assert p.indices.tolist() == oracle.order([len(row) for row in nested], order)
@@ -120,7 +120,7 @@ def test_packed_sequences_without_a_permutation_stay_without():
 def test_packed_under_other_levels_comes_back_whole():
     r = vl.Ragged(torch.arange(9.0), [3, 0, 5, 1])
     deep = r._make(r.values, (*levels_above(4), *r.levels))
-    p = deep.pack(-1)
+    p = deep.pack(level=-1)
     there = p.to_packed_sequence(empty="drop")
     assert vl.Packed.from_packed_sequence(there, p.table).to_ragged().equals(deep)
     assert vl.Packed.from_padded(p.to_padded(), p.table).to_ragged().equals(deep)
@@ -130,15 +130,15 @@ def test_packed_under_other_levels_comes_back_whole():
 def test_packed_tensors_have_gradients(level):
     values = torch.randn(13, 2, dtype=torch.float64, requires_grad=True)
     r = vl.Ragged(values, [[2, 0, 1], [2, 0, 2], [3, 4, 1, 5]])
-    permutation = vl.Ragged(np.arange(13), levels=r.levels).pack(level).values
+    permutation = vl.Ragged(np.arange(13), levels=r.levels).pack(level=level).values
     d = torch.randn(13, 2, dtype=torch.float64)
-    p = r.pack(level)
+    p = r.pack(level=level)
     (dx,) = torch.autograd.grad(p.values, values, d, retain_graph=True)
     assert torch.equal(dx[permutation], d)
     (dx,) = torch.autograd.grad(p.to_ragged().values, values, d)
     assert torch.equal(dx, d)
-    assert torch.autograd.gradcheck(lambda x: r._make(x, r.levels).pack(level).values, values)
-    assert torch.autograd.gradgradcheck(lambda x: r._make(x, r.levels).pack(level).values ** 2, values)
+    assert torch.autograd.gradcheck(lambda x: r._make(x, r.levels).pack(level=level).values, values)
+    assert torch.autograd.gradgradcheck(lambda x: r._make(x, r.levels).pack(level=level).values ** 2, values)
 
 
 def test_packed_tensors_under_transforms():
@@ -159,11 +159,11 @@ def test_packed_says_what_it_is():
     assert repr(r.pack()).startswith(
         "Packed(2 sequences, 2 steps, 3 sub-sequences, 4 rows, lengths 1 to 2, int64)"
     )
-    assert repr(r.pack(1)).endswith("[[1, 3, 4], [2]]")
+    assert repr(r.pack(level=1)).endswith("[[1, 3, 4], [2]]")
     assert r.pack().dtype == np.int64
     assert r.pack().device == "cpu"
     assert r.pack()[-1].to_list() == r.pack()[1:][0].to_list() == [[3]]
-    assert r.pack() != r.pack(1)
+    assert r.pack() != r.pack(level=1)
     assert r.pack().table == r.pack().table
     assert len(vl.Ragged(np.zeros((0, 2)), []).pack()) == 0
     assert vl.Ragged(np.zeros((0, 2)), []).pack().values.shape == (0, 2)
@@ -177,7 +177,7 @@ TABLE = R.pack().table
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: R.pack(2), IndexError, "level: 2 is out of range for 1 levels"),
+        (lambda: R.pack(level=2), IndexError, "level: 2 is out of range for 1 levels"),
         (lambda: R.pack(order="long"), ValueError, "order: expected one of stable, reversed, torch"),
         (lambda: R.pack(order=[0, 1]), ValueError, "indices: 2 entries for 3 sequences"),
         (lambda: R.pack(order=[0, 2, 2]), ValueError, "indices: column 2 holds 2, as a column before"),

@@ -138,7 +138,7 @@ def test_what_is_no_matrix_or_does_not_fit_is_refused():
         (lambda: r @ np.zeros((1, 2, 2)), ValueError, "b: has 1 matrices, a has 2"),
         (lambda: np.zeros((2, 2)) @ r, ValueError, r"a: expected \(n, p, q\), got shape \(2, 2\)"),
         (lambda: vl.Ragged(np.zeros((1, 2, 2)), [1]) @ r, ValueError, r"a: has rows of shape \(2, 2\)"),
-        (lambda: deeper(r) @ r, ValueError, "b: nests otherwise than a"),
+        (lambda: deeper(r) @ r, ValueError, "b: nests differently from a"),
         (lambda: matmul(r, np.zeros((2, 2)), transpose_a=True), ValueError, "transpose_a"),
         (lambda: matmul(np.zeros((2, 2)), np.zeros((2, 2))), TypeError, "expected a Ragged"),
     ):

@@ -252,7 +252,7 @@ def test_spans_outside_their_sequence_are_refused(at, error, text):
         (
             lambda: ops.backprop_spans(vl.Ragged([1.0, 2.0], [[2], [2, 0]]), AT, [5]),
             ValueError,
-            "dY: nests otherwise: sequence 0 of level 1 has length 2 in one and 1 in the other",
+            "dY: nests differently: sequence 0 of level 1 has length 2 in one and 1 in the other",
         ),
         (lambda: ops.align(R, [[0]]), TypeError, "alignment: expected a Ragged, got list"),
         (lambda: ops.align(R, vl.Ragged([0.0], [1, 0, 0])), TypeError, "alignment: expected integers"),
@@ -283,7 +283,7 @@ def test_spans_outside_their_sequence_are_refused(at, error, text):
             "rows: expected float64",
         ),
         (lambda: ops.insert_rows(R, [1], row_ids=[0], max_bytes=4), ValueError, "max_bytes=4"),
-        (lambda: ops.backprop_insert_rows(R, [1], [5]), ValueError, "dY: nests otherwise"),
+        (lambda: ops.backprop_insert_rows(R, [1], [5]), ValueError, "dY: nests differently"),
         (lambda: ops.backprop_insert_rows(R.values, [1], [5]), ValueError, "dY: has 5 rows, expected 6"),
     ],
 )

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "batch.hpp"
+#include "rooms.hpp"
 #include "support/raise.hpp"
 
 namespace varlen::bindings {

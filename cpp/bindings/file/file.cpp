@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "descriptor.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/raise.hpp"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gather.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/index.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "rooms.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/file.hpp"
 

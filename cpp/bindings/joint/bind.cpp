@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "joint.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
 #include "support/keep.hpp"

@@ -1,6 +1,7 @@
 // `_core.Level` as Python sees it.
 #include <string>
 
+#include "rooms.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/own_type.hpp"

@@ -1,6 +1,7 @@
 // Nested lists of text to ids: the vocabulary is a dict that grows in the order of first appearance.
 #include "errors.hpp"
 #include "request.hpp"
+#include "rooms.hpp"
 #include "shape.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lists/lists.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "joint/joint.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
@@ -82,13 +83,10 @@ py::object pad_arrays(const Arguments<15>& args) {
   if (max_bytes < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(max_bytes));
   std::int64_t used = 0;
   const Inputs inputs{given_values, values, given_fill, given_nan};
-  const py::object out = [&]() -> py::object {
-    if (given(given_out)) return checked_out("out", given_out, to, shape, inputs);
-    padded_bytes("values", to, shape, max_bytes, used);
-    return empty(to, shape);
-  }();
-  const py::object marks = asked(or_none(given_mask), "mask", slots, inputs, max_bytes, used);
-  const py::object nans = asked(or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
+  if (!given(given_out)) padded_bytes("values", to, shape, max_bytes, used);
+  py::object out = given(given_out) ? checked_out("out", given_out, to, shape, inputs) : empty(to, shape);
+  py::object marks = asked(or_none(given_mask), "mask", slots, inputs, max_bytes, used);
+  py::object nans = asked(or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
   if (!marks.is_none()) refuse_shared("mask", array_in(marks), array_in(out));
   if (!nans.is_none()) {
     refuse_shared("nan_mask", array_in(nans), array_in(out));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "reduce.hpp"
+#include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"

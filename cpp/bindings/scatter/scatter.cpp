@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rooms.hpp"
 #include "scatter.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"

@@ -1,5 +1,6 @@
 #include "varlen/span.hpp"
 
+#include "rooms.hpp"
 #include "span.hpp"
 #include "support/arrays.hpp"
 #include "support/raise.hpp"

@@ -59,7 +59,9 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
     if (is_new) {
       path.push_back({child, 0});
     } else if (known->second) {
-      raise_value(std::string(argument) + ": a list that contains itself");
+      std::string place(argument);
+      for (const Step& step : path) place += "[" + std::to_string(step.next - 1) + "]";
+      raise_value(place + ": a list that contains itself");
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gather/gather.hpp"
+#include "rooms.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"

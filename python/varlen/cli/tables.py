@@ -22,11 +22,11 @@ __all__ = ["group_rows", "join_columns", "read_joints", "read_tables", "regroup_
 
 
 def _remap(vocabulary: dict[str, int], words: Sequence[str], ids: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Ids into `words` as ids into the growing vocabulary; -1 stays -1."""
+    """Ids into `words` as ids into the growing vocabulary."""
     table = np.fromiter(
         (vocabulary.setdefault(word, len(vocabulary)) for word in words), np.int64, len(words)
     )
-    out: npt.NDArray[np.int64] = np.append(table, -1)[ids]
+    out: npt.NDArray[np.int64] = table[ids]
     return out
 
 
@@ -188,6 +188,8 @@ def join_columns(
         for key, column in found.items():
             flat = column.values
             if column.vocabulary is not None:
+                if len(flat) and flat.min() < 0:
+                    raise ValueError(f"{key}: a null among strings, which have no NaN; see --nulls fill")
                 flat = _remap(words.setdefault(key, {}), column.vocabulary, flat)
             dim = len(levels)
             if name in groups:

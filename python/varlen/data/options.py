@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from varlen.data.memory import ColumnLike
 
-__all__ = ["BatchKeywords", "BatchOptions", "PaddingKeywords"]
+__all__: list[str] = []
 
 Side = Literal["left", "right"]
 PerAxis = int | Sequence[int | None] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ["SharedEpoch"]
+__all__: list[str] = []
 
 
 class SharedEpoch:

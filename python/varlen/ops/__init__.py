@@ -15,7 +15,7 @@ from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_
 from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
 from varlen.ops.matmul import matmul
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
-from varlen.ops.pack import list2padded, padded2list, padded2ragged, ragged2padded
+from varlen.ops.pack import pack
 from varlen.ops.reduce import (
     count,
     reduce_all,
@@ -63,6 +63,7 @@ from varlen.ops.statistics_back import (
     backprop_reduce_var,
 )
 from varlen.ops.tile import tile
+from varlen.ops.time_major import list2padded, padded2list, padded2ragged, ragged2padded
 from varlen.ops.where import where
 from varlen.ops.window import (
     average_windows,
@@ -142,6 +143,7 @@ __all__ = [
     "minibatch",
     "multibatch",
     "ngrams",
+    "pack",
     "pad",
     "padded2list",
     "padded2ragged",

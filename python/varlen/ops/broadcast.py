@@ -36,7 +36,7 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
     Raises
     ------
     ValueError
-        More or fewer rows than sequences, a Ragged that nests otherwise.
+        More or fewer rows than sequences, a Ragged that nests differently.
     IndexError
         There is no such level.
 

@@ -53,7 +53,7 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     IndexError
         One that is negative or beyond its sequence, which is named.
     ValueError
-        No such axis; indices that nest otherwise in the axes that both share.
+        No such axis; indices that nest differently in the axes that both share.
 
     Notes
     -----
@@ -112,7 +112,7 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     TypeError
         A mask of another dtype.
     ValueError
-        A mask that nests otherwise.
+        A mask that nests differently.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def pad(
     >>> dense.shape, mask.sum()
     ((2, 4), np.int64(3))
     """
-    if type(pad_to_multiple_of) is not int or pad_to_multiple_of < 1:
+    if type(pad_to_multiple_of) is not int or not 1 <= pad_to_multiple_of < 2**62:
         as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
     return _backend_of(arrays).list2dense(
         arrays, pad_to_multiple_of, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes
@@ -129,7 +129,7 @@ def list2ragged(
     --------
     >>> r = vl.ops.list2ragged([np.array([3, 1, 4]), np.array([1, 5])])
     >>> r.values, r.lengths
-    (array([3, 1, 4, 1, 5]), array([3, 2], dtype=int32))
+    (array([3, 1, 4, 1, 5]), array([3, 2]))
     """
     return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
 

@@ -1,123 +1,48 @@
-"""Between lists of arrays, ragged and time-major containers."""
+"""Sequences side by side, step by step, without padding."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from varlen.ops.outputs import padded_class
+from varlen.ops.inputs import rows_and_levels
+from varlen.ops.outputs import new_ragged, packed_class
 
 if TYPE_CHECKING:
-    from varlen.types import Padded, Ragged
+    from varlen.types import Packed
 
 
-def list2padded(
-    seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> Any:
-    """Arrays side by side in one time-major block, the longest first.
+def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") -> Packed:
+    """The sequences of a level side by side, step by step, the longest first, without padding.
 
     Parameters
     ----------
-    seqs
-        B arrays, (length, ...), or what `np.asarray` makes arrays of. Only their lengths may differ; dtypes
-        are promoted as NumPy does. Torch tensors give tensors. No arrays give float32 of shape (0, 0, 0).
-    ties
-        The order of sequences that are equally long: "reversed", as Thinc has it, or "stable".
-    fill
-        What stands behind the end of a sequence: a number, or an array that broadcasts to one row; zeros by
-        default.
-    max_bytes
-        Refuse a block larger than this; half of the machine's memory by default.
+    X
+        (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    level
+        Whose sequences are stepped through, -1 for the innermost. Above the innermost a step holds whole
+        sub-sequences. The levels above are kept for the way back.
+    order
+        Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a permutation;
+        or a `RankTable` to share, which has a level of its own.
 
     Returns
     -------
-    Padded
-        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int32.
+    Packed
+        Its `to_ragged` is the way back.
 
     Raises
     ------
-    TypeError
-        Not a list of arrays, arrays of Python objects, dtypes without a common one.
+    IndexError
+        There is no such level.
     ValueError
-        Arrays that differ in more than their length (the text names the array), a bad option, a block over
-        max_bytes.
-    OverflowError
-        More sequences, or rows in one, than int32 can count; a fill that the dtype cannot hold.
-
-    Notes
-    -----
-    As Thinc's `Ops.list2padded`, which takes arrays of two dimensions only, and gives a view of the input
-    where there is one array.
+        No such order, no permutation, a table of other lengths.
 
     Examples
     --------
-    >>> p = vl.ops.list2padded([np.array([1, 2]), np.array([3]), np.array([4, 5])])
-    >>> p.data, p.indices
-    (array([[4, 1, 3],
-           [5, 2, 0]]), array([2, 0, 1], dtype=int32))
+    >>> vl.ops.pack([3, 1, 4], [1, 2]).steps()
+    [array([1, 3]), array([4])]
     """
-    return padded_class().from_list(seqs, ties=ties, fill=fill, max_bytes=max_bytes)
-
-
-def padded2list(padded: Padded) -> Any:
-    """The sequences in their original order, (length, ...) each; all are views of one new array.
-
-    Raises
-    ------
-    TypeError
-        Not a Padded.
-
-    Notes
-    -----
-    As Thinc's `Ops.padded2list`.
-
-    Examples
-    --------
-    >>> vl.ops.padded2list(vl.ops.list2padded([np.array([1]), np.array([2, 3])]))
-    [array([1]), array([2, 3])]
-    """
-    return _a_padded(padded).to_list()
-
-
-def ragged2padded(
-    ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> Any:
-    """The sequences of a Ragged side by side; see `list2padded`.
-
-    Raises
-    ------
-    TypeError
-        Not a Ragged.
-    ValueError
-        More than one level, a bad option, a block over max_bytes.
-    OverflowError
-        More sequences, or rows in one, than int32 can count.
-
-    Examples
-    --------
-    >>> vl.ops.ragged2padded(vl.Ragged([3, 1, 4], [1, 2])).size_at_t
-    array([2, 1], dtype=int32)
-    """
-    return padded_class().from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
-
-
-def padded2ragged(padded: Padded) -> Any:
-    """The sequences end to end, in their original order. What stands behind an end is not looked at.
-
-    Raises
-    ------
-    TypeError
-        Not a Padded.
-
-    Examples
-    --------
-    >>> vl.ops.padded2ragged(vl.ops.list2padded([np.array([1]), np.array([2, 3])])).values
-    array([1, 2, 3])
-    """
-    return _a_padded(padded).to_ragged()
-
-
-def _a_padded(padded: Any) -> Any:
-    if not isinstance(padded, padded_class()):
-        raise TypeError(f"padded: expected a Padded, got {type(padded).__name__}")
-    return padded
+    result: Packed = packed_class().from_ragged(new_ragged(*rows_and_levels(X, lengths)), level, order)
+    return result

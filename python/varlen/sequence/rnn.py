@@ -258,7 +258,9 @@ def _kind(result: Any) -> str:
 
 
 def _packed(inputs: Any, level: int, order: Any) -> Packed:
-    return inputs if isinstance(inputs, Packed) else sequences(inputs, "inputs").pack(level, order)
+    return (
+        inputs if isinstance(inputs, Packed) else sequences(inputs, "inputs").pack(level=level, order=order)
+    )
 
 
 def _rows(state: Any, table: RankTable, argument: str) -> Any:

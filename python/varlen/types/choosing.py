@@ -38,7 +38,7 @@ class Choosing:
         Raises
         ------
         ValueError
-            More or fewer rows than sequences, a Ragged that nests otherwise.
+            More or fewer rows than sequences, a Ragged that nests differently.
         IndexError
             There is no such level.
 
@@ -78,7 +78,7 @@ class Choosing:
         result: Self = tile(self, multiples)
         return result
 
-    def gather(self, indices: Any, *, axis: int | None = None, batch_dims: int = 0) -> Any:
+    def gather(self, indices: Any, axis: int | None = None, *, batch_dims: int = 0) -> Any:
         """Items of an axis by their numbers: of the whole, or of each sequence from numbers of its own.
 
         Parameters
@@ -104,7 +104,7 @@ class Choosing:
         IndexError
             One that is negative or beyond its sequence, which is named.
         ValueError
-            No such axis; indices that nest otherwise in the axes that both share.
+            No such axis; indices that nest differently in the axes that both share.
 
         Notes
         -----
@@ -137,7 +137,7 @@ class Choosing:
         TypeError
             A mask of another dtype.
         ValueError
-            A mask that nests otherwise.
+            A mask that nests differently.
 
         Examples
         --------

@@ -106,7 +106,7 @@ class Doors:
         Examples
         --------
         >>> vl.Ragged.from_row_ids([7, 8, 9], [0, 2, 2], count=4).lengths
-        array([1, 0, 2, 0], dtype=int32)
+        array([1, 0, 2, 0])
         """
         sequences = -1 if count is None else as_int(count, "count")
         return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))

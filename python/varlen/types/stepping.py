@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.ops.outputs import packed_class, padded_class
+from varlen.ops.pack import pack
+from varlen.ops.time_major import ragged2padded
 
 if TYPE_CHECKING:
     from varlen.types.packed import Packed
@@ -31,9 +32,11 @@ class Stepping:
         array([[1, 3],
                [4, 0]])
         """
-        return padded_class().from_ragged(self, ties=ties, fill=fill, max_bytes=max_bytes)
+        ragged: Any = self
+        result: Padded = ragged2padded(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+        return result
 
-    def pack(self, level: int = 0, order: Any = "stable") -> Packed:
+    def pack(self, *, level: int = 0, order: Any = "stable") -> Packed:
         """The sequences of a level side by side, step by step, the longest first, without padding.
 
         Parameters
@@ -59,4 +62,4 @@ class Stepping:
         >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).pack()[0].to_list()
         [[1, 2], [4]]
         """
-        return packed_class().from_ragged(self, level, order)
+        return pack(self, level=level, order=order)

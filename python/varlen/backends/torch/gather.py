@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen.backends.torch.memory import apply_rows, like, tensor_of
+from varlen.backends.torch.memory import apply_rows, like
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def _moved(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
 
 def _picked(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
     """Rows that torch takes by the numbers that the core works out."""
-    rows, rest = op(np.arange(len(x)), *args)
-    return take(x, tensor_of(rows) if x.device.type == "cpu" else like(rows, x)), rest
+    rows, rest = op(np.arange(x.shape[0]), *args)
+    return take(x, _from_numpy(rows) if x.device.type == "cpu" else like(rows, x)), rest
 
 
 def _view(x: torch.Tensor, levels: Levels, begin: int, rows: Any, rest: Levels) -> Any:
