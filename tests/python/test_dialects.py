@@ -32,7 +32,6 @@ METHODS = {
     "choose": lambda r: [r.gather([0]), r.boolean_mask(r > 1), r.fill_empty_rows(0.0)[0], *r.split(1)],
     "count": lambda r: [r.diff(), r.rank(), r.unique(), r.topk(1)[0], r.searchsorted(r)],
     "levels": lambda r: [r.add_level([2]), r.drop_level(), r.drop_level(-1)],
-    "pack": lambda r: [r.pack().to_ragged(), r.pack(-1).to_ragged()],
 }
 
 
@@ -53,10 +52,10 @@ OPS = {
         vl.where(r > 1, r, 0.0),
     ],
     "windows": lambda r: [
-        ops.windows(r, 2),
+        ops.windows(r, size=2, step=1),
         ops.seq2col(r, 1),
-        ops.insert_rows(r, [0], 9.0),
-        ops.spans(r, [[0, 1]]),
+        ops.insert_rows(r, [0], row_ids=[0]),
+        ops.spans(r, [[0, 1]], row_ids=[0]),
     ],
     "sort": lambda r: [ops.sort(r), ops.unique(r)],
     "sequence": lambda r: [
@@ -74,7 +73,7 @@ OPS = {
         sequence.lod_append(r, [1] * 5),
         sequence.lod_reset(r, target_lod=[5]),
         *sequence.split_lod_tensor(r, [True, False], 0),
-        sequence.reorder(r, vl.RankTable([1, 2])),
+        sequence.reorder(r, vl.RankTable([2, 1])),
     ],
     "transforms": lambda r: [
         transforms.with_array(np.negative).predict(r),

@@ -301,3 +301,67 @@ def test_layers_without_gradients_for_what_is_no_array_have_none_together():
     for make in (transforms.concatenate, transforms.add):
         Y, backprop = make(count, count)("text", True)
         assert backprop(Y) is None
+
+
+def test_fields_of_a_ragged_come_and_go_as_a_pair():
+    """As Thinc's `with_ragged` has it: a tuple of values and lengths."""
+
+    def twice(r, is_train):
+        assert isinstance(r, vl.Ragged)
+        return r * 2, lambda d: d * 2
+
+    layer = transforms.with_ragged(twice)
+    for values in (np.arange(6.0).reshape(3, 2), np.arange(3.0), np.arange(6).reshape(3, 2)):
+        for lengths in (np.array([2, 1], np.int32), vl.Level([2, 1])):
+            (Y, after), backprop = layer((values, lengths), True)
+            assert after is lengths
+            np.testing.assert_array_equal(Y, values * 2)
+            dX, after = backprop((Y, lengths))
+            assert after is lengths
+            np.testing.assert_array_equal(dX, values * 4)
+    with pytest.raises(ValueError, match=r"lengths|levels"):
+        layer.predict((np.arange(3.0), np.array([2, 2])))
+    Y, backprop = layer((np.arange(3.0), np.array([2, 1])), True)
+    with pytest.raises(
+        ValueError, match=r"the gradient: .*sequence 0 of level 0"
+    ):
+        backprop((Y[0], np.array([1, 2])))
+
+
+def test_a_layer_that_changes_lengths_changes_those_of_the_pair():
+    Y, lengths = transforms.with_ragged(lambda r: r[:, :1]).predict((np.arange(3.0), np.array([2, 1])))
+    assert Y.tolist() == [0, 2]
+    assert lengths.tolist() == [1, 1]
+
+
+def test_a_tuple_of_sequences_is_told_from_fields_by_what_is_in_it():
+    layer = transforms.with_ragged(lambda r: r * 2)
+    for pair in (([1, 2, 3], [2, 1]), ([1.0, 2.0], [3.0]), ([[1, 2]], [[3, 4]])):
+        X = tuple(map(np.array, pair))
+        found = layer.predict(X)
+        assert isinstance(found, tuple)
+        assert [x.tolist() for x in found] == [(2 * x).tolist() for x in X]
+    four = tuple(np.array([k, k]) for k in range(4))
+    assert [x.tolist() for x in transforms.with_padded(lambda p: p).predict(four)] == [
+        [k, k] for k in range(4)
+    ]
+
+
+def test_fields_of_a_padded_come_and_go_as_four():
+    """As Thinc's `with_padded` has it."""
+    p = vl.Padded.from_list([np.ones((1, 2)), np.ones((3, 2))])
+    X = (p.data, p.size_at_t, p.lengths, p.indices)
+
+    def twice(padded, is_train):
+        assert isinstance(padded, vl.Padded)
+        double = lambda q: vl.Padded(q.data * 2, q.size_at_t, q.lengths, q.indices)  # noqa: E731
+        return double(padded), double
+
+    Y, backprop = transforms.with_padded(twice)(X, True)
+    assert isinstance(Y, tuple)
+    np.testing.assert_array_equal(Y[0], p.data * 2)
+    for a, b in zip(Y[1:], X[1:], strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(backprop(Y)[0], p.data * 4)
+    with pytest.raises(ValueError, match="its indices are not those of the result"):
+        backprop((*Y[:3], Y[3][::-1].copy()))

@@ -13,7 +13,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import Levels, describe_difference, same_levels
 from varlen.ops.inputs import as_level, rows_and_sequences
-from varlen.ops.outputs import new_ragged
+from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -79,7 +79,7 @@ def spans(
     rows, level = rows_and_sequences(X, lengths)
     pairs, groups = _named(at, level, row_ids, "at", (2,))
     values, inner = backend_of(rows).spans(rows, level, groups, pairs, max_bytes)
-    return new_ragged(values, (*_above(X), groups, inner))
+    return ragged_like(X, values, (*_above(X), groups, inner))
 
 
 def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: ArrayLike | None = None) -> Any:
@@ -172,7 +172,7 @@ def align(
     rows, level = rows_and_sequences(X, lengths)
     which = _aligned(alignment, level)
     values = backend_of(rows).take_rows(rows, which, max_bytes)
-    return new_ragged(values, (*_above(X), *alignment._levels))
+    return ragged_like(X, values, (*_above(X), *alignment._levels))
 
 
 def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> Any:
@@ -271,7 +271,7 @@ def insert_rows(
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows._values if isinstance(rows, RaggedBase) else rows
     result = backend_of(values).insert_rows(values, before, given, max_bytes)
-    return new_ragged(result, (*_above(X), grown))
+    return ragged_like(X, result, (*_above(X), grown))
 
 
 def backprop_insert_rows(

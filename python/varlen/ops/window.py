@@ -10,7 +10,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, fits_memory
 from varlen.backends import backend_of
 from varlen.ops.inputs import as_level, rows_of, units_of
-from varlen.ops.outputs import new_ragged, ragged_like
+from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -385,7 +385,7 @@ def _windows(
     level = _level_of(X, rows, lengths)
     values, outer, inner = backend.windows(rows, level, size, step, drop_last, max_bytes, shared)
     above = X._levels[:-1] if isinstance(X, RaggedBase) else ()
-    return new_ragged(values, (*above, outer, inner))
+    return ragged_like(X, values, (*above, outer, inner))
 
 
 def _merge(
