@@ -9,11 +9,12 @@ from varlen.ops.combine import concatenate, split, stack
 from varlen.ops.cross import cross
 from varlen.ops.matmul import matmul
 from varlen.ops.where import where
-from varlen.types import HOMES, Padded, Pairs, Ragged
+from varlen.types import Packed, Padded, Pairs, Ragged, RankTable
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
-    from varlen.data import Dataset, open
+    from varlen.data import Dataset
+    from varlen.data import open as open
     from varlen.joint import JointNestedRaggedTensorDict
     from varlen.sequence import (
         Beam,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         sequence_topk_avg_pooling,
         sequence_unpad,
     )
-    from varlen.types import Packed, RankTable
 
 __all__ = [
     "Beam",
@@ -63,7 +63,6 @@ __all__ = [
     "lod_reset",
     "matmul",
     "num_threads",
-    "open",
     "ops",
     "row_conv",
     "sequence",
@@ -92,23 +91,14 @@ __all__ = [
     "where",
 ]
 
+# `open` is not among them: `from varlen import *` keeps the builtin.
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
 _MODULES = (
-    "cuda",
-    "data",
-    "interop",
-    "io",
-    "joint",
-    "ops",
-    "sequence",
-    "testing",
-    "thinc",
-    "transforms",
-    "types",
-)
+    "arguments", "backends", "cli", "cuda", "data", "display", "interop", "io", "joint", "levels", "lod",
+    "ops", "sequence", "testing", "tf", "thinc", "transforms", "types",
+)  # fmt: skip
 _HOMES: dict[str, str] = {
-    **HOMES,
     "Beam": "varlen.sequence",
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",
@@ -131,4 +121,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_HOMES, *_MODULES})

@@ -26,7 +26,7 @@ PACKAGE = ROOT / "python/varlen"
 TESTS = ROOT / "tests"
 
 # Modules that import thinc when they are imported.
-THINC = ["varlen.thinc.install", "varlen.thinc.ops", "varlen.thinc"]
+THINC = ["varlen.thinc.registration", "varlen.thinc.ops", "varlen.thinc"]
 
 
 def sources(folder, *patterns):

@@ -135,7 +135,7 @@ def test_numbers_that_are_not_there_are_refused():
         r.gather([0], axis=1, batch_dims=2)
     with pytest.raises(ValueError, match="axis of rows"):
         vl.Ragged(np.zeros((1, 2)), [1]).gather(r, axis=2)
-    with pytest.raises(ValueError, match="nests? differently: sequence 0 of level 0"):
+    with pytest.raises(ValueError, match=r"nests? differently: sequence 0 of level 0"):
         deeper(r).gather(vl.Ragged([0], levels=(Level([2, 1, 1]), Level([1, 0, 0, 0]))), batch_dims=2)
     wide = vl.Ragged(np.arange(6).reshape(2, 3), [1, 1])
     assert wide.gather([2, 0], axis=2).to_list() == [[[2, 0]], [[5, 3]]]
@@ -175,7 +175,7 @@ def test_masks_that_do_not_fit_are_refused():
         r.boolean_mask([1, 0])
     with pytest.raises(ValueError, match="mask: has 3 entries for 2 sequences"):
         r.boolean_mask([True, False, True])
-    with pytest.raises(ValueError, match="mask: nests? differently: sequence 0 of level 0 has length 2"):
+    with pytest.raises(ValueError, match=r"mask: nests? differently: sequence 0 of level 0 has length 2"):
         r.boolean_mask(vl.Ragged([True, True, False], [1, 2]))
     with pytest.raises(ValueError, match="mask: has 4 axes, X has 2"):
         r.boolean_mask(deeper(r) > 1)

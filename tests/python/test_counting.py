@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, raised
 from varlen import Level
+from varlen.ops.dims import merge_dims
 from varlen.testing import oracle_ragged as oracle
 
 few = settings(max_examples=40, deadline=None)
@@ -25,7 +26,7 @@ def raggeds(draw, dtypes="int64", least=-9):
 
 def sequences(r, at):
     """The rows of each sequence of a level, as lists."""
-    return r.merge_dims(at + 1, len(r.levels)).to_list() if at + 1 < len(r.levels) else r.to_list()
+    return merge_dims(r, at + 1, len(r.levels)).to_list() if at + 1 < len(r.levels) else r.to_list()
 
 
 def _list(result):

@@ -6,8 +6,10 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, levels_above, raised
+from varlen.lod import LoDTensor
 from varlen.testing import oracle, oracle_lod
 from varlen.testing.strategies import levels
+from varlen.tf import RaggedTensor
 
 # Two paragraphs of 3 and 2 sentences, which have these numbers of words.
 PARAGRAPHS = [[3, 2], [3, 4, 2, 5, 3]]
@@ -17,7 +19,7 @@ STARTS = [[0, 9], [0, 3, 7], [0, 5]]
 
 
 def words(lengths=PARAGRAPHS):
-    return vl.Ragged.from_recursive_sequence_lengths(np.arange(sum(lengths[-1])), lengths)
+    return LoDTensor.from_recursive_sequence_lengths(np.arange(sum(lengths[-1])), lengths)
 
 
 def test_forms_of_one_example():
@@ -28,22 +30,22 @@ def test_forms_of_one_example():
     assert r.seq_pos().to_list() == STARTS
     assert r.row_ids_at(0).tolist() == [0] * 9 + [1] * 8
     assert r.row_ids_at(-1) is r.levels[1].row_ids
-    assert [x.tolist() for x in r.nested_value_rowids()] == [[0, 0, 0, 1, 1], oracle.row_ids(PARAGRAPHS[1])]
+    assert [level.row_ids.tolist() for level in r.levels] == [[0, 0, 0, 1, 1], oracle.row_ids(PARAGRAPHS[1])]
     assert all(type(x) is int for level in r.lod() + r.recursive_sequence_lengths() for x in level)
     for result in (
-        vl.Ragged.from_lod(r.values, LOD),
-        vl.Ragged.from_absolute_offsets(r.values, ABSOLUTE),
-        vl.Ragged.from_seq_pos(r.values, STARTS),
-        vl.Ragged.from_nested_value_rowids(r.values, r.nested_value_rowids()),
+        LoDTensor.from_lod(r.values, LOD),
+        LoDTensor.from_absolute_offsets(r.values, ABSOLUTE),
+        LoDTensor.from_seq_pos(r.values, STARTS),
+        RaggedTensor.from_nested_value_rowids(r.values, [level.row_ids for level in r.levels]),
     ):
         assert result.equals(r)
         assert result.values is r.values
-    inner = vl.Ragged(r.values, levels=r.levels[1:])
-    assert vl.Ragged.from_seq_pos(inner, [[0, 3]]).equals(r)
+    inner = LoDTensor(r.values, levels=r.levels[1:])
+    assert LoDTensor.from_seq_pos(inner, [[0, 3]]).equals(r)
 
 
 def test_absolute_offsets_of_three_levels():
-    r = vl.Ragged.from_lod(np.arange(5), [[0, 2], [0, 1, 3], [0, 2, 4, 5]])
+    r = LoDTensor.from_lod(np.arange(5), [[0, 2], [0, 1, 3], [0, 2, 4, 5]])
     assert [x.tolist() for x in r.absolute_offsets()] == [[0, 5], [0, 2, 5], [0, 2, 4, 5]]
 
 
@@ -53,7 +55,7 @@ def test_forms_come_back(data):
     depth = data.draw(st.integers(1, 4))
     lengths = data.draw(levels(depth, max_rows=4, max_length=3))
     rows = np.arange(sum(lengths[-1]))
-    r = vl.Ragged.from_recursive_sequence_lengths(rows, lengths)
+    r = LoDTensor.from_recursive_sequence_lengths(rows, lengths)
     nested = oracle.nest(rows.tolist(), lengths)
     assert r.to_list() == nested
     assert r.recursive_sequence_lengths() == lengths
@@ -65,27 +67,28 @@ def test_forms_come_back(data):
     for d in range(depth):
         assert r.row_ids_at(d).tolist() == oracle.row_ids(np.diff(absolute[d]))
     counts = [len(x) for x in lengths]
+    tf = RaggedTensor(rows, levels=r.levels)
     for result in (
-        vl.Ragged.from_lod(rows, r.lod()),
-        vl.Ragged.from_seq_pos(rows, starts, dim=depth),
-        vl.Ragged.from_seq_pos(rows, starts.to_list(), depth),
-        vl.Ragged.from_nested_row_splits(rows, r.nested_row_splits),
-        vl.Ragged.from_nested_row_lengths(rows, r.nested_row_lengths()),
-        vl.Ragged.from_nested_value_rowids(rows, r.nested_value_rowids(), counts),
+        LoDTensor.from_lod(rows, r.lod()),
+        LoDTensor.from_seq_pos(rows, starts, dim=depth),
+        LoDTensor.from_seq_pos(rows, starts.to_list(), depth),
+        RaggedTensor.from_nested_row_splits(rows, tf.nested_row_splits),
+        RaggedTensor.from_nested_row_lengths(rows, tf.nested_row_lengths()),
+        RaggedTensor.from_nested_value_rowids(rows, tf.nested_value_rowids(), counts),
     ):
         assert result.equals(r)
     # Rows do not say which sequence an empty one at its edge is in: every choice has the same rows.
     for empty in ("before", "after"):
-        again = vl.Ragged.from_absolute_offsets(rows, absolute, empty=empty)
+        again = LoDTensor.from_absolute_offsets(rows, absolute, empty=empty)
         assert [x.tolist() for x in again.absolute_offsets()] == absolute
     clear = all(len(set(below)) == len(below) for below in absolute[1:])
     if clear and all(map(len, lengths)):
-        assert vl.Ragged.from_absolute_offsets(rows, absolute).equals(r)
+        assert LoDTensor.from_absolute_offsets(rows, absolute).equals(r)
 
 
 def test_levels_are_shared_and_views_are_read_only():
     level = vl.Level([3, 1])
-    r = vl.Ragged.from_recursive_sequence_lengths(np.arange(4), [vl.Level([2]), level])
+    r = LoDTensor.from_recursive_sequence_lengths(np.arange(4), [vl.Level([2]), level])
     assert r.levels[1] is level
     assert r.slice_in_level(1, 0, 2).levels[0].lengths.tolist() == [3, 1]
     assert r.drop_level(0).levels[0] is level
@@ -99,7 +102,7 @@ def test_levels_are_shared_and_views_are_read_only():
 
 def test_sub_lod_of_a_range():
     lod = [[0, 2, 4, 5], [0, 1, 6, 8, 10, 11], [0, 2, 5, 7, 10, 12, 15, 17, 20, 24, 26, 29]]
-    r = vl.Ragged.from_lod(np.arange(29), lod)
+    r = LoDTensor.from_lod(np.arange(29), lod)
     assert r.sub_lod(0, 1, 2) == ([[2], [2, 2], [2, 3, 4, 2]], (15, 26))
     part = r.slice_in_level(0, 1, 2)
     assert part.recursive_sequence_lengths() == [[2], [2, 2], [2, 3, 4, 2]]
@@ -158,7 +161,7 @@ def test_levels_dropped_and_added(data):
 
 
 def test_a_level_more_two_levels_deeper():
-    r = deeper(vl.Ragged(np.arange(10), [3, 2, 5]))
+    r = deeper(LoDTensor(np.arange(10), [3, 2, 5]))
     result = raised(r.add_level([3, 1, 1, 5], -1))
     assert result.recursive_sequence_lengths() == [[1, 2, 1], [3, 1, 1, 5]]
     assert raised(r.add_level(np.ones(10, int), 3)).recursive_sequence_lengths() == [[3, 2, 5], [1] * 10]
@@ -169,15 +172,15 @@ def test_a_level_more_two_levels_deeper():
 def test_valid_levels_are_known():
     assert words([[2, 3], [1, 3, 1, 2, 1]]).has_valid_recursive_sequence_lengths()
     torch = pytest.importorskip("torch")
-    r = vl.Ragged(torch.arange(3), [2, 1])
+    r = LoDTensor(torch.arange(3), [2, 1])
     r.values.resize_(2)
     assert not r.has_valid_recursive_sequence_lengths()
 
 
 ROWS = np.arange(8)
-FORM = vl.Ragged.from_recursive_sequence_lengths
-STARTS_OF = vl.Ragged.from_seq_pos
-ABSOLUTES = vl.Ragged.from_absolute_offsets
+FORM = LoDTensor.from_recursive_sequence_lengths
+STARTS_OF = LoDTensor.from_seq_pos
+ABSOLUTES = LoDTensor.from_absolute_offsets
 
 
 @pytest.mark.parametrize(
@@ -204,13 +207,13 @@ ABSOLUTES = vl.Ragged.from_absolute_offsets
         (lambda: FORM(ROWS, 8), TypeError, "recursive_sequence_lengths: expected a list of arrays"),
         (lambda: FORM(ROWS, [[1.0, 7.0]]), TypeError, "expected integers, got dtype float64"),
         (
-            lambda: vl.Ragged.from_lod(ROWS[:0], [[0, 3]]),
+            lambda: LoDTensor.from_lod(ROWS[:0], [[0, 3]]),
             ValueError,
             "lod: the lengths add up to 3, but there are 0",
         ),
-        (lambda: vl.Ragged.from_lod(ROWS, [[0, 9, 8]]), ValueError, r"lod\[0\]: row 1 ends at 8, before"),
-        (lambda: vl.Ragged.from_lod(ROWS, [[1, 8]]), ValueError, r"lod\[0\]: offsets must start at 0, got 1"),
-        (lambda: vl.Ragged.from_lod(ROWS, [[]]), ValueError, r"lod\[0\]: offsets need at least one entry"),
+        (lambda: LoDTensor.from_lod(ROWS, [[0, 9, 8]]), ValueError, r"lod\[0\]: row 1 ends at 8, before"),
+        (lambda: LoDTensor.from_lod(ROWS, [[1, 8]]), ValueError, r"lod\[0\]: offsets must start at 0, got 1"),
+        (lambda: LoDTensor.from_lod(ROWS, [[]]), ValueError, r"lod\[0\]: offsets need at least one entry"),
         (
             lambda: ABSOLUTES(ROWS, [[0, 4, 8], [0, 3, 5, 8]]),
             ValueError,
@@ -293,7 +296,7 @@ ABSOLUTES = vl.Ragged.from_absolute_offsets
         (lambda: words().add_level([2, 2], 1), ValueError, "level 0 add up to 5, those of level 1 to 4"),
         (lambda: words().add_level([2], 3), IndexError, "level: 3 is out of range for a new one beside 2"),
         (lambda: words().drop_level(2), IndexError, "level: 2 is out of range for 2 levels"),
-        (lambda: vl.Ragged([1], [1]).drop_level(), ValueError, "level: a Ragged needs at least one"),
+        (lambda: LoDTensor([1], [1]).drop_level(), ValueError, "level: a Ragged needs at least one"),
     ],
 )
 def test_bad_input_is_refused_by_name_and_place(call, error, text):

@@ -273,7 +273,7 @@ def test_padded_and_packed_sequences_are_the_same(r, enforce):
 
 def test_padded_has_no_packed_sequence_of_empty_ones():
     p = vl.Padded.from_list([torch.ones(n, 2) for n in (0, 3, 0, 1)])
-    with pytest.raises(ValueError, match=r"column 2 \(sequence 2\) is empty"):
+    with pytest.raises(ValueError, match="sequence 2 is empty"):
         p.to_packed_sequence()
     ps = p.to_packed_sequence(empty="drop")
     assert ps.sorted_indices.tolist() == [0, 1]

@@ -53,7 +53,7 @@ def test_structure_is_what_the_oracle_says(lengths):
     rows = r.row_ids
     assert vl.Ragged.from_row_ids(r.values, rows, len(lengths)).equals(r)
     assert vl.Ragged.from_bounds(r.values, r.offsets[1:]).equals(r)
-    for door in (vl.Ragged.from_offsets, vl.Ragged.from_row_splits, vl.Ragged.from_cu_seqlens):
+    for door in (vl.Ragged.from_offsets, vl.Ragged.from_cu_seqlens):
         assert door(r.values, r.offsets.astype(np.int32)).equals(r)
     assert r.cu_seqlens.dtype == np.int32
 

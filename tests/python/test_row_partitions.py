@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from varlen.testing import oracle
 from varlen.testing.strategies import levels
 
-FACE = vl.Ragged
+FACE = vl.tf.RaggedTensor
 DIGITS = np.array([3, 1, 4, 1, 5, 9, 2, 6])
 
 

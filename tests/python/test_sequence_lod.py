@@ -12,36 +12,36 @@ from varlen.testing.strategies import raggeds
 
 
 def lengths(r):
-    return r.recursive_sequence_lengths()
+    return [level.lengths.tolist() for level in r.levels]
 
 
 def ragged(nesting, rows=None):
     rows = np.arange(sum(nesting[-1])) if rows is None else rows
-    return vl.Ragged.from_recursive_sequence_lengths(rows, nesting)
+    return vl.lod.LoDTensor.from_recursive_sequence_lengths(rows, nesting)
 
 
 def test_lists_are_held_against_their_lengths():
-    r = sequence.create_lod_tensor([[1, 2, 3], [3, 4]], [[3, 2]])
+    r = vl.lod.create_lod_tensor([[1, 2, 3], [3, 4]], [[3, 2]])
     assert r.values.tolist() == [[1], [2], [3], [3], [4]]
     assert lengths(r) == [[3, 2]]
-    with pytest.raises(ValueError, match="recursive_seq_lens: data nests otherwise: sequence 0 of level 0"):
-        sequence.create_lod_tensor([[1, 2, 3], [3, 4]], [[2, 2]], "place")
-    deep = sequence.create_lod_tensor([[[1, 2], []], [[3]]], [[2, 1], [2, 0, 1]])
+    with pytest.raises(ValueError, match="recursive_seq_lens: data has other lengths: sequence 0 of level 0"):
+        vl.lod.create_lod_tensor([[1, 2, 3], [3, 4]], [[2, 2]], "place")
+    deep = vl.lod.create_lod_tensor([[[1, 2], []], [[3]]], [[2, 1], [2, 0, 1]])
     assert deep.to_list() == [[[[1], [2]], []], [[[3]]]]
-    assert sequence.create_lod_tensor([], [[], []]).shape == (0, None, None, 1)
+    assert vl.lod.create_lod_tensor([], [[], []]).shape == (0, None, None, 1)
     rows = np.zeros((5, 2))
-    assert sequence.create_lod_tensor(rows, [[3, 2]]).values is rows
-    again = sequence.create_lod_tensor(r, [[2], [1, 4]])
+    assert vl.lod.create_lod_tensor(rows, [[3, 2]]).values is rows
+    again = vl.lod.create_lod_tensor(r, [[2], [1, 4]])
     assert again.values is r.values
     assert lengths(again) == [[2], [1, 4]]
 
 
 def test_random_integers_reach_both_ends():
-    r = sequence.create_random_int_lodtensor([[2, 1], [3, 0, 30]], [4], None, low=-1, high=1, seed=0)
+    r = vl.lod.create_random_int_lodtensor([[2, 1], [3, 0, 30]], [4], None, low=-1, high=1, seed=0)
     assert r.values.shape == (33, 4)
     assert r.dtype == np.int64
     assert set(r.values.ravel().tolist()) == {-1, 0, 1}
-    same = sequence.create_random_int_lodtensor([[2, 1], [3, 0, 30]], (4,), None, -1, 1, seed=0)
+    same = vl.lod.create_random_int_lodtensor([[2, 1], [3, 0, 30]], (4,), None, -1, 1, seed=0)
     assert same.equals(r)
 
 
@@ -72,6 +72,17 @@ def test_levels_are_added():
     assert lengths(vl.lod_append(x, [2, 1, 2, 4, 1])) == [[2, 1, 2], [2, 1, 2, 4, 1]]
     assert lengths(vl.lod_append(x, [3, 0, 2, 5], empty="before")) == [[2, 1, 1], [3, 0, 2, 5]]
     assert lengths(vl.lod_append(X, [4, 6])) == [[4, 6]]
+
+
+def test_as_many_sequences_as_rows_leave_the_levels_above():
+    """What Paddle gives: the levels stay, and the innermost one counts the new sequences."""
+    x = vl.Ragged(X, [3, 2, 5])
+    new = [2, 0, 3, 1, 1, 0, 0, 1, 1, 1]
+    for r, above in ((x, [[3, 2, 5]]), (x.add_level([1, 2]), [[1, 2], [3, 2, 5]])):
+        for level in (new, np.cumsum([0, *new]), vl.Level(new)):
+            found = vl.lod_append(r, level)
+            assert lengths(found) == [*above, new]
+            assert found.values is x.values
     assert vl.lod_append(x, [10 - 7, 2, 5]).values is x.values
 
 
@@ -81,7 +92,7 @@ def test_lengths_are_appended_one_after_another():
 
 
 def test_parts_of_equally_many_sequences():
-    r = vl.Ragged.from_lod(np.arange(20), [[0, 2, 4, 5, 6], [0, 1, 6, 8, 13, 15, 20]])
+    r = vl.lod.LoDTensor.from_lod(np.arange(20), [[0, 2, 4, 5, 6], [0, 1, 6, 8, 13, 15, 20]])
     parts = sequence.split_lod(r, 2)
     assert [lengths(part) for part in parts] == [[[2, 2], [1, 5, 2, 5]], [[1, 1], [2, 5]]]
     assert all(np.shares_memory(part.values, r.values) for part in parts)
@@ -112,7 +123,7 @@ def test_routes_go_out_and_back_at_any_level(data):
     n = len(r.levels[at])
     mask = data.draw(st.lists(st.booleans(), min_size=n, max_size=n))
     level = data.draw(st.sampled_from([at, at - len(r.levels)]))
-    ids = r.with_flat_values(np.arange(r.total))
+    ids = vl.Ragged(np.arange(r.total), levels=r.levels)
     for which, part in zip((True, False), sequence.split_lod_tensor(ids, mask, level), strict=True):
         assert part.to_list() == oracle_lod.routed(ids.to_list(), [*mask], at, which)
         assert part.levels[: max(at - 1, 0)] == r.levels[: max(at - 1, 0)]
@@ -206,7 +217,7 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         (lambda: MERGE(A, YES, None, [True] * 3), ValueError, "in_false: has 2 levels, in_true has 1"),
         (lambda: MERGE(A, X, None, [True] * 3), TypeError, "in_true, in_false: expected two of one kind"),
         (
-            lambda: MERGE(A, B.with_flat_values(np.zeros((2, 3))), None, [True, False, True]),
+            lambda: MERGE(A, vl.Ragged(np.zeros((2, 3)), levels=B.levels), None, [True, False, True]),
             ValueError,
             r"in_false: has rows of shape \(3,\), in_true of shape \(1,\)",
         ),
@@ -280,37 +291,37 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         ),
         (lambda: vl.lod_append(FLAT, [[2], [5, 5]]), ValueError, "level: expected one level, got 2"),
         (
-            lambda: sequence.create_lod_tensor("abc", [[3]]),
+            lambda: vl.lod.create_lod_tensor("abc", [[3]]),
             TypeError,
             "data: expected an array, lists or a Ragged",
         ),
         (
-            lambda: sequence.create_lod_tensor(X, [[3]]),
+            lambda: vl.lod.create_lod_tensor(X, [[3]]),
             ValueError,
             "recursive_seq_lens: the lengths add up to 3",
         ),
         (
-            lambda: sequence.create_lod_tensor([[1]], [[1], [1]]),
+            lambda: vl.lod.create_lod_tensor([[1]], [[1], [1]]),
             ValueError,
-            "data nests otherwise: one has 1 levels",
+            "data has other lengths: one has 1 levels",
         ),
         (
-            lambda: sequence.create_random_int_lodtensor([[2]], [1], None, 1, 0),
+            lambda: vl.lod.create_random_int_lodtensor([[2]], [1], None, 1, 0),
             ValueError,
             "high: expected at least low, which is 1, got 0",
         ),
         (
-            lambda: sequence.create_random_int_lodtensor([[2]], -1, None, 0, 1),
+            lambda: vl.lod.create_random_int_lodtensor([[2]], -1, None, 0, 1),
             ValueError,
             "base_shape: expected",
         ),
         (
-            lambda: sequence.create_random_int_lodtensor([[2**50]], [2**10], None, 0, 1),
+            lambda: vl.lod.create_random_int_lodtensor([[2**50]], [2**10], None, 0, 1),
             OverflowError,
             "base_shape: 1152921504606846976 have no room in memory",
         ),
         (
-            lambda: sequence.create_random_int_lodtensor([[2], [1]], 1, None, 0, 1),
+            lambda: vl.lod.create_random_int_lodtensor([[2], [1]], 1, None, 0, 1),
             ValueError,
             "recursive_seq_lens: the lengths of level 0 add up to 2, but level 1 has 1",
         ),

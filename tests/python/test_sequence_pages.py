@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 import varlen as vl
 from nested import deeper, levels_above, raised
+from varlen import lod as nn
 from varlen import sequence as base
-from varlen import sequence as nn
+from varlen.lod import LoDTensor, create_lod_tensor
 
 CPU = None  # the place, which is not looked at
 
 
 def test_case_1_of_sequence_expand():
-    x = base.create_lod_tensor(np.array([["a"], ["b"], ["c"], ["d"]]), [[2, 2]], CPU)
-    y = base.create_lod_tensor(np.zeros((8, 1)), [[2, 2], [3, 3, 1, 1]], CPU)
+    x = create_lod_tensor(np.array([["a"], ["b"], ["c"], ["d"]]), [[2, 2]], CPU)
+    y = create_lod_tensor(np.zeros((8, 1)), [[2, 2], [3, 3, 1, 1]], CPU)
     out = nn.sequence_expand(x, y, ref_level=0)
     assert out.recursive_sequence_lengths() == [[2, 2, 2, 2]]
     assert out.values.tolist() == [["a"], ["b"], ["a"], ["b"], ["c"], ["d"], ["c"], ["d"]]
@@ -23,7 +24,7 @@ def test_case_1_of_sequence_expand():
 
 def test_case_2_of_sequence_expand():
     x = np.array([["a"], ["b"], ["c"]])
-    y = base.create_lod_tensor(np.zeros((5, 1)), [[2, 0, 3]], CPU)
+    y = create_lod_tensor(np.zeros((5, 1)), [[2, 0, 3]], CPU)
     out = nn.sequence_expand(x, y, ref_level=-1)
     assert out.tolist() == [["a"], ["a"], ["c"], ["c"], ["c"]]
     assert out.shape == (5, 1)
@@ -40,12 +41,12 @@ def test_the_program_of_sequence_expand(tensors):
     np_data = np.array([[1], [2], [3], [4]]).astype("float32")
     if tensors:
         np_data = pytest.importorskip("torch").from_numpy(np_data)
-    x_lod_tensor = base.create_lod_tensor(np_data, [[2, 2]], CPU)
+    x_lod_tensor = create_lod_tensor(np_data, [[2, 2]], CPU)
     assert x_lod_tensor.lod() == [[0, 2, 4]]
     assert x_lod_tensor.values.tolist() == [[1], [2], [3], [4]]
 
     np_data = np.array([[1], [2], [3], [4], [5], [6], [7], [8]]).astype("float32")
-    y_lod_tensor = base.create_lod_tensor(np_data, [[2, 2], [3, 3, 1, 1]], CPU)
+    y_lod_tensor = create_lod_tensor(np_data, [[2, 2], [3, 3, 1, 1]], CPU)
     assert y_lod_tensor.lod() == [[0, 2, 4], [0, 3, 6, 7, 8]]
 
     out = nn.sequence_expand(x=x_lod_tensor, y=y_lod_tensor, ref_level=0)
@@ -64,19 +65,19 @@ def test_the_program_of_sequence_expand(tensors):
 
 def test_the_format_of_the_page_on_recurrent_layers():
     # Three sentences of 2, 3 and 4 words are a batch of 9, with the offsets 0, 2, 5, 9.
-    sentences = base.create_lod_tensor(np.arange(9.0)[:, None], [[2, 3, 4]], CPU)
+    sentences = create_lod_tensor(np.arange(9.0)[:, None], [[2, 3, 4]], CPU)
     assert sentences.lod() == [[0, 2, 5, 9]]
     assert sentences.seq_pos().to_list() == [[0, 2, 5]]
     # Of two dims: the outer starts, then for each of them those inside; a vector fewer for each dim less.
     nested = sentences.add_level([2, 1])
     start_poses = nested.seq_pos().to_list()
     assert start_poses == [[0, 5], [0, 2], [0]]
-    assert vl.Ragged.from_seq_pos(nested.values, start_poses, dim=2).equals(nested)
+    assert LoDTensor.from_seq_pos(nested.values, start_poses, dim=2).equals(nested)
     assert nested[0].seq_pos().to_list() == start_poses[1:2]
-    assert vl.Ragged.from_seq_pos(nested[0].values, start_poses[1:2], dim=1).equals(nested[0])
+    assert LoDTensor.from_seq_pos(nested[0].values, start_poses[1:2], dim=1).equals(nested[0])
     # An op that knows of no sequences works on the rows, which keep theirs.
-    fc = nested.with_flat_values(nested.values @ np.ones((1, 3)))
-    assert fc.levels is nested.levels
+    fc = vl.Ragged(nested.values @ np.ones((1, 3)), levels=nested.levels)
+    assert fc.levels == nested.levels
     assert fc.shape == (2, None, None, 3)
 
 
@@ -120,7 +121,7 @@ def test_the_layer_of_the_page_steps_over_sub_sequences():
             [[], [2]],
             [[7, 8, 9, 10]],
         ]
-        outputs = [step.with_flat_values(10 * step.values) for step in steps]
+        outputs = [vl.Ragged(10 * step.values, levels=step.levels) for step in steps]
         result = base.concat_outputs(outputs, sorted_seqs)
         assert result.levels == r.levels
         assert result.values.tolist() == (10 * x.values).tolist()

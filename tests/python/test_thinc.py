@@ -195,11 +195,50 @@ def lstm_of(dtype):
     return params, start, start, rng.normal(size=(6, 3)).astype(dtype), np.array([3, 2, 1], np.int32)
 
 
-def test_lstm_over_packed_rows():
-    given = lstm_of("float32")
-    want = STOCK.lstm_forward_training(*given)[0]
-    close(OURS.lstm_forward_training(*given)[0], want)
-    close(OURS.lstm_forward_inference(*given), want)
+@pytest.mark.parametrize("sizes", [[3, 2, 1], [2, 2], [1], [4, 1, 1, 1]])
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_lstm_over_packed_rows_is_numpy_ops(sizes, directions, depth):
+    """Thinc's H0 starts the cells, its C0 the hidden state; fields of the state are (Y, G, C, X)."""
+    rng = np.random.default_rng(len(sizes))
+    above = (depth - 1) * directions * 8 * (2 * directions + 2 + 2)
+    params, H0, C0, X = (
+        rng.normal(size=shape).astype(np.float32)
+        for shape in (
+            directions * 8 * (3 + 2 + 2) + above,
+            (depth, directions, 2),
+            (depth, directions, 2),
+            (sum(sizes), 3),
+        )
+    )
+    sizes = np.array(sizes, np.int32)
+    want, want_state = STOCK.lstm_forward_training(params, H0, C0, X, sizes)
+    found, state = OURS.lstm_forward_training(params, H0, C0, X, sizes)
+    close(found, want)
+    close(OURS.lstm_forward_inference(params, H0, C0, X, sizes), want)
+    close(STOCK.lstm_forward_inference(params, H0, C0, X, sizes), want)
+    assert len(state) == len(want_state) == 4
+    for ours, theirs in zip(state, want_state, strict=True):
+        close(ours, theirs)
+    # The arrays are made float32 as params are, where Thinc's own tests give float64 zeros.
+    mixed = (params, np.zeros(H0.shape), np.zeros(C0.shape), X.astype(np.float64), sizes)
+    zeros = np.zeros(H0.shape, np.float32)
+    close(OURS.lstm_forward_training(*mixed)[0], STOCK.lstm_forward_inference(params, zeros, zeros, X, sizes))
+
+
+def test_lstm_gradient_is_numpy_ops_behind_the_first_step():
+    """Thinc leaves out the gradient of the step that comes first; of all others it is right."""
+    rng = np.random.default_rng(5)
+    params, H0, C0, X, dY = (
+        rng.normal(size=shape).astype(np.float32)
+        for shape in (8 * (3 + 2 + 2), (1, 1, 2), (1, 1, 2), (6, 3), (6, 2))
+    )
+    sizes = np.array([3, 2, 1], np.int32)
+    back = []
+    for ops in (OURS, STOCK):
+        _, state = ops.lstm_forward_training(params, H0, C0, X, sizes)
+        back.append(ops.backprop_lstm(dY.copy(), sizes, params, state)[0])
+    close(back[0][3:], back[1][3:])
 
 
 def test_lstm_has_the_whole_gradient():

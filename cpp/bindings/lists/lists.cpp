@@ -36,7 +36,7 @@ py::object by_numpy(PyObject* root, const Shape& shape, const Request& request) 
   if (request.want.narrow) raise_value("Vals must all be ints, floats, or bools");
   const py::list leaves = flat_leaves(root, shape.depth());
   const py::object dtype = request.want.number ? py::object(py::none()) : request.dtype;
-  const py::object values = numpy("array")(leaves, py::arg("dtype") = dtype);
+  py::object values = numpy("array")(leaves, py::arg("dtype") = dtype);
   const std::string kind = values.attr("dtype").attr("kind").cast<std::string>();
   if (kind == "O") raise_invalid_leaf(root, request.name);
   if (fields_of(values.ptr())->nd != 1 || kind.find_first_of("OSUT") != std::string::npos) {
@@ -50,7 +50,7 @@ py::object from_leaves(PyObject* root, const Shape& shape, const Request& reques
   for (const bool floats : {false, true}) {
     Walker walker(shape, request.want, request.name);
     try {
-      const py::array values = walker.run(root, floats);
+      py::array values = walker.run(root, floats);
       const bool any_float = (walker.seen() & (kHalf | kind_bit(Number::f32) | kind_bit(Number::f64))) != 0;
       if (floats && !any_float) raise_wide(root, shape, request);
       if (request.want.narrow || request.want.number) return values;

@@ -159,8 +159,8 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   for (int axis = 1; axis < pieces.nd(); ++axis) shape[axis + 1] = pieces.shape()[axis];
   check_bytes(pieces, shape[1], max_bytes);
   if (max_len < pieces.longest()) cut_pieces(pieces.data(), count, max_len, pieces.width(), cut);
-  const py::object out = given(args[kOut]) ? checked_out(args[kOut], pieces, pieces.nd() + 1, shape, 1)
-                                           : empty(pieces.descr(), pieces.nd() + 1, shape);
+  py::object out = given(args[kOut]) ? checked_out(args[kOut], pieces, pieces.nd() + 1, shape, 1)
+                                     : empty(pieces.descr(), pieces.nd() + 1, shape);
   const std::int64_t slots = shape[1];
   py::object mask;
   if (with_mask) mask = empty(dtype_of(Number::boolean).ptr(), 2, shape);

@@ -54,7 +54,7 @@ bool is_number(PyObject* object) noexcept {
 py::object plain_copy(PyObject* object, int depth_left) {
   if (depth_left == kMaxDepth + 1) refuse_cycles(object, "values");
   if (depth_left < 0) raise_value("nested deeper than " + std::to_string(kMaxDepth) + " levels");
-  const auto self = py::reinterpret_borrow<py::object>(object);
+  auto self = py::reinterpret_borrow<py::object>(object);
   if (is_list(object)) return list_of(self, depth_left - 1);
   if (is_array(object, Api::get())) {
     const bool objects = fields_of(object)->nd > 0 && holds_objects(fields_of(object)->descr);

@@ -158,9 +158,8 @@ std::string path_of(const Shape& shape, int levels, std::int64_t place, const ch
     steps.push_back(row);
   }
   std::string path = name;
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    path.append("[").append(std::to_string(*step)).append("]");
-  }
+  std::reverse(steps.begin(), steps.end());
+  for (const auto step : steps) path.append("[").append(std::to_string(step)).append("]");
   return path;
 }
 

@@ -4,7 +4,6 @@
 
 #include "ndarray.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 #include "varlen/checked.hpp"
 
 namespace varlen::bindings {

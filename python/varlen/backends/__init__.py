@@ -17,7 +17,7 @@ __all__ = ["backend_of"]
 _BACKENDS: dict[type, Backend] = {np.ndarray: arrays}
 
 
-def backend_of(*values: Any) -> Backend:
+def backend_of(first: Any, *others: Any) -> Backend:
     """The backend that values belong to: torch's where one of them is a tensor or its dtype, else NumPy's.
 
     Examples
@@ -25,12 +25,11 @@ def backend_of(*values: Any) -> Backend:
     >>> backend_of(np.zeros(2)).__name__
     'varlen.backends.arrays'
     """
-    found: Backend = arrays
-    for each in values:
-        backend = _BACKENDS.get(type(each)) or _look_up(each)
-        if backend is not arrays:
-            found = backend
-    return found
+    backend = _BACKENDS.get(type(first)) or _look_up(first)
+    for each in others:
+        if backend is arrays:
+            backend = _BACKENDS.get(type(each)) or _look_up(each)
+    return backend
 
 
 def _look_up(values: Any) -> Backend:

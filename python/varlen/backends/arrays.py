@@ -30,6 +30,7 @@ from varlen._core import (
     ragged2padded,
     rank,
     reduce,
+    reduce_blocks,
     reduce_extreme,
     remove_rows,
     reverse,
@@ -49,12 +50,23 @@ from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, diff
+from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask
 from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
 from varlen.backends.numpy.product import of_one_kind, product
-from varlen.backends.numpy.rows import as_rows
+from varlen.backends.numpy.rows import (
+    added,
+    as_rows,
+    fill_where,
+    in_parts,
+    order_with_nan_first,
+    put_rows,
+    repeat,
+    to_dtype,
+    transpose,
+)
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
@@ -66,6 +78,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 __all__ = [
+    "added",
     "apply_rows",
     "as_array",
     "as_numpy",
@@ -93,6 +106,7 @@ __all__ = [
     "expand_end",
     "expand_mean",
     "expand_which",
+    "fill_where",
     "flatten",
     "from_list",
     "from_memory",
@@ -101,6 +115,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "in_parts",
     "insert_row",
     "insert_rows",
     "interleave",
@@ -112,20 +127,26 @@ __all__ = [
     "lstm",
     "merge_windows",
     "of_one_kind",
+    "order_with_nan_first",
     "packed2ragged",
     "pad",
+    "pad_images",
     "padded2ragged",
+    "patches",
     "permute_rows",
     "product",
+    "put_rows",
     "ragged2list",
     "ragged2packed",
     "ragged2padded",
     "rank",
     "readable",
     "reduce",
+    "reduce_blocks",
     "reduce_end",
     "reduce_extreme",
     "remove_rows",
+    "repeat",
     "reverse",
     "roll",
     "row_as",
@@ -142,7 +163,9 @@ __all__ = [
     "take_columns",
     "take_rows",
     "tile",
+    "to_dtype",
     "to_state",
+    "transpose",
     "ufunc",
     "unique",
     "unpad",

@@ -29,15 +29,28 @@ __all__ = [
     "device_of",
     "from_memory",
     "from_state",
+    "is_array",
     "is_tensor",
     "like",
     "memory_of",
+    "readable",
     "row_as",
     "take",
     "to_state",
 ]
 
 T = TypeVar("T")
+
+
+def is_array(x: object) -> bool:
+    """Whether `x` is an array of any kind that there is a backend for.
+
+    Examples
+    --------
+    >>> is_array(np.zeros(2)), is_array([0.0])
+    (True, False)
+    """
+    return isinstance(x, np.ndarray) or is_tensor(x)
 
 
 def is_tensor(x: object) -> bool:
@@ -89,6 +102,18 @@ def memory_of(values: Values) -> NDArray[Any]:
     array([0, 1])
     """
     array: NDArray[Any] = backend_of(values).as_numpy(values)
+    return array
+
+
+def readable(values: Values) -> NDArray[Any]:
+    """Numbers as NumPy reads them, on the CPU; float32 where NumPy has no name for the dtype.
+
+    Examples
+    --------
+    >>> readable(np.arange(2))
+    array([0, 1])
+    """
+    array: NDArray[Any] = backend_of(values).readable(values)
     return array
 
 

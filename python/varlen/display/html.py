@@ -1,86 +1,101 @@
-"""Notebook HTML: a table of facts, a picture of the lengths, the first values. No script, no style sheet."""
+"""Notebook HTML: a table of facts, a picture of the lengths, the first values. No script, no style sheet.
+
+These functions know no container: they take the name of its class and what it carries.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from varlen._core import Level
+from varlen.backends.values import device_of
 from varlen.display import text
 from varlen.display.text import plural
-from varlen.types.packed import Packed
-from varlen.types.padded import Padded
-from varlen.types.ragged import Ragged
+
+if TYPE_CHECKING:
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 BINS = 40
 BAR, HEIGHT = 8, 60  # pixels
 
 
-def ragged(r: Ragged) -> str:
-    """A Ragged as a notebook shows it.
+def ragged(name: str, values: Values, levels: Levels) -> str:
+    """Values under levels, outermost first.
 
     Examples
     --------
-    >>> ragged(vl.Ragged([3, 1, 4], [2, 1])).startswith("<div>")
+    >>> ragged("Ragged", np.array([3, 1, 4]), (vl.Level([2, 1]),)).startswith("<div>")
     True
     """
+    shape = (len(levels[0]), *(None for _ in levels), *values.shape[1:])
+    memory = int(values.nbytes) + sum(level.offsets.nbytes for level in levels)
     rows = [
-        ("sequences", " / ".join(f"{len(level):,}" for level in r.levels)),
-        ("values", f"{r.total:,}"),
-        ("shape", str(r.shape)),
-        ("dtype", str(r.dtype)),
-        ("device", r.device),
-        ("memory", size(r.nbytes)),
+        ("sequences", " / ".join(f"{len(level):,}" for level in levels)),
+        ("values", f"{levels[-1].total:,}"),
+        ("shape", str(shape)),
+        *_kind(values, memory),
     ]
     pictures = [
-        f"<div>{escape(_title(d, level, len(r.levels)))}<br/>{histogram(level)}</div>"
-        for d, level in enumerate(r.levels)
+        f"<div>{escape(_title(d, level, len(levels)))}<br/>{histogram(level)}</div>"
+        for d, level in enumerate(levels)
         if len(level)
     ]
-    return _page(type(r).__name__, rows, pictures, text.ragged(r))
+    return _page(name, rows, pictures, text.ragged(name, values, levels))
 
 
-def padded(p: Padded) -> str:
-    """A Padded as a notebook shows it.
+def padded(name: str, data: Values, lengths: Any, memory: int) -> str:
+    """A time-major block (steps, columns, ...).
 
-    Examples
-    --------
-    >>> padded(vl.Padded.from_list([[1, 2], [3]])).startswith("<div>")
-    True
-    """
-    rows = [
-        ("sequences", f"{len(p):,}"),
-        ("steps", f"{len(p.size_at_t):,}"),
-        ("rows", f"{p.total:,}"),
-        ("shape", str(p.shape)),
-        ("dtype", str(p.dtype)),
-        ("device", p.device),
-        ("memory", size(p.nbytes)),
-    ]
-    return _page(type(p).__name__, rows, _picture(Level(p.lengths)), text.padded(p))
-
-
-def packed_steps(p: Packed) -> str:
-    """A Packed as a notebook shows it.
+    Parameters
+    ----------
+    lengths
+        Of the columns, the longest first.
+    memory
+        Bytes of all its arrays.
 
     Examples
     --------
-    >>> packed_steps(vl.Ragged([1, 2, 3], [1, 2]).pack()).startswith("<div>")
+    >>> padded("Padded", np.array([[1, 3], [2, 0]]), np.array([2, 1], np.int32), 40).startswith("<div>")
     True
     """
+    level = Level(lengths)
     rows = [
-        ("sequences", f"{len(p.level):,}"),
-        ("steps", f"{len(p):,}"),
-        ("sub-sequences" if p.inner else "rows", f"{p.total:,}"),
-        ("shape of values", str(tuple(p.values.shape))),
-        ("dtype", str(p.dtype)),
-        ("device", p.device),
-        ("memory", size(p.values.nbytes)),
+        ("sequences", f"{len(level):,}"),
+        ("steps", f"{len(data):,}"),
+        ("rows", f"{level.total:,}"),
+        ("shape", str(tuple(data.shape))),
+        *_kind(data, memory),
     ]
-    return _page(type(p).__name__, rows, _picture(p.level), text.packed_steps(p))
+    return _page(name, rows, _picture(level), text.padded(name, data, lengths))
+
+
+def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
+    """Steps of rows, or of sub-sequences; as `text.packed_steps`.
+
+    Examples
+    --------
+    >>> packed_steps("Packed", np.array([2, 1, 3]), vl.Level([1, 2]), vl.Level([2, 1]), ())[:5]
+    '<div>'
+    """
+    rows = [
+        ("sequences", f"{len(level):,}"),
+        ("steps", f"{len(steps):,}"),
+        ("sub-sequences" if inner else "rows", f"{steps.total:,}"),
+        ("shape of values", str(tuple(values.shape))),
+        *_kind(values, int(values.nbytes)),
+    ]
+    shown = text.packed_steps(name, values, level, steps, inner)
+    return _page(name, rows, _picture(level), shown)
+
+
+def _kind(values: Values, memory: int) -> list[tuple[str, str]]:
+    return [("dtype", str(values.dtype)), ("device", device_of(values)), ("memory", size(memory))]
 
 
 def _picture(level: Level) -> list[str]:

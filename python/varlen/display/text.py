@@ -1,109 +1,123 @@
-"""Text: one line of facts, and the first values. Bounded, however large the container is."""
+"""Text: one line of facts, and the first values. Bounded, however large the container is.
+
+These functions know no container: they take the name of its class and what it carries.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.backends.values import is_tensor
-from varlen.types.packed import Packed
-from varlen.types.padded import Padded
-from varlen.types.pairs import Pairs
-from varlen.types.ragged import Ragged
-from varlen.types.ranks import RankTable
+from varlen.backends.values import device_of, readable
+
+if TYPE_CHECKING:
+    from varlen._core import Level
+    from varlen.backends.values import Values
+    from varlen.levels import Levels
 
 ROWS = 6  # sequences that are written, at every level
 VALUES = 8  # values of a sequence that are written
 WIDTH = 2000  # characters of values at most
 
 
-def ragged(r: Ragged) -> str:
-    """`repr` of a Ragged.
+def ragged(name: str, values: Values, levels: Levels) -> str:
+    """Values under levels, outermost first.
 
     Examples
     --------
-    >>> print(ragged(vl.Ragged(np.arange(100), [100])))
+    >>> print(ragged("Ragged", np.arange(100), (vl.Level([100]),)))
     Ragged(1 sequence, 100 values, length 100, int64)
     [[0, 1, 2, 3, ..., 97, 98, 99]]
     """
-    return f"{type(r).__name__}({', '.join(facts(r))})\n{_clip(_sequences(r))}"
+    return f"{name}({', '.join(facts(values, levels))})\n{_clip(_sequences(values, levels))}"
 
 
-def padded(p: Padded) -> str:
-    """`repr` of a Padded: its columns, without what stands behind their ends.
+def padded(name: str, data: Values, lengths: Any) -> str:
+    """A time-major block (steps, columns, ...): its columns, without what stands behind their ends.
+
+    Parameters
+    ----------
+    lengths
+        Of the columns, the longest first.
 
     Examples
     --------
-    >>> print(padded(vl.Padded.from_list([[1, 2], [3, 4, 5]])))
+    >>> print(padded("Padded", np.array([[3, 1], [4, 2], [5, 0]]), np.array([3, 2])))
     Padded(2 sequences, 3 steps, 5 rows, lengths 2 to 3, int64)
     [[3, 4, 5], [1, 2]]
     """
-    trailing = tuple(p.data.shape[2:])
-    rows = plural(p.total, "row") + (f" of shape {trailing}" if trailing else "")
-    counts = [plural(len(p), "sequence"), plural(len(p.size_at_t), "step"), rows]
-    if len(p):
-        counts += _range(int(p.lengths[-1]), int(p.lengths[0]))
-    texts = _some([p.data[: p.lengths[k], k] for k in _shown(len(p))], len(p))
-    return f"{type(p).__name__}({', '.join([*counts, *_kind(p)])})\n{_clip(texts)}"
+    n = len(lengths)
+    rows = plural(int(lengths.sum(dtype=np.int64)), "row") + _of_shape(data.shape[2:])
+    counts = [plural(n, "sequence"), plural(len(data), "step"), rows]
+    if n:
+        counts += _range(int(lengths[-1]), int(lengths[0]))
+    texts = _some([_row(data[: lengths[k], k]) for k in _shown(n)], n)
+    return f"{name}({', '.join([*counts, *_kind(data)])})\n{_clip(texts)}"
 
 
-def packed_steps(p: Packed) -> str:
-    """`repr` of a Packed: its steps.
+def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
+    """Steps of rows, or of sub-sequences.
+
+    Parameters
+    ----------
+    level
+        The sequences in their original order.
+    steps
+        Which of the rows, or of the outermost sub-sequences, each step holds.
+    inner
+        The levels of the sub-sequences.
 
     Examples
     --------
-    >>> print(packed_steps(vl.Ragged([1, 2, 3], [1, 2]).pack()))
+    >>> print(packed_steps("Packed", np.array([2, 1, 3]), vl.Level([1, 2]), vl.Level([2, 1]), ()))
     Packed(2 sequences, 2 steps, 3 rows, lengths 1 to 2, int64)
     [[2, 1], [3]]
     """
-    trailing = tuple(p.values.shape[1:])
-    below = [f"{plural(len(level), 'sub-sequence')}" for level in p.inner]
-    rows = [plural(len(p.values), "row") + (f" of shape {trailing}" if trailing else "")]
-    counts = [*_ranked(p.table), *below, *rows, *_ranks(p.table)]
-    steps = _some([p[t] for t in _shown(len(p))], len(p))
-    return f"{type(p).__name__}({', '.join([*counts, *_kind(p)])})\n{_clip(steps)}"
+    below = [plural(len(each), "sub-sequence") for each in inner]
+    rows = [plural(len(values), "row") + _of_shape(values.shape[1:])]
+    counts = [*_ranked(level), *below, *rows, *_lengths(level)]
+    shown = _sequences(values, (steps, *inner))
+    return f"{name}({', '.join([*counts, *_kind(values)])})\n{_clip(shown)}"
 
 
-def table(t: RankTable) -> str:
-    """`repr` of a RankTable.
+def table(name: str, level: Level) -> str:
+    """The sequences that a table ranks.
 
     Examples
     --------
-    >>> print(table(vl.RankTable([2, 1])))
+    >>> print(table("RankTable", vl.Level([2, 1])))
     RankTable(2 sequences, 2 steps, 3 rows, lengths 1 to 2)
     """
-    counts = [*_ranked(t), plural(t.total, "row"), *_ranks(t)]
-    return f"{type(t).__name__}({', '.join(counts)})"
+    counts = [*_ranked(level), plural(level.total, "row"), *_lengths(level)]
+    return f"{name}({', '.join(counts)})"
 
 
-def pairs(p: Pairs[Any]) -> str:
-    """`repr` of Pairs: of each of the two, cut short.
+def pairs(name: str, one: Any, two: Any) -> str:
+    """Two of anything, each cut short.
 
     Examples
     --------
-    >>> pairs(vl.Pairs([3, 1], np.array([30, 10])))
+    >>> pairs("Pairs", [3, 1], np.array([30, 10]))
     'Pairs(one=[3, 1], two=array([30, 10]))'
     """
     with np.printoptions(threshold=VALUES, edgeitems=2, precision=4, suppress=True):
-        one, two = (_cut(part) for part in (p.one, p.two))
-    return f"{type(p).__name__}(one={one}, two={two})"
+        first, second = (_cut(part) for part in (one, two))
+    return f"{name}(one={first}, two={second})"
 
 
-def facts(r: Ragged) -> list[str]:
-    """What a line says of a Ragged: counts, lengths, trailing dimensions, dtype, device.
+def facts(values: Values, levels: Levels) -> list[str]:
+    """What a line says of values under levels: counts, lengths, trailing dimensions, dtype, device.
 
     Examples
     --------
-    >>> facts(vl.Ragged(np.zeros((3, 2)), [2, 1]))
+    >>> facts(np.zeros((3, 2)), (vl.Level([2, 1]),))
     ['2 sequences', '3 values of shape (2,)', 'lengths 1 to 2', 'float64']
     """
-    inner = [f"{plural(len(level), 'sequence')} at level {d}" for d, level in enumerate(r.levels) if d > 0]
-    trailing = tuple(r.values.shape[1:])
-    counts = plural(r.total, "value") + (f" of shape {trailing}" if trailing else "")
-    level = r.levels[0]
-    lengths = _range(level.shortest, level.longest) if len(level) else []
-    return [plural(len(r), "sequence"), *inner, counts, *lengths, *_kind(r)]
+    outer, *deeper = levels
+    inner = [f"{plural(len(level), 'sequence')} at level {d}" for d, level in enumerate(deeper, 1)]
+    counts = plural(levels[-1].total, "value") + _of_shape(values.shape[1:])
+    return [plural(len(outer), "sequence"), *inner, counts, *_lengths(outer), *_kind(values)]
 
 
 def plural(n: int, word: str) -> str:
@@ -121,53 +135,54 @@ def _range(shortest: int, longest: int) -> list[str]:
     return [f"length {longest}" if shortest == longest else f"lengths {shortest} to {longest}"]
 
 
-def _ranked(t: RankTable) -> list[str]:
-    return [plural(len(t), "sequence"), plural(t.longest, "step")]
+def _ranked(level: Level) -> list[str]:
+    return [plural(len(level), "sequence"), plural(level.longest, "step")]
 
 
-def _ranks(t: RankTable) -> list[str]:
-    return _range(t.level.shortest, t.longest) if len(t) else []
+def _lengths(level: Level) -> list[str]:
+    return _range(level.shortest, level.longest) if len(level) else []
 
 
-def _kind(container: Ragged | Padded | Packed) -> list[str]:
+def _of_shape(trailing: Any) -> str:
+    return f" of shape {tuple(trailing)}" if len(trailing) else ""
+
+
+def _kind(values: Values) -> list[str]:
     """The dtype; of tensors also where they are."""
-    dtype = str(container.dtype)
+    dtype = str(values.dtype)
     torch = dtype.startswith("torch.")
-    return [dtype.removeprefix("torch."), f"torch, {container.device}"] if torch else [dtype]
+    return [dtype.removeprefix("torch."), f"torch, {device_of(values)}"] if torch else [dtype]
 
 
 def _shown(n: int) -> list[int]:
     return list(range(n)) if n <= ROWS else [*range(ROWS // 2), *range(n - ROWS // 2, n)]
 
 
-def _sequences(r: Ragged) -> str:
-    return _some([r.row(i) for i in _shown(len(r))], len(r))
+def _sequences(values: Values, levels: Levels, begin: int = 0, end: int | None = None) -> str:
+    """Sequences begin to end of the outermost of these levels."""
+    n = (len(levels[0]) if end is None else end) - begin
+    cuts = [levels[0].offsets[begin + i : begin + i + 2].tolist() for i in _shown(n)]
+    if len(levels) > 1:
+        return _some([_sequences(values, levels[1:], a, b) for a, b in cuts], n)
+    return _some([_row(values[a:b]) for a, b in cuts], n)
 
 
-def _some(rows: list[Any], n: int) -> str:
+def _some(texts: list[str], n: int) -> str:
     """The first and the last of n sequences."""
-    texts = [_one(row) for row in rows]
     if n > ROWS:
         texts.insert(ROWS // 2, "...")
     return f"[{', '.join(texts)}]"
 
 
-def _one(row: Any) -> str:
-    if isinstance(row, Ragged):
-        return _sequences(row)
-    array = row.detach().cpu() if is_tensor(row) else row
-    n = len(array)
-    ends = [array[:n]] if n <= VALUES else [array[: VALUES // 2], array[n - VALUES // 2 + 1 :]]
-    parts = [_plain(end) for end in ends]
-    return "[" + ", ..., ".join(", ".join(part) for part in parts) + "]"
+def _row(rows: Values) -> str:
+    """The first and the last rows of one sequence."""
+    n = len(rows)
+    ends = [rows] if n <= VALUES else [rows[: VALUES // 2], rows[n - VALUES // 2 + 1 :]]
+    return "[" + ", ..., ".join(", ".join(_plain(readable(end))) for end in ends) + "]"
 
 
 def _plain(rows: Any) -> list[str]:
     """Each row of a short array as text without line breaks."""
-    if is_tensor(rows):
-        rows = (
-            rows.float().numpy() if not rows.dtype.is_complex and rows.is_floating_point() else rows.numpy()
-        )
     with np.printoptions(threshold=VALUES, edgeitems=2, linewidth=WIDTH, precision=4, suppress=True):
         if rows.ndim > 1:
             return [" ".join(np.array2string(row, separator=", ").split()) for row in rows]

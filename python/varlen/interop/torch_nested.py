@@ -1,29 +1,29 @@
-"""Between a Ragged and torch's nested tensors."""
+"""Between values of one level and torch's nested tensors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends.torch.memory import tensor_of
-from varlen.backends.values import is_tensor
-from varlen.types.padded import one_level
 
 if TYPE_CHECKING:
     import torch
 
+    from varlen._core import Level
+    from varlen.backends.values import Values
 
-def to_nested(ragged: Any) -> torch.Tensor:
-    """`Ragged.to_nested`.
+
+def to_nested(values: Values, level: Level) -> torch.Tensor:
+    """A nested tensor of the jagged layout, which shares the values.
 
     Examples
     --------
-    >>> to_nested(vl.Ragged([3.0, 1.0, 4.0], [1, 2])).offsets()
+    >>> to_nested(np.array([3.0, 1.0, 4.0]), vl.Level([1, 2])).offsets()
     tensor([0, 1, 3])
     """
     import torch
 
-    level, values = one_level(ragged), ragged.values
-    rows = values if is_tensor(values) else tensor_of(values)
+    rows = values if isinstance(values, torch.Tensor) else tensor_of(values)
     offsets = tensor_of(level.offsets).to(rows.device)
     return torch.nested.nested_tensor_from_jagged(
         rows, offsets, min_seqlen=level.shortest, max_seqlen=level.longest
@@ -49,7 +49,7 @@ def from_nested(nested: Any) -> tuple[Any, Any]:
     """
     import torch
 
-    if not is_tensor(nested) or not nested.is_nested:
+    if not isinstance(nested, torch.Tensor) or not nested.is_nested:
         raise TypeError(f"nested: expected a nested tensor, got {type(nested).__name__}")
     if nested.layout != torch.jagged:
         parts = nested.unbind()

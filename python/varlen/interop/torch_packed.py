@@ -1,4 +1,4 @@
-"""Packed tensors: rows under a permutation, watched by autograd, and torch's PackedSequence."""
+"""Between packed rows, with the fields that say whose they are, and torch's PackedSequence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,84 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from varlen._core import Level
-    from varlen.types.packed import Packed
+
+
+def to_packed_sequence(
+    rows: Any, size_at_t: Any, lengths: Any, indices: Any, empty: str = "raise", presorted: bool = False
+) -> PackedSequence:
+    """A PackedSequence of packed rows.
+
+    Parameters
+    ----------
+    rows
+        (total, ...): the rows of step 0, those of step 1 and so on.
+    size_at_t
+        (steps,): how many sequences are longer than t.
+    lengths, indices
+        (n,): by rank, the longest first, and the sequence that each rank is.
+    empty
+        "raise" refuses empty sequences, "drop" leaves them out and numbers the others anew.
+    presorted
+        Leave the permutations out.
+
+    Raises
+    ------
+    ValueError
+        Empty sequences where they are refused: the first is named. Another word for `empty`.
+
+    Examples
+    --------
+    >>> fields = np.array([2, 1]), np.array([2, 1]), np.array([1, 0])
+    >>> to_packed_sequence(np.array([1.0, 3.0, 4.0]), *fields).sorted_indices
+    tensor([1, 0])
+    """
+    if empty not in ("raise", "drop"):
+        raise ValueError(f"empty: expected 'raise' or 'drop', got {empty!r}")
+    there = int(np.count_nonzero(lengths))
+    if there < len(lengths) and empty == "raise":
+        raise ValueError(
+            f"sequence {indices[there]} is empty, which a PackedSequence cannot hold; "
+            'leave empty sequences out with empty="drop"'
+        )
+    data = rows if isinstance(rows, torch.Tensor) else tensor_of(rows)
+    # Steps that no sequence reaches are none of torch's.
+    steps = int(lengths[0]) if len(lengths) else 0
+    sizes = torch.from_numpy(size_at_t[:steps].astype(np.int64))
+    if presorted:
+        return PackedSequence(data, sizes, None, None)
+    kept = indices[:there]
+    order = torch.from_numpy(np.searchsorted(np.sort(kept), kept)).to(data.device)
+    return PackedSequence(data, sizes, order, torch.argsort(order))
+
+
+def from_packed_sequence(packed_sequence: Any) -> tuple[Any, Any, Any, Any]:
+    """Rows, size_at_t, lengths and indices of a PackedSequence.
+
+    Raises
+    ------
+    TypeError
+        It is none.
+
+    Examples
+    --------
+    >>> from torch.nn.utils.rnn import pack_sequence
+    >>> from_packed_sequence(pack_sequence([torch.arange(2), torch.arange(1)]))[2]
+    array([2, 1])
+    """
+    if not isinstance(packed_sequence, PackedSequence):
+        raise TypeError(f"packed_sequence: expected a PackedSequence, got {type(packed_sequence).__name__}")
+    rows, batch_sizes, order, inverse = packed_sequence
+    sizes = batch_sizes.numpy()
+    count = int(sizes[0]) if len(sizes) else 0
+    if order is not None:
+        indices = order.cpu().numpy()
+    elif inverse is not None:
+        indices = np.argsort(inverse.cpu().numpy())
+    else:
+        indices = np.arange(count)
+    # A column is as long as there are steps wider than it.
+    lengths = np.searchsorted(-sizes, -np.arange(count))
+    return rows, sizes, lengths, indices
 
 
 def order_of(level: Level) -> NDArray[Any]:
@@ -27,29 +104,3 @@ def order_of(level: Level) -> NDArray[Any]:
     """
     order: NDArray[Any] = torch.sort(tensor_of(level.lengths), descending=True)[1].numpy()
     return order
-
-
-def to_packed_sequence(packed: Packed, empty: str = "raise") -> PackedSequence:
-    """`Packed.to_packed_sequence`.
-
-    Examples
-    --------
-    >>> to_packed_sequence(vl.Ragged([3.0, 1.0, 4.0], [1, 2]).pack()).sorted_indices
-    tensor([1, 0])
-    """
-    if empty not in ("raise", "drop"):
-        raise ValueError(f"empty: expected 'raise' or 'drop', got {empty!r}")
-    table = packed.table
-    there = table.active(0)
-    if there < len(table) and empty == "raise":
-        raise ValueError(
-            f"sequence {table.indices[there]} is empty, which a PackedSequence cannot hold; "
-            'leave empty sequences out with empty="drop"'
-        )
-    data = packed.values if isinstance(packed.values, torch.Tensor) else tensor_of(packed.values)
-    sizes = torch.from_numpy(table.size_at_t.astype(np.int64))
-    if table.presorted:
-        return PackedSequence(data, sizes, None, None)
-    names = table.indices[:there]
-    order = torch.from_numpy(np.searchsorted(np.sort(names), names)).to(data.device)
-    return PackedSequence(data, sizes, order, torch.argsort(order))

@@ -13,6 +13,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of
 from varlen.backends import backend_of
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
+from varlen.ops.dims import expand_dims
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
@@ -87,20 +88,7 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     """
     parts = parts_of(raggeds, "raggeds")
     at = axis_of(axis, parts[0].ndim + 1)
-    return concatenate([_with_axis(part, at) for part in parts], at)
-
-
-def _with_axis(part: Any, at: int) -> Any:
-    """The same with another axis, of one item, at a place."""
-    values, levels = part._values, part._levels
-    depth = len(levels)
-    if at > depth:
-        shape = tuple(values.shape)
-        return part._make(values.reshape((*shape[: at - depth], 1, *shape[at - depth :])), levels)
-    if at == 0:
-        return part._make(values, (Level([len(levels[0])]), *levels))
-    ones = Level.from_offsets(np.arange(len(levels[at - 1]) + 1))
-    return part._make(values, (*levels[: at - 1], ones, *levels[at - 1 :]))
+    return concatenate([expand_dims(part, at) for part in parts], at)
 
 
 def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
@@ -153,7 +141,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
         raise ValueError(f"{argument}: there is nothing to concatenate")
     for p, part in enumerate(parts):
         if not isinstance(part, RaggedBase):
-            makes = "; Ragged.from_tensor makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
+            makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
             raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}{makes}")
         if len(part._levels) != len(parts[0]._levels):
             raise ValueError(

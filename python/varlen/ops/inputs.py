@@ -24,6 +24,7 @@ __all__ = [
     "as_level",
     "nest_rows",
     "nested",
+    "one_level",
     "regroup",
     "rows_and_level",
     "rows_and_levels",
@@ -111,6 +112,24 @@ def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, 
         return rows_and_level(X, lengths, argument)
     values = as_values(X, argument)
     return values, Level.from_lengths(np.array([len(values)]))
+
+
+def one_level(ragged: Any, argument: str = "ragged") -> Level:
+    """The level of a Ragged that has no more than that.
+
+    Examples
+    --------
+    >>> one_level(vl.Ragged([1, 2], [2]))
+    Level(1 sequences, 2 rows, lengths 2 to 2)
+    """
+    if not isinstance(ragged, RaggedBase):
+        raise TypeError(f"{argument}: expected a Ragged, got {type(ragged).__name__}")
+    if len(ragged._levels) != 1:
+        raise ValueError(
+            f"{argument}: has {len(ragged._levels)} levels, but a Padded holds one; take the innermost by "
+            "Ragged(r.values, levels=r.levels[-1:])"
+        )
+    return ragged._levels[0]
 
 
 def as_level(lengths: Any) -> Level:

@@ -129,7 +129,7 @@ def list2ragged(
     --------
     >>> r = vl.ops.list2ragged([np.array([3, 1, 4]), np.array([1, 5])])
     >>> r.values, r.lengths
-    (array([3, 1, 4, 1, 5]), array([3, 2], dtype=int32))
+    (array([3, 1, 4, 1, 5]), array([3, 2]))
     """
     return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
 

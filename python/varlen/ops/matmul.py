@@ -69,11 +69,12 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     if not isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
         raise TypeError("matmul: expected a Ragged")
     if isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
+        ragged: Any = a
         b = backend_of(b).as_array(b, "b")
         if b.ndim in (1, 2):
             if transpose_a:
                 raise ValueError("transpose_a: the rows of all sequences go with one matrix b as they are")
-            return _flat(a, b.T if transpose_b and b.ndim == 2 else b)
+            return _flat(ragged, b.T if transpose_b and b.ndim == 2 else b)
     A, B = _matrices(a, "a", transpose_a), _matrices(b, "b", transpose_b)
     if a is b:
         B.values = A.values
@@ -94,7 +95,7 @@ def _flat(a: Ragged, b: Any) -> Ragged:
         values, levels = values.reshape(len(inner), size), levels[:-1]
     elif values.ndim == 1:
         raise ValueError(
-            "a: has plain numbers at one level, which are no matrices; expand_dims(2) makes columns"
+            "a: has plain numbers at one level, which are no matrices; give its values a second axis"
         )
     if values.shape[-1] != size:
         raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")

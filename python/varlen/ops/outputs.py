@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=type)
 
 _CLASSES: dict[str, Any] = {}
-_LOADERS: dict[str, Callable[[], Any]] = {}
 
 
 def container(name: str) -> Callable[[T], T]:
@@ -35,16 +34,6 @@ def container(name: str) -> Callable[[T], T]:
         return cls
 
     return register
-
-
-def container_later(name: str, load: Callable[[], Any]) -> None:
-    """Say how the class of containers under a name is found when an op first gives one.
-
-    Examples
-    --------
-    >>> container_later("Example", lambda: dict)
-    """
-    _LOADERS[name] = load
 
 
 def new_ragged(values: Any, levels: Levels) -> Ragged:
@@ -81,6 +70,17 @@ def ragged_class() -> Any:
     return _CLASSES["Ragged"]
 
 
+def packed_class() -> Any:
+    """The class Packed.
+
+    Examples
+    --------
+    >>> packed_class() is vl.Packed
+    True
+    """
+    return _CLASSES["Packed"]
+
+
 def padded_class() -> Any:
     """The class Padded.
 
@@ -90,16 +90,3 @@ def padded_class() -> Any:
     True
     """
     return _CLASSES["Padded"]
-
-
-def packed_class() -> Any:
-    """The class Packed.
-
-    Examples
-    --------
-    >>> packed_class() is vl.Packed
-    True
-    """
-    if "Packed" not in _CLASSES:
-        _CLASSES["Packed"] = _LOADERS["Packed"]()
-    return _CLASSES["Packed"]

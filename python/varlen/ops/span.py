@@ -166,8 +166,8 @@ def align(
     >>> pieces = vl.Ragged([1.0, 3.0, 5.0, 7.0], [3, 1])
     >>> alignment = vl.Ragged.from_list([[[0, 1], [2]], [[0], []]])
     >>> tokens = vl.ops.align(pieces, alignment)
-    >>> tokens.to_list(), vl.ops.reduce_mean(tokens).tolist()
-    ([[[1.0, 3.0], [5.0]], [[7.0], []]], [2.0, 5.0, 7.0, 0.0])
+    >>> tokens.to_list(), vl.ops.reduce_mean(tokens).to_list()
+    ([[[1.0, 3.0], [5.0]], [[7.0], []]], [[2.0, 5.0], [7.0, 0.0]])
     """
     rows, level = rows_and_sequences(X, lengths)
     which = _aligned(alignment, level)

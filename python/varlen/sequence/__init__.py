@@ -12,7 +12,7 @@ from varlen.sequence.expand import (
     sequence_expand_as,
 )
 from varlen.sequence.image import backprop_im2sequence, im2sequence
-from varlen.sequence.lod import create_lod_tensor, create_random_int_lodtensor, lod_append, lod_reset
+from varlen.sequence.lod import lod_append, lod_reset
 from varlen.sequence.lookahead import backprop_row_conv, row_conv
 from varlen.sequence.mask import sequence_mask
 from varlen.sequence.pad import backprop_sequence_pad, backprop_sequence_unpad, sequence_pad, sequence_unpad
@@ -78,8 +78,6 @@ __all__ = [
     "backprop_sequence_unpad",
     "backprop_shrink",
     "concat_outputs",
-    "create_lod_tensor",
-    "create_random_int_lodtensor",
     "im2sequence",
     "init_memories",
     "lod_append",

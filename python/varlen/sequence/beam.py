@@ -10,7 +10,8 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_int
-from varlen.backends.values import as_ints, as_values, is_tensor, like, take
+from varlen.backends import backend_of
+from varlen.backends.values import as_ints, as_values, like, take
 from varlen.levels import flatten_levels
 from varlen.sequence.states import each_state
 from varlen.types import Ragged
@@ -75,10 +76,8 @@ class Beam:
     def __init__(self, sources: int, first: Any = 0, like: Any = None) -> None:
         count = as_int(sources, "sources")
         ones = _first(first, count)
-        if is_tensor(like):
-            scores = like.new_zeros(count)
-        else:
-            scores = np.zeros(count, np.float32 if like is None else as_values(like, "like").dtype)
+        rows = np.zeros(0, np.float32) if like is None else as_values(like, "like")
+        scores = backend_of(rows).zeros(rows, (count,))
         nothing = np.zeros(count, bool)
         self._set(None, Level(np.ones(count, np.int64)), scores, np.arange(count), ones, nothing, nothing)
 
@@ -161,7 +160,7 @@ class Beam:
             raise ValueError(
                 f"log_probs: expected a row for each of {count} hypotheses, got shape {tuple(rows.shape)}"
             )
-        if is_tensor(rows) != is_tensor(self._scores):
+        if backend_of(rows) is not backend_of(self._scores):
             raise TypeError("log_probs: arrays and tensors do not mix; see like=")
         return rows
 

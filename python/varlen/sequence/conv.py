@@ -11,10 +11,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.backends.values import is_tensor, like
-from varlen.ops.window import backprop_seq2col
-from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
-from varlen.sequence.numeric import (
+from varlen.backends.numeric import (
     alike,
     as_of,
     as_pairs,
@@ -28,6 +25,9 @@ from varlen.sequence.numeric import (
     product,
     widened,
 )
+from varlen.backends.values import like
+from varlen.ops.window import backprop_seq2col
+from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
 from varlen.types import Ragged
 
 _FARTHEST = 2**31  # rows from a row to its window
@@ -259,20 +259,13 @@ def _laid_out(rows: Any, window: _Window, padding: Any) -> Any:
     first, left, right = window.around
     if first:
         rows = backend_of(rows).shift(rows, window.over, -first)
-    kernels: Any = _core
-    if is_tensor(rows):
-        from varlen.backends.torch import window as kernels
-    columns = kernels.seq2col(rows, window.over, left, right, 1, window.stride)[0]
+    columns = backend_of(rows).seq2col(rows, window.over, left, right, 1, window.stride)[0]
     if padding is None:
         return columns
     at, which = window.outside()
     flat = columns.reshape(len(columns) * window.length, rows.shape[1])
-    if is_tensor(rows):
-        from varlen.backends.torch.span import take_rows
-
-        flat = flat.index_copy(0, like(at, rows), take_rows(padding, which))
-    else:
-        flat[at] = padding[which]
+    backend = backend_of(rows)
+    flat = backend.put_rows(flat, at, backend.take_rows(padding, which))
     return flat.reshape(columns.shape)
 
 

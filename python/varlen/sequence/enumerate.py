@@ -10,7 +10,8 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int, is_zero
-from varlen.backends.values import is_tensor, like, memory_of
+from varlen.backends import backend_of
+from varlen.backends.values import memory_of
 from varlen.levels import resolve_level
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import (
@@ -137,11 +138,7 @@ def _inner(values: Any) -> tuple[int, ...]:
 def _places(rows: Any, over: Level, size: int) -> Any:
     """Each row with those behind it, zeros where there are none."""
     try:
-        if not is_tensor(rows):
-            return _core.seq2col(rows, over, 0, size - 1)[0]
-        from varlen.backends.torch.window import seq2col
-
-        result = seq2col(rows, over, 0, size - 1, 1, 1, None, None)[0]
+        result = backend_of(rows).seq2col(rows, over, 0, size - 1)[0]
     except (ValueError, OverflowError) as error:
         raise rename_argument(error, "win_size") from None
     return result if result.dtype == rows.dtype else result.view(rows.dtype)  # bytes that have no name
@@ -151,14 +148,7 @@ def _filled(result: Any, over: Level, size: int, fill: Any) -> Any:
     """The windows with their places behind the end of sequences filled."""
     gaps = ~_core.seq2col(np.ones((over.total, 1, 1), np.bool_), over, 0, size - 1)[0]
     gaps = gaps.reshape(over.total, size, *(1 for _ in result.shape[2:]))
-    if is_tensor(result):
-        from varlen.backends.torch.memory import filled, tensor_of
-
-        blank = tensor_of(filled(fill, result.dtype, ()), result.dtype)
-        return result.where(~like(gaps, result), blank.to(result.device))
-    exact = _core.pad(result[:0].reshape(0), Level([0]), fill=fill, sizes=1)[0]
-    np.copyto(result, exact, where=gaps)
-    return result
+    return backend_of(result).fill_where(result, gaps, fill)
 
 
 def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
@@ -170,12 +160,10 @@ def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
     numbers = np.arange(over.total, 0, -1).reshape(-1, 1, 1)
     order = over.total - _places(numbers, over, size).reshape(-1)
     values = r.values
-    watched = is_tensor(values) and values.requires_grad
+    watched = bool(getattr(values, "requires_grad", False))
     of = np.arange(r.total) if watched else values
     rows, levels = select(r._make(of, (padded, *r.levels[at + 2 :])), 0, order)
     if watched:  # rows come more than once, and their gradients are to be added in one order
-        from varlen.backends.torch.span import take_rows
-
-        rows = take_rows(values, rows)
+        rows = backend_of(values).take_rows(values, rows)
     windows = Level.from_lengths(np.full(over.total, size))
     return r._make(rows, (*r.levels[: at + 1], windows, *levels))

@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import unmasked
-from varlen.backends.values import apply_rows, as_values, is_tensor
+from varlen.backends.values import apply_rows, as_values, is_array
 from varlen.levels import counted_before, reindex, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
@@ -200,7 +200,8 @@ def _nested(tokens: Any) -> tuple[Ragged | None, Any]:
         if _is_one(item):
             raise TypeError(f"tokens: expected sequences, as those to erase, got {item!r}")
     try:
-        given = Ragged.from_list(tokens if is_tensor(tokens) else list(unmasked(tokens, "tokens")))
+        whole = is_array(tokens) and not isinstance(tokens, np.ndarray)
+        given = Ragged.from_list(tokens if whole else list(unmasked(tokens, "tokens")))
     except (TypeError, ValueError, OverflowError) as error:
         raise type(error)("tokens" + str(error).removeprefix("data")) from None
     leaves = tokens

@@ -11,7 +11,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import fits_memory
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, broadcast_rows, is_tensor
+from varlen.backends.values import as_values, broadcast_rows
 from varlen.levels import flatten_levels, reindex, resolve_level
 from varlen.sequence.inputs import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
@@ -79,15 +79,9 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     at = resolve_level(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     _check_room(times.total, x.values)
-    if is_tensor(x.values):
-        from varlen.backends.torch.expand import expand_blocks
-
-        return x._make(
-            expand_blocks(x.values, *_groups(x.levels[at:], times)), _repeated(x.levels, at, times)
-        )
     if times.total * x.total >= 2**60:
         _groups(x.levels[at:], times)
-    values, below = _core.gather(x.values, x.levels[at:], times.row_ids)
+    values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
     return x._make(values, (*_above(x.levels, at, times), *below))
 
 
@@ -125,11 +119,8 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
     groups, blocks = _groups(x.levels[at:], times)
     levels = _repeated(x.levels, at, times) if isinstance(dY, Ragged) else ()
     d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))
-    if is_tensor(d):
-        from varlen.backends.torch.expand import reduce_blocks
-
-        return x._make(in_parts(d, lambda each: reduce_blocks(each, groups, blocks)), x.levels)
-    return x._make(in_parts(d, lambda each: _core.reduce_blocks(each, groups, blocks)), x.levels)
+    backend = backend_of(d)
+    return x._make(backend.in_parts(d, lambda each: backend.reduce_blocks(each, groups, blocks)), x.levels)
 
 
 def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged:
@@ -174,7 +165,8 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
     _fitting(over, len(rows), "rows")
     _check_room(over.total, rows)
-    return Ragged._make(broadcast_rows(rows, over), levels)
+    make = next((each._make for each in (x, y) if isinstance(each, Ragged)), Ragged._make)
+    return make(broadcast_rows(rows, over), levels)
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:

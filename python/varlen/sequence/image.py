@@ -9,7 +9,8 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_int
-from varlen.backends.values import as_values, is_tensor, like, take
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, like, take
 from varlen.sequence.inputs import array_of, gradient_rows
 from varlen.types import Ragged
 
@@ -73,11 +74,7 @@ def im2sequence(
     down, across = grid.down, grid.across
     padded = _padded(images, grid.padding)
     (fh, fw), (sh, sw) = grid.filter, grid.stride
-    if is_tensor(images):
-        patches = padded.unfold(2, fh, sh).unfold(3, fw, sw).permute(0, 2, 3, 1, 4, 5)
-    else:
-        seen = np.lib.stride_tricks.sliding_window_view(padded, (fh, fw), (2, 3))
-        patches = seen[:, :, ::sh, ::sw].transpose(0, 2, 3, 1, 4, 5)
+    patches = backend_of(images).patches(padded, (fh, fw), (sh, sw))
     rows = patches.reshape(len(images) * down * across, images.shape[1] * fh * fw)
     level, which = grid.chosen(input_image_size, out_stride)
     values = rows if which is None else take(rows, which)
@@ -119,14 +116,14 @@ def backprop_im2sequence(
     (fh, fw), (sh, sw), (up, left, below, right) = grid.filter, grid.stride, grid.padding
     above = input.levels if isinstance(input, Ragged) else ()
     d = gradient_rows(dY, level.total, (*above, level), inner=(channels * fh * fw,))
-    zeros = d.new_zeros if is_tensor(d) else lambda shape: np.zeros(shape, d.dtype)
+    backend = backend_of(d)
     if which is not None:
-        every = zeros((n * grid.down * grid.across, d.shape[1]))
+        every = backend.zeros(d, (n * grid.down * grid.across, d.shape[1]))
         every[like(which, d)] = d
         d = every
     d = d.reshape(n, grid.down, grid.across, channels, fh, fw)
-    d = d.permute(0, 3, 1, 2, 4, 5) if is_tensor(d) else d.transpose(0, 3, 1, 2, 4, 5)
-    result = zeros((n, channels, up + height + below, left + width + right))
+    d = backend.transpose(d, (0, 3, 1, 2, 4, 5))
+    result = backend.zeros(d, (n, channels, up + height + below, left + width + right))
     for y in range(fh):
         for x in range(fw):
             result[:, :, y : y + sh * grid.down : sh, x : x + sw * grid.across : sw] += d[..., y, x]
@@ -190,15 +187,7 @@ def _images(input: Any) -> Any:
 def _padded(images: Any, padding: tuple[int, int, int, int]) -> Any:
     if not any(padding):
         return images
-    up, left, below, right = padding
-    if is_tensor(images):
-        import torch
-
-        return torch.nn.functional.pad(images, (left, right, up, below))
-    n, channels, height, width = images.shape
-    result = np.zeros((n, channels, up + height + below, left + width + right), images.dtype)
-    result[:, :, up : up + height, left : left + width] = images
-    return result
+    return backend_of(images).pad_images(images, padding)
 
 
 def _pair(given: Any, argument: str, least: int) -> tuple[int, int]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen.arguments import LARGEST, is_zero, unmasked
-from varlen.backends.values import as_values, is_tensor
+from varlen.backends import arrays, backend_of
+from varlen.backends.values import as_values, readable
 from varlen.levels import describe_difference, same_levels
 from varlen.types import Ragged
 
@@ -166,9 +166,7 @@ def array_of(given: Any, argument: str) -> NDArray[Any]:
     """
     if isinstance(given, Ragged):
         given = given.values
-    if is_tensor(given):
-        from varlen.backends.torch.memory import readable
-
+    if backend_of(given) is not arrays:
         return readable(given)
     try:
         return np.asarray(unmasked(given, argument))
@@ -229,16 +227,7 @@ def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
     >>> in_parts(np.array([1 + 2j, 3j]), lambda rows: rows.sum(axis=0, keepdims=True))
     array([1.+5.j])
     """
-    if is_tensor(d):
-        if not d.is_complex():
-            return add(d)
-        from varlen.backends.torch.autograd import in_parts as of_tensors
-
-        return of_tensors(d, add)
-    if d.dtype.kind != "c":
-        return add(d)
-    result = add(d.view(d.real.dtype).reshape(*d.shape, 2))
-    return result.view(np.result_type(result.dtype, np.complex64))[..., 0]
+    return backend_of(d).in_parts(d, add)
 
 
 def scatter_rows(d: Any, rows: NDArray[np.int64], total: int) -> Any:
@@ -249,8 +238,4 @@ def scatter_rows(d: Any, rows: NDArray[np.int64], total: int) -> Any:
     >>> scatter_rows(np.array([5.0, 6.0]), np.array([2, 0]), 3)
     array([6., 0., 5.])
     """
-    if is_tensor(d):
-        from varlen.backends.torch.scatter import backprop_gather_add
-
-        return in_parts(d, lambda each: backprop_gather_add(each, rows[:, None], total))
-    return in_parts(d, lambda each: _core.backprop_gather_add(each, rows[:, None], total))
+    return in_parts(d, lambda each: backend_of(each).backprop_gather_add(each, rows[:, None], total))

@@ -1,112 +1,16 @@
-"""Sequences made from data and the lengths of its levels, and the levels of data replaced or added to."""
+"""The levels of data replaced or added to."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from varlen._core import Level
-from varlen.arguments import as_int, as_list, fits_memory
-from varlen.backends.values import as_values, is_tensor
-from varlen.levels import check_levels, describe_difference, each_level, nested_levels, same_levels
+from varlen.backends.values import as_values
+from varlen.levels import check_levels, each_level
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
-
-
-def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> Ragged:
-    """Data under levels, as Paddle's `create_lod_tensor`.
-
-    Parameters
-    ----------
-    data
-        Rows laid end to end: an array or a tensor, which is shared, or a Ragged, whose levels are replaced.
-        Or nested lists, whose lengths have to be those that are said; a row is one number then, (total, 1).
-    recursive_seq_lens
-        A list of lengths for each level, outermost first.
-    place
-        Not looked at: the rows are where they are.
-
-    Raises
-    ------
-    TypeError
-        Data of another kind.
-    ValueError
-        Lengths that do not fit each other, the rows, or the lists, where the first that differs is named.
-
-    Examples
-    --------
-    >>> vl.sequence.create_lod_tensor([[1, 2, 3], [3, 4]], [[3, 2]]).shape
-    (2, None, 1)
-    """
-    name = "recursive_seq_lens"
-    if isinstance(data, (list, tuple)):
-        levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
-        if not data:
-            check_levels(0, levels, name)
-            return Ragged(Ragged.from_list([[]]).values[:, None], levels=levels)
-        lists = Ragged.from_list(data)
-        if not same_levels(lists.levels, levels):
-            raise ValueError(f"{name}: data nests otherwise: {describe_difference(lists.levels, levels)}")
-        values = lists.values
-        return Ragged(values[:, None] if values.ndim == 1 else values, levels=levels)
-    if isinstance(data, Ragged):
-        data = data.values
-    elif not (isinstance(data, np.ndarray) or is_tensor(data)):
-        raise TypeError(f"data: expected an array, lists or a Ragged, got {type(data).__name__}")
-    levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
-    check_levels(len(as_values(data, "data")), levels, name)
-    return Ragged(data, levels=levels)
-
-
-def create_random_int_lodtensor(
-    recursive_seq_lens: Any,
-    base_shape: Sequence[int] | int,
-    place: Any,
-    low: int,
-    high: int,
-    *,
-    seed: int | None = None,
-) -> Ragged:
-    """Random integers from low to high, both among them, under levels; as Paddle's.
-
-    Parameters
-    ----------
-    recursive_seq_lens
-        A list of lengths for each level, outermost first.
-    base_shape
-        Of one row.
-    place
-        Not looked at.
-    seed
-        The same numbers for the same seed; others each time for None.
-
-    Raises
-    ------
-    ValueError
-        Levels that do not fit each other, sizes below 0, or a high below low.
-
-    Examples
-    --------
-    >>> r = vl.sequence.create_random_int_lodtensor([[2, 1]], [4], None, 0, 9, seed=1)
-    >>> r.shape, r.dtype
-    ((2, None, 4), dtype('int64'))
-    """
-    levels = nested_levels(recursive_seq_lens, Level.from_lengths, "recursive_seq_lens")
-    sizes = [base_shape] if np.ndim(base_shape) == 0 else as_list(base_shape, "base_shape", "sizes")
-    shape = [as_int(size, "base_shape") for size in sizes]
-    least, most = as_int(low, "low", -(2**63)), as_int(high, "high", -(2**63))
-    if most < least:
-        raise ValueError(f"high: expected at least low, which is {least}, got {most}")
-    rows = levels[-1].total
-    check_levels(rows, levels, "recursive_seq_lens")
-    fits_memory(rows * math.prod(shape), "base_shape")
-    values = np.random.default_rng(seed).integers(least, most, (rows, *shape), np.int64, endpoint=True)
-    return Ragged(values, levels=levels)
 
 
 def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
@@ -138,23 +42,25 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
     values = _rows(x)
     if isinstance(y, Ragged):
         check_levels(len(values), y.levels, "y")
-        return y._make(values, y.levels)
+        return (x if isinstance(x, Ragged) else y)._make(values, y.levels)
     if y is None and target_lod is None:
         raise ValueError("y, target_lod: give one of them, the levels that the rows get")
     given, argument = (target_lod, "target_lod") if y is None else (y, "y")
-    return Ragged._make(values, _read(given, len(values), argument))
+    make = x._make if isinstance(x, Ragged) else Ragged._make
+    return make(values, _read(given, len(values), argument))
 
 
 def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
-    """The rows of each innermost sequence in sequences of their own, as Paddle's `lod_append`.
+    """One more level, the innermost, as Paddle's `lod_append`.
 
     Parameters
     ----------
     x
         A Ragged, which gets one more level, or rows, which get their first.
     level
-        How the rows are cut, as `target_lod` of `lod_reset`. The innermost sequences of x now count the new
-        ones, and are as many rows as before.
+        How the rows are cut, as `target_lod` of `lod_reset`. Where it has as many sequences as x has rows,
+        the levels of x stay as they are and count the new sequences, as in Paddle. Else it cuts the rows
+        of each innermost sequence of x, which then counts its parts and has the rows that it had.
     empty
         Where a new sequence without rows lies between two of x: "before" or "after", the one that holds it.
 
@@ -166,8 +72,10 @@ def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
     Examples
     --------
     >>> x = vl.Ragged(np.arange(6), [2, 3, 1])
-    >>> lod_append(x, [1, 1, 2, 1, 1]).recursive_sequence_lengths()
-    [[2, 2, 1], [1, 1, 2, 1, 1]]
+    >>> lod_append(x, [1, 1, 2, 1, 1]).to_list()
+    [[[0], [1]], [[2, 3], [4]], [[5]]]
+    >>> lod_append(x, [2, 0, 1, 1, 1, 1]).to_list()
+    [[[0, 1], []], [[2], [3], [4]], [[5]]]
     """
     values = _rows(x)
     if isinstance(level, Ragged):
@@ -179,6 +87,8 @@ def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
         raise ValueError(f"level: expected one level, got {len(levels)}")
     if not isinstance(x, Ragged):
         return Ragged._make(values, levels)
+    if len(levels[0]) == x.total:
+        return x._make(values, (*x.levels, levels[0]))
     try:
         return x.add_level(levels[0], -1, empty=empty)
     except ValueError as error:

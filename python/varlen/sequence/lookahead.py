@@ -8,9 +8,9 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, is_tensor
+from varlen.backends.numeric import alike, as_of, conjugate, gradient_as, numbers, widened
+from varlen.backends.values import as_values
 from varlen.sequence.inputs import gradient_rows
-from varlen.sequence.numeric import alike, as_of, conjugate, gradient_as, numbers, widened
 from varlen.types import Ragged
 
 
@@ -96,12 +96,7 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
         dX = dX + backend_of(d).shift(d, over, k) * weights[k]
         taps.append((conjugate(backend_of(rows).shift(rows, over, -k)) * d).sum(0))
     dX = gradient_as(dX, values, given, filter)
-    if is_tensor(d):
-        import torch
-
-        d_filter = torch.stack(taps)
-    else:
-        d_filter = np.stack(taps)
+    d_filter = backend_of(d).concat([tap[None] for tap in taps])
     d_filter = gradient_as(d_filter, filter, values, given)
     return (r._make(dX, r.levels) if shape is None else dX.reshape(shape)), d_filter
 

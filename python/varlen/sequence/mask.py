@@ -8,7 +8,8 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_dtype, as_int
-from varlen.backends.values import is_tensor, like
+from varlen.backends import backend_of
+from varlen.backends.values import is_array, like
 from varlen.ops.mask import mask
 from varlen.sequence.inputs import array_of, rename_argument
 from varlen.types import Ragged
@@ -77,7 +78,7 @@ def sequence_mask(
         place = tuple(int(k) for k in np.unravel_index(at, numbers.shape))
         raise ValueError(f"x: the length at {place} is {flat[at]}")
     level_of = Level.from_lengths(np.ceil(flat).astype(np.int64))
-    return _marks(level_of, numbers.shape, maxlen, dtype, x if is_tensor(x) else flat)
+    return _marks(level_of, numbers.shape, maxlen, dtype, x if is_array(x) else flat)
 
 
 def _marks(over: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
@@ -88,9 +89,4 @@ def _marks(over: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values:
         raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
     if not type(dtype).__module__.startswith("torch"):
         return like(marks.astype(as_dtype(dtype, "dtype"), copy=False), values)
-    if is_tensor(values):
-        result: Any = like(marks, values)
-        return result.to(dtype)
-    from varlen.backends.torch.memory import dtype_of
-
-    return marks.astype(dtype_of(dtype), copy=False)
+    return backend_of(values).to_dtype(like(marks, values), dtype)

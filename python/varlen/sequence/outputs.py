@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen.arguments import unmasked
-from varlen.backends.values import is_tensor
+from varlen.backends import backend_of
+from varlen.backends.values import is_array
 from varlen.ops.combine import concatenate
 from varlen.types import Packed, Ragged, RankTable
 
@@ -48,15 +48,15 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
     for t, part in enumerate(parts):
         nests = isinstance(part, Ragged)
         rows = part.values if nests else part
-        watched, kind = is_tensor(rows), type(part).__name__
-        if not (watched or isinstance(rows, np.ndarray)) or rows.ndim == 0:
+        backend, kind = backend_of(rows), type(part).__name__
+        if not is_array(rows) or rows.ndim == 0:
             raise TypeError(f"{argument}: step {t} is of type {kind}, expected an array of rows")
-        if not watched:
+        if isinstance(rows, np.ndarray):
             unmasked(rows, f"{argument}: step {t}")
             if rows.dtype.hasobject:
                 raise TypeError(f"{argument}: step {t} holds Python objects, which cannot be moved as bytes")
         levels = len(part.levels) if nests else 0
-        found = nests, watched, levels, tuple(rows.shape[1:])
+        found = nests, backend, levels, tuple(rows.shape[1:])
         if t == 0:
             first, of_first, rows_of_first = found, kind, type(rows).__name__
         if found[0] != first[0] or (found[1] != first[1] and not nests):
@@ -81,11 +81,5 @@ def joined(parts: Sequence[Any]) -> Values:
     """
     if not len(parts):
         return np.zeros(0, np.float32)
-    if is_tensor(parts[0]):
-        from varlen.backends.torch.concat import concat
-
-        return concat(list(parts))
-    try:
-        return _core.concat(parts)
-    except ValueError:
-        return np.concatenate(parts)  # promotes, or says what does not fit
+    result: Values = backend_of(parts[0]).concat(list(parts))
+    return result

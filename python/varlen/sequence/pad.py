@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
 from varlen._core import Level
 from varlen.arguments import ints_per_level
-from varlen.backends.values import as_values, is_tensor, like
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, like
 from varlen.levels import resolve_level
 from varlen.sequence.inputs import (
     array_of,
@@ -86,12 +86,7 @@ def sequence_pad(
     widths = _widths(levels, maxlen, at)
     fill = fill_for(r.values, pad_value)
     try:
-        if is_tensor(r.values):
-            from varlen.backends.torch.pad import pad
-
-            out = pad(r.values, levels, fill=fill, sizes=widths)
-        else:
-            out = _core.pad(r.values, levels, fill=fill, sizes=widths)
+        out = backend_of(r.values).pad(r.values, levels, fill=fill, sizes=widths)
     except (ValueError, OverflowError) as error:
         if not isinstance(error, ValueError) or str(error).startswith("values:"):
             raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
@@ -204,12 +199,7 @@ def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
     inner = tuple(block.shape[len(levels) + 1 :])
     rows = gradient_rows(dY, levels[-1].total, (*outer, *levels), inner=inner)
     widths = list(block.shape[1 : len(levels) + 1])
-    if is_tensor(rows):
-        from varlen.backends.torch.pad import pad
-
-        result = pad(rows, levels, sizes=widths)
-    else:
-        result = _core.pad(rows, levels, sizes=widths)
+    result = backend_of(rows).pad(rows, levels, sizes=widths)
     return x._make(result, x.levels) if isinstance(x, Ragged) else result
 
 
@@ -265,11 +255,7 @@ def _level(each: Any, argument: str) -> Level:
 def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
     """The rows of a rectangle that the levels say are there."""
     _check_fit(block, levels, argument)
-    if is_tensor(block):
-        from varlen.backends.torch.pad import unpad
-
-        return unpad(block, levels)
-    return _core.unpad(block, levels)
+    return backend_of(block).unpad(block, levels)
 
 
 def _check_fit(block: Any, levels: Levels, argument: str) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import unmasked
 from varlen.backends import backend_of
-from varlen.backends.values import as_ints, is_tensor, like
+from varlen.backends.numeric import cast, double, floats, is_complex, numbers
+from varlen.backends.values import as_ints, like
 from varlen.sequence.inputs import fill_for, gradient_rows, of_pad_value, sequences
-from varlen.sequence.numeric import floats, numbers
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
@@ -155,7 +155,7 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     on = backend_of(d)
     if kind == "max":
         which = backend_of(values).reduce_extreme("max", values, over, 0)[1]
-        which = which if is_tensor(d) else as_ints(which)
+        which = as_ints(which) if isinstance(d, np.ndarray) else which
         result = on.expand_which(d, over, which) if over.total else _none(d)
     elif kind in _ENDS:
         full = np.flatnonzero(over.lengths)
@@ -207,12 +207,11 @@ def _rows(which: Any, over: Level) -> Any:
     column = (-1, *(1 for _ in which.shape[1:]))
     starts = like(over.offsets[:-1], which).reshape(column)
     gone = like(over.lengths == 0, which).reshape(column)
-    return (which + starts).masked_fill(gone, -1) if is_tensor(which) else np.where(gone, -1, which + starts)
+    return backend_of(which).where(~gone, which + starts, -1)
 
 
 def _times_root(rows: Any, over: Level, power: int) -> Any:
     """One row a sequence, times the root of how many rows the sequence has (1 for none), or divided by it."""
     root = np.sqrt(np.maximum(over.lengths, 1)).reshape(-1, *(1 for _ in rows.shape[1:])) ** power
-    if is_tensor(rows):
-        return (rows.double() * like(root, rows)).to(rows.dtype)
-    return (rows * root).astype(rows.dtype, copy=False)
+    wide = rows if is_complex(rows) else cast(rows, double(rows))
+    return cast(wide * like(root, rows), rows.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.backends.values import as_values, is_tensor
+from varlen.backends.values import as_values, is_array
 from varlen.levels import same_levels
 from varlen.sequence.inputs import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, packed_of
@@ -210,7 +210,7 @@ class _Run:
             pass
         t = sweep.ordered(range(len(sweep.sizes)))[at]
         for one in ones:
-            array = isinstance(one, (np.ndarray, Ragged)) or is_tensor(one)
+            array = isinstance(one, Ragged) or is_array(one)
             if not array or not one.ndim:
                 given = "a scalar" if array else type(one).__name__
                 raise TypeError(f"cell: gave {given} at step {t}, expected an array of {size} rows")
@@ -295,12 +295,12 @@ def _start(cell: Any, init: Any, x: Packed) -> Any:
     if torch is not None and isinstance(cell, torch.nn.RNNBase):
         name = type(cell).__name__
         raise TypeError(f"cell: {name} runs over all steps, expected a cell of one step, as {name}Cell")
-    if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
+    if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and isinstance(x.values, np.ndarray):
         raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
     if init is not None:
         return each_state(lambda one, name: _rows(one, x.table, name), init, "init")
     width = getattr(cell, "hidden_size", None)
-    if width is None or not is_tensor(x.values):
+    if width is None or isinstance(x.values, np.ndarray):
         raise TypeError("init: needed, but for torch's cells over tensors")
     zeros = x.values.new_zeros((len(x.table), width))
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros

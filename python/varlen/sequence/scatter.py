@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from varlen import _core
-from varlen.backends.values import as_values, is_tensor
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
 from varlen.sequence.inputs import array_of, sequences
 from varlen.types import Ragged
@@ -60,15 +60,7 @@ def sequence_scatter(
     rows = _updates(updates, r, block)
     shape = block.shape
     table = block.reshape(shape[0] * shape[1], *shape[2:])
-    if is_tensor(block):
-        from varlen.backends.torch.scatter import added
-
-        result = added(table, rows, places).reshape(shape)
-    else:
-        native = block.dtype.newbyteorder("=")
-        result = table.astype(native)
-        _core.scatter_add(result, places, rows.astype(native, copy=False))
-        result = result.reshape(shape)
+    result = backend_of(block).added(table, rows, places).reshape(shape)
     return input._make(result, input.levels) if isinstance(input, Ragged) else result
 
 
@@ -91,11 +83,7 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
     block = dY.values if isinstance(dY, Ragged) else as_values(dY, "dY")
     places, r = _places(block, index, level, "dY")
     table = block.reshape(block.shape[0] * block.shape[1], *block.shape[2:])
-    if is_tensor(block):
-        from varlen.backends.torch.span import take_rows
-
-        return dY, r._make(take_rows(table, places), r.levels)
-    return dY, r._make(_core.take_rows(table, places), r.levels)
+    return dY, r._make(backend_of(block).take_rows(table, places), r.levels)
 
 
 def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged]:
@@ -142,6 +130,6 @@ def _updates(updates: Any, r: Ragged, block: Any) -> Any:
         raise ValueError(
             f"updates: expected rows of shape {tuple(block.shape[2:])}, got {tuple(rows.shape[1:])}"
         )
-    if is_tensor(rows) != is_tensor(block) or rows.dtype != block.dtype:
+    if backend_of(rows) is not backend_of(block) or rows.dtype != block.dtype:
         raise TypeError(f"updates: expected {block.dtype} as input, got {rows.dtype}")
     return rows

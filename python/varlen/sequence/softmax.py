@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from varlen.backends import backend_of
-from varlen.backends.values import is_tensor
+from varlen.backends.numeric import alike, floats, numbers
 from varlen.sequence.inputs import gradient_rows, sequences
-from varlen.sequence.numeric import alike, floats, numbers
 from varlen.types import Ragged
 
 
@@ -89,6 +90,6 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     y = sequences(Y, "Y")
     values, over, _ = y._over(level)
     d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
-    if not is_tensor(d):
+    if isinstance(d, np.ndarray):
         alike(d, "dY", values, "Y")
     return y._make(backend_of(d).backprop_softmax(d, values, over, False, 1.0), y.levels)

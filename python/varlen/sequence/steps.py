@@ -324,7 +324,7 @@ def _moved(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> An
         what = "sequences" if isinstance(given, Ragged) else "rows"
         raise ValueError(f"{argument}: has {len(given)} {what}, but the table {len(table)} sequences")
     if isinstance(given, Ragged):
-        return Ragged._make(*reordered(given.values, given.levels, order, back))
+        return given._make(*reordered(given.values, given.levels, order, back))
     return reordered(given, (), order, back)[0]
 
 
@@ -346,7 +346,7 @@ def _grown(dY: Any, memory: Any, argument: str) -> Any:
     behind = (len(was) - len(d), *d.shape[1:])
     zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
     result = joined([d, zeros])
-    return Ragged._make(result, memory.levels) if nests else result
+    return memory._make(result, memory.levels) if nests else result
 
 
 def _a_table(table: Any) -> RankTable:

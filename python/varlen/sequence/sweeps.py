@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from varlen.backends.values import is_tensor
+from varlen.backends import backend_of
+from varlen.backends.values import is_array
 from varlen.sequence.outputs import joined
 from varlen.types import RankTable
 
@@ -149,8 +148,8 @@ def _unlike(parts: list[Any], steps: list[int]) -> None:
     """Refuse a state that is of another kind, or whose rows have another shape, than what is beside it."""
     for (now, was), t in zip(pairwise(parts), steps, strict=False):
         for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (now, was)), strict=True):
-            rows = all(is_tensor(x) or isinstance(x, np.ndarray) for x in (a, b))
-            if not rows or is_tensor(a) != is_tensor(b):
+            rows = is_array(a) and is_array(b)
+            if not rows or backend_of(a) is not backend_of(b):
                 kinds = f"{type(a).__name__} at step {t}, {type(b).__name__} before"
                 raise TypeError(f"cell: the state is of type {kinds}")
             if a.shape[1:] != b.shape[1:]:

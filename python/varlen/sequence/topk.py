@@ -11,9 +11,9 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int, as_list
 from varlen.backends import backend_of
-from varlen.backends.values import as_ints, is_tensor, like
+from varlen.backends.numeric import cast, double, floats, is_float, is_nan, numbers, widened
+from varlen.backends.values import as_ints, like
 from varlen.sequence.inputs import gradient_rows, sequences
-from varlen.sequence.numeric import cast, floats, is_float, numbers, widened
 from varlen.types import Ragged
 
 
@@ -68,15 +68,10 @@ def sequence_topk_avg_pooling(
     r, into, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
     values = r.values.reshape(-1)
     most = _most(tables, ks)
-    best, _, kept = _largest(values if is_float(values) else cast(values, _double(values)), tables, most)
+    best, _, kept = _largest(values if is_float(values) else cast(values, double(values)), tables, most)
     ends = np.minimum(ks, most) - 1
-    if is_tensor(best):
-        from varlen.backends.torch.pad import pad
-
-        sums = widened(pad(best, (kept,), sizes=[most])).cumsum(1)
-    else:
-        with np.errstate(invalid="ignore"):  # inf beside -inf is NaN, which says enough
-            sums = widened(_core.pad(best, kept, sizes=most)).cumsum(1)
+    with np.errstate(invalid="ignore"):  # inf beside -inf is NaN, which says enough
+        sums = widened(backend_of(best).pad(best, (kept,), sizes=[most])).cumsum(1)
     means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
     result = cast(means, best.dtype)
     count = as_int(channel_num, "channel_num", 1)
@@ -123,13 +118,9 @@ def backprop_sequence_topk_avg_pooling(
     for i, k in enumerate(ks):
         each[:, :k] += d[:, i : i + 1] / k
     each = cast(each, given.dtype)
-    if is_tensor(each):
-        from varlen.backends.torch.pad import unpad
-        from varlen.backends.torch.sort import unsort
-
-        dX = unsort(unpad(each, (kept,)), tables, kept, which)
-    else:
-        dX = _core.unsort(_core.unpad(each, kept), tables, kept, np.asarray(as_ints(which)))
+    backend = backend_of(each)
+    which = np.asarray(as_ints(which)) if isinstance(each, np.ndarray) else which
+    dX = backend.unsort(backend.unpad(each, (kept,)), tables, kept, which)
     return r._make(dX.reshape(r.values.shape), r.levels)
 
 
@@ -140,37 +131,20 @@ def _most(tables: Level, ks: list[int]) -> int:
 
 def _largest(values: Any, tables: Level, most: int) -> tuple[Any, Any, Level]:
     """The largest numbers of each row, NaN first, where they stand in it, and the level of both."""
-    if not is_tensor(values):
+    if isinstance(values, np.ndarray):
         values = cast(values, values.dtype.newbyteorder("="))
-    if not is_float(values) or not bool(_is_nan(values).any()):
+    if not is_float(values) or not bool(is_nan(values).any()):
         return backend_of(values).sort(values, tables, True, most, True, True)
     # The order of the core has NaN last.
-    ids, in_front = like(tables.row_ids, values), like(tables.positions < most, values)
-    if is_tensor(values):
-        rows = values.argsort(descending=True, stable=True)  # NaN comes first
-        rows = rows[ids[rows].argsort(stable=True)][in_front]
-    else:
-        rows = np.lexsort((-widened(values), ~np.isnan(values), ids))[in_front]
+    rows = backend_of(values).order_with_nan_first(values, tables)[like(tables.positions < most, values)]
     kept = _core.sort_kept(tables, most)
     return values[rows], rows - like(np.repeat(tables.offsets[:-1], kept.lengths), rows), kept
-
-
-def _is_nan(values: Any) -> Any:
-    return values.isnan() if is_tensor(values) else np.isnan(values)
-
-
-def _double(values: Any) -> Any:
-    if not is_tensor(values):
-        return np.float64
-    import torch
-
-    return torch.float64
 
 
 def _zeros(d: Any, width: int) -> Any:
     """Rows of zeros, as many as d has."""
     shape = (len(d), width)
-    return d.new_zeros(shape) if is_tensor(d) else np.zeros(shape, d.dtype)
+    return backend_of(d).zeros(d, shape)
 
 
 def _tables(

@@ -1,6 +1,7 @@
 """For those who write for Thinc: its types from here, and its ops on varlen's kernels.
 
 `from varlen.thinc import Ragged, Padded, Pairs` stands in the place of Thinc's types, and needs no thinc.
+`from_thinc` and `to_thinc` convert between the two.
 `VarlenOps`, `install` and `uninstall` need it: `use_ops("varlen")` selects the ops, once varlen is installed
 beside thinc, and `install()` makes them the default on the CPU.
 """
@@ -53,9 +54,9 @@ if TYPE_CHECKING:
         reshape_f,
         reshape_i,
     )
-    from varlen.thinc.install import install, uninstall
     from varlen.thinc.ops import VarlenOps
-    from varlen.thinc.types import Padded, Pairs, Ragged
+    from varlen.thinc.registration import install, uninstall
+    from varlen.thinc.types import Padded, Pairs, Ragged, from_thinc, to_thinc
 
 _ARRAYS = (
     "alloc",
@@ -127,6 +128,7 @@ __all__ = [
     "asarray4i",
     "asarray_f",
     "asarray_i",
+    "from_thinc",
     "get_dropout_mask",
     "install",
     "reshape",
@@ -144,6 +146,7 @@ __all__ = [
     "reshape4i",
     "reshape_f",
     "reshape_i",
+    "to_thinc",
     "uninstall",
 ]
 
@@ -155,8 +158,10 @@ _load = loaded_from(
         "Pairs": "varlen.thinc.types",
         "Ragged": "varlen.thinc.types",
         "VarlenOps": "varlen.thinc.ops",
-        "install": "varlen.thinc.install",
-        "uninstall": "varlen.thinc.install",
+        "from_thinc": "varlen.thinc.types",
+        "install": "varlen.thinc.registration",
+        "to_thinc": "varlen.thinc.types",
+        "uninstall": "varlen.thinc.registration",
     },
 )
 

@@ -51,6 +51,34 @@ def _one(rows: int) -> Level:
     return Level.from_lengths((rows,))
 
 
+def _lstm_inputs(params: Array, H0: Array, C0: Array, X: Array) -> tuple[Array, ...]:
+    """The arguments of `ops.lstm_...`: Thinc's H0 starts the cells, C0 the hidden state; dtype of params."""
+    return tuple(np.ascontiguousarray(x, params.dtype) for x in (params, C0, H0, X))
+
+
+class _LSTMState(Sequence[Any]):
+    """What NumpyOps keeps of an LSTM, (Y, G, C, X), worked out on demand from what varlen keeps."""
+
+    def __init__(self, own: tuple[Any, ...]) -> None:
+        self.own = own
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, key: Any) -> Any:
+        X, Y, gates, cells_before, _ = self.own
+        if isinstance(key, slice):
+            return tuple(self[k] for k in range(4)[key])
+        k = range(4)[key]
+        if k in (0, 3):
+            return Y if k == 0 else X
+        each = gates.reshape(*Y.shape[:3], 4, Y.shape[3])
+        if k == 1:  # Thinc has the four gates of a number side by side
+            return np.ascontiguousarray(each.swapaxes(-1, -2)).reshape(gates.shape)
+        forget, let_in, _, new = (each[..., g, :] for g in range(4))
+        return forget * cells_before + let_in * new
+
+
 @registry.ops("VarlenOps")
 class VarlenOps(NumpyOps):  # type: ignore[misc]
     """NumpyOps whose sequence ops, and maxout, are varlen's kernels.
@@ -246,19 +274,26 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
     def lstm_forward_training(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
     ) -> tuple[Array, Any]:
-        """An LSTM over packed rows, and what its gradient needs."""
-        return lstm_forward_training(params, H0, C0, X, size_at_t)
+        """An LSTM over packed rows, and what its gradient needs: Y, G, C, X as NumpyOps has them.
+
+        As in NumpyOps, H0 is what the cells start with, and C0 the hidden state.
+        """
+        inputs: list[Any] = [*_lstm_inputs(params, H0, C0, X), size_at_t]
+        Y, state = lstm_forward_training(*inputs)
+        return Y, _LSTMState(state)
 
     def lstm_forward_inference(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
     ) -> Array:
         """The same without the gradient."""
-        result: Array = lstm_forward_inference(params, H0, C0, X, size_at_t)
+        inputs: list[Any] = [*_lstm_inputs(params, H0, C0, X), size_at_t]
+        result: Array = lstm_forward_inference(*inputs)
         return result
 
     def backprop_lstm(self, dY: Array, lengths: Array, params: Array, fwd_state: Any) -> tuple[Array, Array]:
         """The gradients of the rows and of params: those that Thinc's leaves out too."""
-        return backprop_lstm(dY, lengths, params, fwd_state)
+        own: Any = np.ascontiguousarray
+        return backprop_lstm(own(dY, params.dtype), lengths, own(params), fwd_state.own)
 
     def maxout(self, X: Array) -> tuple[Array, Array]:
         """The largest of each row's pieces, and which it is: bit for bit NumpyOps'."""

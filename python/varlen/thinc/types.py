@@ -1,50 +1,55 @@
-"""The containers as Thinc's code uses them: `Ragged` whose items are Ragged, `Padded` and `Pairs`."""
+"""The containers as Thinc's code uses them, and ways from Thinc's own and to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from varlen.types import Padded, Pairs
-from varlen.types import Ragged as _Ragged
+from varlen import types
+from varlen.interop import thinc as interop
+from varlen.ops.inputs import one_level
 from varlen.types.indexing import int_index
 
-__all__ = ["Padded", "Pairs", "Ragged"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    Int32s = NDArray[np.int32]
+
+__all__ = ["Padded", "Pairs", "Ragged", "from_thinc", "to_thinc"]
+
+T = TypeVar("T")
 
 
-class Ragged(_Ragged):
-    """A `varlen.Ragged` whose items are of its own kind, as Thinc's are: `r[i]` is a Ragged of one sequence.
+class Ragged(types.Ragged):
+    """A `varlen.Ragged` with the members and the items of Thinc's.
 
-    It is made as `varlen.Ragged` is, and is one: all that takes those takes these. Only an int as index, and
-    iterating, give something else: a Ragged of one sequence that shares memory, where `varlen.Ragged` gives
-    the sequence itself, which is `r.row(i)` here. Tuples address rows inside sequences in both.
+    It is made as `varlen.Ragged` is, and is one: all that takes those takes these. Three things differ. An
+    int as index gives a Ragged of one sequence that shares memory, and so does iterating, where
+    `varlen.Ragged` gives the sequence itself (`r.row(i)` here). Tuples address rows inside sequences in both.
+    `lengths` and `starts_ends` are int32.
 
     Examples
     --------
-    >>> from varlen.thinc.types import Ragged
+    >>> from varlen.thinc import Ragged
     >>> r = Ragged(np.array([3, 1, 4]), [1, 2])
     >>> r[1]
     Ragged(1 sequence, 2 values, length 2, int64)
     [[1, 4]]
     >>> [x.lengths.tolist() for x in r], r[1, 0]
     ([[1], [2]], np.int64(1))
+    >>> r.lengths, r.starts_ends
+    (array([1, 2], dtype=int32), array([0, 1, 3], dtype=int32))
     """
 
     __slots__ = ()
-
-    @property
-    def lengths(self) -> Any:
-        """Of the outermost level: int32 (n,), read-only, as Thinc has them.
-
-        OverflowError where int32 cannot count the rows of one.
-        """
-        return self._levels[0].lengths32
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not slice:
             i = key if type(key) is int else int_index(key)
             if i is None:
-                return self._by_others(key)
+                return self._get_others(key)
             n = len(self._levels[0])
             if not -n <= i < n:
                 raise IndexError(f"index {i} is out of range for {n} sequences")
@@ -55,8 +60,240 @@ class Ragged(_Ragged):
     def __iter__(self) -> Iterator[Ragged]:
         return (self[i] for i in range(len(self)))
 
-    def _by_others(self, key: Any) -> Any:
+    def _get_others(self, key: Any) -> Any:
         if not isinstance(key, tuple):
             return super().__getitem__(key)
-        found = _Ragged._make(self._values, self._levels)[key]
-        return self._make(found._values, found._levels) if isinstance(found, _Ragged) else found
+        found = types.Ragged._make(self._values, self._levels)[key]
+        return self._make(found._values, found._levels) if isinstance(found, types.Ragged) else found
+
+    @property
+    def lengths(self) -> Int32s:  # type: ignore[override]
+        """Of the outermost level: int32 (n,), read-only. As int64: `levels[0].lengths`.
+
+        OverflowError where int32 cannot count the rows of one.
+        """
+        return self._levels[0].lengths32
+
+    @property
+    def starts_ends(self) -> Int32s:
+        """The offsets of the outermost level: int32 (n + 1,), read-only. As int64: `offsets`.
+
+        OverflowError where int32 cannot count the rows.
+        """
+        return self._levels[0].offsets32
+
+    def _get_starts_ends(self) -> Int32s:
+        return self.starts_ends
+
+    def _get_starts(self) -> Int32s:
+        return self.starts_ends[:-1]
+
+    def _get_ends(self) -> Int32s:
+        return self.starts_ends[1:]
+
+    @classmethod
+    def from_thinc(cls, ragged: Any) -> Self:
+        """From Thinc's `Ragged`, or what has its `dataXd` and `lengths`; shares memory.
+
+        Raises
+        ------
+        TypeError
+            It lacks one of them.
+        ValueError
+            Its lengths are negative, or do not add up to its rows, which Thinc does not check.
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> from varlen.thinc import Ragged
+        >>> Ragged.from_thinc(SimpleNamespace(dataXd=np.array([3, 1, 4]), lengths=[1, 2])).to_list()
+        [[3], [1, 4]]
+        """
+        values, level = interop.ragged_parts(ragged)
+        return cls(values, levels=level)
+
+    def to_thinc(self) -> Any:
+        """Thinc's `Ragged` of one level: it shares the values, and has lengths of its own.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Thinc is not installed.
+        ValueError
+            More than one level.
+
+        Examples
+        --------
+        >>> from varlen.thinc import Ragged
+        >>> Ragged([[3.0], [1.0]], [0, 2]).to_thinc().lengths  # doctest: +SKIP
+        array([0, 2], dtype=int32)
+        """
+        return interop.new_ragged(self._values, one_level(self))
+
+
+class Padded(types.Padded):
+    """A `varlen.Padded` that Thinc's makes, and that makes Thinc's.
+
+    Examples
+    --------
+    >>> from varlen.thinc import Padded
+    >>> p = Padded.from_list([[1], [2, 3]])
+    >>> Padded.from_thinc(p) == p
+    True
+    """
+
+    __slots__ = ()
+    _ragged = Ragged
+
+    @classmethod
+    def from_thinc(cls, padded: Any) -> Self:
+        """From Thinc's `Padded`, or what has its four fields; shares the data.
+
+        Raises
+        ------
+        TypeError
+            It lacks one of them.
+        ValueError
+            Fields that do not fit each other, which Thinc does not check.
+
+        Examples
+        --------
+        >>> from varlen.thinc import Padded
+        >>> p = Padded.from_list([[1], [2, 3]])
+        >>> np.shares_memory(Padded.from_thinc(p).data, p.data)
+        True
+        """
+        return cls(*interop.padded_parts(padded))
+
+    def to_thinc(self) -> Any:
+        """Thinc's `Padded`: it shares the data, and has small arrays of its own.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Thinc is not installed.
+
+        Examples
+        --------
+        >>> from varlen.thinc import Padded
+        >>> Padded.from_list([[[1.0]], [[2.0]]]).to_thinc().indices  # doctest: +SKIP
+        array([1, 0], dtype=int32)
+        """
+        return interop.new_padded(self._data, *self._fields)
+
+
+class Pairs(types.Pairs[T]):
+    """`varlen.Pairs` that Thinc's make, and that make Thinc's.
+
+    Examples
+    --------
+    >>> from varlen.thinc import Pairs
+    >>> Pairs.from_thinc(Pairs([3, 1], [4, 1])).two
+    [4, 1]
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def from_thinc(cls, pairs: Any) -> Self:
+        """From Thinc's `Pairs`, or what has `one` and `two`; a container of Thinc in it is converted too.
+
+        Raises
+        ------
+        TypeError
+            It lacks one of them.
+
+        Examples
+        --------
+        >>> from varlen.thinc import Pairs
+        >>> Pairs.from_thinc(Pairs([3, 1], [4, 1])).one
+        [3, 1]
+        """
+        return cls(*map(from_thinc, interop.fields_of(pairs, "pairs", "one", "two")))
+
+    def to_thinc(self) -> Any:
+        """Thinc's `Pairs`; a Ragged or Padded in it is converted too.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Thinc is not installed.
+
+        Examples
+        --------
+        >>> from varlen.thinc import Pairs
+        >>> Pairs([3, 1], [4, 1]).to_thinc().one  # doctest: +SKIP
+        [3, 1]
+        """
+        return to_thinc(self)
+
+
+def from_thinc(x: Any) -> Any:
+    """A container of `varlen.thinc` from a container of Thinc. Shares memory. All else is given back.
+
+    Parameters
+    ----------
+    x
+        A Thinc `Ragged`, `Padded` or `Pairs`, or what has the fields of one.
+
+    Returns
+    -------
+    A `Ragged`, `Padded` or `Pairs` of `varlen.thinc`.
+
+    Raises
+    ------
+    ValueError
+        Fields that do not fit each other, which Thinc does not check.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from varlen.thinc import from_thinc
+    >>> from_thinc(SimpleNamespace(dataXd=np.array([3, 1, 4]), lengths=[1, 2])).to_list()
+    [[3], [1, 4]]
+    """
+    if isinstance(x, (types.Ragged, types.Padded, types.Pairs)):
+        return x
+    if hasattr(x, "dataXd") and hasattr(x, "lengths"):
+        return Ragged.from_thinc(x)
+    if hasattr(x, "size_at_t") and hasattr(x, "indices"):
+        return Padded.from_thinc(x)
+    if hasattr(x, "one") and hasattr(x, "two"):
+        return Pairs.from_thinc(x)
+    return x
+
+
+def to_thinc(x: Any) -> Any:
+    """Thinc's container from one of varlen. Shares values, copies lengths. All else is given back.
+
+    Parameters
+    ----------
+    x
+        A `Ragged` of one level, a `Padded`, or `Pairs`, of `varlen` or of `varlen.thinc`.
+
+    Returns
+    -------
+    Thinc's `Ragged`, `Padded` or `Pairs`.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Thinc is not installed.
+    ValueError
+        A Ragged of more than one level.
+    TypeError
+        A tensor that needs gradients.
+
+    Examples
+    --------
+    >>> from varlen.thinc import to_thinc
+    >>> to_thinc(vl.Ragged([[3.0], [1.0]], [0, 2])).lengths  # doctest: +SKIP
+    array([0, 2], dtype=int32)
+    """
+    if isinstance(x, types.Ragged):
+        return interop.new_ragged(x.values, one_level(x))
+    if isinstance(x, types.Padded):
+        return interop.new_padded(x.data, x.size_at_t, x.lengths, x.indices)
+    if isinstance(x, types.Pairs):
+        return interop.new_pairs(to_thinc(x.one), to_thinc(x.two))
+    return x

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from varlen import ops
+from varlen.ops.inputs import one_level
 from varlen.transforms.convert import Way, alike, as_array, as_padded, as_ragged
 from varlen.transforms.kinds import check_gradient, refused
 from varlen.transforms.layer import Backprop, Layer
 from varlen.types import Padded, Ragged
-from varlen.types.padded import one_level
 
 
 def list2array() -> Layer:

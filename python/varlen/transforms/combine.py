@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from varlen.backends.values import is_tensor
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 from varlen.transforms.convert import as_array
 from varlen.transforms.kinds import check_gradient, check_structure
 from varlen.transforms.layer import Backprop, Layer, is_model, not_trained, result
@@ -179,7 +180,7 @@ def _beside(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Bac
         dXs = []
         for k, (_, back) in enumerate(pairs):
             part = d[..., ends[k] : ends[k + 1]]
-            part = part.contiguous() if is_tensor(part) else np.ascontiguousarray(part)
+            part = as_values(part)
             dXs.append(back(ways[k][1](part.reshape(shapes[k]))))
         return _added_up(dXs)
 
@@ -191,11 +192,7 @@ def _with_columns(values: Any, leading: int) -> Any:
 
 
 def _joined(columns: list[Any]) -> Any:
-    if is_tensor(columns[0]):
-        import torch
-
-        return torch.cat(columns, -1)
-    return np.concatenate(columns, -1)
+    return backend_of(columns[0]).concat(columns, columns[0].ndim - 1)
 
 
 def _add(*layers: Layer) -> Layer:

@@ -15,8 +15,10 @@ import numpy as np
 
 from varlen import ops
 from varlen._core import Level
-from varlen.backends.values import as_values
-from varlen.transforms.kinds import is_array, kind, refused
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, is_array
+from varlen.transforms import fields as tuples
+from varlen.transforms.kinds import expect, kind, refused
 from varlen.types import Padded, Ragged
 
 ndarray = np.ndarray
@@ -76,9 +78,12 @@ def as_padded(X: Any) -> Way:
     ([[2, 1], [3, 0]], [[1], [2, 3]])
     """
     if isinstance(X, Padded):
-        return X, partial(_expect, Padded)
+        return X, partial(expect, Padded)
     if isinstance(X, Ragged):
         return innermost(X).to_padded(), partial(_ragged_of_padded, X)
+    if tuples.is_four(X):
+        way: Way = tuples.four_as_padded(X)
+        return way
     if isinstance(X, (list, tuple)):
         return ops.list2padded(list(X)), partial(_list_of_padded, type(X) is tuple)
     if is_array(X):
@@ -103,6 +108,9 @@ def as_ragged(X: Any) -> Way:
         return X, partial(_ragged_of_ragged, X)
     if isinstance(X, Padded):
         return X.to_ragged(), partial(_padded_of_ragged, X)
+    if tuples.is_pair(X):
+        way: Way = tuples.pair_as_ragged(X)
+        return way
     if isinstance(X, (list, tuple)):
         return list_to_ragged(X), partial(_list_of_ragged, type(X) is tuple)
     raise _no_lengths(X)
@@ -118,7 +126,7 @@ def as_list(X: Any) -> Way:
     ([array([1]), array([2, 3])], [[1], [2, 3]])
     """
     if isinstance(X, list):
-        return X, partial(_expect, list)
+        return X, partial(expect, list)
     if isinstance(X, tuple):
         return list(X), partial(_list_of_list, True)
     if isinstance(X, Ragged):
@@ -162,10 +170,7 @@ def laid_out(p: Padded, like: Padded) -> Padded:
     block = p.to_ragged()[like.indices].to_padded(ties="stable").data
     missing = like.shape[0] - len(block)
     if missing > 0:
-        blank = np.zeros if isinstance(block, np.ndarray) else block.new_zeros
-        more = (missing, *block.shape[1:])
-        rest = blank(more, block.dtype) if isinstance(block, np.ndarray) else blank(more)
-        block = ops.flatten([block, rest])
+        block = ops.flatten([block, backend_of(block).zeros(block, (missing, *block.shape[1:]))])
     return p._make(block, *like._fields)
 
 
@@ -241,23 +246,17 @@ def _untabled(shape: tuple[int, ...], leading: int, leave: Callable[[Any], Any],
     return leave(y.reshape(shape if as_wide else (*shape[:leading], *y.shape[1:])))
 
 
-def _expect(expected: type, y: Any) -> Any:
-    if not isinstance(y, expected):
-        raise TypeError(f"the layer saw a {expected.__name__}, but gave a {kind(y)}")
-    return y
-
-
 def _ragged_of_padded(X: Ragged, y: Any) -> Ragged:
-    return _under(X, _expect(Padded, y).to_ragged())
+    return _under(X, expect(Padded, y).to_ragged())
 
 
 def _list_of_padded(as_tuple: bool, y: Any) -> Any:
-    items = _expect(Padded, y).to_list()
+    items = expect(Padded, y).to_list()
     return tuple(items) if as_tuple else items
 
 
 def _array_of_padded(y: Any) -> Any:
-    steps, columns = _expect(Padded, y).shape[:2]
+    steps, columns = expect(Padded, y).shape[:2]
     if (y.lengths != steps).any() or (y.indices != np.arange(columns)).any():
         raise ValueError(
             "the layer gave columns of another order or other lengths, which an array cannot say"
@@ -266,14 +265,14 @@ def _array_of_padded(y: Any) -> Any:
 
 
 def _ragged_of_ragged(X: Ragged, y: Any) -> Ragged:
-    y = _expect(Ragged, y)
+    y = expect(Ragged, y)
     levels = tuple(a if a == b else b for a, b in zip(X._levels, y._levels, strict=False))
     result: Ragged = y._make(y._values, (*levels, *y._levels[len(levels) :]))
     return result
 
 
 def _padded_of_ragged(X: Padded, y: Any) -> Padded:
-    result: Padded = _expect(Ragged, y).to_padded()
+    result: Padded = expect(Ragged, y).to_padded()
     lengths = y.levels[0].lengths
     if len(lengths) == len(X) and np.array_equal(lengths[X.indices], X.lengths):
         return laid_out(result, X)
@@ -281,21 +280,21 @@ def _padded_of_ragged(X: Padded, y: Any) -> Padded:
 
 
 def _list_of_ragged(as_tuple: bool, y: Any) -> Any:
-    return as_given(_expect(Ragged, y), as_tuple)
+    return as_given(expect(Ragged, y), as_tuple)
 
 
 def _list_of_list(as_tuple: bool, y: Any) -> Any:
-    return tuple(_expect(list, y)) if as_tuple else _expect(list, y)
+    return tuple(expect(list, y)) if as_tuple else expect(list, y)
 
 
 def _ragged_of_list(X: Ragged, y: Any) -> Ragged:
-    if not _expect(list, y) and len(X._levels[-1]) == 0:
+    if not expect(list, y) and len(X._levels[-1]) == 0:
         return X
     return _under(X, list_to_ragged(y))
 
 
 def _padded_of_list(X: Padded, y: Any) -> Padded:
-    return X if not _expect(list, y) and len(X) == 0 else _padded_of_ragged(X, list_to_ragged(y))
+    return X if not expect(list, y) and len(X) == 0 else _padded_of_ragged(X, list_to_ragged(y))
 
 
 def _under(X: Ragged, y: Ragged) -> Ragged:

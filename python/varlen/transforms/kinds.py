@@ -7,22 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from varlen.backends.values import is_tensor
+from varlen.backends.values import is_array
 from varlen.levels import describe_difference, same_levels
 from varlen.types import Padded, Ragged
 
 ndarray = np.ndarray
-
-
-def is_array(x: Any) -> bool:
-    """Whether it is an array or a tensor.
-
-    Examples
-    --------
-    >>> is_array(np.zeros(1)), is_array([0.0])
-    (True, False)
-    """
-    return isinstance(x, ndarray) or is_tensor(x)
 
 
 def kind(x: Any) -> str:
@@ -39,7 +28,7 @@ def kind(x: Any) -> str:
         return "Padded"
     if isinstance(x, ndarray):
         return "array"
-    if is_tensor(x):
+    if is_array(x):
         return "tensor"
     return "list" if isinstance(x, list) else "tuple" if isinstance(x, tuple) else type(x).__name__
 
@@ -53,6 +42,24 @@ def refused(x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a 
     TypeError('X: expected a Ragged, a Padded, a list of arrays, got NoneType')
     """
     return TypeError(f"{argument}: expected {expected}, got {kind(x)}")
+
+
+def expect(expected: type, y: Any) -> Any:
+    """What a layer gave, which has to be of the kind that it saw.
+
+    Raises
+    ------
+    TypeError
+        It is another.
+
+    Examples
+    --------
+    >>> expect(list, [1])
+    [1]
+    """
+    if not isinstance(y, expected):
+        raise TypeError(f"the layer saw a {expected.__name__}, but gave a {kind(y)}")
+    return y
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:

@@ -6,10 +6,23 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 Backprop = Callable[[Any], Any]
 Forward = Callable[[Any, bool], tuple[Any, Backprop]]
+
+# What wraps the layers of Thinc and of torch, set by `register` when `varlen.transforms` is loaded.
+_CONVERTERS: dict[str, Callable[..., Any]] = {}
+
+
+def register(**converters: Callable[..., Any]) -> None:
+    """Say what turns other libraries' layers into layers (from_model, from_module), and back (to_model).
+
+    Examples
+    --------
+    >>> register()
+    """
+    _CONVERTERS.update(converters)
 
 
 class Layer:
@@ -98,9 +111,7 @@ class Layer:
         --------
         >>> model = vl.transforms.reduce_sum().to_thinc()  # doctest: +SKIP
         """
-        from varlen.transforms.thinc_layer import model
-
-        return model(partial(_itself, self))
+        return _CONVERTERS["to_model"](partial(_itself, self))
 
     def __repr__(self) -> str:
         return f"Layer({self.name!r})"
@@ -115,9 +126,7 @@ def result(make: Callable[..., Layer], *layers: Any) -> Any:
     Layer('tanh')
     """
     if any(map(is_model, layers)):
-        from varlen.transforms.thinc_layer import model
-
-        return model(make, *layers)
+        return _CONVERTERS["to_model"](make, *layers)
     return make(*map(as_layer, layers))
 
 
@@ -149,14 +158,10 @@ def as_layer(given: Any) -> Layer:
     if isinstance(given, Layer):
         return given
     if is_model(given):
-        from varlen.transforms import thinc_layer
-
-        return thinc_layer.as_layer(given)
+        return cast(Layer, _CONVERTERS["from_model"](given))
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(given, torch.nn.Module):
-        from varlen.transforms import torch_layer
-
-        return torch_layer.as_layer(given)
+        return cast(Layer, _CONVERTERS["from_module"](given))
     if not callable(given):
         raise TypeError(f"layer: expected something that can be called, got {type(given).__name__}")
     name = getattr(given, "__name__", None) or type(given).__name__

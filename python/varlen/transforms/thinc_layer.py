@@ -8,21 +8,22 @@ from functools import partial
 from typing import Any
 
 from varlen._core import Level
-from varlen.transforms.kinds import is_array
-from varlen.transforms.layer import Backprop, Layer, not_trained
-from varlen.transforms.layer import as_layer as any_layer
+from varlen.backends.values import is_array
+from varlen.interop import thinc as interop
+from varlen.ops.inputs import one_level
+from varlen.transforms.layer import Backprop, Layer, as_layer, not_trained
 from varlen.types import Padded, Pairs, Ragged
 
 # Lengths that came of Thinc's, by the level that was made of them, so that the very array goes out again.
 Kept = dict[int, tuple[Level, Any]]
 
 
-def as_layer(given: Any) -> Layer:
+def from_model(given: Any) -> Layer:
     """A Layer that calls a Model with Thinc's containers, and gives ours.
 
     Examples
     --------
-    >>> as_layer(Relu(4, 3))  # doctest: +SKIP
+    >>> from_model(Relu(4, 3))  # doctest: +SKIP
     Layer('relu')
     """
     return Layer(given.name, partial(_run, given))
@@ -42,10 +43,10 @@ def model(make: Callable[..., Layer], *layers: Any) -> Any:
 
     models = [layer for layer in layers if isinstance(layer, Model)]
     # A copy of the Model calls the copies of its layers: places, not layers, are kept.
-    places = [None if isinstance(layer, Model) else any_layer(layer) for layer in layers]
+    places = [None if isinstance(layer, Model) else as_layer(layer) for layer in layers]
     only = models[0] if len(models) == 1 else None
     return Model(
-        make(*map(any_layer, layers)).name,
+        make(*map(as_layer, layers)).name,
         partial(_forward, make, places),
         init=partial(_init, make, places),
         layers=models,
@@ -64,7 +65,7 @@ def chain(*layers: Any) -> Any:
     from thinc.api import Model
     from thinc.api import chain as chained
 
-    models = [layer if isinstance(layer, Model) else any_layer(layer).to_thinc() for layer in layers]
+    models = [layer if isinstance(layer, Model) else as_layer(layer).to_thinc() for layer in layers]
     return chained(*models) if len(models) > 1 else models[0]
 
 
@@ -80,12 +81,12 @@ def from_thinc(x: Any, kept: Kept | None = None) -> Any:
     if types is None:
         return x
     if isinstance(x, types.Ragged):
-        result = Ragged.from_thinc(x)
+        values, level = interop.ragged_parts(x)
         if kept is not None:
-            kept[id(result.levels[0])] = result.levels[0], x.lengths
-        return result
+            kept[id(level)] = level, x.lengths
+        return Ragged(values, levels=level)
     if isinstance(x, types.Padded):
-        return Padded.from_thinc(x)
+        return Padded(*interop.padded_parts(x))
     if isinstance(x, types.Pairs):
         return Pairs(from_thinc(x.one, kept), from_thinc(x.two, kept))
     return _each(x, partial(from_thinc, kept=kept))
@@ -103,9 +104,12 @@ def to_thinc(x: Any, kept: Kept | None = None) -> Any:
         return _types().Pairs(to_thinc(x.one, kept), to_thinc(x.two, kept))
     if not isinstance(x, (Ragged, Padded)):
         return _each(x, partial(to_thinc, kept=kept))
-    result = x.to_thinc()
-    if isinstance(x, Ragged) and kept and id(x.levels[0]) in kept:
-        result.lengths = kept[id(x.levels[0])][1]
+    if isinstance(x, Padded):
+        return interop.new_padded(x.data, *x._fields)
+    level = one_level(x)
+    result = interop.new_ragged(x.values, level)
+    if kept and id(level) in kept:
+        result.lengths = kept[id(level)][1]
     return result
 
 
@@ -136,7 +140,7 @@ def _run(given: Any, X: Any, is_train: bool) -> tuple[Any, Backprop]:
 
 def _layer(make: Callable[..., Layer], places: list[Layer | None], given: Any) -> Layer:
     models = iter(given.layers)
-    return make(*(as_layer(next(models)) if place is None else place for place in places))
+    return make(*(from_model(next(models)) if place is None else place for place in places))
 
 
 def _forward(

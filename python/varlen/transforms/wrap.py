@@ -8,7 +8,7 @@ from typing import Any
 
 from varlen.arguments import as_int
 from varlen.transforms.convert import Way, alike, as_array, as_array2d, as_list, as_padded, as_ragged
-from varlen.transforms.kinds import check_gradient
+from varlen.transforms.kinds import check_gradient, check_structure
 from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
@@ -90,8 +90,8 @@ def with_padded(layer: Any) -> Any:
 
     Notes
     -----
-    As Thinc's `with_padded`, which flattens trailing axes, and takes a tuple of four arrays for the fields of
-    a Padded; here a tuple is sequences, as a list is.
+    As Thinc's `with_padded`, which flattens trailing axes. A tuple of a block and three arrays of integers of
+    one axis is the fields of a Padded, and comes out as such; any other tuple is sequences, as a list is.
 
     Examples
     --------
@@ -116,7 +116,8 @@ def with_ragged(layer: Any) -> Any:
 
     Notes
     -----
-    As Thinc's `with_ragged`, which takes a tuple of two for values and lengths; here a tuple is sequences.
+    As Thinc's `with_ragged`. A tuple of two is values and lengths, and comes out as such, where the second is
+    integers of one axis (or a `Level`) and the first is not; any other tuple is sequences, as a list is.
 
     Examples
     --------
@@ -169,6 +170,9 @@ def _through(enter: Callable[[Any], Way], layer: Layer, X: Any, is_train: bool) 
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return leave(back(alike(enter(dY)[0], y)))
+        d = enter(dY)[0]
+        if type(X) is tuple:  # fields of a container, or sequences: the small arrays are compared too
+            check_structure(d, y, "the gradient", "the result")
+        return leave(back(alike(d, y)))
 
     return Y, backprop

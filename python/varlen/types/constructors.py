@@ -8,6 +8,7 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints
 from varlen.ops.dense import unpadded, values_of_list
+from varlen.ops.inputs import one_level
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -26,6 +27,7 @@ class Doors:
     __slots__ = ()
 
     if TYPE_CHECKING:
+        _values: Any
 
         def __init__(
             self, values: Any = None, lengths: Any = None, *, offsets: Any = None, levels: Any = None
@@ -104,7 +106,7 @@ class Doors:
         Examples
         --------
         >>> vl.Ragged.from_row_ids([7, 8, 9], [0, 2, 2], count=4).lengths
-        array([1, 0, 2, 0], dtype=int32)
+        array([1, 0, 2, 0])
         """
         sequences = -1 if count is None else as_int(count, "count")
         return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
@@ -169,7 +171,7 @@ class Doors:
         """
         from varlen.interop.torch_nested import to_nested
 
-        return to_nested(self)
+        return to_nested(self._values, one_level(self))
 
     @classmethod
     def from_bounds(cls, values: Any, bounds: ArrayLike) -> Self:

@@ -33,7 +33,7 @@ def get(r: Ragged, key: Any) -> Any:
     if kind is int:
         return row(r, key)
     if kind is slice or (kind is np.ndarray and key.ndim == 1 and key.dtype.kind in "iub"):
-        return _take(r, key)
+        return r._make(*backend_of(r._values).gather(r._values, r._levels, key))
     if isinstance(key, tuple):
         return _many(r, key)
     if key is Ellipsis:

@@ -1,4 +1,4 @@
-"""Levels taken apart and put together: a range of one, a level more, a level fewer."""
+"""Levels put in and taken out, and what a row belongs to at each of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from varlen.arguments import as_int
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from varlen.backends.values import Values
     from varlen.levels import Levels
+
+    Ints = NDArray[np.int64]
 
 
 class Nesting:
@@ -33,60 +37,6 @@ class Nesting:
 
         @classmethod
         def _make(cls, values: Any, levels: Any) -> Self: ...
-
-        def __getitem__(self, key: Any, /) -> Any: ...
-
-    def slice_in_level(self, level: int, begin: int, end: int) -> Self:
-        """Sequences begin to end of a level, without the levels above; Paddle's `SliceInLevel`, with rows.
-
-        The result has the levels from `level` on, each counted from 0 again. `begin` and `end` may be equal.
-
-        Raises
-        ------
-        IndexError
-            There is no such level, or `end` is beyond its sequences.
-        ValueError
-            `begin` is below 0 or behind `end`.
-
-        Examples
-        --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).slice_in_level(1, 1, 3).to_list()
-        [[3], [4]]
-        """
-        at = resolve_level(level, self._levels)
-        n = len(self._levels[at])
-        first, last = as_int(begin, "begin"), as_int(end, "end")
-        if last > n:
-            raise IndexError(f"end: {last} is out of range for {n} sequences of level {at}")
-        if first > last:
-            raise ValueError(f"begin: {first} is behind end, {last}")
-        part: Self = self._make(self._values, self._levels[at:])[first:last]
-        return part
-
-    def sub_lod(self, level: int, begin: int, end: int) -> tuple[list[list[int]], tuple[int, int]]:
-        """What sequences begin to end of a level are: their lengths, and their rows.
-
-        Paddle's `GetSubLoDAndAbsoluteOffset`, with the level first.
-
-        Returns
-        -------
-        Lengths of the levels from `level` on, as nested lists, and (first row, row after the last).
-
-        Raises
-        ------
-        IndexError, ValueError
-            As `slice_in_level`.
-
-        Examples
-        --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).sub_lod(0, 1, 2)
-        ([[1], [1]], (3, 4))
-        """
-        part = self.slice_in_level(level, begin, end)
-        rows = [as_int(begin, "begin"), as_int(end, "end")]
-        for each in self._levels[resolve_level(level, self._levels) :]:
-            rows = each.offsets[rows].tolist()
-        return [each.lengths.tolist() for each in part._levels], (rows[0], rows[1])
 
     def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
         """One more level, which groups what `level` holds now.
@@ -154,3 +104,21 @@ class Nesting:
         return self._make(
             self._values, (*levels[: at - 1], flatten_levels(levels[at - 1 : at + 1]), *levels[at + 1 :])
         )
+
+    def row_ids_at(self, level: int = -1) -> Ints:
+        """The sequence of a level that each row of the values is in: int64 (total,), read-only.
+
+        Of the innermost level it is kept; for another one the levels below are looked through.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+        >>> r.row_ids_at(0), r.row_ids_at(1)
+        (array([0, 0, 0, 1]), array([0, 0, 1, 2]))
+        """
+        return flatten_levels(self._levels[resolve_level(level, self._levels) :]).row_ids

@@ -12,6 +12,7 @@ from varlen._core import Level
 from varlen.backends.values import as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
+from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
 from varlen.types.packing import agreed, fits, laid, relaid, table_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Int32s = NDArray[np.int32]
 
 
+@container("Packed")
 class Packed:
     """Sequences side by side, step by step: what a recurrent layer runs over, without padding.
 
@@ -154,7 +156,7 @@ class Packed:
         >>> vl.Packed.from_padded(vl.Padded.from_list([[1], [2, 3]])).values
         array([2, 1, 3])
         """
-        padded = padded if isinstance(padded, Padded) else Padded.from_thinc(padded)
+        padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
         result = table_of(padded.lengths, padded.indices)
         return cls._make(padded.to_packed(), result if table is None else agreed(result, table, "padded"))
 
@@ -180,7 +182,7 @@ class Packed:
         >>> vl.Packed.from_packed_sequence(there, p.table).level.lengths
         array([1, 0, 2])
         """
-        from varlen.interop.torch_padded import from_packed_sequence
+        from varlen.interop.torch_packed import from_packed_sequence
 
         values, *fields = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
@@ -325,7 +327,8 @@ class Packed:
         from varlen.interop.torch_packed import to_packed_sequence
 
         self._flat("a PackedSequence")
-        return to_packed_sequence(self, empty)
+        sizes, lengths, indices = self._table._fields
+        return to_packed_sequence(self._values, sizes, lengths, indices, empty, self._table.presorted)
 
     def _flat(self, other: str) -> None:
         if self._inner:
@@ -388,12 +391,12 @@ class Packed:
     def __repr__(self) -> str:
         from varlen.display.text import packed_steps
 
-        return packed_steps(self)
+        return packed_steps(type(self).__name__, self._values, self.level, self._table.steps, self._inner)
 
     def _repr_html_(self) -> str:
         from varlen.display.html import packed_steps
 
-        return packed_steps(self)
+        return packed_steps(type(self).__name__, self._values, self.level, self._table.steps, self._inner)
 
 
 def _restore(kind: type[Packed], values: Any, table: RankTable, inner: Levels) -> Packed:

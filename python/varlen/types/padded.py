@@ -10,11 +10,11 @@ import numpy as np
 from varlen import _core
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, to_state
+from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
-from varlen.types.thinc_face import PaddedFace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @container("Padded")
-class Padded(PaddedFace):
+class Padded:
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 
     Parameters
@@ -77,6 +77,8 @@ class Padded(PaddedFace):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
 
+    # What `to_ragged` gives; a dialect names its own.
+    _ragged: type[Ragged] = Ragged
     _data: Values
     _size_at_t: Int32s
     _lengths: Int32s
@@ -115,6 +117,17 @@ class Padded(PaddedFace):
         return cls._make(*backend_of(first).list2padded(seqs, ties, fill, max_bytes))
 
     @classmethod
+    def _from_fields(cls, padded: Any) -> Self:
+        """From what has the four fields, as Thinc's has; shares the data."""
+        names = ("data", "size_at_t", "lengths", "indices")
+        for name in names:
+            if not hasattr(padded, name):
+                raise TypeError(
+                    f"padded: expected {', '.join(names)}, but a {type(padded).__name__} has no {name}"
+                )
+        return cls(*(getattr(padded, name) for name in names))
+
+    @classmethod
     def from_ragged(
         cls, ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
     ) -> Self:
@@ -148,7 +161,8 @@ class Padded(PaddedFace):
         if level.total != len(values):
             raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
         if level.total == 0:
-            return cls._make(_zeros(values, (steps, columns, *values.shape[1:])), *fields)
+            shape = (steps, columns, *values.shape[1:])
+            return cls._make(backend_of(values).zeros(values, shape), *fields)
         return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
 
     @property
@@ -209,7 +223,7 @@ class Padded(PaddedFace):
         [[1], [2, 3]]
         """
         values, level = backend_of(self._data).padded2ragged(self._data, *self._fields)
-        return Ragged._make(values, (level,))
+        return self._ragged._make(values, (level,))
 
     def to_list(self) -> list[Any]:
         """The sequences in their original order, as views of one array; `ops.padded2list`.
@@ -251,9 +265,9 @@ class Padded(PaddedFace):
         >>> vl.Padded.from_list([[1.0], [2.0, 3.0]]).to_packed_sequence().batch_sizes
         tensor([2, 1])
         """
-        from varlen.interop.torch_padded import to_packed_sequence
+        from varlen.interop.torch_packed import to_packed_sequence
 
-        return to_packed_sequence(self, empty)
+        return to_packed_sequence(self.to_packed(), *self._fields, empty)
 
     @classmethod
     def from_packed_sequence(cls, packed_sequence: Any) -> Self:
@@ -267,7 +281,7 @@ class Padded(PaddedFace):
         tensor([[1, 3],
                 [2, 0]])
         """
-        from varlen.interop.torch_padded import from_packed_sequence
+        from varlen.interop.torch_packed import from_packed_sequence
 
         return cls.from_packed(*from_packed_sequence(packed_sequence))
 
@@ -335,30 +349,12 @@ class Padded(PaddedFace):
     def __repr__(self) -> str:
         from varlen.display.text import padded
 
-        return padded(self)
+        return padded(type(self).__name__, self._data, self._lengths)
 
     def _repr_html_(self) -> str:
         from varlen.display.html import padded
 
-        return padded(self)
-
-
-def one_level(ragged: Any, argument: str = "ragged") -> _core.Level:
-    """The level of a Ragged that has no more than that.
-
-    Examples
-    --------
-    >>> one_level(vl.Ragged([1, 2], [2]))
-    Level(1 sequences, 2 rows, lengths 2 to 2)
-    """
-    if not isinstance(ragged, Ragged):
-        raise TypeError(f"{argument}: expected a Ragged, got {type(ragged).__name__}")
-    if len(ragged.levels) != 1:
-        raise ValueError(
-            f"{argument}: has {len(ragged.levels)} levels, but a Padded holds one; take the innermost by "
-            "Ragged(r.values, levels=r.levels[-1:])"
-        )
-    return ragged.levels[0]
+        return padded(type(self).__name__, self._data, self._lengths, self.nbytes)
 
 
 def _columns(key: Any, count: int) -> NDArray[np.int64]:
@@ -373,10 +369,6 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
     if not -count <= i < count:
         raise IndexError(f"index {i} is out of range for {count} sequences")
     return np.array([i % count])
-
-
-def _zeros(values: Values, shape: tuple[int, ...]) -> Values:
-    return np.zeros(shape, values.dtype) if isinstance(values, np.ndarray) else values.new_zeros(shape)
 
 
 def _restore(kind: type[Padded], data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Padded:

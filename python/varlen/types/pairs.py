@@ -8,12 +8,11 @@ from typing import Any, Generic, TypeVar
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
-from varlen.types.thinc_face import PairsFace
 
 T = TypeVar("T")
 
 
-class Pairs(PairsFace, Generic[T]):
+class Pairs(Generic[T]):
     """Two batches whose items belong together: inputs and outputs, forwards and backwards.
 
     Parameters
@@ -74,8 +73,16 @@ class Pairs(PairsFace, Generic[T]):
     def __getitem__(self, key: Any) -> Any:
         i = int_index(key)
         if i is not None:  # what an item is, is theirs to say: it may have no length
-            return _item(self._one[i], self._two[i])  # type: ignore[index]
-        return Pairs(take(self._one, key), take(self._two, key))
+            return self._item(self._one[i], self._two[i])  # type: ignore[index]
+        return type(self)(take(self._one, key), take(self._two, key))
+
+    @classmethod
+    def _item(cls, one: Any, two: Any) -> Any:
+        """A pair of items, which may have no lengths to compare."""
+        result = object.__new__(cls)
+        result._one = one
+        result._two = two
+        return result
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -94,14 +101,7 @@ class Pairs(PairsFace, Generic[T]):
     def __repr__(self) -> str:
         from varlen.display.text import pairs
 
-        return pairs(self)
-
-
-def _item(one: Any, two: Any) -> Any:
-    result: Pairs[Any] = object.__new__(Pairs)
-    result._one = one
-    result._two = two
-    return result
+        return pairs(type(self).__name__, self._one, self._two)
 
 
 def _equal(a: Any, b: Any) -> bool:

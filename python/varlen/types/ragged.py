@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +20,13 @@ from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.choosing import Choosing
 from varlen.types.constructors import Doors
 from varlen.types.counting import Counting
-from varlen.types.lod import Lod
 from varlen.types.nesting import Nesting
 from varlen.types.ordering import Ordering
 from varlen.types.reductions import Reductions
-from varlen.types.row_partitions import RowPartitions
 from varlen.types.scans import Scans
 from varlen.types.shifts import Shifts
 from varlen.types.softmaxes import Softmaxes
 from varlen.types.stepping import Stepping
-from varlen.types.tensor_face import TensorFace
-from varlen.types.thinc_face import RaggedFace
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -41,8 +38,8 @@ if TYPE_CHECKING:
 
 @container("Ragged")
 class Ragged(
-    Choosing, Counting, Doors, Lod, Nesting, Ordering, RaggedFace, Reductions, RowPartitions, Scans, Shifts,
-    Softmaxes, Stepping, TensorFace, NDArrayOperatorsMixin, _core.RaggedBase,
+    Choosing, Counting, Doors, Nesting, Ordering, Reductions, Scans, Shifts, Softmaxes, Stepping,
+    NDArrayOperatorsMixin, _core.RaggedBase,
 ):  # fmt: skip
     """Sequences of different lengths, nested as deep as wanted.
 
@@ -106,6 +103,21 @@ class Ragged(
         return self._values
 
     @property
+    def data(self) -> Any:
+        """The values as Thinc has them: (total, width), all trailing axes in one. Shares memory."""
+        return self._values.reshape(len(self._values), math.prod(self._values.shape[1:]))
+
+    @property
+    def dataXd(self) -> Any:
+        """The values with their trailing axes: Thinc's name for `values`."""
+        return self._values
+
+    @property
+    def data_shape(self) -> tuple[int, ...]:
+        """(-1, *trailing axes of the values)."""
+        return (-1, *self._values.shape[1:])
+
+    @property
     def levels(self) -> Levels:
         """The levels, outermost first; share them to make containers that are known to nest alike."""
         return self._levels
@@ -148,7 +160,8 @@ class Ragged(
     @property
     def ndim(self) -> int:
         """Axes, ragged ones included."""
-        return self._values.ndim + len(self._levels)
+        result: int = self._values.ndim + len(self._levels)
+        return result
 
     @property
     def dtype(self) -> Any:
@@ -356,12 +369,12 @@ class Ragged(
     def __repr__(self) -> str:
         from varlen.display.text import ragged
 
-        return ragged(self)
+        return ragged(type(self).__name__, self._values, self._levels)
 
     def _repr_html_(self) -> str:
         from varlen.display.html import ragged
 
-        return ragged(self)
+        return ragged(type(self).__name__, self._values, self._levels)
 
 
 def _restore(kind: type[Ragged], values: Values, levels: Levels) -> Ragged:

@@ -243,7 +243,7 @@ class RankTable:
     def __repr__(self) -> str:
         from varlen.display.text import table
 
-        return table(self)
+        return table(type(self).__name__, self.level)
 
 
 def fields_of(level: Level, indices: Any) -> Fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from varlen.arguments import unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from varlen._core import Level
+    from varlen.levels import Levels
 
 
 def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
@@ -62,3 +66,109 @@ def plain_rows(x: Any, argument: str, beside: str) -> NDArray[Any]:
     if hasattr(x, "detach"):
         raise TypeError(f"{argument}: a tensor, but {beside} is an array")
     return as_rows(x, argument)
+
+
+def repeat(x: NDArray[Any], levels: Levels, times: Level) -> tuple[NDArray[Any], Levels]:
+    """The sequences of the first level, each as often as `times` is long, with the levels below them.
+
+    Examples
+    --------
+    >>> repeat(np.array([1, 2, 3]), (vl.Level([2, 1]),), vl.Level([2, 1]))[0]
+    array([1, 2, 1, 2, 3])
+    """
+    return _core.gather(x, levels, times.row_ids)
+
+
+def in_parts(x: NDArray[Any], add: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+    """What `add`, which adds rows up, makes of x. The two parts of complex numbers are columns to it.
+
+    Examples
+    --------
+    >>> in_parts(np.array([1 + 2j, 3j]), lambda rows: rows.sum(axis=0, keepdims=True))
+    array([1.+5.j])
+    """
+    if x.dtype.kind != "c":
+        return add(x)
+    result = add(x.view(x.real.dtype).reshape(*x.shape, 2))
+    return result.view(np.result_type(result.dtype, np.complex64))[..., 0]
+
+
+def to_dtype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Values in a dtype, NumPy's or torch's; themselves where they have it.
+
+    Examples
+    --------
+    >>> to_dtype(np.ones(1), np.float32)
+    array([1.], dtype=float32)
+    """
+    if type(dtype).__module__.startswith("torch"):
+        dtype = np.dtype(str(dtype).removeprefix("torch."))
+    return values.astype(dtype, copy=False)
+
+
+def put_rows(x: NDArray[Any], at: Any, rows: NDArray[Any]) -> NDArray[Any]:
+    """X after its rows `at` were replaced; x itself where it may be written.
+
+    Examples
+    --------
+    >>> put_rows(np.array([1, 2, 3]), np.array([0]), np.array([9]))
+    array([9, 2, 3])
+    """
+    x[at] = rows
+    return x
+
+
+def fill_where(x: NDArray[Any], gaps: NDArray[Any], fill: Any) -> NDArray[Any]:
+    """X after numbers that a mask is true for were replaced by one; x itself, which is written.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold the number.
+
+    Examples
+    --------
+    >>> fill_where(np.array([1, 2, 3]), np.array([True, False, False]), 9)
+    array([9, 2, 3])
+    """
+    exact = _core.pad(x[:0].reshape(0), _core.Level([0]), fill=fill, sizes=1)[0]
+    np.copyto(x, exact, where=gaps)
+    return x
+
+
+def added(table: NDArray[Any], rows: NDArray[Any], places: Any) -> NDArray[Any]:
+    """A copy of a table after each of rows was added to the row that its place names.
+
+    Examples
+    --------
+    >>> added(np.zeros(2), np.ones(2), np.array([1, 1]))
+    array([0., 2.])
+    """
+    native = table.dtype.newbyteorder("=")
+    result = table.astype(native)
+    _core.scatter_add(result, places, rows.astype(native, copy=False))
+    return result
+
+
+def transpose(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """Axes in another order; a view.
+
+    Examples
+    --------
+    >>> transpose(np.zeros((1, 2)), (1, 0)).shape
+    (2, 1)
+    """
+    result: NDArray[Any] = x.transpose(axes)
+    return result
+
+
+def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
+    """The rows of each sequence, the largest first and NaN before all; ties in their order.
+
+    Examples
+    --------
+    >>> order_with_nan_first(np.array([1.0, np.nan, 3.0]), vl.Level([3]))
+    array([1, 2, 0])
+    """
+    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    return np.lexsort((-wide, ~np.isnan(x), level.row_ids))

@@ -64,14 +64,17 @@ def cast(values: NDArray[Any], dtype: Any, argument: str) -> NDArray[Any]:
     --------
     >>> cast(np.array([1, 300]), "u1", "data")
     Traceback (most recent call last):
-    ValueError: data: 300 at row 1 does not fit uint8
+    ValueError: data: element 1 (row 1) is 300, which does not fit uint8
     """
     if values.dtype.hasobject:
         raise TypeError(f"{argument}: holds Python objects (dtype {values.dtype})")
     kind = as_dtype(dtype, "dtype")
     if values.dtype == kind:
         return values
-    native = _core.cast(values.reshape(-1), kind.newbyteorder("="))
+    try:
+        native = _core.cast(values.reshape(-1), kind.newbyteorder("="))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(str(error).replace("values: ", f"{argument}: ", 1)) from None
     return native.reshape(values.shape).astype(kind, copy=False)
 
 
@@ -83,7 +86,8 @@ def take_columns(x: NDArray[Any], columns: Any) -> NDArray[Any]:
     >>> take_columns(np.array([[3, 1]]), np.array([1, 0]))
     array([[1, 3]])
     """
-    return x.take(columns, axis=1)
+    result: NDArray[Any] = x.take(columns, axis=1)
+    return result
 
 
 def zeros(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -1,12 +1,12 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
 from varlen.backends.torch.arithmetic import equal, ufunc, where
-from varlen.backends.torch.autograd import assign
+from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
-from varlen.backends.torch.expand import expand_blocks, reduce_blocks
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
+from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
 from varlen.backends.torch.mask import block_mask
@@ -17,12 +17,15 @@ from varlen.backends.torch.memory import (
     astype,
     copy,
     device_of,
+    fill_where,
     from_memory,
     like,
     readable,
     row_as,
     split,
+    to_dtype,
     to_state,
+    transpose,
 )
 from varlen.backends.torch.pack import (
     list2padded,
@@ -43,12 +46,13 @@ from varlen.backends.torch.reduce import (
     reduce_end,
     reduce_extreme,
 )
+from varlen.backends.torch.repeat import reduce_blocks, repeat
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
-from varlen.backends.torch.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add, scatter_add
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
-from varlen.backends.torch.sort import rank, sort, unique, unsort
-from varlen.backends.torch.span import insert_row, insert_rows, remove_rows, spans, take, take_rows
+from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
+from varlen.backends.torch.span import insert_row, insert_rows, put_rows, remove_rows, spans, take, take_rows
 from varlen.backends.torch.statistics import backprop_reduce, reduce
 from varlen.backends.torch.views import (
     as_array,
@@ -63,6 +67,7 @@ from varlen.backends.torch.views import (
 from varlen.backends.torch.window import backprop_seq2col, merge_windows, seq2col, windows
 
 __all__ = [
+    "added",
     "apply_rows",
     "as_array",
     "as_numpy",
@@ -87,10 +92,10 @@ __all__ = [
     "diff",
     "equal",
     "expand",
-    "expand_blocks",
     "expand_end",
     "expand_mean",
     "expand_which",
+    "fill_where",
     "flatten",
     "from_list",
     "from_memory",
@@ -99,6 +104,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "in_parts",
     "insert_row",
     "insert_rows",
     "interleave",
@@ -110,11 +116,15 @@ __all__ = [
     "lstm",
     "merge_windows",
     "of_one_kind",
+    "order_with_nan_first",
     "packed2ragged",
     "pad",
+    "pad_images",
     "padded2ragged",
+    "patches",
     "permute_rows",
     "product",
+    "put_rows",
     "ragged2list",
     "ragged2packed",
     "ragged2padded",
@@ -125,6 +135,7 @@ __all__ = [
     "reduce_end",
     "reduce_extreme",
     "remove_rows",
+    "repeat",
     "reverse",
     "roll",
     "row_as",
@@ -141,7 +152,9 @@ __all__ = [
     "take_columns",
     "take_rows",
     "tile",
+    "to_dtype",
     "to_state",
+    "transpose",
     "ufunc",
     "unique",
     "unpad",

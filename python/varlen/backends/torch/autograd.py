@@ -406,6 +406,8 @@ def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> to
     >>> in_parts(torch.tensor([1 + 2j, 3j]), lambda rows: rows.sum(0, keepdim=True))
     tensor([1.+5.j])
     """
+    if not x.is_complex():
+        return add(x)
     # Where there is nothing, the way back of view_as_real may have strides that cannot be viewed.
     parts = torch.view_as_real(x.resolve_conj()) if x.numel() else torch.stack((x.real, x.imag), -1)
     result = add(parts)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen.backends.torch.memory import apply_rows, like, tensor_of
+from varlen.backends.torch.memory import apply_rows, like
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
@@ -27,11 +27,16 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
     tensor([4])
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather, levels, index)
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather, levels, index)
+        return moved
     if type(index) is slice and index.step in (None, 1):
         begin = index.indices(len(levels[0]))[0]
-        return _view(x, levels, begin, *_core.gather(_no_columns(x), levels, index))
-    return _picked(x, _core.gather, levels, index)
+        view: tuple[torch.Tensor, Levels] = _view(
+            x, levels, begin, *_core.gather(_no_columns(x), levels, index)
+        )
+        return view
+    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather, levels, index)
+    return result
 
 
 def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, Levels]:
@@ -43,8 +48,10 @@ def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, L
     (tensor([3, 1]), ())
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather_row, levels, i)
-    return _view(x, levels, i, *_core.gather_row(_no_columns(x), levels, i))
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_row, levels, i)
+        return moved
+    result: tuple[torch.Tensor, Levels] = _view(x, levels, i, *_core.gather_row(_no_columns(x), levels, i))
+    return result
 
 
 def gather_window(
@@ -58,8 +65,10 @@ def gather_window(
     tensor([3, 4])
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather_window, levels, window, index)
-    return _picked(x, _core.gather_window, levels, window, index)
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_window, levels, window, index)
+        return moved
+    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather_window, levels, window, index)
+    return result
 
 
 def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tensor, Levels]:
@@ -71,8 +80,10 @@ def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tenso
     (tensor([3, 4]), ())
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather_column, levels, at)
-    return _picked(x, _core.gather_column, levels, at)
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_column, levels, at)
+        return moved
+    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather_column, levels, at)
+    return result
 
 
 def _moved(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
@@ -87,8 +98,8 @@ def _moved(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
 
 def _picked(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
     """Rows that torch takes by the numbers that the core works out."""
-    rows, rest = op(np.arange(len(x)), *args)
-    return take(x, tensor_of(rows) if x.device.type == "cpu" else like(rows, x)), rest
+    rows, rest = op(np.arange(x.shape[0]), *args)
+    return take(x, _from_numpy(rows) if x.device.type == "cpu" else like(rows, x)), rest
 
 
 def _view(x: torch.Tensor, levels: Levels, begin: int, rows: Any, rest: Levels) -> Any:

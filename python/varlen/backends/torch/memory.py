@@ -336,3 +336,45 @@ def as_tensor(given: Any, argument: str) -> torch.Tensor:
     import torch
 
     return given if isinstance(given, torch.Tensor) else tensor_of(rows_of_array(given, argument))
+
+
+def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
+    """X with a number where a mask is true; autograd follows.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold the number.
+
+    Examples
+    --------
+    >>> import torch
+    >>> fill_where(torch.tensor([1, 2, 3]), np.array([True, False, False]), 9)
+    tensor([9, 2, 3])
+    """
+    blank = tensor_of(filled(fill, x.dtype, ()), x.dtype)
+    return x.where(~like(gaps, x), blank.to(x.device))
+
+
+def transpose(x: torch.Tensor, axes: tuple[int, ...]) -> torch.Tensor:
+    """Axes in another order; a view.
+
+    Examples
+    --------
+    >>> import torch
+    >>> transpose(torch.zeros(1, 2), (1, 0)).shape
+    torch.Size([2, 1])
+    """
+    return x.permute(axes)
+
+
+def to_dtype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
+    """Values in a dtype of torch; themselves where they have it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> to_dtype(torch.ones(1), torch.float64).dtype
+    torch.float64
+    """
+    return tensor.to(dtype)

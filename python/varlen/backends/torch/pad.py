@@ -151,9 +151,8 @@ def _pad_elsewhere(
     x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
 ) -> Any:
     """On a device torch picks the rows: the core says which goes where, and where there is none."""
-    rows, marks = _core.pad(
-        np.arange(x.shape[0]), levels, options[0], None, True, *options[3:], None, *limits
-    )
+    arguments: list[Any] = [options[0], None, True, *options[3:], None, *limits]
+    rows, marks = _core.pad(np.arange(x.shape[0]), levels, *arguments)
     there = like(marks, x)
     source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
     blank = cast(exactly(0 if fill is None else fill), x.dtype, "fill").to(x.device)

@@ -18,7 +18,7 @@ from varlen.backends.torch.autograd import (
     offsets_of,
     on_cpu,
 )
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.memory import like, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,3 +150,15 @@ def filled(rows: torch.Tensor, count: int, k: int, fill: Any) -> torch.Tensor:
     """
     shape = rows.shape[1:]
     return torch.cat([rows.new_full((count * k, *shape), fill), rows]).reshape(count, k, *shape)
+
+
+def order_with_nan_first(x: torch.Tensor, level: Level) -> torch.Tensor:
+    """The rows of each sequence, the largest first and NaN before all; ties in their order.
+
+    Examples
+    --------
+    >>> order_with_nan_first(torch.tensor([1.0, torch.nan, 3.0]), Level([3]))
+    tensor([1, 2, 0])
+    """
+    rows = x.argsort(descending=True, stable=True)
+    return rows[like(level.row_ids, x)[rows].argsort(stable=True)]

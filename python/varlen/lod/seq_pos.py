@@ -37,7 +37,7 @@ def starts_of(levels: Levels) -> tuple[Ints, Level]:
 
 
 def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
-    """The levels over so many rows that vectors of starts stand for; `Ragged.from_seq_pos`.
+    """The levels over so many rows that vectors of starts stand for; `LoDTensor.from_seq_pos`.
 
     Examples
     --------

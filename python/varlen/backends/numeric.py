@@ -172,6 +172,32 @@ def cast(values: Any, dtype: Any) -> Any:
     return values.to(dtype) if is_tensor(values) else values.astype(dtype, copy=False)
 
 
+def double(values: Any) -> Any:
+    """float64 as values of this kind call it.
+
+    Examples
+    --------
+    >>> double(np.ones(1, np.float32))
+    <class 'numpy.float64'>
+    """
+    if not is_tensor(values):
+        return np.float64
+    import torch
+
+    return torch.float64
+
+
+def is_nan(values: Any) -> Any:
+    """Which numbers are NaN.
+
+    Examples
+    --------
+    >>> is_nan(np.array([1.0, np.nan]))
+    array([False,  True])
+    """
+    return values.isnan() if is_tensor(values) else np.isnan(values)
+
+
 def product(a: Any, b: Any) -> Any:
     """The product of matrices in the dtype of both; halves are added up in float32.
 

@@ -1,4 +1,4 @@
-"""What Paddle calls the levels of a tensor: lengths or offsets as nested lists, and starts without ends."""
+"""LoDTensor: a Ragged in Paddle's words: lengths or offsets as nested lists, and starts without ends."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level, RaggedBase
+from varlen.arguments import as_int
 from varlen.backends.values import as_values
-from varlen.levels import flatten_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
+from varlen.levels import check_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
+from varlen.lod import seq_pos
 from varlen.ops.inputs import nest_rows
-from varlen.types import seq_pos
+from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import Values
-    from varlen.levels import Levels
-
     Ints = NDArray[np.int64]
 
 
-class Lod:
-    """Members of `varlen.Ragged` that Paddle's `LoDTensor` has, at any depth.
+class LoDTensor(Ragged):
+    """A `varlen.Ragged` with the members of Paddle's `LoDTensor`, at any depth.
 
-    Where Paddle gives nested lists these do too; everything else is arrays, read-only.
+    It is made as `varlen.Ragged` is, by `create_lod_tensor`, or by one of its own constructors. Where Paddle
+    gives nested lists these do too; everything else is arrays, read-only.
 
     Examples
     --------
-    >>> r = vl.Ragged.from_recursive_sequence_lengths(np.arange(6), [[2, 1], [3, 1, 2]])
+    >>> from varlen.lod import LoDTensor
+    >>> r = LoDTensor.from_recursive_sequence_lengths(np.arange(6), [[2, 1], [3, 1, 2]])
     >>> r.to_list()
     [[[0, 1, 2], [3]], [[4, 5]]]
     >>> r.lod(), r.recursive_sequence_lengths()
@@ -37,13 +38,6 @@ class Lod:
     """
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-        _values: Values
-        _levels: Levels
-
-        @classmethod
-        def _make(cls, values: Any, levels: Any) -> Self: ...
 
     @classmethod
     def from_recursive_sequence_lengths(cls, values: Any, recursive_sequence_lengths: Any) -> Self:
@@ -65,7 +59,7 @@ class Lod:
 
         Examples
         --------
-        >>> vl.Ragged.from_recursive_sequence_lengths([7, 8, 9], [[2, 1]]).to_list()
+        >>> LoDTensor.from_recursive_sequence_lengths([7, 8, 9], [[2, 1]]).to_list()
         [[7, 8], [9]]
         """
         name = "recursive_sequence_lengths"
@@ -85,7 +79,7 @@ class Lod:
 
         Examples
         --------
-        >>> vl.Ragged.from_lod(np.arange(6), [[0, 2, 3], [0, 3, 4, 6]]).to_list()
+        >>> LoDTensor.from_lod(np.arange(6), [[0, 2, 3], [0, 3, 4, 6]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         return cls._make(*nest_rows(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
@@ -109,7 +103,7 @@ class Lod:
 
         Examples
         --------
-        >>> vl.Ragged.from_absolute_offsets(np.arange(6), [[0, 4, 6], [0, 3, 4, 6]]).to_list()
+        >>> LoDTensor.from_absolute_offsets(np.arange(6), [[0, 4, 6], [0, 3, 4, 6]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         over = nested_levels(offsets, Level.from_offsets, "offsets")
@@ -138,7 +132,7 @@ class Lod:
 
         Examples
         --------
-        >>> vl.Ragged.from_seq_pos(np.arange(6), [[0, 4], [0, 3], [0]]).to_list()
+        >>> LoDTensor.from_seq_pos(np.arange(6), [[0, 4], [0, 3], [0]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         rows = values if isinstance(values, RaggedBase) else as_values(values)
@@ -149,7 +143,7 @@ class Lod:
 
         Examples
         --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).recursive_sequence_lengths()
+        >>> LoDTensor.from_list([[[1, 2], [3]], []]).recursive_sequence_lengths()
         [[2, 0], [2, 1]]
         """
         return [level.lengths.tolist() for level in self._levels]
@@ -159,17 +153,60 @@ class Lod:
 
         Examples
         --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).lod()
+        >>> LoDTensor.from_list([[[1, 2], [3]], []]).lod()
         [[0, 2, 2], [0, 2, 3]]
         """
         return [level.offsets.tolist() for level in self._levels]
+
+    def set_recursive_sequence_lengths(self, recursive_sequence_lengths: Any) -> None:
+        """Other levels for the same rows, in place, from a list of lengths for each level.
+
+        Slices that were taken before keep the levels that they have.
+
+        Raises
+        ------
+        TypeError
+            One list of lengths in place of a list of them.
+        ValueError
+            No level, negative lengths, or levels that do not fit each other or the rows. Nothing is changed.
+
+        Examples
+        --------
+        >>> r = LoDTensor([7, 8, 9], [2, 1])
+        >>> r.set_recursive_sequence_lengths([[1, 1], [1, 2]])
+        >>> r.to_list()
+        [[[7]], [[8, 9]]]
+        """
+        self._set_levels(recursive_sequence_lengths, Level.from_lengths, "recursive_sequence_lengths")
+
+    def set_lod(self, lod: Any) -> None:
+        """Other levels for the same rows, in place, from offsets for each level.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `from_lod`. Nothing is changed.
+
+        Examples
+        --------
+        >>> r = LoDTensor([7, 8, 9], [2, 1])
+        >>> r.set_lod([[0, 1, 3]])
+        >>> r.to_list()
+        [[7], [8, 9]]
+        """
+        self._set_levels(lod, Level.from_offsets, "lod")
+
+    def _set_levels(self, given: Any, make: Any, argument: str) -> None:
+        levels = nested_levels(given, make, argument)
+        check_levels(len(self._values), levels, argument)
+        self._levels = levels
 
     def absolute_offsets(self) -> tuple[Ints, ...]:
         """Offsets of each level, outermost first, in rows: int64, read-only; Paddle's `ToAbsOffset`.
 
         Examples
         --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).absolute_offsets()
+        >>> LoDTensor.from_list([[[1, 2], [3]], []]).absolute_offsets()
         (array([0, 3, 3]), array([0, 2, 3]))
         """
         return tuple(level.offsets for level in levels_over_rows(self._levels))
@@ -181,36 +218,70 @@ class Lod:
 
         Examples
         --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).seq_pos().to_list()
+        >>> LoDTensor.from_list([[[1, 2], [3]], [[4]]]).seq_pos().to_list()
         [[0, 3], [0, 2], [0]]
         """
         starts, vectors = seq_pos.starts_of(self._levels)
         return self._make(starts, (vectors,))
-
-    def row_ids_at(self, level: int = -1) -> Ints:
-        """The sequence of a level that each row of the values is in: int64 (total,), read-only.
-
-        Of the innermost level it is kept; for another one the levels below are looked through.
-
-        Raises
-        ------
-        IndexError
-            There is no such level.
-
-        Examples
-        --------
-        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
-        >>> r.row_ids_at(0), r.row_ids_at(1)
-        (array([0, 0, 0, 1]), array([0, 0, 1, 2]))
-        """
-        return flatten_levels(self._levels[resolve_level(level, self._levels) :]).row_ids
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
         """Whether the levels fit the values: they did when they met, so only a resized tensor says no.
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4], [2, 1]).has_valid_recursive_sequence_lengths()
+        >>> LoDTensor([3, 1, 4], [2, 1]).has_valid_recursive_sequence_lengths()
         True
         """
         return self._levels[-1].total == len(self._values)
+
+    def slice_in_level(self, level: int, begin: int, end: int) -> Self:
+        """Sequences begin to end of a level, without the levels above; Paddle's `SliceInLevel`, with rows.
+
+        The result has the levels from `level` on, each counted from 0 again. `begin` and `end` may be equal.
+
+        Raises
+        ------
+        IndexError
+            There is no such level, or `end` is beyond its sequences.
+        ValueError
+            `begin` is below 0 or behind `end`.
+
+        Examples
+        --------
+        >>> LoDTensor.from_list([[[1, 2], [3]], [[4]]]).slice_in_level(1, 1, 3).to_list()
+        [[3], [4]]
+        """
+        at = resolve_level(level, self._levels)
+        n = len(self._levels[at])
+        first, last = as_int(begin, "begin"), as_int(end, "end")
+        if last > n:
+            raise IndexError(f"end: {last} is out of range for {n} sequences of level {at}")
+        if first > last:
+            raise ValueError(f"begin: {first} is behind end, {last}")
+        part: Self = self._make(self._values, self._levels[at:])[first:last]
+        return part
+
+    def sub_lod(self, level: int, begin: int, end: int) -> tuple[list[list[int]], tuple[int, int]]:
+        """What sequences begin to end of a level are: their lengths, and their rows.
+
+        Paddle's `GetSubLoDAndAbsoluteOffset`, with the level first.
+
+        Returns
+        -------
+        Lengths of the levels from `level` on, as nested lists, and (first row, row after the last).
+
+        Raises
+        ------
+        IndexError, ValueError
+            As `slice_in_level`.
+
+        Examples
+        --------
+        >>> LoDTensor.from_list([[[1, 2], [3]], [[4]]]).sub_lod(0, 1, 2)
+        ([[1], [1]], (3, 4))
+        """
+        part = self.slice_in_level(level, begin, end)
+        rows = [as_int(begin, "begin"), as_int(end, "end")]
+        for each in self._levels[resolve_level(level, self._levels) :]:
+            rows = each.offsets[rows].tolist()
+        return [each.lengths.tolist() for each in part._levels], (rows[0], rows[1])

@@ -1,4 +1,4 @@
-"""What `tf.RaggedTensor` does with whole dimensions: rectangles, axes merged or put in, values replaced."""
+"""RaggedTensor: a Ragged in TensorFlow's words. Its row partitions are in partitions.py."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, row_as
-from varlen.levels import flatten_levels, level_from
-from varlen.ops.dense import unpadded
+from varlen.levels import level_from
+from varlen.ops.dims import expand_dims, merge_dims
 from varlen.ops.inputs import nest_rows
+from varlen.tf.partitions import RowPartitions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,34 +23,25 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from varlen.backends.values import Values
-    from varlen.levels import Levels
 
 
-class TensorFace:
-    """Methods of `varlen.Ragged` that `tf.RaggedTensor` has; autograd goes through those that move values.
+class RaggedTensor(RowPartitions):
+    """A `varlen.Ragged` with the members of `tf.RaggedTensor`; autograd goes through those that move values.
 
-    Axes are those of `shape`: 0 the sequences, then one for each level, then those of the rows.
+    It is made as `varlen.Ragged` is, by `constant`, or by one of its own constructors. Axes are those of
+    `shape`: 0 the sequences, then one for each level, then those of the rows.
 
     Examples
     --------
-    >>> r = vl.Ragged.from_tensor([[3, 1, 0], [4, 0, 0]], padding=0)
+    >>> from varlen.tf import RaggedTensor
+    >>> r = RaggedTensor.from_tensor([[3, 1, 0], [4, 0, 0]], padding=0)
     >>> r.to_list(), r.to_tensor(-1, shape=[3, 2]).tolist()
     ([[3, 1], [4]], [[3, 1], [4, -1], [-1, -1]])
+    >>> RaggedTensor.from_row_splits([7, 8, 9], [0, 2, 3]).to_list()
+    [[7, 8], [9]]
     """
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-        _values: Any
-        _levels: Levels
-
-        @classmethod
-        def _make(cls, values: Any, levels: Any) -> Self: ...
-
-        @property
-        def ndim(self) -> int: ...
-
-        def __getitem__(self, key: Any, /) -> Any: ...
 
     @classmethod
     def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1) -> Self:
@@ -77,9 +69,9 @@ class TensorFace:
         Examples
         --------
         >>> block = np.array([[5, 7, 0], [0, 3, 0], [6, 0, 0]])
-        >>> vl.Ragged.from_tensor(block, padding=0).to_list()
+        >>> RaggedTensor.from_tensor(block, padding=0).to_list()
         [[5, 7], [0, 3], [6]]
-        >>> vl.Ragged.from_tensor(block, lengths=[1, 0, 3]).to_list()
+        >>> RaggedTensor.from_tensor(block, lengths=[1, 0, 3]).to_list()
         [[5], [], [6, 0, 0]]
         """
         if lengths is not None and padding is not None:
@@ -89,7 +81,7 @@ class TensorFace:
         if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):
             if depth not in (1, len(lengths)):
                 raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
-            return cls._make(*unpadded(block, lengths))
+            return cls.from_dense(block, lengths)
         if block.ndim <= depth:
             raise ValueError(f"ragged_rank: {depth} levels need more dimensions than {block.ndim}")
         sizes = tuple(block.shape[: depth + 1])
@@ -101,8 +93,8 @@ class TensorFace:
             lengths = _data_lengths(rows, padding)
         elif depth > 1 and not isinstance(lengths, Level):
             lengths = np.asarray(as_ints(lengths)).reshape(-1)
-        values, levels = unpadded(rows, level_from(lengths, Level.from_lengths, "lengths"))
-        return cls._make(values, (*uniform[:-1], *levels))
+        innermost = cls.from_dense(rows, level_from(lengths, Level.from_lengths, "lengths"))
+        return cls._make(innermost._values, (*uniform[:-1], *innermost._levels))
 
     def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> Any:
         """A rectangle of the sequences; `to_dense`, with the size of each axis.
@@ -123,7 +115,7 @@ class TensorFace:
 
         Examples
         --------
-        >>> vl.Ragged([9, 8, 7, 6, 5, 4], [3, 0, 2, 1]).to_tensor(shape=[5, 2]).tolist()
+        >>> RaggedTensor([9, 8, 7, 6, 5, 4], [3, 0, 2, 1]).to_tensor(shape=[5, 2]).tolist()
         [[9, 8], [0, 0], [6, 5], [4, 0], [0, 0]]
         """
         levels, trailing = self._levels, tuple(self._values.shape[1:])
@@ -153,7 +145,7 @@ class TensorFace:
 
         Examples
         --------
-        >>> r = vl.Ragged.from_list([[[1, 2], [3]], []])
+        >>> r = RaggedTensor.from_list([[[1, 2], [3]], []])
         >>> r.bounding_shape(), r.bounding_shape(2)
         (array([2, 2, 2]), 2)
         """
@@ -179,31 +171,11 @@ class TensorFace:
 
         Examples
         --------
-        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+        >>> r = RaggedTensor.from_list([[[1, 2], [3]], [[4]]])
         >>> r.merge_dims(0, 1).to_list(), r.merge_dims(1, 2).to_list(), r.merge_dims(0, 2)
         ([[1, 2], [3], [4]], [[1, 2, 3], [4]], array([1, 2, 3, 4]))
         """
-        outer, inner = (
-            axis_of(outer_axis, self.ndim, "outer_axis"),
-            axis_of(inner_axis, self.ndim, "inner_axis"),
-        )
-        if outer > inner:
-            raise ValueError(f"outer_axis: {outer} is behind inner_axis, {inner}")
-        values, levels = self._values, self._levels
-        depth, shape = len(levels), tuple(values.shape)
-        if inner > depth:
-            first = max(outer - depth, 0)
-            merged = math.prod(shape[first : inner - depth + 1])
-            values = values.reshape(*shape[:first], merged, *shape[inner - depth + 1 :])
-            if outer <= depth:
-                width = math.prod(shape[1 : inner - depth + 1])
-                levels = (*levels[:-1], Level.from_offsets(levels[-1].offsets * width))
-            inner = depth
-        if outer == 0:
-            levels = levels[inner:]
-        elif outer < inner:
-            levels = (*levels[: outer - 1], flatten_levels(levels[outer - 1 : inner]), *levels[inner:])
-        return self._make(values, levels) if levels else values
+        return merge_dims(self, outer_axis, inner_axis)
 
     def expand_dims(self, axis: int) -> Self:
         """One more axis, of size 1: at 0 around all sequences, then around those of each level, then in rows.
@@ -215,20 +187,12 @@ class TensorFace:
 
         Examples
         --------
-        >>> r = vl.Ragged([3, 1, 4], [2, 1])
+        >>> r = RaggedTensor([3, 1, 4], [2, 1])
         >>> r.expand_dims(0).to_list(), r.expand_dims(1).to_list(), r.expand_dims(2).to_list()
         ([[[3, 1], [4]]], [[[3, 1]], [[4]]], [[[3], [1]], [[4]]])
         """
-        at, levels, values = as_int(axis, "axis", -(2**63)), self._levels, self._values
-        if not -self.ndim - 1 <= at <= self.ndim:
-            raise ValueError(f"axis: {at} is out of range for a new one beside {self.ndim}")
-        at %= self.ndim + 1
-        if at > len(levels):
-            shape, at = tuple(values.shape), at - len(levels)
-            return self._make(values.reshape(*shape[:at], 1, *shape[at:]), levels)
-        around = np.ones(len(levels[at - 1]), np.int64) if at else np.array([len(levels[0])])
-        place = max(at - 1, 0)
-        return self._make(values, (*levels[:place], Level.from_lengths(around), *levels[place:]))
+        result: Self = expand_dims(self, axis)
+        return result
 
     def with_values(self, new_values: Any) -> Self:
         """Other rows in the sequences of the outermost level: an array, or a Ragged whose sequences they are.
@@ -243,7 +207,7 @@ class TensorFace:
 
         Examples
         --------
-        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+        >>> r = RaggedTensor.from_list([[[1, 2], [3]], [[4]]])
         >>> r.with_values([7, 8, 9]).to_list()
         [[7, 8], [9]]
         """
@@ -259,7 +223,7 @@ class TensorFace:
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4], [2, 1]).with_flat_values([[7], [8], [9]]).to_list()
+        >>> RaggedTensor([3, 1, 4], [2, 1]).with_flat_values([[7], [8], [9]]).to_list()
         [[[7], [8]], [[9]]]
         """
         return self._make(*nest_rows(new_values, self._levels, "new_values"))

@@ -17,9 +17,12 @@ from varlen.backends.torch.autograd import (
     level_of,
     on_cpu,
 )
+from varlen.levels import flatten_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from varlen.levels import Levels
 
 
 def _repeated(x: NDArray[Any], groups: Any, blocks: Any, total: int) -> NDArray[Any]:
@@ -42,16 +45,22 @@ _reduce_blocks: AutogradOp = AutogradOp(
 )
 
 
-def expand_blocks(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
-    """The rows of each sequence of `blocks`, as often as they fit its group.
+def repeat(x: torch.Tensor, levels: Levels, times: Level) -> tuple[torch.Tensor, Levels]:
+    """The sequences of the first level, each as often as `times` is long, with the levels below them.
 
     Examples
     --------
-    >>> expand_blocks(torch.tensor([1.0, 2.0, 3.0]), Level([4, 1]), Level([2, 1]))
+    >>> repeat(torch.tensor([1.0, 2.0, 3.0]), (Level([2, 1]),), Level([2, 1]))[0]
     tensor([1., 2., 1., 2., 3.])
     """
+    below = _core.gather(np.empty((len(x), 0), np.uint8), levels, times.row_ids)[1]
+    blocks = flatten_levels(levels)
+    return _expanded(x, Level.from_lengths(times.lengths * blocks.lengths), blocks), below
+
+
+def _expanded(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
     if x.is_complex():
-        return in_parts(x, lambda each: expand_blocks(each, groups, blocks))
+        return in_parts(x, lambda each: _expanded(each, groups, blocks))
     if has_no_name(x):
         return by_bytes(x, lambda rows: _repeated(rows, groups, blocks, groups.total), "x")
     result: torch.Tensor = _expand_blocks(on_cpu(x, "x"), groups, blocks, groups.total)
@@ -59,7 +68,7 @@ def expand_blocks(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor
 
 
 def reduce_blocks(d: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
-    """The gradient of `expand_blocks`: the repeats of each sequence, added up.
+    """The gradient of `repeat`: the repeats of each sequence, added up.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""TensorFlow's ways to say where rows begin and end: doors into a Ragged, and the same as views of it."""
+"""TensorFlow's ways to say where rows begin and end: constructors of a Ragged, and views of its levels."""
 
 from __future__ import annotations
 
@@ -11,41 +11,32 @@ from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends.values import as_ints, as_values
 from varlen.levels import level_from, nested_levels
 from varlen.ops.inputs import nest_rows
+from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import Values
-    from varlen.levels import Levels
-
     Ints = NDArray[np.int64]
 
 
-class RowPartitions:
-    """Members of `varlen.Ragged` that `tf.RaggedTensor` has: its row partitions are levels.
+class RowPartitions(Ragged):
+    """The row partitions of a `RaggedTensor`: its levels, under TensorFlow's names.
 
-    A door takes values, or a Ragged, whose sequences become the rows of a new outermost level. What is asked
-    of the partition is of the outermost level; `nested_...` is of all, outermost first. Arrays are int64 and
-    read-only, also where values are tensors.
+    A constructor takes values, or a Ragged, whose sequences become the rows of a new outermost level. Members
+    without `nested` in their names speak of the outermost level; `nested_...` of all, outermost first. Arrays
+    are int64 and read-only, also where values are tensors.
 
     Examples
     --------
-    >>> r = vl.Ragged.from_row_lengths([3, 1, 4, 1, 5], [3, 0, 2])
+    >>> r = RowPartitions.from_row_lengths([3, 1, 4, 1, 5], [3, 0, 2])
     >>> r.row_splits, r.row_starts(), r.row_limits(), r.value_rowids()
     (array([0, 3, 3, 5]), array([0, 3, 3]), array([3, 3, 5]), array([0, 0, 0, 2, 2]))
-    >>> vl.Ragged.from_row_splits(r, [0, 2, 3]).to_list()
+    >>> RowPartitions.from_row_splits(r, [0, 2, 3]).to_list()
     [[[3, 1, 4], []], [[1, 5]]]
     """
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-        _values: Values
-        _levels: Levels
-
-        @classmethod
-        def _make(cls, values: Any, levels: Any) -> Self: ...
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: ArrayLike) -> Self:
@@ -53,7 +44,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_row_splits([7, 8, 9], [0, 2, 3]).to_list()
+        >>> RowPartitions.from_row_splits([7, 8, 9], [0, 2, 3]).to_list()
         [[7, 8], [9]]
         """
         return cls._with_level(values, level_from(row_splits, Level.from_offsets, "row_splits"), "row_splits")
@@ -69,7 +60,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_row_lengths([7, 8, 9], [2, 1]).to_list()
+        >>> RowPartitions.from_row_lengths([7, 8, 9], [2, 1]).to_list()
         [[7, 8], [9]]
         """
         return cls._with_level(
@@ -87,7 +78,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_row_starts([7, 8, 9], [0, 2, 2]).to_list()
+        >>> RowPartitions.from_row_starts([7, 8, 9], [0, 2, 2]).to_list()
         [[7, 8], [], [9]]
         """
         values = _rows(values)
@@ -111,7 +102,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_row_limits([7, 8, 9], [2, 3]).to_list()
+        >>> RowPartitions.from_row_limits([7, 8, 9], [2, 3]).to_list()
         [[7, 8], [9]]
         """
         return cls._with_level(values, level_from(row_limits, Level.from_bounds, "row_limits"), "row_limits")
@@ -127,7 +118,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_value_rowids([7, 8, 9], [0, 0, 2], nrows=4).to_list()
+        >>> RowPartitions.from_value_rowids([7, 8, 9], [0, 0, 2], nrows=4).to_list()
         [[7, 8], [], [9], []]
         """
         return cls._with_level(values, _by_ids(value_rowids, nrows, "value_rowids", "nrows"), "value_rowids")
@@ -148,9 +139,9 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_uniform_row_length([7, 8, 9, 1], 2).to_list()
+        >>> RowPartitions.from_uniform_row_length([7, 8, 9, 1], 2).to_list()
         [[7, 8], [9, 1]]
-        >>> vl.Ragged.from_uniform_row_length(vl.Ragged([7, 8, 9], [2, 0, 1, 0]), 2).to_list()
+        >>> RowPartitions.from_uniform_row_length(vl.Ragged([7, 8, 9], [2, 0, 1, 0]), 2).to_list()
         [[[7, 8], []], [[9], []]]
         """
         values = _rows(values)
@@ -167,7 +158,7 @@ class RowPartitions:
 
     @classmethod
     def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> Self:
-        """From offsets for each level, outermost first; `from_lod`.
+        """From offsets for each level, outermost first.
 
         Raises
         ------
@@ -178,7 +169,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_nested_row_splits([7, 8, 9], [[0, 1, 2], [0, 2, 3]]).to_list()
+        >>> RowPartitions.from_nested_row_splits([7, 8, 9], [[0, 1, 2], [0, 2, 3]]).to_list()
         [[[7, 8]], [[9]]]
         """
         name = "nested_row_splits"
@@ -188,7 +179,7 @@ class RowPartitions:
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> Self:
-        """From lengths for each level, outermost first; `from_recursive_sequence_lengths`.
+        """From lengths for each level, outermost first.
 
         Raises
         ------
@@ -197,7 +188,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_nested_row_lengths([7, 8, 9], [[1, 1], [2, 1]]).to_list()
+        >>> RowPartitions.from_nested_row_lengths([7, 8, 9], [[1, 1], [2, 1]]).to_list()
         [[[7, 8]], [[9]]]
         """
         name = "nested_row_lengths"
@@ -224,7 +215,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_nested_value_rowids([7, 8, 9], [[0, 1, 1], [0, 0, 1]]).to_list()
+        >>> RowPartitions.from_nested_value_rowids([7, 8, 9], [[0, 1, 1], [0, 0, 1]]).to_list()
         [[[7, 8]], [[9], []]]
         """
         name, counts_name = "nested_value_rowids", "nested_nrows"
@@ -273,7 +264,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4], [2, 1]).nrows()
+        >>> RowPartitions([3, 1, 4], [2, 1]).nrows()
         2
         """
         return len(self._levels[0])
@@ -294,7 +285,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> r = vl.Ragged.from_list([[[1, 2], [3]], []])
+        >>> r = RowPartitions.from_list([[[1, 2], [3]], []])
         >>> r.row_lengths(), r.row_lengths(axis=2).to_list()
         (array([2, 0]), [[2, 1], []])
         """
@@ -314,7 +305,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4], [2, 1]).row_starts()
+        >>> RowPartitions([3, 1, 4], [2, 1]).row_starts()
         array([0, 2])
         """
         return self._levels[0].offsets[:-1]
@@ -324,7 +315,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4], [2, 1]).row_limits()
+        >>> RowPartitions([3, 1, 4], [2, 1]).row_limits()
         array([2, 3])
         """
         return self._levels[0].bounds
@@ -334,7 +325,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged([3, 1, 4], [2, 1]).value_rowids()
+        >>> RowPartitions([3, 1, 4], [2, 1]).value_rowids()
         array([0, 0, 1])
         """
         return self._levels[0].row_ids
@@ -344,7 +335,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).nested_row_lengths()
+        >>> RowPartitions.from_list([[[1, 2], [3]], []]).nested_row_lengths()
         (array([2, 0]), array([2, 1]))
         """
         return tuple(level.lengths for level in self._levels)
@@ -354,7 +345,7 @@ class RowPartitions:
 
         Examples
         --------
-        >>> vl.Ragged.from_list([[[1, 2], [3]], []]).nested_value_rowids()
+        >>> RowPartitions.from_list([[[1, 2], [3]], []]).nested_value_rowids()
         (array([0, 0]), array([0, 0, 1]))
         """
         return tuple(level.row_ids for level in self._levels)

@@ -1,0 +1,118 @@
+"""Thinc's containers: their fields, and new ones of given fields. Thinc is imported when one is made."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.backends.values import as_ints, memory_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PADDED = ("data", "size_at_t", "lengths", "indices")
+
+
+def fields_of(x: Any, argument: str, *names: str) -> list[Any]:
+    """The named attributes of an object.
+
+    Raises
+    ------
+    TypeError
+        It lacks one.
+
+    Examples
+    --------
+    >>> fields_of(vl.Pairs([3], [1]), "pairs", "one", "two")
+    [[3], [1]]
+    >>> fields_of([3], "pairs", "one", "two")
+    Traceback (most recent call last):
+    TypeError: pairs: expected one, two, but a list has no one
+    """
+    missing = [name for name in names if not hasattr(x, name)]
+    if missing:
+        raise TypeError(
+            f"{argument}: expected {', '.join(names)}, but a {type(x).__name__} has no {missing[0]}"
+        )
+    return [getattr(x, name) for name in names]
+
+
+def ragged_parts(ragged: Any) -> tuple[Any, Level]:
+    """The values and the level of a Thinc Ragged, or of what has its `dataXd` and `lengths`.
+
+    Raises
+    ------
+    TypeError
+        It lacks one of them.
+    ValueError
+        Negative lengths.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> ragged_parts(SimpleNamespace(dataXd=np.array([3, 1, 4]), lengths=[1, 2]))
+    (array([3, 1, 4]), Level(2 sequences, 3 rows, lengths 1 to 2))
+    """
+    values, lengths = fields_of(ragged, "ragged", "dataXd", "lengths")
+    level = Level.from_lengths(as_ints(lengths))
+    if len(values) == 0 and 0 in (trailing := values.shape[1:]):
+        values = np.zeros((level.total, *trailing), values.dtype)  # Thinc loses the count of rows of width 0
+    return values, level
+
+
+def padded_parts(padded: Any) -> list[Any]:
+    """The four fields of a Thinc Padded, or of what has them: data, size_at_t, lengths, indices.
+
+    Examples
+    --------
+    >>> padded_parts(vl.Padded.from_list([[1], [2, 3]]))[0]
+    array([[2, 1],
+           [3, 0]])
+    """
+    return fields_of(padded, "padded", *PADDED)
+
+
+def new_ragged(values: Any, level: Level) -> Any:
+    """A Thinc Ragged that shares the values and has lengths of its own.
+
+    Examples
+    --------
+    >>> new_ragged(np.array([[3.0], [1.0]]), vl.Level([0, 2])).lengths  # doctest: +SKIP
+    array([0, 2], dtype=int32)
+    """
+    return _thinc().Ragged(_array(values), level.lengths32.copy())  # its kernels take writable lengths only
+
+
+def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
+    """A Thinc Padded that shares the data and has small arrays of its own.
+
+    Examples
+    --------
+    >>> new_padded(*padded_parts(vl.Padded.from_list([[1], [2, 3]]))).lengths  # doctest: +SKIP
+    array([2, 1], dtype=int32)
+    """
+    return _thinc().Padded(_array(data), size_at_t.copy(), lengths.copy(), indices.copy())
+
+
+def new_pairs(one: Any, two: Any) -> Any:
+    """A Thinc Pairs.
+
+    Examples
+    --------
+    >>> new_pairs([3], [1]).one  # doctest: +SKIP
+    [3]
+    """
+    return _thinc().Pairs(one, two)
+
+
+def _thinc() -> Any:
+    return importlib.import_module("thinc.types")
+
+
+def _array(values: Any) -> NDArray[Any]:
+    if not isinstance(values, np.ndarray) and values.requires_grad:
+        raise TypeError("values: a tensor that needs gradients is no array for Thinc; detach it first")
+    return memory_of(values)

@@ -1,0 +1,107 @@
+"""LoDTensors of data and the lengths of its levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.arguments import as_int, as_list, fits_memory
+from varlen.backends.values import as_values
+from varlen.levels import check_levels, describe_difference, nested_levels, same_levels
+from varlen.lod.tensor import LoDTensor
+from varlen.types import Ragged
+
+
+def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> LoDTensor:
+    """Data under levels, as Paddle's `create_lod_tensor`.
+
+    Parameters
+    ----------
+    data
+        Rows laid end to end: an array or a tensor, which is shared, or a Ragged, whose levels are replaced.
+        Or nested lists, whose lengths have to be those that are said; a row is one number then, (total, 1).
+    recursive_seq_lens
+        A list of lengths for each level, outermost first.
+    place
+        Not looked at: the rows are where they are.
+
+    Raises
+    ------
+    TypeError
+        Data of another kind.
+    ValueError
+        Lengths that do not fit each other, the rows, or the lists, where the first that differs is named.
+
+    Examples
+    --------
+    >>> vl.lod.create_lod_tensor([[1, 2, 3], [3, 4]], [[3, 2]]).shape
+    (2, None, 1)
+    """
+    name = "recursive_seq_lens"
+    if isinstance(data, (list, tuple)):
+        levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
+        if not data:
+            check_levels(0, levels, name)
+            return LoDTensor(Ragged.from_list([[]]).values[:, None], levels=levels)
+        lists = Ragged.from_list(data)
+        if not same_levels(lists.levels, levels):
+            raise ValueError(f"{name}: data has other lengths: {describe_difference(lists.levels, levels)}")
+        values = lists.values
+        return LoDTensor(values[:, None] if values.ndim == 1 else values, levels=levels)
+    if isinstance(data, Ragged):
+        data = data.values
+    elif not hasattr(data, "shape"):
+        raise TypeError(f"data: expected an array, lists or a Ragged, got {type(data).__name__}")
+    levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
+    check_levels(len(as_values(data, "data")), levels, name)
+    return LoDTensor(data, levels=levels)
+
+
+def create_random_int_lodtensor(
+    recursive_seq_lens: Any,
+    base_shape: Sequence[int] | int,
+    place: Any,
+    low: int,
+    high: int,
+    *,
+    seed: int | None = None,
+) -> LoDTensor:
+    """Random integers from low to high, both among them, under levels; as Paddle's.
+
+    Parameters
+    ----------
+    recursive_seq_lens
+        A list of lengths for each level, outermost first.
+    base_shape
+        Of one row.
+    place
+        Not looked at.
+    seed
+        The same numbers for the same seed; others each time for None.
+
+    Raises
+    ------
+    ValueError
+        Levels that do not fit each other, sizes below 0, or a high below low.
+
+    Examples
+    --------
+    >>> r = vl.lod.create_random_int_lodtensor([[2, 1]], [4], None, 0, 9, seed=1)
+    >>> r.shape, r.dtype
+    ((2, None, 4), dtype('int64'))
+    """
+    levels = nested_levels(recursive_seq_lens, Level.from_lengths, "recursive_seq_lens")
+    sizes = [base_shape] if np.ndim(base_shape) == 0 else as_list(base_shape, "base_shape", "sizes")
+    shape = [as_int(size, "base_shape") for size in sizes]
+    least, most = as_int(low, "low", -(2**63)), as_int(high, "high", -(2**63))
+    if most < least:
+        raise ValueError(f"high: expected at least low, which is {least}, got {most}")
+    rows = levels[-1].total
+    check_levels(rows, levels, "recursive_seq_lens")
+    fits_memory(rows * math.prod(shape), "base_shape")
+    values = np.random.default_rng(seed).integers(least, most, (rows, *shape), np.int64, endpoint=True)
+    return LoDTensor(values, levels=levels)

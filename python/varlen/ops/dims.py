@@ -1,0 +1,97 @@
+"""Axes of a container put in and merged, over shared values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.arguments import as_int, axis_of
+from varlen.levels import flatten_levels
+
+__all__ = ["expand_dims", "merge_dims"]
+
+
+def expand_dims(X: Any, axis: int) -> Any:
+    """A container with one more axis, of size 1.
+
+    Parameters
+    ----------
+    X
+        A Ragged.
+    axis
+        0 is around all sequences, then around those of each level, then in the rows; negatives count from
+        the end of the result.
+
+    Returns
+    -------
+    A container of the class of X that shares its values.
+
+    Raises
+    ------
+    ValueError
+        There is no such place.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4], [2, 1])
+    >>> expand_dims(r, 0).to_list(), expand_dims(r, 1).to_list(), expand_dims(r, 2).to_list()
+    ([[[3, 1], [4]]], [[[3, 1]], [[4]]], [[[3], [1]], [[4]]])
+    """
+    at, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
+    if not -ndim - 1 <= at <= ndim:
+        raise ValueError(f"axis: {at} is out of range for a new one beside {ndim}")
+    at %= ndim + 1
+    if at > len(levels):
+        shape, at = tuple(values.shape), at - len(levels)
+        return X._make(values.reshape(*shape[:at], 1, *shape[at:]), levels)
+    around = np.ones(len(levels[at - 1]), np.int64) if at else np.array([len(levels[0])])
+    place = max(at - 1, 0)
+    return X._make(values, (*levels[:place], Level.from_lengths(around), *levels[place:]))
+
+
+def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
+    """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values.
+
+    Parameters
+    ----------
+    X
+        A Ragged.
+    outer_axis, inner_axis
+        The first and the last axis that become one.
+
+    Returns
+    -------
+    A container of the class of X, or an array where no ragged axis is left.
+
+    Raises
+    ------
+    ValueError
+        There is no such axis, or the outer one is behind the inner one.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> merge_dims(r, 0, 1).to_list(), merge_dims(r, 1, 2).to_list(), merge_dims(r, 0, 2)
+    ([[1, 2], [3], [4]], [[1, 2, 3], [4]], array([1, 2, 3, 4]))
+    """
+    outer, inner = axis_of(outer_axis, X.ndim, "outer_axis"), axis_of(inner_axis, X.ndim, "inner_axis")
+    if outer > inner:
+        raise ValueError(f"outer_axis: {outer} is behind inner_axis, {inner}")
+    values, levels = X._values, X._levels
+    depth, shape = len(levels), tuple(values.shape)
+    if inner > depth:
+        first = max(outer - depth, 0)
+        merged = math.prod(shape[first : inner - depth + 1])
+        values = values.reshape(*shape[:first], merged, *shape[inner - depth + 1 :])
+        if outer <= depth:
+            width = math.prod(shape[1 : inner - depth + 1])
+            levels = (*levels[:-1], Level.from_offsets(levels[-1].offsets * width))
+        inner = depth
+    if outer == 0:
+        levels = levels[inner:]
+    elif outer < inner:
+        levels = (*levels[: outer - 1], flatten_levels(levels[outer - 1 : inner]), *levels[inner:])
+    return X._make(values, levels) if levels else values

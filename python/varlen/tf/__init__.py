@@ -1,0 +1,26 @@
+"""For code written for TensorFlow's ragged tensors: `RaggedTensor`, and functions of `tf.ragged`.
+
+TensorFlow itself is neither needed nor imported: values are arrays, or tensors of torch.
+"""
+
+from varlen.tf.functions import (
+    boolean_mask,
+    constant,
+    map_flat_values,
+    range,
+    row_splits_to_segment_ids,
+    segment_ids_to_row_splits,
+    stack,
+)
+from varlen.tf.ragged_tensor import RaggedTensor
+
+__all__ = [
+    "RaggedTensor",
+    "boolean_mask",
+    "constant",
+    "map_flat_values",
+    "range",
+    "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits",
+    "stack",
+]

@@ -1,0 +1,88 @@
+"""Fields of a container as a tuple, as Thinc takes them: (values, lengths), or the four of a Padded.
+
+A tuple may be a batch of sequences as well. What is in it tells: sequences have as many axes each, and
+numbers of one kind.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Level
+from varlen.backends.values import as_ints, is_array
+from varlen.transforms.kinds import expect
+from varlen.types import Padded, Ragged
+
+
+def is_pair(X: Any) -> bool:
+    """Whether it is (values, lengths): integers of one axis behind rows that are something else.
+
+    Examples
+    --------
+    >>> is_pair((np.ones(3), np.array([2, 1]))), is_pair((np.array([3, 1, 4]), np.array([2, 1])))
+    (True, False)
+    """
+    if type(X) is not tuple or len(X) != 2 or not is_array(X[0]) or X[0].ndim == 0:
+        return False
+    if type(X[1]) is Level:
+        return True
+    return _are_integers(X[1]) and (X[0].ndim > 1 or not _are_integers(X[0]))
+
+
+def is_four(X: Any) -> bool:
+    """Whether it is (data, size_at_t, lengths, indices): three times integers of one axis behind a block.
+
+    Examples
+    --------
+    >>> is_four((np.ones((2, 1)), np.array([1, 1]), np.array([2]), np.array([0])))
+    True
+    """
+    if type(X) is not tuple or len(X) != 4 or not is_array(X[0]) or X[0].ndim < 2:
+        return False
+    return all(map(_are_integers, X[1:]))
+
+
+def pair_as_ragged(X: tuple[Any, Any]) -> Any:
+    """A Ragged of values and lengths, and the way back.
+
+    Examples
+    --------
+    >>> seen, leave = pair_as_ragged((np.array([1.0, 2.0, 3.0]), np.array([2, 1])))
+    >>> seen.to_list(), leave(-seen)
+    ([[1.0, 2.0], [3.0]], (array([-1., -2., -3.]), array([2, 1])))
+    """
+    values, lengths = X
+    seen = Ragged(values, levels=lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths)))
+    return seen, partial(_pair_of_ragged, lengths, seen._levels[0])
+
+
+def four_as_padded(X: tuple[Any, ...]) -> Any:
+    """A Padded of its four fields, and the way back.
+
+    Examples
+    --------
+    >>> fields = np.array([[1.0], [2.0]]), np.array([1, 1]), np.array([2]), np.array([0])
+    >>> seen, leave = four_as_padded(fields)
+    >>> seen.to_list(), leave(seen)[0].tolist()
+    ([array([1., 2.])], [[1.0], [2.0]])
+    """
+    return Padded(*X), _four_of_padded
+
+
+def _are_integers(x: Any) -> bool:
+    return is_array(x) and x.ndim == 1 and np.asarray(as_ints(x[:0])).dtype.kind in "iu"
+
+
+def _pair_of_ragged(lengths: Any, level: Level, y: Any) -> tuple[Any, Any]:
+    y = expect(Ragged, y)
+    if y._levels[0] == level:
+        return y._values, lengths
+    return y._values, y._levels[0] if type(lengths) is Level else y._levels[0].lengths
+
+
+def _four_of_padded(y: Any) -> tuple[Any, ...]:
+    y = expect(Padded, y)
+    return (y._data, *y._fields)

@@ -1,0 +1,168 @@
+"""Subclasses of the dialects: their own words, and results of the class that was given."""
+
+import pickle
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen import ops, sequence, transforms
+from varlen.lod import LoDTensor
+from varlen.tf import RaggedTensor
+from varlen.thinc import Padded, Pairs
+from varlen.thinc import Ragged as ThincRagged
+
+KINDS = [LoDTensor, RaggedTensor, ThincRagged]
+LEVELS = [[2, 1], [2, 0, 3]]
+VALUES = np.array([3.0, 1.0, 4.0, 1.0, 5.0])
+
+each = pytest.mark.parametrize("kind", KINDS)
+
+
+def deep(kind, values=VALUES):
+    return kind(values, LEVELS)
+
+
+# What gives a container for a container of two levels, by what it is called.
+METHODS = {
+    "index": lambda r: [r[:2], r[[1, 0]], r[:, :1], r[np.array([True, False])], r.copy(), r.astype("f4")],
+    "arithmetic": lambda r: [r + 1, -r, np.exp(r), r > 1, r * r],
+    "reduce": lambda r: [r.sum(), r.mean(), r.max(empty=0), r.first(empty=0), r.count(), r.argmax(empty=-1)],
+    "scan": lambda r: [r.cumsum(), r.cummax(), r.softmax(), r.log_softmax(level=0)],
+    "move": lambda r: [r.reverse(), r.shift(1), r.roll(1, level=0), r.tile((1, 1, 2)), r.sort(), r.argsort()],
+    "choose": lambda r: [r.gather([0]), r.boolean_mask(r > 1), r.fill_empty_rows(0.0)[0], *r.split(1)],
+    "count": lambda r: [r.diff(), r.rank(), r.unique(), r.topk(1)[0], r.searchsorted(r)],
+    "levels": lambda r: [r.add_level([2]), r.drop_level(), r.drop_level(-1)],
+    "pack": lambda r: [r.pack().to_ragged(), r.pack(-1).to_ragged()],
+}
+
+
+@each
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_give_back_the_class(kind, name):
+    for k, result in enumerate(METHODS[name](deep(kind))):
+        if isinstance(result, (vl.Ragged, tuple)):
+            assert type(result) is kind, (name, k)
+        assert result is not None
+
+
+OPS = {
+    "expand": lambda r: [
+        vl.concatenate([r, r]),
+        vl.concatenate([r, r], axis=1),
+        vl.stack([r, r]),
+        vl.where(r > 1, r, 0.0),
+    ],
+    "windows": lambda r: [
+        ops.windows(r, 2),
+        ops.seq2col(r, 1),
+        ops.insert_rows(r, [0], 9.0),
+        ops.spans(r, [[0, 1]]),
+    ],
+    "sort": lambda r: [ops.sort(r), ops.unique(r)],
+    "sequence": lambda r: [
+        sequence.sequence_expand(r, vl.Level([1, 0, 2]), level=1),
+        sequence.sequence_expand(r, vl.Level([2, 1]), level=0),
+        sequence.sequence_expand_as(np.ones(3), r),
+        sequence.sequence_concat([r, r]),
+        sequence.sequence_slice(r, [0, 0, 1], [1, 0, 1]),
+        sequence.sequence_reverse(r),
+        sequence.sequence_erase(r, [1.0]),
+        sequence.sequence_enumerate(r, 2),
+        sequence.sequence_pool(r, "sum"),
+        sequence.sequence_first_step(r),
+        sequence.sequence_softmax(r),
+        sequence.lod_append(r, [1] * 5),
+        sequence.lod_reset(r, target_lod=[5]),
+        *sequence.split_lod_tensor(r, [True, False], 0),
+        sequence.reorder(r, vl.RankTable([1, 2])),
+    ],
+    "transforms": lambda r: [
+        transforms.with_array(np.negative).predict(r),
+        transforms.with_padded(lambda p: p).predict(r),
+        transforms.with_ragged(lambda x: x).predict(r),
+        transforms.with_list(lambda x: x).predict(r),
+        transforms.reduce_sum().predict(r),
+        transforms.residual(transforms.with_array(np.negative)).predict(r),
+    ],
+}
+
+
+@each
+@pytest.mark.parametrize("name", OPS)
+def test_ops_and_transforms_give_back_the_class(kind, name):
+    for k, result in enumerate(OPS[name](deep(kind))):
+        found = result[0] if isinstance(result, tuple) else result
+        assert not isinstance(found, vl.Ragged) or type(found) is kind, (name, k)
+
+
+@each
+def test_dialects_are_containers_like_any_other(kind):
+    r = deep(kind)
+    assert r.equals(vl.Ragged(VALUES, LEVELS))
+    again = pickle.loads(pickle.dumps(r))
+    assert type(again) is kind
+    assert again.equals(r)
+    assert repr(r).startswith(f"{kind.__name__}(")
+    assert type(kind.from_list([[1], [2, 3]])) is kind
+
+
+def test_a_dialects_words_are_its_own():
+    public = [name for name in dir(vl.Ragged) if not name.startswith("_")]
+    assert len(public) < 80
+    for name in ("lod", "from_lod", "row_splits", "to_tensor", "flat_values", "starts_ends", "to_thinc"):
+        assert not hasattr(vl.Ragged, name), name
+
+
+def test_levels_are_set_in_place_whole_or_not_at_all():
+    t = LoDTensor(np.arange(5), [2, 3])
+    part = t[:1]
+    t.set_recursive_sequence_lengths([[1, 2], [2, 0, 3]])
+    assert t.recursive_sequence_lengths() == [[1, 2], [2, 0, 3]]
+    t.set_lod([[0, 4, 5]])
+    assert t.to_list() == [[0, 1, 2, 3], [4]]
+    assert part.to_list() == [[0, 1]]
+    for call in (lambda: t.set_lod([[0, 4]]), lambda: t.set_recursive_sequence_lengths([[2, 3], [1, 4]])):
+        with pytest.raises(ValueError, match=r"lod|recursive_sequence_lengths"):
+            call()
+    assert t.lod() == [[0, 4, 5]]
+
+
+def test_functions_of_tensorflow():
+    assert vl.tf.constant([[1, 2], []], "f4").dtype == np.float32
+    with pytest.raises(ValueError, match="ragged_rank: lists below level 0 have lengths 1 to 2"):
+        vl.tf.constant([[[1], [2, 3]]], ragged_rank=1)
+    with pytest.raises(ValueError, match="ragged_rank: 3 levels, but the lists have 1"):
+        vl.tf.constant([[1]], ragged_rank=3)
+    assert vl.tf.range([2, 4], [8, 4], 3).to_list() == [[2, 5], []]
+    assert vl.tf.range(0, 10, [3, -1]).to_list() == [[0, 3, 6, 9], []]
+    with pytest.raises(ValueError, match="deltas: sequence 1 has a delta of 0"):
+        vl.tf.range([1, 1], deltas=[1, 0])
+    ids = vl.tf.row_splits_to_segment_ids([0, 2, 2, 5])
+    assert vl.tf.segment_ids_to_row_splits(ids).tolist() == [0, 2, 2, 5]
+    r = vl.tf.constant([[1.0], [2.0, 3.0]])
+    assert vl.tf.map_flat_values(np.add, r, r).to_list() == [[2.0], [4.0, 6.0]]
+    with pytest.raises(ValueError, match="args: "):
+        vl.tf.map_flat_values(np.add, r, vl.tf.constant([[1.0, 2.0], [3.0]]))
+    with pytest.raises(ValueError, match="op: gave 1 rows for 3"):
+        vl.tf.map_flat_values(lambda x: x[:1], r)
+
+
+def test_thincs_containers_make_each_other():
+    p = Padded.from_list([np.ones((1, 2)), np.ones((3, 2))])
+    assert type(p[:1]) is Padded
+    assert type(p.to_ragged()) is ThincRagged
+    both = Pairs([1, 2], [3, 4])
+    assert type(both[:1]) is type(both[0]) is Pairs
+    assert vl.thinc.from_thinc(both) is both
+    assert vl.thinc.from_thinc(3) == vl.thinc.to_thinc(3) == 3
+
+
+def test_packages_are_found_when_asked_for():
+    for name in ("thinc", "lod", "tf", "interop", "testing", "joint", "io", "data", "cli", "display"):
+        assert getattr(vl, name).__name__ == f"varlen.{name}"
+    names = {}
+    exec("from varlen import *", names)
+    assert "open" not in names
+    assert names["Ragged"] is vl.Ragged
+    assert callable(vl.open)
+    assert {"open", "thinc", "lod", "tf"} <= set(dir(vl))
