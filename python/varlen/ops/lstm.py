@@ -115,7 +115,9 @@ def _forward(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any, training: bo
 
 def _sizes(size_at_t: Any) -> list[int]:
     """Sizes of the steps, which never increase."""
-    sizes = Level.from_lengths(as_ints(size_at_t)).lengths
+    given = as_ints(size_at_t)
+    Level.from_lengths(given)  # refuses what is no such list
+    sizes = np.array(given, np.int64)
     more = np.flatnonzero(np.diff(sizes) > 0)
     if len(more):
         t = int(more[0]) + 1

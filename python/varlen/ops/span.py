@@ -272,8 +272,8 @@ def insert_rows(
     places, groups = _named(at, level, row_ids, "at", ())
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows._values if isinstance(rows, RaggedBase) else rows
-    result = backend_of(values).insert_rows(values, before, given, max_bytes)
-    result: Ragged = ragged_like(X, result, (*_above(X), grown))
+    inserted = backend_of(values).insert_rows(values, before, given, max_bytes)
+    result: Ragged = ragged_like(X, inserted, (*_above(X), grown))
     return result
 
 

@@ -208,6 +208,12 @@ def _for_torch(x: Any) -> Any:
     return [offsets_of(each) for each in x] if type(x) is tuple and x and type(x[0]) is Level else x
 
 
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _levels_in_graph(levels: Any) -> Any:
+    """Offsets as tensors, made outside the graph: torch does not trace arrays over memory of the core."""
+    return _for_torch(levels)
+
+
 def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     """Keep what the gradient needs: tensors where autograd can see them, the rest beside."""
     outputs = output if isinstance(output, tuple) else (output,)
@@ -322,7 +328,7 @@ def _compilable(op: AutogradOp) -> Any:
             return _backward(op, ctx, ds[0])
 
     def run(*args: Any) -> Any:
-        args = tuple(_for_torch(x) for x in args)
+        args = tuple(_levels_in_graph(x) if type(x) in (Level, tuple) else x for x in args)
         if op.differentiable and any(x.requires_grad for x in args[: op.columns]):
             return Compiled.apply(*args)
         return op.registered(*args)
