@@ -59,7 +59,8 @@ def where(condition: Any, x: Any, y: Any) -> Ragged:
         return _sequences(mask, nest, *pair)
     model, room = model_of((condition, x, y))
     mask, a, b = (operand(each, model, room) for each in (condition, x, y))
-    return model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
+    result: Ragged = model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
+    return result
 
 
 def _fit(a: Any, b: Any) -> bool:
