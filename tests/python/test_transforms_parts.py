@@ -322,9 +322,7 @@ def test_fields_of_a_ragged_come_and_go_as_a_pair():
     with pytest.raises(ValueError, match=r"lengths|levels"):
         layer.predict((np.arange(3.0), np.array([2, 2])))
     Y, backprop = layer((np.arange(3.0), np.array([2, 1])), True)
-    with pytest.raises(
-        ValueError, match=r"the gradient: .*sequence 0 of level 0"
-    ):
+    with pytest.raises(ValueError, match=r"the gradient: .*sequence 0 of level 0"):
         backprop((Y[0], np.array([1, 2])))
 
 

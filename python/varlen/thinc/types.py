@@ -67,7 +67,7 @@ class Ragged(types.Ragged):
         return self._make(found._values, found._levels) if isinstance(found, types.Ragged) else found
 
     @property
-    def lengths(self) -> Int32s:
+    def lengths(self) -> Int32s:  # type: ignore[override]
         """Of the outermost level: int32 (n,), read-only. As int64: `levels[0].lengths`.
 
         OverflowError where int32 cannot count the rows of one.

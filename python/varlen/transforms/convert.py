@@ -16,9 +16,9 @@ import numpy as np
 from varlen import ops
 from varlen._core import Level
 from varlen.backends import backend_of
-from varlen.backends.values import as_values
+from varlen.backends.values import as_values, is_array
 from varlen.transforms import fields as tuples
-from varlen.transforms.kinds import expect, is_array, kind, refused
+from varlen.transforms.kinds import expect, kind, refused
 from varlen.types import Padded, Ragged
 
 ndarray = np.ndarray

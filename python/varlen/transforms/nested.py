@@ -9,7 +9,8 @@ from typing import Any
 
 from varlen import ops
 from varlen.arguments import as_int
-from varlen.transforms.kinds import check_gradient, is_array, kind, refused
+from varlen.backends.values import is_array
+from varlen.transforms.kinds import check_gradient, kind, refused
 from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 

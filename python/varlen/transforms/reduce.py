@@ -8,8 +8,9 @@ from typing import Any
 
 from varlen import ops
 from varlen.arguments import as_int
+from varlen.backends.values import is_array
 from varlen.transforms.convert import as_ragged
-from varlen.transforms.kinds import check_gradient, is_array
+from varlen.transforms.kinds import check_gradient
 from varlen.transforms.layer import Backprop, Layer
 
 

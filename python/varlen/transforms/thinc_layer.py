@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from varlen._core import Level
+from varlen.backends.values import is_array
 from varlen.interop import thinc as interop
 from varlen.ops.inputs import one_level
-from varlen.transforms.kinds import is_array
 from varlen.transforms.layer import Backprop, Layer, as_layer, not_trained
 from varlen.types import Padded, Pairs, Ragged
 

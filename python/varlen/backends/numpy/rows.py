@@ -158,7 +158,8 @@ def transpose(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     >>> transpose(np.zeros((1, 2)), (1, 0)).shape
     (2, 1)
     """
-    return x.transpose(axes)
+    turned: NDArray[Any] = x.transpose(axes)
+    return turned
 
 
 def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
@@ -170,4 +171,5 @@ def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
     array([1, 2, 0])
     """
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-    return np.lexsort((-wide, ~np.isnan(x), level.row_ids))
+    order: NDArray[Any] = np.lexsort((-wide, ~np.isnan(x), level.row_ids))
+    return order
