@@ -54,7 +54,7 @@ DEEP = [[[[1, 2], [3]], [[4]]], [[[5], [6, 7, 8], [9]]], [[]], []]
 def test_to_dense_cuts_before_it_rounds_up(max_len, multiple, cut, side):
     r = vl.Ragged.from_list(FLAT)
     want = expected(FLAT, [max_len], [multiple], [None], cut, side)
-    options: dict[str, Any] = {"max_len": max_len, "pad_to_multiple": multiple}
+    options: dict[str, Any] = {"max_len": max_len, "pad_to_multiple_of": multiple}
     options |= {"truncate": cut, "padding_side": side}
     dense, mask = r.to_dense(mask=True, **options)
     np.testing.assert_array_equal(dense, want)
@@ -71,7 +71,7 @@ def test_an_inner_axis_is_as_wide_as_what_is_kept(caps, multiple, cut, side):
     own = [*caps, None][:2]
     want = expected(NESTED, own, [multiple] * 2, [None] * 2, cut, side)
     dense, mask = r.to_dense(
-        mask=True, max_len=list(caps), pad_to_multiple=multiple, truncate=cut, padding_side=side
+        mask=True, max_len=list(caps), pad_to_multiple_of=multiple, truncate=cut, padding_side=side
     )
     np.testing.assert_array_equal(dense, want)
     np.testing.assert_array_equal(mask, want != 0)
@@ -82,7 +82,7 @@ def test_an_inner_axis_is_as_wide_as_what_is_kept(caps, multiple, cut, side):
 def test_three_levels_keep_the_rule(caps, cut):
     r = vl.Ragged.from_list(DEEP)
     want = expected(DEEP, [*caps, None, None][:3], [2] * 3, [None] * 3, cut, "right")
-    np.testing.assert_array_equal(r.to_dense(max_len=list(caps), pad_to_multiple=2, truncate=cut), want)
+    np.testing.assert_array_equal(r.to_dense(max_len=list(caps), pad_to_multiple_of=2, truncate=cut), want)
 
 
 def test_tensors_are_cut_before_they_are_rounded_up():
@@ -90,7 +90,7 @@ def test_tensors_are_cut_before_they_are_rounded_up():
     for grad in (False, True):
         values = torch.arange(1.0, 10.0, requires_grad=grad)
         r = vl.Ragged(values, [3, 1, 0, 5])
-        dense, mask = r.to_dense(max_len=2, pad_to_multiple=4, mask=True)
+        dense, mask = r.to_dense(max_len=2, pad_to_multiple_of=4, mask=True)
         want = expected(FLAT, [2], [4], [None], "right", "right")
         np.testing.assert_array_equal(dense.detach().numpy(), want)
         np.testing.assert_array_equal(mask.numpy(), want != 0)

@@ -153,3 +153,43 @@ def public(monkeypatch):
 
 def test_reference_documents_every_public_name_once(public):
     assert public.problems(MANUAL / "reference") == []
+
+
+# Methods that take a level, but are about levels themselves, or lay rows out.
+ABOUT_LEVELS = {"add_level", "drop_level", "pack", "row_ids_at", "slice_in_level", "sub_lod"}
+
+
+def verbs_of_the_manual():
+    """(names, functions, level, axis, empty, out) of each line of the table of verbs."""
+    text = (MANUAL / "concepts/levels.md").read_text()
+    for line in text.split("## Which verb is which")[1].split("\n## ")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split("|")] if line.startswith("| ") else []
+        if cells and cells[1] in ("reduce", "in place", "move", "rank"):
+            cells += [""] * (7 - len(cells))
+            yield [re.findall(r"`([\w.]+)`", cell) for cell in (cells[0], cells[2])], cells[3:7]
+
+
+def parameters(name):
+    home = {"r": varlen.Ragged, "ops": varlen.ops, "vl": varlen}[name.split(".")[0]]
+    return inspect.signature(getattr(home, name.split(".")[1])).parameters
+
+
+def test_table_of_verbs_says_what_they_take():
+    seen = set()
+    for (methods, functions), (level, axis, empty, out) in verbs_of_the_manual():
+        for name in [*methods, *functions]:
+            takes = parameters(name)
+            assert ("level" in takes) == (level == "yes"), name
+            assert ("axis" in takes and name[:3] != "vl.") == (axis == "yes"), name
+            assert ("empty" in takes) == (empty not in ("", "`pad_value=`") and "always" not in empty), name
+            if name.startswith("ops."):
+                assert ("out" in takes) == (out == "yes"), name
+            if "empty" in takes:
+                given = str(takes["empty"].default).replace("None", "refused")
+                assert given in empty.split(", "), name
+        seen.update(methods)
+    every = {f"r.{name}" for name in dir(varlen.Ragged) if name[0] != "_" and name not in ABOUT_LEVELS}
+    levelled = {
+        name for name in every if callable(getattr(varlen.Ragged, name[2:])) and "level" in parameters(name)
+    }
+    assert levelled - seen == set()

@@ -51,7 +51,7 @@ class DenseOutputs {
 
  private:
   struct Output {
-    const DensePlan::Entry* entry;
+    const DensePlan::Entry* entry = nullptr;
     py::dtype dtype;
     Extents shape;
     bool given = false;
@@ -64,8 +64,10 @@ class DenseOutputs {
   }
 
   void add(const DensePlan::Entry& entry) {
-    const std::vector<std::int64_t> slots = plan_.shape(entry.dim);
-    Output output{&entry, {}, Extents(slots.data(), slots.data() + slots.size()), false, {}, {}};
+    Output& output = outputs_.emplace_back();
+    output.entry = &entry;
+    output.shape.push_back(joint_.size());
+    output.shape.append(plan_.sizes().data(), plan_.sizes().data() + entry.dim);
     if (entry.mask) {
       output.dtype = py::dtype::of<bool>();
     } else {
@@ -89,7 +91,6 @@ class DenseOutputs {
       output.given = true;
       written_.add(name, output.array, read());
     }
-    outputs_.push_back(std::move(output));
   }
 
   const MemoryRead& read() {

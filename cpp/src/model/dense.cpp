@@ -11,14 +11,13 @@ DensePlan::DensePlan(const Joint& given, const std::vector<std::int64_t>& max_si
     : joint_(given.settled()), sizes_(static_cast<std::size_t>(std::max(given.depth(), 0))) {
   const Joint& joint = joint_;
   if (joint.depth() < 0) return;
-  std::vector<std::int64_t> caps(sizes_.size(), INT64_MAX);
-  bool cuts = false;
-  for (std::size_t d = 0; d < sizes_.size() && d < max_sizes.size(); ++d) {
-    if (max_sizes[d] < 0) continue;
-    caps[d] = max_sizes[d];
-    cuts = true;
-  }
+  const bool cuts =
+      std::any_of(max_sizes.begin(), max_sizes.end(), [](std::int64_t most) { return most >= 0; });
   if (cuts) {
+    std::vector<std::int64_t> caps(sizes_.size(), INT64_MAX);
+    for (std::size_t d = 0; d < sizes_.size() && d < max_sizes.size(); ++d) {
+      if (max_sizes[d] >= 0) caps[d] = max_sizes[d];
+    }
     pad_kept_sizes(joint.levels(), joint.depth(), joint.range(0), caps.data(), cut, sizes_.data());
   } else {
     pad_sizes(joint.levels(), joint.depth(), joint.range(0), sizes_.data());
@@ -28,6 +27,7 @@ DensePlan::DensePlan(const Joint& given, const std::vector<std::int64_t>& max_si
     bool masked = d == 0 || !masks;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (joint.dim(c) != d) continue;
+      if (entries_.empty()) entries_.reserve(columns.size() + sizes_.size());
       if (!masked) entries_.push_back({"dim" + std::to_string(d) + "/mask", d, 0, true});
       masked = true;
       if (has_entry(d, empty_keys)) entries_.push_back({columns[c].name, d, c, false});

@@ -61,7 +61,7 @@ def is_tensor(x: object) -> bool:
     >>> is_tensor(np.zeros(2))
     False
     """
-    return backend_of(x) is not arrays
+    return backend_of(x) is not arrays and hasattr(x, "shape")  # a dtype of torch has none
 
 
 def as_values(x: Any, argument: str = "values") -> Values:

@@ -69,11 +69,12 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     if not isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
         raise TypeError("matmul: expected a Ragged")
     if isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
+        ragged: Any = a
         b = backend_of(b).as_array(b, "b")
         if b.ndim in (1, 2):
             if transpose_a:
                 raise ValueError("transpose_a: the rows of all sequences go with one matrix b as they are")
-            return _flat(a, b.T if transpose_b and b.ndim == 2 else b)
+            return _flat(ragged, b.T if transpose_b and b.ndim == 2 else b)
     A, B = _matrices(a, "a", transpose_a), _matrices(b, "b", transpose_b)
     if a is b:
         B.values = A.values

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from varlen.types import Ragged
 
 
-def model_of(operands: tuple[Any, ...]) -> tuple[Ragged, int]:
+def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
     """The deepest Ragged among operands, and how many trailing axes the widest of them has.
 
     Examples

@@ -79,7 +79,8 @@ def spans(
     rows, level = rows_and_sequences(X, lengths)
     pairs, groups = _named(at, level, row_ids, "at", (2,))
     values, inner = backend_of(rows).spans(rows, level, groups, pairs, max_bytes)
-    return ragged_like(X, values, (*_above(X), groups, inner))
+    result: Ragged = ragged_like(X, values, (*_above(X), groups, inner))
+    return result
 
 
 def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: ArrayLike | None = None) -> Any:
@@ -172,7 +173,8 @@ def align(
     rows, level = rows_and_sequences(X, lengths)
     which = _aligned(alignment, level)
     values = backend_of(rows).take_rows(rows, which, max_bytes)
-    return ragged_like(X, values, (*_above(X), *alignment._levels))
+    result: Ragged = ragged_like(X, values, (*_above(X), *alignment._levels))
+    return result
 
 
 def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> Any:
@@ -271,7 +273,8 @@ def insert_rows(
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows._values if isinstance(rows, RaggedBase) else rows
     result = backend_of(values).insert_rows(values, before, given, max_bytes)
-    return ragged_like(X, result, (*_above(X), grown))
+    result: Ragged = ragged_like(X, result, (*_above(X), grown))
+    return result
 
 
 def backprop_insert_rows(

@@ -55,10 +55,12 @@ def where(condition: Any, x: Any, y: Any) -> Ragged:
     if isinstance(condition, (list, tuple)):
         condition = mask
     if isinstance(x, RaggedBase) and isinstance(y, RaggedBase) and not _fit(x._levels, y._levels):
-        return _sequences(mask, nest, x, y)
+        pair: Any = (x, y)
+        return _sequences(mask, nest, *pair)
     model, room = model_of((condition, x, y))
     mask, a, b = (operand(each, model, room) for each in (condition, x, y))
-    return model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
+    result: Ragged = model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
+    return result
 
 
 def _fit(a: Any, b: Any) -> bool:

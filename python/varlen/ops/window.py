@@ -385,7 +385,8 @@ def _windows(
     level = _level_of(X, rows, lengths)
     values, outer, inner = backend.windows(rows, level, size, step, drop_last, max_bytes, shared)
     above = X._levels[:-1] if isinstance(X, RaggedBase) else ()
-    return ragged_like(X, values, (*above, outer, inner))
+    result: Ragged = ragged_like(X, values, (*above, outer, inner))
+    return result
 
 
 def _merge(

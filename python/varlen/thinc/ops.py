@@ -279,14 +279,16 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
         As in NumpyOps, H0 is what the cells start with, and C0 the hidden state.
         """
-        Y, state = lstm_forward_training(*_lstm_inputs(params, H0, C0, X), size_at_t)
+        inputs: list[Any] = [*_lstm_inputs(params, H0, C0, X), size_at_t]
+        Y, state = lstm_forward_training(*inputs)
         return Y, _LSTMState(state)
 
     def lstm_forward_inference(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
     ) -> Array:
         """The same without the gradient."""
-        result: Array = lstm_forward_inference(*_lstm_inputs(params, H0, C0, X), size_at_t)
+        inputs: list[Any] = [*_lstm_inputs(params, H0, C0, X), size_at_t]
+        result: Array = lstm_forward_inference(*inputs)
         return result
 
     def backprop_lstm(self, dY: Array, lengths: Array, params: Array, fwd_state: Any) -> tuple[Array, Array]:

@@ -118,6 +118,6 @@ def _target(out: Any, model: Ragged) -> Any:
     """Where results go: the values of a container that nests alike."""
     if not isinstance(out, RaggedBase):
         raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
-    if not same_levels(out.levels, model.levels):
-        raise ValueError(f"out: nests differently: {describe_difference(model.levels, out.levels)}")
-    return out.values
+    if not same_levels(out._levels, model.levels):
+        raise ValueError(f"out: nests differently: {describe_difference(model._levels, out._levels)}")
+    return out._values

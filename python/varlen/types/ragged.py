@@ -160,7 +160,8 @@ class Ragged(
     @property
     def ndim(self) -> int:
         """Axes, ragged ones included."""
-        return self._values.ndim + len(self._levels)
+        result: int = self._values.ndim + len(self._levels)
+        return result
 
     @property
     def dtype(self) -> Any:

@@ -28,6 +28,8 @@ class DensePlan {
             bool empty_keys);
 
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
+  /// Slots of every axis.
+  [[nodiscard]] const std::vector<std::int64_t>& sizes() const noexcept { return sizes_; }
   /// (rows, slots, ...): one number a dim, without the shape of a row.
   [[nodiscard]] std::vector<std::int64_t> shape(int dim) const;
 

@@ -33,6 +33,6 @@ def patches(images: NDArray[Any], size: tuple[int, int], stride: tuple[int, int]
     >>> patches(np.arange(4).reshape(1, 1, 2, 2), (1, 2), (1, 1)).shape
     (1, 2, 1, 1, 1, 2)
     """
-    seen: NDArray[Any] = np.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
+    seen = np.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
     result: NDArray[Any] = seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)
     return result

@@ -30,7 +30,8 @@ def lstm(
     (3, 1)
     """
     given = (("params", params), ("H0", H0), ("C0", C0), ("X", X))
-    return run(*(plain_rows(x, name, "params") for name, x in given), sizes, training)
+    rows: list[Any] = [plain_rows(x, name, "params") for name, x in given]
+    return run(rows[0], rows[1], rows[2], rows[3], sizes, training)
 
 
 def backprop_lstm(dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]) -> tuple[Array, Array]:

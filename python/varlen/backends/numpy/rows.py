@@ -158,8 +158,8 @@ def transpose(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     >>> transpose(np.zeros((1, 2)), (1, 0)).shape
     (2, 1)
     """
-    turned: NDArray[Any] = x.transpose(axes)
-    return turned
+    result: NDArray[Any] = x.transpose(axes)
+    return result
 
 
 def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
@@ -171,5 +171,4 @@ def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
     array([1, 2, 0])
     """
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-    order: NDArray[Any] = np.lexsort((-wide, ~np.isnan(x), level.row_ids))
-    return order
+    return np.lexsort((-wide, ~np.isnan(x), level.row_ids))

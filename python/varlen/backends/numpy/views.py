@@ -86,7 +86,8 @@ def take_columns(x: NDArray[Any], columns: Any) -> NDArray[Any]:
     >>> take_columns(np.array([[3, 1]]), np.array([1, 0]))
     array([[1, 3]])
     """
-    return x.take(columns, axis=1)
+    result: NDArray[Any] = x.take(columns, axis=1)
+    return result
 
 
 def zeros(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -27,11 +27,16 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
     tensor([4])
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather, levels, index)
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather, levels, index)
+        return moved
     if type(index) is slice and index.step in (None, 1):
         begin = index.indices(len(levels[0]))[0]
-        return _view(x, levels, begin, *_core.gather(_no_columns(x), levels, index))
-    return _picked(x, _core.gather, levels, index)
+        view: tuple[torch.Tensor, Levels] = _view(
+            x, levels, begin, *_core.gather(_no_columns(x), levels, index)
+        )
+        return view
+    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather, levels, index)
+    return result
 
 
 def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, Levels]:
@@ -43,8 +48,10 @@ def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, L
     (tensor([3, 1]), ())
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather_row, levels, i)
-    return _view(x, levels, i, *_core.gather_row(_no_columns(x), levels, i))
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_row, levels, i)
+        return moved
+    result: tuple[torch.Tensor, Levels] = _view(x, levels, i, *_core.gather_row(_no_columns(x), levels, i))
+    return result
 
 
 def gather_window(
@@ -58,8 +65,10 @@ def gather_window(
     tensor([3, 4])
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather_window, levels, window, index)
-    return _picked(x, _core.gather_window, levels, window, index)
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_window, levels, window, index)
+        return moved
+    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather_window, levels, window, index)
+    return result
 
 
 def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tensor, Levels]:
@@ -71,8 +80,10 @@ def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tenso
     (tensor([3, 4]), ())
     """
     if not x.requires_grad:
-        return _moved(x, _core.gather_column, levels, at)
-    return _picked(x, _core.gather_column, levels, at)
+        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_column, levels, at)
+        return moved
+    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather_column, levels, at)
+    return result
 
 
 def _moved(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:

@@ -149,7 +149,8 @@ def _both(table: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """The gather index of a table and its inverse as tensors, made once."""
     if table._tensors is None:
         table._tensors = (_indices(table.rows), _indices(table.places))
-    return table._tensors
+    result: tuple[torch.Tensor, torch.Tensor] = table._tensors
+    return result
 
 
 def _indices(rows: Any) -> torch.Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from varlen import _core
+from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
 from varlen.backends.torch.cast import cast, exactly
 from varlen.backends.torch.memory import as_numpy, filled, like, tensor_of, to_write
@@ -30,35 +31,49 @@ def _levels_of(given: Any) -> Levels:
     return tuple(level_of(x.numpy() if isinstance(x, torch.Tensor) else x) for x in given)
 
 
-def _run_pad(x: Array, offsets: Any, sizes: Any, side: str, cut: str, fill: Any, limit: Any) -> Array:
-    levels = _levels_of(offsets)
-    block: Array = _core.pad(x, levels, side, fill, False, None, cut, max_bytes=limit, sizes=list(sizes))
+def _run_pad(
+    x: Array, offsets: Any, sizes: Any, most: Any, side: str, cut: str, fill: Any, limit: Any
+) -> Array:
+    levels, most = _levels_of(offsets), _kept(most)
+    block: Array = _core.pad(x, levels, side, fill, False, most, cut, max_bytes=limit, sizes=list(sizes))
     return block
 
 
-def _run_unpad(d: Array, offsets: Any, sizes: Any, total: int, side: str, cut: str) -> Array:
+def _run_unpad(d: Array, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str) -> Array:
     levels = _levels_of(offsets)
-    if all(level.longest <= size for level, size in zip(levels, sizes, strict=True)):
+    if all(level.longest <= min(ends) for level, ends in zip(levels, _room(sizes, most), strict=True)):
         return _core.unpad(d, levels, side)
-    rows, mask = _core.pad(np.arange(total), levels, side, None, True, None, cut, sizes=list(sizes))
+    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _kept(most), cut, sizes=list(sizes))
     result = np.zeros((total, *d.shape[len(levels) + 1 :]), d.dtype)
     result[rows[mask]] = d[mask]  # what was cut has no gradient
     return result
 
 
+def _kept(most: Any) -> list[int | None]:
+    """How many rows of a sequence are kept, level by level; None is no limit."""
+    return [None if count < 0 else count for count in most]
+
+
+def _room(sizes: Any, most: Any) -> list[tuple[int, int]]:
+    """The slots of each level, and how many of them may hold data."""
+    return [(size, size if count < 0 else count) for size, count in zip(sizes, most, strict=True)]
+
+
+# A rectangle and its rows. `most` is how many rows of a sequence are kept at each level, -1 for all.
 _pad: AutogradOp = AutogradOp(
-    "pad(Tensor x, Tensor[] offsets, SymInt[] sizes, str side, str cut, Scalar? fill, SymInt? max_bytes)"
-    " -> Tensor",
+    "pad(Tensor x, Tensor[] offsets, SymInt[] sizes, SymInt[] most, str side, str cut, Scalar? fill,"
+    " SymInt? max_bytes) -> Tensor",
     _run_pad,
     lambda x, offsets, sizes, *_: x.new_empty((offsets[0].shape[0] - 1, *sizes, *x.shape[1:])),
-    lambda seen, d: _unpad(d.contiguous(), *seen.rest[:2], seen.rows, *seen.rest[2:4]),
+    lambda seen, d: _unpad(d.contiguous(), *seen.rest[:3], seen.rows, *seen.rest[3:5]),
     batch=(-1, -1),
 )
 _unpad: AutogradOp = AutogradOp(
-    "unpad(Tensor d, Tensor[] offsets, SymInt[] sizes, SymInt total, str side, str cut) -> Tensor",
+    "unpad(Tensor d, Tensor[] offsets, SymInt[] sizes, SymInt[] most, SymInt total, str side, str cut)"
+    " -> Tensor",
     _run_unpad,
-    lambda d, offsets, sizes, total, *_: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
-    lambda seen, d: _pad(d.contiguous(), *seen.rest[:2], *seen.rest[3:5], None, None),
+    lambda d, offsets, sizes, most, total, *_: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
+    lambda seen, d: _pad(d.contiguous(), *seen.rest[:3], *seen.rest[4:6], None, None),
     batch=(-1, -1),
 )
 
@@ -119,6 +134,8 @@ def _pad_watched(
 ) -> Any:
     side, _, mask, max_len, cut = options
     _, multiple, max_bytes, sizes = limits
+    if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
+        return _pad_elsewhere(x, levels, options, limits, fill, out)
     marks = None
     if mask or max_len is not None or sizes is not None or multiple != 1:
         bare = np.empty((x.shape[0], 0), np.uint8)
@@ -127,18 +144,19 @@ def _pad_watched(
         widths = shape.shape[1:-1]
     else:
         widths = tuple(level.longest for level in levels)
+    most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
     number = fill is None or np.ndim(fill) == 0
     if has_no_name(x):
         bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
-        block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, side, cut, bits, max_bytes))
+        block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, most, side, cut, bits, max_bytes))
     else:
         if fill is not None:
             row = cast(exactly(fill), x.dtype, "fill")  # refuses what the dtype cannot hold
         value = row.item() if fill is not None and number else None
-        block = _pad(x, tuple(levels), widths, side, cut, value, max_bytes)
+        block = _pad(x, tuple(levels), widths, most, side, cut, value, max_bytes)
         if not number:
             there = _core.pad(
-                np.ones(x.shape[0], np.bool_), levels, side, None, False, None, cut, sizes=list(widths)
+                np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
             )
             wide = _from_numpy(there).reshape(there.shape + (1,) * (x.ndim - 1))
             block = torch.where(wide, block, row)
@@ -151,9 +169,8 @@ def _pad_elsewhere(
     x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
 ) -> Any:
     """On a device torch picks the rows: the core says which goes where, and where there is none."""
-    rows, marks = _core.pad(
-        np.arange(x.shape[0]), levels, options[0], None, True, *options[3:], None, *limits
-    )
+    arguments: list[Any] = [options[0], None, True, *options[3:], None, *limits]
+    rows, marks = _core.pad(np.arange(x.shape[0]), levels, *arguments)
     there = like(marks, x)
     source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
     blank = cast(exactly(0 if fill is None else fill), x.dtype, "fill").to(x.device)
@@ -182,7 +199,7 @@ def unpad(
         _core.unpad(bare, levels, padding_side)  # refuses what does not fit
         sizes = tuple(block.shape[1:depth])
         result: torch.Tensor = _unpad(
-            block, tuple(levels), sizes, levels[-1].total, padding_side, padding_side
+            block, tuple(levels), sizes, (-1,) * len(levels), levels[-1].total, padding_side, padding_side
         )
         return result
     slots, trailing = block.shape[:depth], block.shape[depth:]

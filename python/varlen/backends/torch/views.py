@@ -40,7 +40,8 @@ def is_contiguous(x: torch.Tensor) -> bool:
     >>> is_contiguous(torch.zeros(2, 3).T)
     False
     """
-    return x.is_contiguous()
+    result: bool = x.is_contiguous()
+    return result
 
 
 def tile(x: torch.Tensor, multiples: tuple[int, ...]) -> torch.Tensor:
