@@ -50,7 +50,8 @@ def members(path: str, home: Any = None) -> list[str]:
     if inspect.isclass(home):
         kept = [name for name in dir(home) if name[0] != "_"]
         return [name for name in kept if not inspect.isclass(getattr(home, name))]
-    listed = getattr(home, "__all__", None)
+    # `from varlen import *` leaves out `open`, which is public all the same.
+    listed = dir(home) if path == "varlen" else getattr(home, "__all__", None)
     if listed is None:
         listed = [name for name, value in vars(home).items() if getattr(value, "__module__", "") == path]
     own = [name for name in listed if name[0] != "_" and is_ours(getattr(home, name))]

@@ -37,7 +37,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
     --------
     >>> x = vl.Ragged(np.arange(10), [3, 2, 5])
     >>> lod_reset(x, target_lod=[7, 3]).lengths, lod_reset(x, target_lod=[0, 7, 10]).lengths
-    (array([7, 3], dtype=int32), array([7, 3], dtype=int32))
+    (array([7, 3]), array([7, 3]))
     """
     values = _rows(x)
     if isinstance(y, Ragged):

@@ -51,9 +51,10 @@ def _one(rows: int) -> Level:
     return Level.from_lengths((rows,))
 
 
-def _lstm_inputs(params: Array, H0: Array, C0: Array, X: Array) -> tuple[Array, ...]:
+def _lstm_inputs(params: Array, H0: Array, C0: Array, X: Array) -> tuple[Array, Array, Array, Array]:
     """The arguments of `ops.lstm_...`: Thinc's H0 starts the cells, C0 the hidden state; dtype of params."""
-    return tuple(np.ascontiguousarray(x, params.dtype) for x in (params, C0, H0, X))
+    own, hidden, cells, rows = (np.ascontiguousarray(x, params.dtype) for x in (params, C0, H0, X))
+    return own, hidden, cells, rows
 
 
 class _LSTMState(Sequence[Any]):
