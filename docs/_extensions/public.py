@@ -14,15 +14,17 @@ import varlen
 
 # Packages whose every module is public; of the others it is what `varlen.<name>` gives.
 WHOLE = {"testing"}
+# Other systems' names: what varlen itself calls the same belongs to its own module.
+DIALECTS = {"lod", "returnn", "tf", "thinc"}
 # Modules that are no interface: the tools of a package, and those that its own modules have.
 PRIVATE = {"backends", "cli", "display", "interop", "types", "torch", "levels", "arguments", "errors"}
 
 
 def modules() -> list[str]:
-    """Public modules, `varlen` first: a name that two of them give belongs to the first."""
+    """Public modules, `varlen` first, dialects last: what two of them give belongs to the first."""
     names = [info.name for info in pkgutil.iter_modules(varlen.__path__) if info.name[0] != "_"]
     found = ["varlen"]
-    for name in sorted(set(names) - PRIVATE):
+    for name in sorted(set(names) - PRIVATE, key=lambda name: (name in DIALECTS, name)):
         found.append(f"varlen.{name}")
         if name in WHOLE:
             package = importlib.import_module(f"varlen.{name}")
@@ -44,7 +46,7 @@ def find(path: str) -> Any:
 def members(path: str, home: Any = None) -> list[str]:
     """Public names of a module, or members of a class, in alphabetical order.
 
-    What `varlen` itself gives under the same name belongs there.
+    What an earlier module gives under the same name belongs there.
     """
     home = find(path) if home is None else home
     if inspect.isclass(home):
@@ -55,7 +57,8 @@ def members(path: str, home: Any = None) -> list[str]:
     if listed is None:
         listed = [name for name, value in vars(home).items() if getattr(value, "__module__", "") == path]
     own = [name for name in listed if name[0] != "_" and is_ours(getattr(home, name))]
-    return sorted(n for n in own if path == "varlen" or getattr(home, n) is not getattr(varlen, n, None))
+    before = [find(each) for each in modules()[: modules().index(path)]] if path in modules() else []
+    return sorted(n for n in own if not any(getattr(e, n, None) is getattr(home, n) for e in before))
 
 
 def own_members(kind: type) -> list[str]:
