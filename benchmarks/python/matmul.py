@@ -38,7 +38,7 @@ def _(case: Case) -> None:
     def _() -> Any:
         import varlen
 
-        return varlen.types.matmul, _ragged(source), weight
+        return varlen.ops.matmul, _ragged(source), weight
 
     @case.contender("torch nested", needs="torch", show=lambda result: result.values().numpy())
     def _() -> Any:
@@ -79,7 +79,7 @@ def _pairs(case: Case, n: int, mean: int) -> None:
         import varlen
 
         r = _ragged(source)
-        return lambda: varlen.types.matmul(r, r, transpose_b=True)
+        return lambda: varlen.ops.matmul(r, r, transpose_b=True)
 
     @case.contender("torch, padded", needs="torch")
     def _() -> Any:

@@ -158,7 +158,7 @@ def _(case: Case) -> None:
         from varlen import Level, ops
 
         level = Level.from_lengths(lengths)
-        return lambda: ops.reduce_max(values, level)
+        return lambda: ops.reduce_max(values, level, which=True)
 
     @case.contender("numba", needs="numba", show=lambda _: [out, at])
     def _() -> Any:

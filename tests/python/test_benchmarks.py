@@ -95,4 +95,4 @@ def test_pictures_show_every_ratio_of_the_page(tmp_path):
 
 def test_rows_that_match_nothing_are_misuse(capsys):
     assert main(["--rows", "no such row"]) == 2
-    assert "nothing matches" in capsys.readouterr().err
+    assert "no row matches 'no such row'" in capsys.readouterr().err
