@@ -53,7 +53,7 @@ Status scan_with_care(Scan& scan, const T* lengths, std::int64_t begin, std::int
     } else if constexpr (sizeof(T) == 8) {
       if (given > static_cast<T>(std::numeric_limits<std::int64_t>::max())) return {Code::overflow, i, sum};
     }
-    const auto length = static_cast<std::int64_t>(given);
+    const auto length = static_cast<std::int64_t>(+given);
     std::int64_t next = 0;
     if (!checked_add(sum, length, next)) return {Code::overflow, i, sum};
     ends[i] = sum = next;
