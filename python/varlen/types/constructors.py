@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints
 from varlen.ops.dense import unpadded, values_of_list
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Doors:
+class Constructors(RaggedBase):
     """Constructors of `varlen.Ragged`, which inherits them.
 
     Examples
@@ -27,14 +27,10 @@ class Doors:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        _values: Any
 
         def __init__(
             self, values: Any = None, lengths: Any = None, *, offsets: Any = None, levels: Any = None
         ) -> None: ...
-
-        @classmethod
-        def _make(cls, values: Any, levels: Any) -> Self: ...
 
     @classmethod
     def from_list(cls, data: Any, dtype: DTypeLike | None = None) -> Self:

@@ -17,16 +17,10 @@ from varlen.ops.combine import split
 from varlen.ops.dense import to_dense
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
-from varlen.types.choosing import Choosing
-from varlen.types.constructors import Doors
-from varlen.types.counting import Counting
-from varlen.types.nesting import Nesting
-from varlen.types.ordering import Ordering
-from varlen.types.reductions import Reductions
-from varlen.types.scans import Scans
-from varlen.types.shifts import Shifts
-from varlen.types.softmaxes import Softmaxes
-from varlen.types.stepping import Stepping
+from varlen.types.computing import Computing
+from varlen.types.constructors import Constructors
+from varlen.types.selecting import Selecting
+from varlen.types.structure import Structure
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -37,10 +31,7 @@ if TYPE_CHECKING:
 
 
 @container("Ragged")
-class Ragged(
-    Choosing, Counting, Doors, Nesting, Ordering, Reductions, Scans, Shifts, Softmaxes, Stepping,
-    NDArrayOperatorsMixin, _core.RaggedBase,
-):  # fmt: skip
+class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixin, _core.RaggedBase):
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters

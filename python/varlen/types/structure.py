@@ -1,42 +1,40 @@
-"""Levels put in and taken out, and what a row belongs to at each of them."""
+"""Levels put in and taken out, and the same rows step by step, as methods of a Ragged."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
+from varlen.ops.pack import pack
+from varlen.ops.time_major import ragged2padded
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import Values
-    from varlen.levels import Levels
-
     Ints = NDArray[np.int64]
+    from varlen.types.packed import Packed
+    from varlen.types.padded import Padded
 
 
-class Nesting:
-    """Methods of `varlen.Ragged`, which inherits them. Values are shared, and so are the levels that stay.
+class Structure(RaggedBase):
+    """Methods of `varlen.Ragged`, which inherits them: its levels, and its rows in another order of storage.
+
+    Values are shared where they stay in place, and so are the levels that stay.
 
     Examples
     --------
     >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
     >>> r.drop_level(0).to_list(), r.drop_level(1).to_list()
     ([[1, 2], [3], [4]], [[1, 2, 3], [4]])
+    >>> vl.Ragged([3, 1, 4], [1, 2]).pack().steps()
+    [array([1, 3]), array([4])]
     """
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-        _values: Values
-        _levels: Levels
-
-        @classmethod
-        def _make(cls, values: Any, levels: Any) -> Self: ...
 
     def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
         """One more level, which groups what `level` holds now.
@@ -122,3 +120,44 @@ class Nesting:
         (array([0, 0, 0, 1]), array([0, 0, 1, 2]))
         """
         return flatten_levels(self._levels[resolve_level(level, self._levels) :]).row_ids
+
+    def to_padded(self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None) -> Padded:
+        """The sequences of one level side by side, time-major, the longest first; `ops.ragged2padded`.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [1, 2]).to_padded().data
+        array([[1, 3],
+               [4, 0]])
+        """
+        ragged: Any = self
+        result: Padded = ragged2padded(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+        return result
+
+    def pack(self, *, level: int = 0, order: Any = "stable") -> Packed:
+        """The sequences of a level side by side, step by step, the longest first, without padding.
+
+        Parameters
+        ----------
+        level
+            Whose sequences are stepped through, -1 for the innermost. Above the innermost a step holds whole
+            sub-sequences. The levels above are kept for the way back.
+        order
+            Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
+            permutation; or a `RankTable` to share, which has a level of its own.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
+        ValueError
+            No such order, no permutation, a table of other lengths.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [1, 2]).pack().steps()
+        [array([1, 3]), array([4])]
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).pack()[0].to_list()
+        [[1, 2], [4]]
+        """
+        return pack(self, level=level, order=order)

@@ -1,26 +1,41 @@
-"""Items picked, left out, repeated and put in, at any axis, as methods of a Ragged."""
+"""Rows and sequences picked, repeated, moved and put in order, as methods of a Ragged."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen._core import RaggedBase
 from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.gather import boolean_mask, gather
+from varlen.ops.shift import reverse, roll, shift
+from varlen.ops.sort import argsort, rank, sort, topk, unique
 from varlen.ops.tile import tile
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Choosing:
-    """Methods of `varlen.Ragged`, which inherits them.
+class Selecting(RaggedBase):
+    """Methods of `varlen.Ragged`, which inherits them: what is picked, repeated, moved and ordered.
+
+    `level` names the level inside whose sequences something happens; -1 is the innermost. Methods that move
+    take whole sequences of the level below where it is not the innermost. Those that order see all numbers
+    of a sequence, with all that nests below it, whose borders are then gone; `axis` in its stead orders along
+    an axis. NaN comes last, ascending and descending; equal numbers keep their order. The functions of
+    `varlen.ops` say more.
 
     Examples
     --------
     >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
     >>> r.boolean_mask(r > 1).to_list(), r.tile([1, 2]).to_list()
     ([[3, 4], [], [5]], [[3, 1, 4, 3, 1, 4], [], [1, 5, 1, 5]])
+    >>> r = vl.Ragged.from_list([[[3, 2], [1]], [[4]]])
+    >>> r.sort().to_list(), r.sort(level=0).to_list()
+    ([[[2, 3], [1]], [[4]]], [[1, 2, 3], [4]])
+    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> r.reverse().to_list(), r.reverse(level=0).to_list()
+    ([[[2, 1], [3]], [[4]]], [[[3], [1, 2]], [[4]]])
     """
 
     __slots__ = ()
@@ -178,3 +193,101 @@ class Choosing:
         ([[3, 1], [-1], [4]], array([False,  True, False]))
         """
         return fill_empty_rows(self, default)
+
+    def sort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
+        """The rows of each sequence in ascending order, or in descending.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sort(descending=True).to_list()
+        [[4, 3, 1], [], [5, 1]]
+        """
+        result: Self = sort(self, axis=axis, level=level, descending=descending)
+        return result
+
+    def argsort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
+        """The places inside each sequence in the order of its numbers: int64.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).argsort().to_list()
+        [[1, 0, 2], [], [0, 1]]
+        """
+        result: Self = argsort(self, axis=axis, level=level, descending=descending)
+        return result
+
+    def topk(
+        self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: Any = 0
+    ) -> tuple[Any, Any]:
+        """The k largest numbers of each sequence in order, and their places; all of a shorter one.
+
+        With `dense` a rectangle (n, k, ...) of each, or a Ragged of the levels above with such rows; `fill`
+        and -1 stand behind what a shorter sequence has.
+
+        Examples
+        --------
+        >>> best, which = vl.Ragged([3, 1, 4, 5], [3, 1]).topk(2)
+        >>> best.to_list(), which.to_list()
+        ([[4, 3], [5]], [[2, 0], [0]])
+        """
+        return topk(self, k=k, level=level, largest=largest, dense=dense, fill=fill)
+
+    def unique(self, *, level: int = -1, inverse: bool = False, counts: bool = False) -> Any:
+        """The distinct numbers of each sequence in order; which of them each row is, and how often each is.
+
+        Examples
+        --------
+        >>> values, often = vl.Ragged([3, 1, 3, 5], [3, 1]).unique(counts=True)
+        >>> values.to_list(), often.to_list()
+        ([[1, 3], [5]], [[1, 2], [1]])
+        """
+        return unique(self, level=level, inverse=inverse, counts=counts)
+
+    def rank(self, *, level: int = -1, method: str = "ordinal", descending: bool = False) -> Self:
+        """The rank of each number inside its sequence, from 1; `method` says what equal ones get.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 3, 5], [3, 1]).rank(method="average").to_list()
+        [[2.5, 1.0, 2.5], [1.0]]
+        """
+        result: Self = rank(self, level=level, method=method, descending=descending)
+        return result
+
+    def reverse(self, *, level: int = -1) -> Self:
+        """What is in each sequence, last to first.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).reverse().to_list()
+        [[1, 3], [4]]
+        """
+        result: Self = reverse(self, level=level)
+        return result
+
+    def shift(self, by: Any, *, level: int = -1, fill: Any = 0) -> Self:
+        """What is in each sequence, `by` places on: one int, or one for each sequence of the level.
+
+        What leaves the sequence is lost. Where nothing arrives there is `fill`; above the innermost level, an
+        empty sequence.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).shift(-1, fill=9).to_list()
+        [[1, 9], [9]]
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).shift(1, level=0).to_list()
+        [[[], [1, 2]], [[]]]
+        """
+        result: Self = shift(self, by=by, level=level, fill=fill)
+        return result
+
+    def roll(self, by: Any, *, level: int = -1) -> Self:
+        """What is in each sequence, `by` places on, round and round: one int, or one for each sequence.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1], [3, 1]).roll(1).to_list()
+        [[4, 3, 1], [1]]
+        """
+        result: Self = roll(self, by=by, level=level)
+        return result
