@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _lazy, _threads
 from varlen._core import Level, __version__, num_threads, set_num_threads
-from varlen.ops.combine import concatenate, split, stack
-from varlen.ops.cross import cross
-from varlen.ops.matmul import matmul
-from varlen.ops.where import where
-from varlen.types import Packed, Padded, Pairs, Ragged, RankTable
 
 if TYPE_CHECKING:
     from varlen import cuda, data, io, ops, sequence, transforms
     from varlen.data import Dataset
     from varlen.data import open as open
     from varlen.joint import JointNestedRaggedTensorDict
+    from varlen.ops.combine import concatenate, split, stack
+    from varlen.ops.cross import cross
+    from varlen.ops.matmul import matmul
+    from varlen.ops.where import where
     from varlen.sequence import (
         Beam,
         im2sequence,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         sequence_topk_avg_pooling,
         sequence_unpad,
     )
+    from varlen.types import Packed, Padded, Pairs, Ragged, RankTable
 
 __all__ = [
     "Beam",
@@ -99,6 +99,8 @@ _MODULES = (
     "ops", "sequence", "testing", "tf", "thinc", "transforms", "types",
 )  # fmt: skip
 _HOMES: dict[str, str] = {
+    **dict.fromkeys(["Packed", "Padded", "Pairs", "Ragged", "RankTable"], "varlen.types"),
+    **dict.fromkeys(["concatenate", "cross", "matmul", "split", "stack", "where"], "varlen.ops"),
     "Beam": "varlen.sequence",
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",

@@ -1,11 +1,13 @@
 """Containers as results of ops on plain arrays.
 
 Ops stand below the containers and know none of them by name. Each container says here, when it is defined,
-what is made of values and levels (or of its own fields) where a caller brought no container to follow.
+what is made of values and levels (or of its own fields) where a caller brought no container to follow. One
+that is not loaded yet is asked of the package's page, which finds all names when they are first asked for.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,6 +38,10 @@ def container(name: str) -> Callable[[T], T]:
     return register
 
 
+def _class(name: str) -> Any:
+    return _CLASSES.get(name) or getattr(sys.modules["varlen"], name)
+
+
 def new_ragged(values: Any, levels: Levels) -> Ragged:
     """A Ragged of parts that are known to fit.
 
@@ -44,7 +50,7 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     >>> new_ragged(np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    result: Ragged = _CLASSES["Ragged"]._make(values, levels)
+    result: Ragged = _class("Ragged")._make(values, levels)
     return result
 
 
@@ -67,7 +73,7 @@ def ragged_class() -> Any:
     >>> ragged_class() is vl.Ragged
     True
     """
-    return _CLASSES["Ragged"]
+    return _class("Ragged")
 
 
 def packed_class() -> Any:
@@ -78,7 +84,7 @@ def packed_class() -> Any:
     >>> packed_class() is vl.Packed
     True
     """
-    return _CLASSES["Packed"]
+    return _class("Packed")
 
 
 def padded_class() -> Any:
@@ -89,4 +95,4 @@ def padded_class() -> Any:
     >>> padded_class() is vl.Padded
     True
     """
-    return _CLASSES["Padded"]
+    return _class("Padded")
