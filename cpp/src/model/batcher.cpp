@@ -63,7 +63,7 @@ BatchKey key_of(const Joint& joint, const std::string& name) {
   return {name, joint.dim(column), std::move(fill), nullptr, nullptr};
 }
 
-Batcher::Batcher(std::vector<BatchSource> sources, std::vector<BatchKey> keys, BatchOptions options,
+Batcher::Batcher(const std::vector<BatchSource>& sources, std::vector<BatchKey> keys, BatchOptions options,
                  std::optional<Joint> prefix, std::optional<Joint> suffix)
     : keys_(std::move(keys)), options_(std::move(options)) {
   for (const BatchKey& key : keys_) depth_ = std::max(depth_, key.dim);
@@ -121,7 +121,7 @@ void Batcher::add_source(const BatchSource& from, bool edge) {
     source.records = {1, 2};
   }
   for (int d = 0; d <= have; ++d) {
-    counts.push_back(j.data().counts[static_cast<std::size_t>(d + j.shift())]);
+    counts.push_back(j.data().counts[static_cast<std::size_t>(d) + static_cast<std::size_t>(j.shift())]);
     if (d < have) levels.push_back(j.levels()[d]);
   }
   if (static_cast<int>(levels.size()) < want && counts.back() > 0) {

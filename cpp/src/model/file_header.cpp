@@ -95,7 +95,7 @@ void FileHeader::make_tables(std::int64_t entries, std::int64_t pairs, std::int6
   const std::int64_t bytes = entries * static_cast<std::int64_t>(sizeof(HeaderEntry) + 4) +
                              pairs * static_cast<std::int64_t>(sizeof(HeaderPair)) + dims * 8 +
                              (most + slots) * 4 + (escapes ? size_ : 0);
-  constexpr std::int64_t kAlignment = 7 * 8;  // what table_at may add
+  constexpr std::int64_t kAlignment = 56;  // what table_at may add
   block_.reset(new std::byte[static_cast<std::size_t>(bytes + kAlignment)]);
   std::byte* at = block_.get();
   tables_.entries = table_at<HeaderEntry>(at, tables_.entry_room = entries);

@@ -89,6 +89,7 @@ Joint joint_concat(const std::vector<const Joint*>& given, bool stack) {
   std::vector<Joint> settled;
   settled.reserve(given.size());
   std::vector<const Joint*> parts;
+  parts.reserve(given.size());
   for (const Joint* part : given) parts.push_back(&settled.emplace_back(part->settled()));
   const Joint& first = *parts[0];
   const auto part_count = static_cast<std::int64_t>(parts.size());
@@ -156,10 +157,9 @@ Joint Joint::take(const std::int64_t* index, std::int64_t n) const {
     const auto above = static_cast<std::size_t>(d - 1);
     auto& below = ranges[above + 1];
     auto& below_ends = ends[above + 1];
-    throw_if_level(
-        gather_descend(offsets(d), ranges[above].data(), n,
-                       data_->counts[static_cast<std::size_t>(d + shift_)], below.data(), below_ends.data()),
-        d + shift_);
+    throw_if_level(gather_descend(offsets(d), ranges[above].data(), n, data_->counts[at(d)], below.data(),
+                                  below_ends.data()),
+                   d + shift_);
     Buffer level_offsets = fresh_offsets(n > 0 ? ends[above].back() : 0);
     throw_if_level(gather_ends(offsets(d), ranges[above].data(), below.data(), below_ends.data(), n,
                                level_offsets.as<std::int64_t>() + 1),

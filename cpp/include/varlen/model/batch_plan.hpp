@@ -86,7 +86,7 @@ std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, con
 /// Sources and options that were looked at once. Any thread may plan batches of it.
 class Batcher {
  public:
-  Batcher(std::vector<BatchSource> sources, std::vector<BatchKey> keys, BatchOptions options,
+  Batcher(const std::vector<BatchSource>& sources, std::vector<BatchKey> keys, BatchOptions options,
           std::optional<Joint> prefix = {}, std::optional<Joint> suffix = {});
 
   /// Rows of all sources together.

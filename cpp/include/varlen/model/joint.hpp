@@ -92,7 +92,7 @@ class Joint {
   [[nodiscard]] int depth() const noexcept { return data_->depth() - shift_; }
   [[nodiscard]] std::int64_t size() const noexcept { return depth() < 0 ? 0 : range(0).size(); }
   /// The rows of dim d, d counted in the view.
-  [[nodiscard]] Range range(int d) const noexcept { return ranges_[static_cast<std::size_t>(d + shift_)]; }
+  [[nodiscard]] Range range(int d) const noexcept { return ranges_[at(d)]; }
   /// The rows of a column, in its own values.
   [[nodiscard]] Range column_range(std::size_t column) const noexcept {
     const int d = data_->columns[column].dim;
@@ -103,9 +103,7 @@ class Joint {
   [[nodiscard]] int dim(std::size_t column) const noexcept { return data_->columns[column].dim - shift_; }
   [[nodiscard]] bool is_whole() const noexcept;
   /// Level d (1-based, counted in the view) as it lies under the whole.
-  [[nodiscard]] Offsets offsets(int d) const noexcept {
-    return data_->views[static_cast<std::size_t>(d + shift_ - 1)];
-  }
+  [[nodiscard]] Offsets offsets(int d) const noexcept { return data_->views[at(d) - 1]; }
   [[nodiscard]] const Offsets* levels() const noexcept { return data_->views.data() + shift_; }
 
   [[nodiscard]] Joint row(std::int64_t i) const;
@@ -152,6 +150,10 @@ class Joint {
   Joint(std::shared_ptr<const JointData> data, int shift, DimRanges ranges)
       : data_(std::move(data)), shift_(shift), ranges_(std::move(ranges)) {}
   void descend(int from, int to);
+  /// Where dim `d` of this view lies among those of the data.
+  [[nodiscard]] std::size_t at(int d) const noexcept {
+    return static_cast<std::size_t>(d) + static_cast<std::size_t>(shift_);
+  }
 
   std::shared_ptr<const JointData> data_;
   int shift_;
