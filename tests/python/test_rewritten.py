@@ -18,7 +18,7 @@ from varlen import _core, ops
 rng = np.random.default_rng(0)
 N, ROWS = 300_000, 50_000
 level = vl.Level(np.full(N // 10, 10))
-good, bad = {}, (2**62, -(2**62), 10**9, -1)
+good, bad = {}, (2**62, -(2**62), 10**14, -1)  # no size that memory could hold
 
 
 def array(name, values):
