@@ -171,7 +171,7 @@ def run(make):
                     at[...] = fine
             turn += 1
 
-    threads = [threading.Thread(target=rewrite) for _ in range(2)]
+    threads = [threading.Thread(target=rewrite, daemon=True) for _ in range(2)]
     for thread in threads:
         thread.start()
     end = time.monotonic() + float(sys.argv[1])
@@ -182,7 +182,7 @@ def run(make):
         try:
             call()
             done += 1
-        except (ValueError, IndexError, OverflowError):
+        except (ValueError, IndexError, OverflowError, MemoryError):
             refused += 1
     stop = True
     for thread in threads:
