@@ -47,6 +47,9 @@ def test_equality_by_numpy_is_that_of_containers():
         (lambda: np.unique(R), r"use r\.unique\(\)"),
         (lambda: np.cumsum(R), r"r\.cumsum\(\), which goes along each sequence"),
         (lambda: np.sum(R, axis=1, keepdims=True), "does not take keepdims"),
+        (lambda: np.std(R, 1, None, None, 1), "axis alone by place; got 1 behind it"),
+        (lambda: np.clip(R, 2, 3, out=np.zeros(5)), "np.clip with out"),
+        (lambda: np.zeros_like(R, shape=(3,)), "np.zeros_like with shape"),
         (lambda: np.reshape(R, (5,)), "np.reshape has no meaning"),
     ],
 )
@@ -122,3 +125,57 @@ def test_what_an_array_means_beside_a_ragged_depends_on_its_axes_alone(n):
             r + np.ones(n)
     with pytest.raises(ValueError, match=rf"\({n + 1}, 2\) does not go with {n} sequences"):
         r + np.ones((n + 1, 2))
+
+
+def test_lists_beside_a_ragged_mean_what_arrays_mean():
+    r = vl.Ragged([1.0, 2.0, 5.0], [0, 2, 1])
+    for limits in ([2, 3, 4], np.array([2, 3, 4])):
+        assert np.clip(r, limits, 9).to_list() == [[], [3, 3], [5]]
+    assert np.zeros_like(r, dtype=np.float32).dtype == np.float32
+    assert np.allclose(vl.Ragged(np.ones(3), [2, 1]), 1.0)
+    assert not np.allclose(r, [1, 2, 3])
+
+
+def test_spreads_by_torch_and_by_numpy_are_theirs():
+    torch = pytest.importorskip("torch")
+    for values in (R.values, torch.from_numpy(R.values)):
+        r = vl.Ragged(values, R.levels)
+        assert float(torch.std(r)) == pytest.approx(np.std(R.values, ddof=1))
+        assert float(np.std(r)) == pytest.approx(np.std(R.values))
+        assert torch.var(r, dim=1)[0] == pytest.approx(np.var([3, 1, 4], ddof=1))
+        assert torch.var(r, dim=1, correction=0)[0] == pytest.approx(np.var([3, 1, 4]))
+        assert np.var(r, axis=1)[0] == pytest.approx(np.var([3, 1, 4]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda torch, r, x: x.add_(r),
+        lambda torch, r, x: torch.exp(r, out=x),
+        lambda torch, r, x: x.to(r),
+        lambda torch, r, x: torch.softmax(r, 1, torch.float64),
+        lambda torch, r, x: torch.sum(r, 1, True),
+        lambda torch, r, x: np.copy(r),
+        lambda torch, r, x: torch.where(r > 0),
+        lambda torch, r, x: torch.max(r, r),
+    ],
+)
+def test_what_would_be_lost_is_refused(call):
+    torch = pytest.importorskip("torch")
+    x = torch.ones(2)
+    with pytest.raises(TypeError):
+        call(torch, vl.Ragged(torch.tensor([1.0, 2.0, 5.0]), [2, 1]), x)
+    assert x.tolist() == [1, 1]
+
+
+def test_modules_of_torch_take_a_ragged():
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(torch.tensor([0.0, 0.0, 5.0]), [2, 1])
+    assert torch.nn.Softmax(dim=1)(r).to_list() == [[0.5, 0.5], [1.0]]
+    assert torch.nn.ReLU()(r - 1).to_list() == [[0, 0], [4]]
+
+
+def test_a_condition_a_sequence_chooses_whole_rows():
+    a = vl.Ragged(np.arange(1.0, 7.0).reshape(3, 2), [2, 1])
+    for condition in ([True, False], np.array([True, False])):
+        assert vl.where(condition, a, -a).to_list() == [[[1, 2], [3, 4]], [[-5, -6]]]

@@ -58,6 +58,8 @@ def where(condition: Any, x: Any, y: Any) -> Ragged:
         pair: Any = (x, y)
         return _sequences(mask, nest, *pair)
     model, room = model_of((condition, x, y))
+    if not isinstance(condition, RaggedBase) and mask.ndim == 1:
+        condition = mask.reshape(-1, *(1,) * room)  # one for each sequence, however wide its rows
     mask, a, b = (operand(each, model, room) for each in (condition, x, y))
     result: Ragged = model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
     return result

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import RaggedBase
+from varlen.backends import backend_of
 from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
@@ -68,7 +69,16 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     >>> torch.nn.functional.softmax(r, dim=1).to_list(), torch.exp(r).lengths
     ([[0.5, 0.5], [1.0]], array([2, 1]))
     """
-    name = getattr(func, "__name__", str(func)).strip("_")
+    full = getattr(func, "__name__", str(func))
+    name = full.strip("_")
+    if full.endswith("_") and not full.endswith("__"):
+        raise _no(f"torch.Tensor.{full}", f"{name}(), which writes nothing in place")
+    if name in ("to", "type_as") and not _is_ragged(args[0] if args else None):
+        raise _no(f"torch.Tensor.{name}", "r.dtype and r.device")
+    if kwargs.get("out") is not None:
+        raise _no(f"torch.{name} with out", "the result")
+    if name == "where" and len(args) + len(kwargs) < 3:
+        raise _no("torch.where of a condition alone", "r.values")
     operator = name.removeprefix("r") if name.removeprefix("r") in _EACH_NUMBER and name != "relu" else name
     if operator in _EACH_NUMBER or name in _EACH_NUMBER:
         return _on_values(func, args, kwargs)
@@ -77,15 +87,18 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("cat", "concat", "concatenate", "stack"):
         return _joined(name, args, kwargs)
     if name == "matmul":
-        return np.matmul(*args)
+        return np.matmul(*args, *kwargs.values())
     if name in _ALONG and _is_ragged(args[0] if args else kwargs.get("input")):
-        options = dict(zip(("input", "dim"), args, strict=False)) | kwargs
+        options = _named(("input", "dim"), args, kwargs, f"torch.{name}")
+        options.pop("_stacklevel", None)
         r, dim = options.pop("input"), options.pop("dim", None)
-        for ignored in ("_stacklevel", "keepdim", "dtype", "out"):
-            if options.get(ignored) in (None, False, 3):
-                options.pop(ignored, None)
         if name in ("max", "min") and dim is not None:
+            if not isinstance(dim, int):
+                raise _no(f"torch.{name} of two", f"torch.{name}imum")
             raise _no(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
+        if name in ("std", "var"):
+            unbiased = options.pop("unbiased", True)
+            options["ddof"] = options.pop("correction", 1 if unbiased else 0)
         return _along(r, f"torch.{name}", name, dim, options)
     raise _no(f"torch.{name}", f"r.{name}()" if _has(args, name) else "r.values, or r.to_dense()")
 
@@ -115,18 +128,34 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         return where(*args)
     if name in ("clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
                 "full_like", "empty_like", "copy", "isreal", "iscomplex"):  # fmt: skip
+        if any(_is_tensor_like(x) for x in (*args, *kwargs.values())):
+            raise _no(
+                f"np.{name}", f"torch.{'clone' if name == 'copy' else name}, because the values are tensors"
+            )
+        refused = {"out", "shape", "where", "order", "subok"} & set(kwargs)
+        if refused:
+            raise _no(f"np.{name} with {', '.join(sorted(refused))}", "the result")
         return _on_values(func, args, kwargs)
     if name in ("shape", "ndim", "size"):
         return getattr(args[0], name)
     if name in _ALONG and args and _is_ragged(args[0]):
-        options = dict(zip(("a", "axis"), args, strict=False)) | kwargs
+        options = _named(("a", "axis"), args, kwargs, f"np.{name}")
         r, axis = options.pop("a"), options.pop("axis", None)
-        options = {key: value for key, value in options.items() if value is not np._NoValue}
-        for ignored in ("keepdims", "dtype", "out"):
-            if options.get(ignored) in (None, False):
-                options.pop(ignored, None)
         return _along(r, f"np.{name}", name, axis, options)
     raise _no(f"np.{name}", f"r.{name}()" if _has(args, name) else "r.values, r.to_dense() or np.asarray(r)")
+
+
+def _named(names: tuple[str, ...], args: Any, kwargs: dict[str, Any], function: str) -> dict[str, Any]:
+    """Arguments by name; those that say nothing are left out, others behind the axis are refused."""
+    behind = [x for x in args[len(names) :] if x is not None and x is not False and x is not np._NoValue]
+    if behind:
+        raise TypeError(f"{function} of a Ragged takes its axis alone by place; got {behind[0]!r} behind it")
+    options = dict(zip(names, args, strict=False)) | kwargs
+    return {key: x for key, x in options.items() if x is not None and x is not False and x is not np._NoValue}
+
+
+def _is_tensor_like(x: Any) -> bool:
+    return _is_ragged(x) and not isinstance(x._values, np.ndarray)
 
 
 def _is_ragged(x: Any) -> bool:
@@ -151,7 +180,9 @@ def _along(r: Ragged, function: str, name: str, axis: Any, options: dict[str, An
     if axis is None:
         if method in _KEEP_ROWS:
             raise _no(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
-        return getattr(r._values, method)(**options)
+        if method.startswith("arg"):
+            return getattr(r._values, method)()
+        return getattr(r, method)(axis=tuple(range(r.ndim)), **options)
     return getattr(r, method)(axis=axis, **options)
 
 
@@ -161,9 +192,14 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     operands = (*args, *kwargs.values())
     model: Any
     model, room = model_of(operands)
-    plain = [operand(x, model, room) if _is_ragged(x) or hasattr(x, "ndim") else x for x in operands]
+    plain = [operand(x, model, room) if _is_operand(x) else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
     return model._make(rows, model.levels)
+
+
+def _is_operand(x: Any) -> bool:
+    """Whether the rule of arithmetic says what it means beside a Ragged: an array, a list, a container."""
+    return isinstance(x, (list, tuple)) or (hasattr(x, "ndim") and not isinstance(x, (type, np.dtype)))
 
 
 def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -184,7 +220,7 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
 def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     from varlen.ops.combine import concatenate, stack
 
-    options = dict(zip(("parts", "axis"), args, strict=False)) | kwargs
+    options = _named(("parts", "axis"), args, kwargs, name)
     parts = options.pop("parts", options.pop("tensors", options.pop("arrays", None)))
     axis = options.pop("axis", options.pop("dim", 0))
     if options:
@@ -193,10 +229,13 @@ def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _equal(name: str, a: Any, b: Any, *rest: Any, **options: Any) -> bool:
+    if name == "allclose":
+        model: Any
+        model, room = model_of((a, b))
+        x, y = (operand(each, model, room) for each in (a, b))
+        x, y = (backend_of(each).readable(each) if hasattr(each, "ndim") else each for each in (x, y))
+        return bool(np.allclose(x, y, *rest, **options))
     if _is_ragged(a) and _is_ragged(b):
-        if name == "allclose":
-            same = a.levels == b.levels
-            return bool(same and np.allclose(np.asarray(a.values), np.asarray(b.values), *rest, **options))
         return bool(a.equals(b, *rest, **options))
     try:
         function = getattr(np, name)
