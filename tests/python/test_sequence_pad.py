@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper, raised
 from sequences import everywhere, gradient
+from varlen.ops.reduce import wrap_units
 from varlen.sequence import backprop_sequence_pad, backprop_sequence_unpad
 from varlen.testing import oracle_sequence_family as oracle
 from varlen.testing import strategies
@@ -117,7 +118,7 @@ def test_pad_and_unpad_are_the_gradients_of_each_other(level):
     r = vl.Ragged(np.random.default_rng(1).normal(size=(5, 2)), [[2, 1], [2, 0, 3]])
     dx, d = gradient(torch, lambda x: vl.sequence_pad(x, 1.5, level=level)[0], r)
     out, length = vl.sequence_pad(r, 1.5, level=level)
-    dY = r._under(d, r.levels[: len(r.levels) + level] if level < 0 else ())
+    dY = wrap_units(r, d, r.levels[: len(r.levels) + level] if level < 0 else ())
     assert np.array_equal(backprop_sequence_pad(dY, r, level=level).values, dx)
     numbers = length.values if isinstance(length, vl.Ragged) else length
     block = out.values if isinstance(out, vl.Ragged) else out

@@ -65,17 +65,6 @@ def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
     return X._make(values, levels) if isinstance(X, RaggedBase) else new_ragged(values, levels)
 
 
-def ragged_class() -> Any:
-    """The class Ragged.
-
-    Examples
-    --------
-    >>> ragged_class() is vl.Ragged
-    True
-    """
-    return _class("Ragged")
-
-
 def packed_class() -> Any:
     """The class Packed.
 

@@ -26,6 +26,7 @@ from varlen.backends.numeric import (
     widened,
 )
 from varlen.backends.values import like
+from varlen.ops.inputs import units_of
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
 from varlen.types import Ragged
@@ -220,7 +221,7 @@ class _Window:
 def _window(
     r: Ragged, rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
 ) -> _Window:
-    _, over, above = r._over(level)
+    _, over, above = units_of(r, None, level)
     if filter.ndim != 2:
         raise ValueError(f"filter: expected (context_length * {rows.shape[1]}, M), got {tuple(filter.shape)}")
     if length is None:

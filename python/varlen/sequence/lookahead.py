@@ -10,6 +10,7 @@ from varlen._core import Level
 from varlen.backends import backend_of
 from varlen.backends.numeric import alike, as_of, conjugate, gradient_as, numbers, widened
 from varlen.backends.values import as_values
+from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows
 from varlen.types import Ragged
 
@@ -54,7 +55,7 @@ def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
     """
     r, shape = _sequences_of(input)
     filter = _filter_of_rows(r, filter)
-    values, over, _ = r._over(level)
+    values, over, _ = units_of(r, None, level)
     rows, taps = widened(numbers(values, "input", True)), widened(filter)
     result = rows * taps[0]
     for k in range(1, len(taps)):
@@ -87,7 +88,7 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     """
     r, shape = _sequences_of(input)
     filter = _filter_of_rows(r, filter)
-    values, over, _ = r._over(level)
+    values, over, _ = units_of(r, None, level)
     numbers(values, "input", True)
     given = alike(_rows_of_gradient(dY, r, shape), "dY", values)
     rows, d, weights = widened(values), widened(given), conjugate(widened(filter))

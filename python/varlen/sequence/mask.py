@@ -10,7 +10,9 @@ from varlen._core import Level
 from varlen.arguments import as_dtype, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, like
+from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
+from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import array_of, rename_argument
 from varlen.types import Ragged
 
@@ -62,8 +64,8 @@ def sequence_mask(
     [[[True, True], [True, False]], [[False, False]]]
     """
     if isinstance(x, Ragged):
-        values, over, above = x._over(level)
-        return x._under(_marks(over, (len(over),), maxlen, dtype, values), above)
+        values, over, above = units_of(x, None, level)
+        return wrap_units(x, _marks(over, (len(over),), maxlen, dtype, values), above)
     numbers = array_of(x, "x")
     if numbers.dtype.kind not in "iuf":
         if numbers.size:

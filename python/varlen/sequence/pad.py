@@ -12,6 +12,7 @@ from varlen.arguments import ints_per_level
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like
 from varlen.levels import resolve_level
+from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import (
     array_of,
     fill_for,
@@ -94,8 +95,8 @@ def sequence_pad(
     length = tuple(like(each.lengths, r.values) for each in levels)
     outer = length[0]
     if len(levels) > 1:
-        return r._under(out, above), length
-    return r._under(out, above), r._under(outer, above)
+        return wrap_units(r, out, above), length
+    return wrap_units(r, out, above), wrap_units(r, outer, above)
 
 
 def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:

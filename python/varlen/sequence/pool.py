@@ -11,6 +11,8 @@ from varlen.arguments import unmasked
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, double, floats, is_complex, numbers
 from varlen.backends.values import as_ints, like
+from varlen.ops.inputs import units_of
+from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import fill_for, gradient_rows, of_pad_value, sequences
 
 if TYPE_CHECKING:
@@ -77,14 +79,14 @@ def sequence_pool(
     r, kind = sequences(input, "input"), _kind(pool_type)
     if with_index and kind != "max":
         raise ValueError(f'with_index: only "max" has one, not "{kind}"')
-    values, over, above = r._over(level)
+    values, over, above = units_of(r, None, level)
     if kind not in _ENDS:
         numbers(values, "input")
     unmasked(pad_value, "pad_value")
     try:
         if with_index:
             result, which = backend_of(values).reduce_extreme("max", values, over, pad_value)
-            return r._under(result, above), r._under(_rows(which, over), above)
+            return wrap_units(r, result, above), wrap_units(r, _rows(which, over), above)
         if kind in _ENDS:
             result = backend_of(values).reduce_end(values, over, kind == "last", fill_for(values, pad_value))
         else:
@@ -93,7 +95,7 @@ def sequence_pool(
             )
     except ValueError as error:
         raise of_pad_value(error) from None
-    return r._under(_times_root(result, over, 1) if kind == "sqrt" else result, above)
+    return wrap_units(r, _times_root(result, over, 1) if kind == "sqrt" else result, above)
 
 
 def sequence_first_step(input: Any, *, level: int = -1) -> Any:
@@ -146,7 +148,7 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     [[0.5, 0.5], [], [2.0, 2.0]]
     """
     r, kind = sequences(input, "input"), _kind(pool_type)
-    values, over, above = r._over(level)
+    values, over, above = units_of(r, None, level)
     if kind not in _ENDS:
         numbers(values, "input")
     d = numbers(gradient_rows(dY, len(over), above, inner=tuple(values.shape[1:])), "dY", True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from varlen._core import Level
 from varlen.arguments import as_int
+from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.types import Ragged
 
@@ -50,7 +51,7 @@ def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
     [[[1, 2], [3, 4]], [], [[5, 6], [7, 8], [9, 10], [11, 12]]]
     """
     r, width = sequences(input, "input"), as_int(new_dim, "new_dim", 1)
-    values, over, above = r._over(level)
+    values, over, above = units_of(r, None, level)
     row = math.prod(values.shape[1:])
     numbers = over.offsets * row
     if (numbers % width).any():

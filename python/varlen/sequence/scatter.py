@@ -9,6 +9,7 @@ import numpy as np
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
+from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import array_of, sequences
 from varlen.types import Ragged
 
@@ -89,7 +90,7 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
 def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged]:
     """The row of all rows' places, laid end to end, that each entry of index means."""
     r = sequences(index, "index")
-    _, over, _ = r._over(level)
+    _, over, _ = units_of(r, None, level)
     if block.ndim < 2:
         raise ValueError(f"{argument}: expected (n, W, ...), got shape {tuple(block.shape)}")
     if len(over) != len(block):

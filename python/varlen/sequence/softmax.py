@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen.backends import backend_of
 from varlen.backends.numeric import alike, floats, numbers
+from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.types import Ragged
 
@@ -88,7 +89,7 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     [[0.25, -0.25], [0.0]]
     """
     y = sequences(Y, "Y")
-    values, over, _ = y._over(level)
+    values, over, _ = units_of(y, None, level)
     d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
     if isinstance(d, np.ndarray):
         alike(d, "dY", values, "Y")

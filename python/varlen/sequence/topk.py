@@ -13,6 +13,7 @@ from varlen.arguments import as_int, as_list
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, double, floats, is_float, is_nan, numbers, widened
 from varlen.backends.values import as_ints, like
+from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.types import Ragged
 
@@ -159,7 +160,7 @@ def _tables(
         raise ValueError("topks: expected one number or more")
     if r.values.shape[1:] not in ((), (1,)):
         raise ValueError(f"input: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
-    items, rows, columns = (each._over(level)[1] for each in (r, into, across))
+    items, rows, columns = (units_of(each, None, level)[1] for each in (r, into, across))
     for name, each in (("row", rows), ("col", columns)):
         if len(each) != len(items):
             raise ValueError(f"{name}: has {len(each)} sequences, input has {len(items)}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen._core import Level, RaggedBase
-from varlen.levels import flatten_levels, resolve_level
+from varlen._core import RaggedBase
 from varlen.ops import reduce_ends
 from varlen.ops.bins import bincount
 from varlen.ops.differences import diff
@@ -17,9 +16,6 @@ from varlen.ops.window import sliding_window
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from varlen.backends.values import Values
-    from varlen.levels import Levels
 
 
 class Computing(RaggedBase):
@@ -233,14 +229,6 @@ class Computing(RaggedBase):
         array([2, 1])
         """
         return count(self, level=level)
-
-    def _over(self, level: int) -> tuple[Values, Level, Levels]:
-        """The values, one level that cuts them as all from `level` down do, and the levels above."""
-        at = resolve_level(level, self._levels)
-        return self._values, flatten_levels(self._levels[at:]), self._levels[:at]
-
-    def _under(self, rows: Any, above: Levels) -> Any:
-        return self._make(rows, above) if above else rows
 
     def cumsum(
         self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
