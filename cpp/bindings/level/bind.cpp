@@ -49,6 +49,13 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
   });
 }
 
+PyObject* compose(PyObject* self, PyObject* below) noexcept {
+  return guarded([&] {
+    if (!Object::is(below)) raise_type("below: expected a Level, got " + type_name(below));
+    return Object::in(self).compose(Object::in(below)).release().ptr();
+  });
+}
+
 constexpr Signature<1> kLengths{"from_lengths", {"lengths"}};
 constexpr Signature<1> kOffsets{"from_offsets", {"offsets"}};
 constexpr Signature<1> kBounds{"from_bounds", {"bounds"}};
@@ -85,6 +92,10 @@ PyMethodDef level_methods[] = {
         "From the sorted sequence number of each row; `count` sequences, by default "
         "the last id + 1.",
         METH_STATIC),
+    {"compose", compose, METH_O,
+     "compose(below)\n--\n\n"
+     "The level that cuts what lies in the sequences of `below` as this one cuts the sequences. That of the "
+     "last `below` is kept."},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {},
 };

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
-from varlen._core import Level
+from varlen._core import Level, know_tensors, on_tensors
 from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
 
 if TYPE_CHECKING:
@@ -24,11 +23,13 @@ if TYPE_CHECKING:
 
 _in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-_from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
+_is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
+_unwrap_if_dead: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.unwrap_if_dead
+
+know_tensors((torch.Tensor, torch.nn.Parameter), torch.from_numpy)
 
 
-@dataclass
-class SavedContext:
+class SavedContext(NamedTuple):
     """What a gradient may ask for: how many rows the first input had, what was saved, the constants.
 
     Examples
@@ -108,7 +109,7 @@ class AutogradOp:
             return self._compiled(*args)
         if _in_transform():
             return self._transformed(*args)
-        if self.differentiable and torch.is_grad_enabled():
+        if self.differentiable and _is_grad_enabled():
             for x in args[: self.columns]:
                 if x.requires_grad:
                     return self._under_autograd(*args)
@@ -123,17 +124,8 @@ class AutogradOp:
         >>> op.plain(torch.ones(2))
         tensor([3., 3.])
         """
-        try:
-            result = self.run(*[x.numpy() if isinstance(x, torch.Tensor) else x for x in args])
-        except (RuntimeError, TypeError):
-            if all(_shares_memory(x) for x in args if isinstance(x, torch.Tensor)):
-                raise
-            return self._indirect(*args)
-        if type(result) is np.ndarray:
-            return _from_numpy(result)
-        if isinstance(result, tuple):
-            return tuple(_from_numpy(each) for each in result)
-        return _from_numpy(np.asarray(result))
+        result = on_tensors(self.run, *args)
+        return self._indirect(*args) if result is NotImplemented else result
 
     def _indirect(self, *args: Any) -> Any:
         """The verb where a tensor does not show its memory to NumPy as it is."""
@@ -148,15 +140,6 @@ class AutogradOp:
 
 def _no_gradient(context: SavedContext, d: torch.Tensor) -> None:
     return None
-
-
-def _shares_memory(x: torch.Tensor) -> bool:
-    """Whether `x.numpy()` gives the numbers of a tensor."""
-    try:
-        x.numpy()
-    except (RuntimeError, TypeError):
-        return False
-    return True
 
 
 def _is_fake(x: torch.Tensor) -> bool:
@@ -221,24 +204,24 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> No
         ctx.mark_non_differentiable(*outputs[1:])
     rest = inputs[op.columns :]
     kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
-    kept += [x for x in rest if isinstance(x, torch.Tensor)]
-    if kept:
-        ctx.save_for_backward(*kept)
-    ctx.rest = tuple(... if isinstance(x, torch.Tensor) else x for x in rest)
-    ctx.rows = inputs[0].shape[0]
-    ctx.count = len(inputs)
+    constants = [x for x in rest if isinstance(x, torch.Tensor)]
+    if constants:
+        rest = tuple(... if isinstance(x, torch.Tensor) else x for x in rest)
+    if kept or constants:
+        ctx.save_for_backward(*kept, *constants)
+    ctx.kept = (inputs[0].shape[0], len(kept), rest)
 
 
 def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
-    count = len(op.saves)
+    rows, count, rest = ctx.kept
     saved = ctx.saved_tensors
-    rest = ctx.rest
     if len(saved) > count:
         tensors = iter(saved[count:])
         rest = tuple(next(tensors) if x is ... else x for x in rest)
-    gradients: Any = op.gradient(SavedContext(ctx.rows, saved[:count], rest), d)
-    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
-    return (*gradients, *(None for _ in range(ctx.count - len(gradients))))
+    gradients: Any = op.gradient(SavedContext(rows, saved[:count], rest), d)
+    if not isinstance(gradients, tuple):
+        gradients = (gradients,)
+    return (*gradients, *(None,) * (op.columns + len(rest) - len(gradients)))
 
 
 def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
@@ -263,7 +246,7 @@ def _autograd_function(op: AutogradOp) -> Any:
     class Eager(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
-            result = op.plain(*(x.detach() if isinstance(x, torch.Tensor) else x for x in args))
+            result = op.plain(*args)
             _setup(op, ctx, args, result)
             return result
 
@@ -271,7 +254,17 @@ def _autograd_function(op: AutogradOp) -> Any:
         def backward(ctx: Any, *ds: torch.Tensor) -> Any:
             return _backward(op, ctx, ds[0])
 
-    return Eager.apply
+    # What torch's own `apply` adds to that of its base takes a third of the call: it looks for transforms,
+    # which are not there, and at signatures.
+    apply: Callable[..., Any] = super(torch.autograd.Function, Eager).apply
+
+    def run(x: torch.Tensor, *rest: Any) -> Any:
+        return apply(_unwrap_if_dead(x), *rest)
+
+    def run_all(*args: Any) -> Any:
+        return apply(*map(_unwrap_if_dead, args[: op.columns]), *args[op.columns :])
+
+    return run if op.columns == 1 else run_all
 
 
 def _transformable_function(op: AutogradOp) -> Any:
