@@ -21,6 +21,7 @@ from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_new: Callable[..., Any] = tuple.__new__  # a third of the time that SavedContext(...) takes
 _in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
 _is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
@@ -67,6 +68,8 @@ class AutogradOp:
         Which of the leading inputs the gradient needs by number; -1 is the first output, -2 the second.
     batch
         The axes at which vmap puts its column, in what goes in and in what comes out; -1 is the last.
+    run_first
+        The work where the first of several outputs is wanted alone, by `first`.
 
     Only the first of several outputs has a gradient.
 
@@ -88,6 +91,7 @@ class AutogradOp:
         columns: int = 1,
         saves: tuple[int, ...] = (),
         batch: tuple[int, int] = (1, 1),
+        run_first: Callable[..., Any] | None = None,
     ) -> None:
         name = "varlen::" + re.split(r"\(", schema)[0]
         torch.library.define(name, schema[schema.index("(") :])
@@ -100,7 +104,14 @@ class AutogradOp:
         self.columns = columns
         self.saves = saves
         self.batch = batch
+        self.run_first = run_first
+        # Which of the constants may be tensors.
+        constants = self.registered._schema.arguments[columns:]
+        self.tensors = tuple(k for k, x in enumerate(constants) if str(x.type) in ("Tensor", "Optional[Tensor]"))
+        # A gradient that needs no tensors but its own, if the first of the constants is a Level.
+        self.is_linear = not saves and self.tensors == (0,)
         self._under_autograd: Callable[..., Any] = _autograd_function(self)
+        self._first_under_autograd: Callable[..., Any] = _autograd_function(self, first=True)
         self._transformed: Callable[..., Any] = _transformable_function(self)
         self._compiled: Callable[..., Any] = _compilable(self)
 
@@ -114,6 +125,24 @@ class AutogradOp:
                 if x.requires_grad:
                     return self._under_autograd(*args)
         return self.plain(*args)
+
+    def first(self, *args: Any) -> Any:
+        """The first of several outputs; the others are not made where no gradient needs them.
+
+        Examples
+        --------
+        >>> from varlen.backends.torch.reduce import _extreme
+        >>> _extreme.first(torch.tensor([3.0, 1.0]), Level([2]), "max", 0)
+        tensor([3.])
+        """
+        if _is_compiling() or _in_transform():
+            return self(*args)[0]
+        if _is_grad_enabled():
+            for x in args[: self.columns]:
+                if x.requires_grad:
+                    return self._first_under_autograd(*args)
+        result = on_tensors(self.run_first, *args)
+        return self._indirect(*args)[0] if result is NotImplemented else result
 
     def plain(self, *args: Any) -> Any:
         """The verb alone: what it gives has no gradient.
@@ -197,30 +226,36 @@ def _levels_in_graph(levels: Any) -> Any:
     return _for_torch(levels)
 
 
-def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first: bool = False) -> None:
     """Keep what the gradient needs: tensors where autograd can see them, the rest beside."""
-    outputs = output if isinstance(output, tuple) else (output,)
-    if len(outputs) > 1:
-        ctx.mark_non_differentiable(*outputs[1:])
     rest = inputs[op.columns :]
+    ctx.rows = inputs[0].shape[0]
+    ctx.rest = rest
+    ctx.count = 0
+    if op.is_linear and type(rest[0]) is Level:
+        return
+    outputs = output if isinstance(output, tuple) else (output,)
+    if len(outputs) > 1 and not first:
+        ctx.mark_non_differentiable(*outputs[1:])
     kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
-    constants = [x for x in rest if isinstance(x, torch.Tensor)]
-    if constants:
-        rest = tuple(... if isinstance(x, torch.Tensor) else x for x in rest)
-    if kept or constants:
-        ctx.save_for_backward(*kept, *constants)
-    ctx.kept = (inputs[0].shape[0], len(kept), rest)
+    for k in op.tensors:
+        if type(rest[k]) is not Level and isinstance(rest[k], torch.Tensor):
+            kept.append(rest[k])
+            ctx.rest = (*ctx.rest[:k], ..., *rest[k + 1 :])
+    if kept:
+        ctx.save_for_backward(*kept)
+        ctx.count = len(kept)
 
 
 def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
-    rows, count, rest = ctx.kept
-    saved = ctx.saved_tensors
-    if len(saved) > count:
-        tensors = iter(saved[count:])
+    rest = ctx.rest
+    saved = ctx.saved_tensors if ctx.count else ()
+    if ctx.count > len(op.saves):
+        tensors = iter(saved[len(op.saves) :])
         rest = tuple(next(tensors) if x is ... else x for x in rest)
-    gradients: Any = op.gradient(SavedContext(rows, saved[:count], rest), d)
-    if not isinstance(gradients, tuple):
-        gradients = (gradients,)
+        saved = saved[: len(op.saves)]
+    gradients: Any = op.gradient(_new(SavedContext, (ctx.rows, saved, rest)), d)
+    gradients = gradients if type(gradients) is tuple else (gradients,)
     return (*gradients, *(None,) * (op.columns + len(rest) - len(gradients)))
 
 
@@ -240,15 +275,17 @@ def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
     return refuse
 
 
-def _autograd_function(op: AutogradOp) -> Any:
-    """An autograd function around the verb alone."""
+def _autograd_function(op: AutogradOp, first: bool = False) -> Any:
+    """An autograd function around the verb alone, or around the first of its outputs."""
 
     class Eager(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
-            result = op.plain(*args)
-            _setup(op, ctx, args, result)
-            return result
+            result = on_tensors(op.run, *args)
+            if result is NotImplemented:
+                result = op._indirect(*args)
+            _setup(op, ctx, args, result, first)
+            return result[0] if first else result
 
         @staticmethod
         def backward(ctx: Any, *ds: torch.Tensor) -> Any:
