@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, axis_of
+from varlen.arguments import as_int, as_ints, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
 from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
@@ -68,6 +68,10 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     [[4, 3], [], [5]]
     """
     values, levels = rows_and_levels(X, lengths)
+    if axis is None and type(batch_dims) is int and batch_dims == 0:
+        picks = _plain_numbers(indices)
+        if picks is not None and _core.in_range(picks, len(levels[0])):
+            return ragged_like(X, *backend_of(values).gather(values, levels, picks))
     depth = len(levels)
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
@@ -141,6 +145,23 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     return _picked(X, values, levels[axes - 1 :], np.flatnonzero(keep), () if flatten else nest)
 
 
+def _plain_numbers(indices: Any) -> Ints | None:
+    """Integers in one row, of an array, a tensor or a list; None where they are anything else."""
+    if isinstance(indices, RaggedBase):
+        return None
+    if type(indices) is list:
+        if not indices or type(indices[0]) is not int:
+            return None
+        try:
+            numbers = np.array(indices)
+        except (TypeError, ValueError, OverflowError):
+            return None
+    else:
+        numbers = as_ints(indices)
+    plain = type(numbers) is np.ndarray and numbers.ndim == 1 and numbers.dtype.kind == "i"
+    return numbers if plain else None
+
+
 def _nested_down(given: Any, argument: str, axes: int) -> tuple[Any, Levels]:
     """Numbers, and levels for all axes before theirs, of which there are `axes` or more."""
     values, nest = nested(given, argument, axes)
@@ -186,6 +207,8 @@ def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
 
 def _in_range(ids: Ints, sizes: Any, owners: Ints | None = None, repeated: bool = False) -> None:
     """Refuse numbers of items that are not there; repeated ones do not stand where the caller put them."""
+    if owners is None and ids.ndim == 1 and _core.in_range(ids, sizes):
+        return
     bad = (ids < 0) | (ids >= sizes)
     if bad.any():
         k = int(bad.argmax())

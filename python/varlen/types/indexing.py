@@ -34,6 +34,8 @@ def get(r: Ragged, key: Any) -> Any:
         return row(r, key)
     if kind is slice or (kind is np.ndarray and key.ndim == 1 and key.dtype.kind in "iub"):
         return r._make(*backend_of(r._values).gather(r._values, r._levels, key))
+    if kind is list:
+        return _pick(r, key)
     if isinstance(key, tuple):
         return _many(r, key)
     if key is Ellipsis:

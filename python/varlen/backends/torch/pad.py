@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, on_tensors
 from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
 from varlen.backends.torch.cast import cast, exactly
@@ -115,15 +115,14 @@ def pad(
         return _pad_elsewhere(x, levels, options, limits, fill, out)
     row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
     to = None if out is None else to_write(out)
-    try:
-        rows, dtype = x.numpy(), None
-    except (RuntimeError, TypeError):
-        rows, dtype = as_numpy(x), x.dtype
-    result = _core.pad(rows, levels, padding_side, row, mask, max_len, truncate, to, *limits)
-    if not mask:
-        return out if out is not None else tensor_of(result, dtype) if dtype else _from_numpy(result)
-    block = tensor_of(result[0], x.dtype) if out is None else out
-    return block, _from_numpy(result[1])
+    arguments = (levels, padding_side, row, mask, max_len, truncate, to, *limits)
+    result = on_tensors(_core.pad, x, *arguments)
+    if result is NotImplemented:
+        result = _core.pad(as_numpy(x), *arguments)
+        result = (tensor_of(result[0], x.dtype), _from_numpy(result[1])) if mask else tensor_of(result, x.dtype)
+    if out is not None:
+        return (out, result[1]) if mask else out
+    return result
 
 
 def _is_watched(x: torch.Tensor) -> bool:
