@@ -9,6 +9,7 @@
 #include "gather/gather.hpp"
 #include "rooms.hpp"
 #include "support/fastcall.hpp"
+#include "support/ndarray.hpp"
 #include "tensor/tensor.hpp"
 
 namespace varlen::bindings {
@@ -61,6 +62,14 @@ PyObject* row(PyObject* self, const py::object& rows, std::int64_t i) {
   return picked_of(self, gather_row(Nested(rows.ptr(), parts(self).levels), i));
 }
 
+/// A row of integers or bools, of NumPy's own type.
+bool is_index_array(PyObject* key) {
+  const Api& api = Api::get();
+  if (Py_TYPE(key) != api.PyArray_Type_ || fields_of(key)->nd != 1) return false;
+  const char kind = py::detail::array_descriptor_proxy(fields_of(key)->descr)->kind;
+  return kind == 'i' || kind == 'u' || kind == 'b';
+}
+
 PyObject* by_python(PyObject* self, PyObject* key) {
   static PyObject* const name = PyUnicode_InternFromString("_get");
   return PyObject_CallMethodOneArg(self, name, key);
@@ -69,7 +78,8 @@ PyObject* by_python(PyObject* self, PyObject* key) {
 PyObject* subscript(PyObject* self, PyObject* key) noexcept {
   return guarded([&] {
     const bool is_int = PyLong_CheckExact(key) != 0;
-    const py::object rows = is_int || PySlice_Check(key) ? array_in(self) : py::object();
+    const bool is_known = is_int || PySlice_Check(key) || is_index_array(key);
+    const py::object rows = is_known ? array_in(self) : py::object();
     if (!rows) return by_python(self, key);
     if (is_int) return row(self, rows, place_of(key, "index"));
     return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), key));

@@ -90,9 +90,10 @@ PyMethodDef call_methods[] = {
 }  // namespace
 
 void bind_tensor(py::module_& m) {
-  m.def("know_tensors", &know_tensors, py::arg("types"), py::arg("from_numpy"),
-        "Which types `on_tensors` takes for tensors, and what makes one of an array where their library does "
-        "not offer DLPack to C.");
+  m.def("know_tensors", &know_tensors, py::arg("types"), py::arg("from_numpy"), py::arg("int8"),
+        py::arg("uint8"),
+        "Which types `on_tensors` takes for tensors, what makes one of an array where their library does not "
+        "offer DLPack to C, and its dtypes of a byte.");
   if (PyModule_AddFunctions(m.ptr(), call_methods) < 0) throw py::error_already_set();
 }
 

@@ -26,6 +26,8 @@ struct Library {
   std::vector<PyTypeObject*> types;
   const DlExchange* exchange = nullptr;  ///< none where the library is older than it
   PyObject* from_numpy = nullptr;
+  std::array<PyObject*, 2>
+      bytes{};  ///< its dtypes of integers of a byte; DLPack calls those of fewer bits so, too
 };
 
 Library& library() noexcept {
@@ -101,6 +103,14 @@ bool has_bit(PyObject* tensor, DlType type) {
   return says_yes(tensor, is_neg) || (type.code == kDlComplex && says_yes(tensor, is_conj));
 }
 
+bool is_of_whole_bytes(PyObject* tensor, DlType type) {
+  if (type.bits != 8 || (type.code != kDlInt && type.code != kDlUnsigned)) return true;
+  static PyObject* const name = PyUnicode_InternFromString("dtype");
+  const auto dtype = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
+  if (!dtype) throw py::error_already_set();
+  return dtype.ptr() == library().bytes[0] || dtype.ptr() == library().bytes[1];
+}
+
 py::object array_by_exchange(PyObject* tensor) {
   DlTensor seen{};
   if (library().exchange->view(tensor, &seen) != 0) {
@@ -108,7 +118,8 @@ py::object array_by_exchange(PyObject* tensor) {
     return {};
   }
   const std::optional<int> type = number_type(seen.dtype);
-  if (seen.device.type != kDlCpu || !type || seen.ndim > kMostAxes || has_bit(tensor, seen.dtype)) return {};
+  if (seen.device.type != kDlCpu || !type || seen.ndim > kMostAxes) return {};
+  if (has_bit(tensor, seen.dtype) || !is_of_whole_bytes(tensor, seen.dtype)) return {};
   const std::int64_t item = seen.dtype.bits / 8;
   std::array<Py_intptr_t, kMostAxes> shape;
   std::array<Py_intptr_t, kMostAxes> strides;
@@ -203,7 +214,7 @@ py::object tensor_over(const py::array& array) {
   return tensor;
 }
 
-void know_tensors(const py::tuple& types, py::object from_numpy) {
+void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8) {
   Library& known = library();
   known.types.clear();
   for (const py::handle type : types) {
@@ -211,6 +222,7 @@ void know_tensors(const py::tuple& types, py::object from_numpy) {
     known.types.push_back(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr()));
   }
   known.from_numpy = from_numpy.release().ptr();
+  known.bytes = {int8.release().ptr(), uint8.release().ptr()};
   known.exchange = nullptr;
   const py::object capsule = py::getattr(types[0], "__dlpack_c_exchange_api__", py::none());
   if (capsule.is_none()) return;

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, as_ints, axis_of
+from varlen.arguments import as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
 from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
@@ -67,11 +67,11 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     >>> r.gather(vl.Ragged([2, 0, 1], [2, 0, 1]), batch_dims=1).to_list()
     [[4, 3], [], [5]]
     """
+    if axis is None and lengths is None and isinstance(X, RaggedBase) and type(batch_dims) is int:
+        numbers = None if batch_dims or isinstance(indices, RaggedBase) else row_of_ints(indices)
+        if numbers is not None and _core.in_range(numbers, len(X)):
+            return RaggedBase.__getitem__(X, numbers)
     values, levels = rows_and_levels(X, lengths)
-    if axis is None and type(batch_dims) is int and batch_dims == 0:
-        picks = _plain_numbers(indices)
-        if picks is not None and _core.in_range(picks, len(levels[0])):
-            return ragged_like(X, *backend_of(values).gather(values, levels, picks))
     depth = len(levels)
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
@@ -143,23 +143,6 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
     return _picked(X, values, levels[axes - 1 :], np.flatnonzero(keep), () if flatten else nest)
-
-
-def _plain_numbers(indices: Any) -> Ints | None:
-    """Integers in one row, of an array, a tensor or a list; None where they are anything else."""
-    if isinstance(indices, RaggedBase):
-        return None
-    if type(indices) is list:
-        if not indices or type(indices[0]) is not int:
-            return None
-        try:
-            numbers = np.array(indices)
-        except (TypeError, ValueError, OverflowError):
-            return None
-    else:
-        numbers = as_ints(indices)
-    plain = type(numbers) is np.ndarray and numbers.ndim == 1 and numbers.dtype.kind == "i"
-    return numbers if plain else None
 
 
 def _nested_down(given: Any, argument: str, axes: int) -> tuple[Any, Levels]:

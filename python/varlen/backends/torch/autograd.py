@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import torch
 
 from varlen._core import Level, know_tensors, on_tensors
@@ -27,7 +26,7 @@ _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
 _is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 _unwrap_if_dead: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.unwrap_if_dead
 
-know_tensors((torch.Tensor, torch.nn.Parameter), torch.from_numpy)
+know_tensors((torch.Tensor, torch.nn.Parameter), torch.from_numpy, torch.int8, torch.uint8)
 
 
 class SavedContext(NamedTuple):
@@ -107,7 +106,9 @@ class AutogradOp:
         self.run_first = run_first
         # Which of the constants may be tensors.
         constants = self.registered._schema.arguments[columns:]
-        self.tensors = tuple(k for k, x in enumerate(constants) if str(x.type) in ("Tensor", "Optional[Tensor]"))
+        self.tensors = tuple(
+            k for k, x in enumerate(constants) if str(x.type) in ("Tensor", "Optional[Tensor]")
+        )
         # A gradient that needs no tensors but its own, if the first of the constants is a Level.
         self.is_linear = not saves and self.tensors == (0,)
         self._under_autograd: Callable[..., Any] = _autograd_function(self)

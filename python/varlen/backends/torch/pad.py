@@ -119,7 +119,10 @@ def pad(
     result = on_tensors(_core.pad, x, *arguments)
     if result is NotImplemented:
         result = _core.pad(as_numpy(x), *arguments)
-        result = (tensor_of(result[0], x.dtype), _from_numpy(result[1])) if mask else tensor_of(result, x.dtype)
+        if mask:
+            result = (tensor_of(result[0], x.dtype), _from_numpy(result[1]))
+        else:
+            result = tensor_of(result, x.dtype)
     if out is not None:
         return (out, result[1]) if mask else out
     return result
