@@ -13,6 +13,7 @@ from thinc.types import Padded
 
 from varlen import _core
 from varlen._core import Level
+from varlen.interop.thinc import new_padded
 from varlen.ops.flatten import unpad
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 
@@ -292,8 +293,8 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         >>> padded.data.shape, padded.size_at_t, padded.indices
         ((2, 2, 1), array([2, 1], dtype=int32), array([1, 0], dtype=int32))
         """
-        data, *fields = _core.list2padded(seqs)
-        return Padded(data, *(field.copy() for field in fields))  # what the core gives is read-only
+        padded: Padded = new_padded(*_core.list2padded(seqs))
+        return padded
 
     def padded2list(self, padded: Padded) -> list[Array]:
         """The arrays that `list2padded` laid side by side, in the order that it was given.
