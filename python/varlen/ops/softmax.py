@@ -134,6 +134,11 @@ def backprop_softmax(
     out
         Of the shape and dtype of dY, C-contiguous: filled and given back.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), the gradient of X, of the dtype of dY. A Ragged where dY is one.
+
     Raises
     ------
     TypeError, ValueError
@@ -165,8 +170,15 @@ def backprop_log_softmax(
 
     Parameters
     ----------
-    dY, Y, lengths, axis, level, temperature, out
-        As those of `backprop_softmax`, Y being what `log_softmax` gave.
+    dY, lengths, axis, level, temperature, out
+        As those of `backprop_softmax`.
+    Y
+        What `log_softmax` gave, of the shape and dtype of dY.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), the gradient of X, of the dtype of dY. A Ragged where dY is one.
 
     Raises
     ------
