@@ -34,7 +34,8 @@ def sequence_scatter(
 
     Returns
     -------
-    Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
+    numpy.ndarray, torch.Tensor or Ragged
+        Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def sequence_scatter(
 
 
 def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged]:
-    """The gradients of `sequence_scatter`: of input, which is dY, and of updates.
+    """The gradients of `sequence_scatter`.
 
     Parameters
     ----------
@@ -74,6 +75,18 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
         The gradient of what `sequence_scatter` gave: (n, W, ...), or a `Ragged` of such rows.
     index, level
         As they were given to `sequence_scatter`.
+
+    Returns
+    -------
+    d_input : numpy.ndarray, torch.Tensor or Ragged
+        dY itself.
+    d_updates : Ragged
+        Nests as `index`, of the dtype of dY.
+
+    Raises
+    ------
+    IndexError, ValueError, TypeError
+        What `sequence_scatter` refuses of `index`.
 
     Examples
     --------
