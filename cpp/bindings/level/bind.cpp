@@ -248,6 +248,7 @@ bool LevelRef::is_level(PyObject* object) noexcept {
 void bind_level(py::module_& m) {
   Object::make(
       m, "varlen._core.Level",
+      "Level(lengths)\n--\n\n"
       "One level of nesting: where each sequence begins and ends. Immutable, checked once, shared.\n\n"
       "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`.\n\n"
       "Parameters\n----------\nlengths\n"
