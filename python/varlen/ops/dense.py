@@ -63,8 +63,9 @@ def to_dense(
 
     Returns
     -------
-    (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch, and
-    gradients flow through it.
+    numpy.ndarray or torch.Tensor
+        (n, width, *trailing), or (n, width, width of the next level, ..., *trailing). Autograd follows
+        tensors.
 
     Raises
     ------

@@ -43,8 +43,9 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
 
     Returns
     -------
-    The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array where
-    no axis of it is ragged by kind.
+    numpy.ndarray, torch.Tensor or Ragged
+        Its axes are those of X before `axis`, those of `indices` behind `batch_dims`, then those of X behind
+        `axis`. An array where none of them is ragged.
 
     Raises
     ------

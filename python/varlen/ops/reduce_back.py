@@ -175,7 +175,8 @@ def backprop_reduce_first(d_firsts: Any, lengths: Any, *, out: Any = None) -> Ar
 
     Returns
     -------
-    (total, ...) of the dtype of d_firsts.
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_firsts.
 
     Raises
     ------
@@ -200,7 +201,8 @@ def backprop_reduce_last(d_lasts: Any, lengths: Any, *, out: Any = None) -> Arra
 
     Returns
     -------
-    (total, ...) of the dtype of d_lasts.
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_lasts.
 
     Raises
     ------

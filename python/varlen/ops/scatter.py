@@ -84,8 +84,9 @@ def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) ->
 
     Returns
     -------
-    (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
-    float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+    numpy.ndarray or torch.Tensor
+        (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
+        float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
 
     Raises
     ------

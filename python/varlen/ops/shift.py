@@ -33,7 +33,8 @@ def reverse(X: Any, lengths: Any = None, *, level: int = -1, out: Any = None) ->
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -68,7 +69,8 @@ def shift(X: Any, lengths: Any = None, *, by: Any, level: int = -1, fill: Any = 
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -107,7 +109,8 @@ def roll(X: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = No
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------

@@ -43,7 +43,8 @@ def softmax(
 
     Returns
     -------
-    (total, ...): floats of the same dtype, float64 for integers and bools. A Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged. Floats keep their dtype; integers and bools give float64.
 
     Raises
     ------
@@ -94,7 +95,8 @@ def log_softmax(
 
     Returns
     -------
-    (total, ...): dtypes as those of `softmax`.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged, with the dtypes of `softmax`.
 
     Raises
     ------

@@ -97,8 +97,9 @@ def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: Arr
 
     Returns
     -------
-    (T, ...) of the dtype of dY, a Ragged of a level fewer for a Ragged; zeros where no span is. Summed in the
-    order of the spans: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY, for a Ragged a Ragged of a level fewer; zeros where no span is. Summed in
+        the order of the spans: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
 
     Raises
     ------
@@ -191,7 +192,8 @@ def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> An
 
     Returns
     -------
-    (T, ...) of the dtype of dY, or a Ragged for a Ragged. Summed as by `backprop_spans`.
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY, a Ragged for a Ragged. Summed as by `backprop_spans`.
 
     Raises
     ------
@@ -293,7 +295,10 @@ def backprop_insert_rows(
 
     Returns
     -------
-    (T, ...) and (S, ...) of the dtype of dY; the first is a Ragged for a Ragged.
+    dX : numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY; a Ragged for a Ragged.
+    d_rows : numpy.ndarray or torch.Tensor
+        (S, ...) of the dtype of dY.
 
     Raises
     ------

@@ -109,7 +109,7 @@ def ragged2padded(
     Returns
     -------
     Padded
-        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int32.
+        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int64.
 
     Raises
     ------
@@ -117,6 +117,8 @@ def ragged2padded(
         Not a Ragged.
     ValueError
         More than one level, a bad option, a block over max_bytes.
+    OverflowError
+        A fill that the dtype cannot hold.
 
     Examples
     --------

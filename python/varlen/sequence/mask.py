@@ -37,8 +37,9 @@ def sequence_mask(
 
     Returns
     -------
-    (*x.shape, maxlen), a tensor for a tensor. Of a Ragged (n, maxlen); under more levels a `Ragged` of those
-    above.
+    numpy.ndarray, torch.Tensor or Ragged
+        (*x.shape, maxlen), a tensor for a tensor. Of a Ragged (n, maxlen); under more levels a `Ragged` of
+        those above.
 
     Raises
     ------

@@ -54,9 +54,12 @@ def sequence_pad(
 
     Returns
     -------
-    (out, length): out is (n, maxlen, ...), length int64 (n,). From above the innermost level out is (n,
-    maxlen, next maxlen, ..., ...), and length a tuple of the lengths at each of those levels, which
-    `sequence_unpad` takes. Where there are levels above `level`, `Ragged` of those levels over such rows.
+    out : numpy.ndarray, torch.Tensor or Ragged
+        (n, maxlen, ...) of the dtype of x. From above the innermost level (n, maxlen, next maxlen, ..., ...).
+        Where there are levels above `level`, a Ragged of those levels with such rows.
+    length : numpy.ndarray, torch.Tensor, Ragged or tuple
+        int64 (n,). From above the innermost level a tuple of the lengths at each level, which
+        `sequence_unpad` takes.
 
     Raises
     ------
@@ -185,7 +188,8 @@ def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
 
     Returns
     -------
-    Of the shape of x: an array or a tensor, or a `Ragged` where x is one.
+    numpy.ndarray, torch.Tensor or Ragged
+        Of the kind and shape of x.
 
     Examples
     --------

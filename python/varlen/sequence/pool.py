@@ -52,8 +52,10 @@ def sequence_pool(
 
     Returns
     -------
-    (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats keep
-    their dtype; of integers "average" and "sqrt" give float64, "sum" int64 or uint64.
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats
+        keep their dtype; of integers "average" and "sqrt" give float64, "sum" int64 or uint64. With
+        `with_index` also the index.
 
     Raises
     ------
