@@ -173,7 +173,7 @@ class LoDTensor(Ragged):
         Raises
         ------
         TypeError
-            Starts that are no integers.
+            Starts that are not integers.
         ValueError
             Starts that decrease, or lie beyond their sequence; too few lists, or too many: which is named.
 

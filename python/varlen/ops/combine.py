@@ -119,7 +119,7 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
     Raises
     ------
     TypeError
-        Sizes that are no integers.
+        Sizes that are not integers.
     ValueError
         Sizes below 0 (below 1 for a number), or that add up to something else.
 
@@ -161,7 +161,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
     for p, part in enumerate(parts):
         if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
-            raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}{makes}")
+            raise TypeError(f"{argument}: part {p}: expected a Ragged, got {type(part).__name__}{makes}")
         if len(part._levels) != len(parts[0]._levels):
             raise ValueError(
                 f"{argument}: part {p} has {len(part._levels)} levels, the first has {len(parts[0]._levels)}"

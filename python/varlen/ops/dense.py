@@ -93,7 +93,7 @@ def to_dense(
 def from_dense(
     block: Any, lengths: Any = None, *, mask: Any = None, padding_side: str = "right", out: Any = None
 ) -> Ragged:
-    """The sequences of a padded rectangle, from its lengths or its mask. `to_dense` turned round.
+    """The sequences of a padded rectangle, from its lengths or its mask. The inverse of `to_dense`.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     Raises
     ------
     TypeError
-        Indices that are no integers.
+        Indices that are not integers.
     IndexError
         One that is negative or beyond its sequence, which is named.
     ValueError

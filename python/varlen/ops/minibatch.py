@@ -83,7 +83,7 @@ def minibatch(
 
     Notes
     -----
-    As Thinc's `Ops.minibatch`, where sizes of 0 never come to an end and the order hangs on NumPy's global
+    As Thinc's `Ops.minibatch`, where sizes of 0 never come to an end and the order depends on NumPy's global
     state.
 
     Examples

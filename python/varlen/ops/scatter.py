@@ -43,7 +43,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
     IndexError
         An index that is no row of the table, those below 0 among them; its place is named.
     TypeError
-        Tables of other dtypes, indices that are no integers.
+        Tables of other dtypes, indices that are not integers.
     ValueError
         Indices of another number of dimensions than two, `out` of another shape.
 
@@ -127,7 +127,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     IndexError
         An index that is no row of the table, those below 0 among them; its place is named.
     TypeError
-        Values of another dtype, indices that are no integers.
+        Values of another dtype, indices that are not integers.
     ValueError
         Values of another shape; a table that is read-only, not contiguous, or shares memory with values.
 

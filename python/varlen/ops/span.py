@@ -59,7 +59,7 @@ def spans(
     ValueError
         A span that ends before it begins; lengths or row_ids that do not fit.
     TypeError
-        An array of spans of several sequences without row_ids; numbers that are no integers.
+        An array of spans of several sequences without row_ids; numbers that are not integers.
 
     See Also
     --------
@@ -251,7 +251,7 @@ def insert_rows(
     ValueError
         Places that decrease, rows of another dtype or shape, lengths or row_ids that do not fit.
     TypeError
-        Places of several sequences in an array without row_ids; numbers that are no integers.
+        Places of several sequences in an array without row_ids; numbers that are not integers.
 
     See Also
     --------

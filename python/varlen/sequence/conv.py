@@ -146,7 +146,7 @@ def backprop_sequence_conv(
     Raises
     ------
     ValueError, TypeError, IndexError
-        What `sequence_conv` refuses; a dY of another shape, that nests otherwise, or beside tensors an array.
+        What `sequence_conv` refuses; a dY of another shape or nesting, or an array beside tensors.
 
     Notes
     -----

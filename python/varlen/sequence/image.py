@@ -45,7 +45,7 @@ def im2sequence(
     out_stride
         A number, or two.
     name
-        Not looked at.
+        Ignored; Paddle has it.
 
     Returns
     -------

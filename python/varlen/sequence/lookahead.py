@@ -85,7 +85,7 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     Raises
     ------
     ValueError, TypeError, IndexError
-        What `row_conv` refuses; a dY of another shape, that nests otherwise, or beside tensors an array.
+        What `row_conv` refuses; a dY of another shape or nesting, or an array beside tensors.
 
     Examples
     --------

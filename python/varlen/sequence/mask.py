@@ -31,7 +31,7 @@ def sequence_mask(
     dtype
         Of the result: one of NumPy's, or of torch's for tensors, or a name of it.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         Of a Ragged: the level whose sequences are meant, with all rows below; -1 is the innermost.
 

@@ -41,7 +41,7 @@ def sequence_pool(
     pool_type
         "average", "sum", "sqrt", "max", "last" or "first", in any case.
     is_test
-        Taken, and of no effect.
+        Ignored; Paddle has it.
     pad_value
         What a sequence without rows gives: a number, for "last" and "first" also a row.
     level

@@ -141,7 +141,7 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
     in_true, in_false
         Of one kind and depth: the sequences where the mask is True, and where it is False.
     x
-        What was split, whose number of sequences and levels above are held against the result's; or None.
+        What was split: its number of sequences, and the levels above, must be those of the result. Or None.
     mask, level
         As `split_lod_tensor` had them.
 
@@ -241,7 +241,7 @@ def _above(a: Levels, b: Levels, there: Bools) -> Levels:
         what = describe_difference(a[:-1], b[:-1])
         if len(a[-1]) != len(b[-1]):
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
-        raise ValueError(f"in_true, in_false: nest otherwise above level {len(a)}: {what}")
+        raise ValueError(f"in_true, in_false: nest differently above level {len(a)}: {what}")
     level = Level.from_offsets(a[-1].offsets + b[-1].offsets)
     says = counted_before(there)[level.offsets]
     if not np.array_equal(says, a[-1].offsets):
@@ -259,7 +259,7 @@ def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
     if len(levels[at]) != count:
         raise ValueError(f"x: has {len(levels[at])} sequences of level {at}, the mask is for {count}")
     if not same_levels(levels[:at], above):
-        raise ValueError(f"x: nests otherwise above level {at}: {describe_difference(levels[:at], above)}")
+        raise ValueError(f"x: nests differently above level {at}: {describe_difference(levels[:at], above)}")
 
 
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:

@@ -28,7 +28,7 @@ def sequence_scatter(
     updates
         `Ragged` of rows (T, ...) of the dtype of `input`, that nests as `index`; or its rows.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level of `index` whose sequence k is for row k, with all rows below; -1 is the innermost.
 
@@ -42,7 +42,7 @@ def sequence_scatter(
     IndexError
         A place below 0, or W and more; sequence and place are named. No such level.
     ValueError
-        Another number of sequences than of rows; updates that nest otherwise, or of another shape.
+        Another number of sequences than of rows; updates that nest differently, or of another shape.
     TypeError
         `index` is no Ragged of integers, updates of another dtype.
 
@@ -131,7 +131,7 @@ def _updates(updates: Any, r: Ragged, block: Any) -> Any:
     if isinstance(updates, Ragged):
         if not same_levels(updates.levels, r.levels):
             raise ValueError(
-                f"updates: nests otherwise than index: {describe_difference(updates.levels, r.levels)}"
+                f"updates: nests differently from index: {describe_difference(updates.levels, r.levels)}"
             )
         rows = updates.values
     else:

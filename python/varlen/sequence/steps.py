@@ -129,7 +129,7 @@ def segment_inputs(x: Ragged, table: RankTable) -> Packed:
 
 
 def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
-    """The outputs of all steps as sequences in their original order: `segment_inputs` turned round.
+    """The outputs of all steps as sequences in their original order: The inverse of `segment_inputs`.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     TypeError
         A tuple for one state, the reverse, or of another number; a list of arrays.
     ValueError
-        A gradient of more than the memory, that nests otherwise, or has rows of another shape.
+        A gradient of more than the memory, that nests differently, or has rows of another shape.
 
     Examples
     --------
