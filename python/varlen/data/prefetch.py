@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class _SharedState(Generic[Item, Result]):
-    """What the threads and the consumer share. Threads hold this alone, so that the prefetcher can be
+    """State that the threads and the consumer share. Threads hold only this, so that the prefetcher can be
     dropped.
     """
 
@@ -177,7 +177,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
         return result
 
     def close(self) -> None:
-        """Stops the threads and waits for them. The batch that was taken last stays good.
+        """Stops the threads and waits for them. The batch that was taken last stays valid.
 
         Examples
         --------

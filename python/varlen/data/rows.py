@@ -22,7 +22,7 @@ _wrap = JointNestedRaggedTensorDict._wrap
 
 
 class Rows:
-    """What `Dataset` knows about its rows; the batches are its own."""
+    """The rows of a `Dataset`; batches are in `Dataset` itself."""
 
     def __init__(self, source: Any) -> None:
         if not hasattr(source, "read_many"):
@@ -37,7 +37,7 @@ class Rows:
 
     @functools.cached_property
     def _only(self) -> _core.Joint | None:
-        # Made when a row is asked for: to open a file of many keys is to look at its header alone.
+        # Made when a row is asked for, so that opening a file of many keys only reads its header.
         return self._source.joint(0) if self._source.mmap and len(self._source.counts) == 1 else None
 
     @property

@@ -28,7 +28,7 @@ class HasLengths(Protocol):
 
 
 class BatchSampler:
-    """What the samplers share: a seed and an epoch, replicas, and how many batches there are.
+    """Base class of the samplers: seed and epoch, replicas, and the number of batches.
 
     A batch list is worked out for each epoch, for all replicas alike, from the seed and the epoch. Replica
     `rank` of `num_replicas` takes every num_replicas-th batch, beginning with its own. So that each has as
@@ -143,7 +143,7 @@ def _lengths_of(given: Any) -> Any:
 
 
 class LengthBuckets(BatchSampler):
-    """Batches of a fixed number of rows whose lengths are alike, so that little is padded.
+    """Batches of a fixed number of rows of similar length, so that there is little padding.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class LengthBuckets(BatchSampler):
 
 
 class TokenBudget(BatchSampler):
-    """Batches of as many rows as a number of tokens allows: short rows many, long rows few.
+    """Batches of as many rows as fit a number of tokens: many short rows, or few long ones.
 
     Parameters
     ----------
