@@ -105,9 +105,7 @@ def as_joint(value: Any, argument: str) -> _core.Joint:
 
 
 class MemorySource:
-    """Joints one after another. They have the same keys at the same dims; a part without rows says
-    nothing.
-    """
+    """Joints one after another, with the same keys at the same dims; parts without rows are not compared."""
 
     mmap = True
 

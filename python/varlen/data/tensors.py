@@ -31,7 +31,7 @@ def tensor_dtype(column: ColumnLike) -> np.dtype[Any]:
 
 
 def torch_name(column: ColumnLike) -> str | None:
-    """torch's name of a dtype that NumPy does not have, and whose bits it holds as unsigned integers."""
+    """The name in torch of a dtype that NumPy lacks, and whose bits it holds as unsigned integers."""
     tag: str | None = getattr(column, "tag", None)
     return None if tag is None else stand_in_name(tag)
 
