@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class LoDTensor(Ragged):
+class LoDTensor(Ragged[Any]):
     """A `varlen.Ragged` with the members of Paddle's `LoDTensor`, at any depth.
 
     It is made as `varlen.Ragged` is, by `create_lod_tensor`, or by one of its own constructors. Where Paddle

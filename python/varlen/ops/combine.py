@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from varlen.types import Ragged
 
 
-def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
+def concatenate(raggeds: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
     """One after another: their sequences (axis 0), what is inside each sequence (ragged axes), or their rows.
 
     Parameters
@@ -62,7 +62,7 @@ def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     return interleaved(parts, at - 1, "raggeds")
 
 
-def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
+def stack(raggeds: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
     """One after another along a new axis: at 0 each part becomes one sequence of a new outermost level.
 
     Parameters
@@ -91,7 +91,7 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     return concatenate([expand_dims(part, at) for part in parts], at)
 
 
-def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
+def split(ragged: Ragged[Any], sizes: int | Sequence[int] | Any) -> list[Ragged[Any]]:
     """Consecutive pieces that share values: `sizes` sequences in each, or sizes[k] in piece k.
 
     Parameters
@@ -120,7 +120,7 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
     return [ragged[a:b] for a, b in pairwise(cuts)]
 
 
-def parts_of(given: Any, argument: str) -> list[Ragged]:
+def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
     """Raggeds to join: at least one, all with as many levels.
 
     Raises
@@ -150,7 +150,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
     return parts
 
 
-def alike(parts: list[Ragged], depth: int, argument: str) -> None:
+def alike(parts: list[Ragged[Any]], depth: int, argument: str) -> None:
     """Refuse parts that nest differently from the first in the outermost `depth` levels.
 
     Examples
@@ -164,7 +164,7 @@ def alike(parts: list[Ragged], depth: int, argument: str) -> None:
             raise ValueError(f"{argument}: part {p} nests differently from the first: {parted}")
 
 
-def check_rows(parts: list[Ragged], argument: str) -> None:
+def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
     """Refuse parts with rows of another shape than the first.
 
     Examples
@@ -181,7 +181,7 @@ def check_rows(parts: list[Ragged], argument: str) -> None:
             )
 
 
-def interleaved(parts: list[Ragged], at: int, argument: str) -> Ragged:
+def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]:
     """Each sequence of a level is those of its number in every part, end to end; above they nest alike.
 
     Examples
@@ -212,7 +212,7 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
     return backend_of(*values).concat(values, axis, "raggeds")
 
 
-def joined(parts: list[Ragged], argument: str) -> Ragged:
+def joined(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     """The sequences of each part after those of the part before it.
 
     Examples
@@ -226,7 +226,7 @@ def joined(parts: list[Ragged], argument: str) -> Ragged:
     return parts[0]._make(backend_of(*values).concat(values, 0, argument), levels)
 
 
-def _interleaved(parts: list[Ragged], argument: str) -> Ragged:
+def _interleaved(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     """Sequence i of every part, end to end."""
     values: list[Any] = [part._values for part in parts]
     units = [flatten_levels(part._levels) for part in parts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from varlen.types import Ragged
 
 
-def cross(raggeds: Iterable[Ragged], *, level: int = -1) -> tuple[Ragged, ...]:
+def cross(raggeds: Iterable[Ragged[Any]], *, level: int = -1) -> tuple[Ragged[Any], ...]:
     """Every item of a sequence with every item of the sequences of its number in the others.
 
     Parameters

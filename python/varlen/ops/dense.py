@@ -91,7 +91,7 @@ def to_dense(
 
 def from_dense(
     block: Any, lengths: Any = None, *, mask: Any = None, padding_side: str = "right", out: Any = None
-) -> Ragged:
+) -> Ragged[Any]:
     """The sequences of a padded rectangle, from its lengths or its mask. `to_dense` turned round.
 
     Parameters

@@ -56,7 +56,8 @@ def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> An
     [[], [16863871380863422640]]
     """
     rows, level = rows_and_sequences(keys, lengths, "keys")
-    result, grams = _core.ngrams(as_int(n, "n", 1), as_values(as_ints(rows), "keys"), level)
+    numbers: Any = as_values(as_ints(rows), "keys")
+    result, grams = _core.ngrams(as_int(n, "n", 1), numbers, level)
     if isinstance(keys, RaggedBase):
         return keys._make(result, (*keys._levels[:-1], grams))
     return result if lengths is None else new_ragged(result, (grams,))
@@ -96,4 +97,5 @@ def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
     >>> vl.ops.hash(np.array([1], np.uint64), 0)
     array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
     """
-    return _core.hash(as_values(as_ints(ids), "ids"), as_int(seed, "seed"))
+    numbers: Any = as_values(as_ints(ids), "ids")
+    return _core.hash(numbers, as_int(seed, "seed"))

@@ -98,7 +98,7 @@ def pad(
 
 def list2ragged(
     arrays: Sequence[Any], *, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
-) -> Ragged:
+) -> Ragged[Any]:
     """Arrays laid end to end on their first axis, as a `Ragged`.
 
     Parameters
@@ -134,7 +134,7 @@ def list2ragged(
     return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
 
 
-def ragged2list(ragged: Ragged) -> list[Any]:
+def ragged2list(ragged: Ragged[Any]) -> list[Any]:
     """Each sequence as a view of the values; lists of lists of views where there is more than one level.
 
     Examples

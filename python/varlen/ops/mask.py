@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def mask(
-    lengths: ArrayLike | Level | Ragged,
+    lengths: ArrayLike | Level | Ragged[Any],
     max_len: int | None = None,
     padding_side: str = "right",
     *,
@@ -95,7 +95,7 @@ def mask(
     return like(there, values)
 
 
-def positions(lengths: ArrayLike | Level | Ragged) -> Any:
+def positions(lengths: ArrayLike | Level | Ragged[Any]) -> Any:
     """The place of each row inside its sequence; what models call `position_ids`.
 
     Parameters
@@ -118,7 +118,7 @@ def positions(lengths: ArrayLike | Level | Ragged) -> Any:
     return like(level.positions, values)
 
 
-def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
+def segment_ids(lengths: ArrayLike | Level | Ragged[Any]) -> Any:
     """The sequence that each row is in: `row_ids` of a Ragged.
 
     Parameters
@@ -141,7 +141,7 @@ def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
     return like(level.row_ids, values)
 
 
-def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
+def cu_seqlens(lengths: ArrayLike | Level | Ragged[Any]) -> Any:
     """Where each sequence begins, and the end of the last: what attention kernels take.
 
     Parameters
@@ -170,7 +170,7 @@ def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
 
 
 def block_mask(
-    lengths: ArrayLike | Level | Ragged,
+    lengths: ArrayLike | Level | Ragged[Any],
     causal: bool = False,
     window: int | tuple[int | None, int | None] | None = None,
     *,

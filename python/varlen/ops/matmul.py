@@ -81,7 +81,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     return _by_sequence(A, B, a if isinstance(a, RaggedBase) else b)
 
 
-def _flat(a: Ragged, b: Any) -> Ragged:
+def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
     """All rows with one matrix."""
     values, levels = a._values, a._levels
     size = b.shape[0]

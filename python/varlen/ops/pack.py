@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from varlen.types import Packed
 
 
-def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") -> Packed:
+def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") -> Packed[Any]:
     """The sequences of a level side by side, step by step, the longest first, without padding.
 
     Parameters
@@ -44,5 +44,5 @@ def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") 
     >>> vl.ops.pack([3, 1, 4], [1, 2]).steps()
     [array([1, 3]), array([4])]
     """
-    result: Packed = packed_class().from_ragged(new_ragged(*rows_and_levels(X, lengths)), level, order)
+    result: Packed[Any] = packed_class().from_ragged(new_ragged(*rows_and_levels(X, lengths)), level, order)
     return result

@@ -147,7 +147,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     backend_of(table).scatter_add(table, _integers(indices), values)
 
 
-def _indices(indices: Any) -> tuple[Any, RaggedBase | None]:
+def _indices(indices: Any) -> tuple[Any, RaggedBase[Any] | None]:
     """Rows of indices, and the Ragged that they came in."""
     if isinstance(indices, RaggedBase):
         return indices._values, indices

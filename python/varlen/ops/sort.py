@@ -375,7 +375,8 @@ def _ordered(
     values, levels = rows_and_levels(X, lengths)
     rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     backend = backend_of(rows)
-    result = back(backend.sort(rows, over, bool(descending), None, not places, places)[part])
+    found = backend.sort(rows, over, bool(descending), None, not places, places)
+    result = back(found[part])
     return same_kind(X, result if out is None else backend.assign(out, result))
 
 

@@ -28,7 +28,7 @@ def spans(
     lengths: ArrayLike | Level | None = None,
     row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Ragged[Any]:
     """The rows of spans of sequences, grouped by sequence. Spans may be empty, and lap over each other.
 
     Parameters
@@ -79,7 +79,7 @@ def spans(
     rows, level = rows_and_sequences(X, lengths)
     pairs, groups = _named(at, level, row_ids, "at", (2,))
     values, inner = backend_of(rows).spans(rows, level, groups, pairs, max_bytes)
-    result: Ragged = ragged_like(X, values, (*_above(X), groups, inner))
+    result: Ragged[Any] = ragged_like(X, values, (*_above(X), groups, inner))
     return result
 
 
@@ -118,11 +118,11 @@ def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: Arr
 
 def align(
     X: Any,
-    alignment: Ragged,
+    alignment: Ragged[Any],
     *,
     lengths: ArrayLike | Level | None = None,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Ragged[Any]:
     """The rows of the pieces that each token is made of.
 
     Parameters
@@ -173,11 +173,11 @@ def align(
     rows, level = rows_and_sequences(X, lengths)
     which = _aligned(alignment, level)
     values = backend_of(rows).take_rows(rows, which, max_bytes)
-    result: Ragged = ragged_like(X, values, (*_above(X), *alignment._levels))
+    result: Ragged[Any] = ragged_like(X, values, (*_above(X), *alignment._levels))
     return result
 
 
-def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> Any:
+def backprop_align(dY: Any, alignment: Ragged[Any], lengths: ArrayLike | Level) -> Any:
     """The gradient of `align`: for each row of X the sum of the rows of dY that it was taken to.
 
     Parameters
@@ -216,7 +216,7 @@ def insert_rows(
     lengths: ArrayLike | Level | None = None,
     row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Ragged[Any]:
     """Put rows into sequences.
 
     Parameters
@@ -273,7 +273,7 @@ def insert_rows(
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows._values if isinstance(rows, RaggedBase) else rows
     inserted = backend_of(values).insert_rows(values, before, given, max_bytes)
-    result: Ragged = ragged_like(X, inserted, (*_above(X), grown))
+    result: Ragged[Any] = ragged_like(X, inserted, (*_above(X), grown))
     return result
 
 

@@ -59,7 +59,7 @@ def list2padded(
     return padded_class().from_list(seqs, ties=ties, fill=fill, max_bytes=max_bytes)
 
 
-def padded2list(padded: Padded) -> Any:
+def padded2list(padded: Padded[Any]) -> Any:
     """The sequences in their original order, (length, ...) each; all are views of one new array.
 
     Raises
@@ -80,7 +80,7 @@ def padded2list(padded: Padded) -> Any:
 
 
 def ragged2padded(
-    ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+    ragged: Ragged[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> Any:
     """The sequences of a Ragged side by side; see `list2padded`.
 
@@ -101,7 +101,7 @@ def ragged2padded(
     return padded_class().from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
 
 
-def padded2ragged(padded: Padded) -> Any:
+def padded2ragged(padded: Padded[Any]) -> Any:
     """The sequences end to end, in their original order. What stands behind an end is not looked at.
 
     Raises

@@ -193,7 +193,7 @@ def windows(
     step: int,
     drop_last: bool = False,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Ragged[Any]:
     """Windows of `size` rows, `step` rows apart, through every sequence.
 
     They begin at rows 0, step, 2 step, ... until one reaches the end of the sequence. The last may be
@@ -316,7 +316,7 @@ def backprop_average_windows(
     step: int,
     drop_last: bool = False,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Ragged[Any]:
     """The gradient of `average_windows`: `windows` of rows of floats, each divided by how many it lies in.
 
     Examples
@@ -380,12 +380,12 @@ def _windows(
     max_bytes: int | None,
     shared: bool,
     argument: str,
-) -> Ragged:
+) -> Ragged[Any]:
     rows, backend = _rows(X, argument)
     level = _level_of(X, rows, lengths)
     values, outer, inner = backend.windows(rows, level, size, step, drop_last, max_bytes, shared)
     above = X._levels[:-1] if isinstance(X, RaggedBase) else ()
-    result: Ragged = ragged_like(X, values, (*above, outer, inner))
+    result: Ragged[Any] = ragged_like(X, values, (*above, outer, inner))
     return result
 
 

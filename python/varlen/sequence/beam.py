@@ -99,17 +99,17 @@ class Beam:
         return self._level
 
     @property
-    def scores(self) -> Ragged:
+    def scores(self) -> Ragged[Any]:
         """Of the hypotheses of each source, falling; watched by autograd where they are tensors."""
         return Ragged._make(self._scores, (self._level,))
 
     @property
-    def tokens(self) -> Ragged:
+    def tokens(self) -> Ragged[Any]:
         """The last token of each hypothesis, int64; of one that has ended the token that ended it."""
         return Ragged._make(like(self._tokens, self._scores), (self._level,))
 
     @property
-    def finished(self) -> Ragged:
+    def finished(self) -> Ragged[Any]:
         """Which hypotheses have ended."""
         return Ragged._make(like(self._finished, self._scores), (self._level,))
 
@@ -130,7 +130,7 @@ class Beam:
         ended = int(self._finished.sum())
         return f"Beam({len(self)} sources, {self._level.total} hypotheses, {ended} of them ended)"
 
-    def expand(self, log_probs: Any) -> Ragged:
+    def expand(self, log_probs: Any) -> Ragged[Any]:
         """The scores of all that hypotheses could become: of each source, of each hypothesis, by token.
 
         One that has ended becomes itself alone. `step` keeps the best of these.
@@ -270,7 +270,7 @@ class Beam:
 
         return each_state(one, state, nested=True)
 
-    def hypotheses(self) -> Ragged:
+    def hypotheses(self) -> Ragged[Any]:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.
 
         Examples

@@ -14,7 +14,7 @@ from varlen.sequence.inputs import gradient_rows, select
 from varlen.types import Ragged
 
 
-def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int = -1) -> Ragged:
+def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int = -1) -> Ragged[Any]:
     """Sequence k of the result is sequence k of every input, end to end, in the order of the inputs.
 
     Parameters
@@ -60,7 +60,7 @@ def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int
     return interleaved(parts, at, "input")
 
 
-def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged]:
+def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged[Any]]:
     """The gradient of `sequence_concat`: for each input its part.
 
     Parameters
@@ -94,7 +94,7 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     return [part._make(each, part.levels) for part, each in zip(parts, rows, strict=True)]
 
 
-def _parts(input: Any, level: int) -> tuple[list[Ragged], int]:
+def _parts(input: Any, level: int) -> tuple[list[Ragged[Any]], int]:
     """The inputs, which nest alike above a level, and its number."""
     parts = parts_of(input, "input")
     at = resolve_level(level, parts[0].levels)

@@ -44,7 +44,7 @@ def sequence_conv(
     bias: Any = None,
     *,
     level: int = -1,
-) -> Ragged:
+) -> Ragged[Any]:
     """For each row its window, `context_length` rows from `context_start` on, laid flat, times a filter.
 
     Parameters
@@ -122,7 +122,7 @@ def backprop_sequence_conv(
     padding_data: Any = None,
     *,
     level: int = -1,
-) -> tuple[Ragged, Any, Any, Any]:
+) -> tuple[Ragged[Any], Any, Any, Any]:
     """The gradients of `sequence_conv`: of input, filter, padding_data (None without) and bias.
 
     Parameters
@@ -219,7 +219,7 @@ class _Window:
 
 
 def _window(
-    r: Ragged, rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
+    r: Ragged[Any], rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
 ) -> _Window:
     _, over, above = units_of(r, None, level)
     if filter.ndim != 2:

@@ -29,7 +29,7 @@ from varlen.types import Ragged
 
 def sequence_enumerate(
     input: Any, win_size: int, pad_value: Any = 0, name: str | None = None, *, level: int = -1
-) -> Ragged:
+) -> Ragged[Any]:
     """Each row with the `win_size` - 1 rows behind it in its sequence, padded where that ends.
 
     Parameters
@@ -90,7 +90,7 @@ def sequence_enumerate(
         raise of_pad_value(error) from None
 
 
-def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: int = -1) -> Ragged:
+def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_enumerate`: for each row the sum of the places that it has.
 
     Parameters
@@ -151,7 +151,7 @@ def _filled(result: Any, over: Level, size: int, fill: Any) -> Any:
     return backend_of(result).fill_where(result, gaps, fill)
 
 
-def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
+def _of_sequences(r: Ragged[Any], at: int, size: int) -> Ragged[Any]:
     """Windows of the sequences below level `at`."""
     over = r.levels[at]
     # One more sequence, which is empty, stands behind all others: number 0 of those counted backwards.

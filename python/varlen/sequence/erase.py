@@ -16,7 +16,7 @@ from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select
 from varlen.types import Ragged
 
 
-def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
+def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged[Any]:
     """What is in each sequence, but for what equals one of the tokens.
 
     Parameters
@@ -73,7 +73,7 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     return r._make(values, (*r.levels[:at], kept, *below))
 
 
-def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_erase`: zeros for what was erased.
 
     Parameters
@@ -106,7 +106,7 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
     return r._make(scatter_rows(d, where, r.total), r.levels)
 
 
-def _erased(r: Ragged, tokens: Any) -> Ragged:
+def _erased(r: Ragged[Any], tokens: Any) -> Ragged[Any]:
     """Rows of numbers of up to 8 bytes, compared by these."""
     _one_number(r)
     values = np.require(r.values, r.values.dtype.newbyteorder("="), ["C", "A"])
@@ -127,12 +127,12 @@ def _has_words(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
-def _one_number(r: Ragged) -> None:
+def _one_number(r: Ragged[Any]) -> None:
     if r.values.shape[1:] not in ((), (1,)):
         raise ValueError(f"x: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
 
 
-def _kept(r: Ragged, at: int, tokens: Any) -> Any:
+def _kept(r: Ragged[Any], at: int, tokens: Any) -> Any:
     """Which rows, or which sequences below level `at`, equal no token: bool."""
     _one_number(r)
     rows = _read(r.values).reshape(-1)
@@ -188,7 +188,7 @@ def _is_one(given: Any) -> bool:
     return isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
 
 
-def _nested(tokens: Any) -> tuple[Ragged | None, Any]:
+def _nested(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
     """Tokens that are sequences, None where there are none, and their numbers."""
     if isinstance(tokens, Ragged):
         return tokens, _numbers(tokens)
@@ -243,7 +243,7 @@ def _as_rows(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
         return result, (result.astype(given.dtype) == given) & ((result < 0) == (given < 0))
 
 
-def _among(r: Ragged, tokens: Ragged, held: Any) -> Any:
+def _among(r: Ragged[Any], tokens: Ragged[Any], held: Any) -> Any:
     """Which sequences of the outermost level are equal to one of the tokens, whole: bool.
 
     Rows get the number of the token's row that they equal, -1 where there is none, and -2 is a token's row

@@ -123,7 +123,7 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
     return x._make(backend.in_parts(d, lambda each: backend.reduce_blocks(each, groups, blocks)), x.levels)
 
 
-def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged:
+def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged[Any]:
     """Row k of x for every row of sequence k of y.
 
     Parameters

@@ -25,7 +25,7 @@ def im2sequence(
     input_image_size: Any = None,
     out_stride: Sizes = 1,
     name: str | None = None,
-) -> Ragged:
+) -> Ragged[Any]:
     """The patches of each image, from left to right and from top to bottom, as the rows of a sequence.
 
     Parameters

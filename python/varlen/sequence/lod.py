@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
+def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
     """The same rows under other levels, as Paddle's `lod_reset`. Rows are shared, and so is their gradient.
 
     Parameters
@@ -50,7 +50,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
     return make(values, _read(given, len(values), argument))
 
 
-def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
+def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged[Any]:
     """One more level, the innermost, as Paddle's `lod_append`.
 
     Parameters

@@ -102,7 +102,7 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     return (r._make(dX, r.levels) if shape is None else dX.reshape(shape)), d_filter
 
 
-def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
+def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:
     """A Ragged as it is, a rectangle as sequences of one length, and its shape."""
     if isinstance(input, Ragged):
         return input, None
@@ -114,7 +114,7 @@ def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
     return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
 
 
-def _filter_of_rows(r: Ragged, given: Any) -> Any:
+def _filter_of_rows(r: Ragged[Any], given: Any) -> Any:
     wanted = tuple(r.values.shape[1:])
     filter = alike(given, "filter", r.values)
     if tuple(filter.shape[1:]) != wanted or not len(filter):
@@ -122,7 +122,7 @@ def _filter_of_rows(r: Ragged, given: Any) -> Any:
     return filter
 
 
-def _rows_of_gradient(dY: Any, r: Ragged, shape: tuple[int, ...] | None) -> Any:
+def _rows_of_gradient(dY: Any, r: Ragged[Any], shape: tuple[int, ...] | None) -> Any:
     """The rows of a gradient of what `row_conv` gave, a Ragged or a rectangle."""
     inner = tuple(r.values.shape[1:])
     if shape is not None and not isinstance(dY, Ragged):

@@ -99,7 +99,7 @@ def sequence_pad(
     return wrap_units(r, out, above), wrap_units(r, outer, above)
 
 
-def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_pad`: the places that hold rows; those that were filled give nothing.
 
     Parameters
@@ -130,7 +130,7 @@ def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
     return r._make(_rows_of(block, levels, "dY"), r.levels)
 
 
-def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
+def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged[Any]:
     """The rows of padded sequences that are there: the inverse of `sequence_pad`.
 
     Parameters

@@ -120,7 +120,7 @@ def sequence_last_step(input: Any, *, level: int = -1) -> Any:
     return sequence_pool(input, "last", level=level)
 
 
-def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = -1) -> Ragged:
+def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_pool`; rows that pad empty sequences give nothing.
 
     Parameters
@@ -170,7 +170,7 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     return r._make(result, r.levels)
 
 
-def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_first_step`.
 
     Examples
@@ -181,7 +181,7 @@ def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Rag
     return backprop_sequence_pool(dY, input, "first", level=level)
 
 
-def backprop_sequence_last_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_last_step(dY: Any, input: Any, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_last_step`.
 
     Examples

@@ -12,7 +12,7 @@ from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.types import Ragged
 
 
-def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
+def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged[Any]:
     """The numbers of each sequence, row after row, cut anew into rows of `new_dim`.
 
     Parameters
@@ -61,7 +61,7 @@ def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
     return r._make(values.reshape(kept.total, width), (*above, kept))
 
 
-def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int = -1) -> Ragged:
+def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_reshape`: the same numbers, cut as `input` is.
 
     Parameters

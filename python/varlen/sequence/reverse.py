@@ -8,7 +8,7 @@ from varlen.sequence.inputs import sequences
 from varlen.types import Ragged
 
 
-def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Ragged:
+def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Ragged[Any]:
     """What is in each sequence, last to first.
 
     Parameters
@@ -47,7 +47,7 @@ def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Rag
     return sequences(x).reverse(level=level)
 
 
-def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_reverse`, which is `sequence_reverse`: of the gradient, as a `Ragged`.
 
     Examples

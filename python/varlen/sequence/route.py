@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-def split_lod(x: Ragged, num: int) -> list[Ragged]:
+def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     """Consecutive parts of equally many sequences of the outermost level, as Paddle's `SplitLoDTensor`.
 
     Parameters
@@ -52,7 +52,7 @@ def split_lod(x: Ragged, num: int) -> list[Ragged]:
     return split(x, np.clip(n - each * np.arange(count), 0, each))
 
 
-def merge_lod(parts: Iterable[Ragged]) -> Ragged:
+def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
     """Parts one after another, as Paddle's `MergeLoDTensor`: `split_lod` turned round, or `vl.concatenate`.
 
     Raises
@@ -190,7 +190,7 @@ def _take(rows: Any, index: Any) -> Any:
     return apply_rows(rows, lambda each: (each[index], None))[0]
 
 
-def _where(x: Ragged, at: int, there: Bools) -> Ragged:
+def _where(x: Ragged[Any], at: int, there: Bools) -> Ragged[Any]:
     values, levels = select(x, at, there)
     above = x.levels[:at]
     if at:
@@ -198,7 +198,7 @@ def _where(x: Ragged, at: int, there: Bools) -> Ragged:
     return x._make(values, (*above, *levels))
 
 
-def _woven(true: Ragged, false: Ragged, there: Bools) -> Ragged:
+def _woven(true: Ragged[Any], false: Ragged[Any], there: Bools) -> Ragged[Any]:
     """Under one more level: where True the next sequence of the one, where False the next of the other."""
     if true.values.shape[1:] != false.values.shape[1:]:
         raise ValueError(

@@ -65,7 +65,7 @@ def sequence_scatter(
     return input._make(result, input.levels) if isinstance(input, Ragged) else result
 
 
-def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged]:
+def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged[Any]]:
     """The gradients of `sequence_scatter`: of input, which is dY, and of updates.
 
     Parameters
@@ -87,7 +87,7 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
     return dY, r._make(backend_of(block).take_rows(table, places), r.levels)
 
 
-def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged]:
+def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged[Any]]:
     """The row of all rows' places, laid end to end, that each entry of index means."""
     r = sequences(index, "index")
     _, over, _ = units_of(r, None, level)
@@ -114,7 +114,7 @@ def _places(block: Any, index: Any, level: int, argument: str = "input") -> tupl
     return over.row_ids * width + places.astype(np.int64), r
 
 
-def _updates(updates: Any, r: Ragged, block: Any) -> Any:
+def _updates(updates: Any, r: Ragged[Any], block: Any) -> Any:
     if isinstance(updates, Ragged):
         if not same_levels(updates.levels, r.levels):
             raise ValueError(

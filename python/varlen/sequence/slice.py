@@ -15,7 +15,7 @@ from varlen.types import Ragged
 
 def sequence_slice(
     input: Any, offset: Any, length: Any, name: str | None = None, *, level: int = -1
-) -> Ragged:
+) -> Ragged[Any]:
     """What stands in each sequence from `offset` on, `length` of it.
 
     Parameters
@@ -70,7 +70,7 @@ def sequence_slice(
     return r._make(values, (*r.levels[:at], kept, *below))
 
 
-def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_slice`: zeros where `input` is not read.
 
     Parameters

@@ -15,7 +15,7 @@ from varlen.types import Ragged
 
 def sequence_softmax(
     input: Any, use_cudnn: bool = False, name: str | None = None, *, level: int = -1
-) -> Ragged:
+) -> Ragged[Any]:
     """Exponentials of the rows of each sequence, as shares of their sum, column by column.
 
     Parameters
@@ -56,7 +56,7 @@ def sequence_softmax(
     return r.softmax(level=level)
 
 
-def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged[Any]:
     """The gradient of `sequence_softmax`, from what that gave.
 
     Parameters

@@ -17,7 +17,7 @@ from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import reordered
 
 
-def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankTable:
+def sort_by_length(x: Ragged[Any], level: int = 0, *, order: Any = "stable") -> RankTable:
     """The sequences of a level ranked by length, the longest first.
 
     Parameters
@@ -70,7 +70,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
     return _a_table(rank_table).longest
 
 
-def segment_inputs(x: Ragged, table: RankTable) -> Packed:
+def segment_inputs(x: Ragged[Any], table: RankTable) -> Packed[Any]:
     """The steps of an input: step t holds element t of every sequence that is longer, in the table's order.
 
     Where the ranked level is not the innermost an element is a whole sub-sequence, and a step a Ragged.
@@ -109,7 +109,7 @@ def segment_inputs(x: Ragged, table: RankTable) -> Packed:
     return Packed.from_ragged(sequences(x), order=_a_table(table))
 
 
-def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
+def concat_outputs(steps: Packed[Any] | Sequence[Any], table: RankTable | None = None) -> Ragged[Any]:
     """The outputs of all steps as sequences in their original order: `segment_inputs` turned round.
 
     Parameters
@@ -294,7 +294,7 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     return each_state(lambda d, name: _grown(d, next(memories), name), dY, "dY")
 
 
-def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
+def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | None = None) -> Ragged[Any]:
     """The gradient of `segment_inputs`: `concat_outputs`.
 
     Examples
@@ -306,7 +306,7 @@ def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None 
     return concat_outputs(dY, table)
 
 
-def backprop_concat_outputs(dY: Ragged, table: RankTable) -> Packed:
+def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
     """The gradient of `concat_outputs`: `segment_inputs`.
 
     Examples

@@ -20,7 +20,7 @@ from varlen.types import Ragged
 
 def sequence_topk_avg_pooling(
     input: Any, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
-) -> Ragged:
+) -> Ragged[Any]:
     """Of each row of each item's tables, the sums of its k largest numbers, divided by k, for each k.
 
     Parameters
@@ -81,7 +81,7 @@ def sequence_topk_avg_pooling(
 
 def backprop_sequence_topk_avg_pooling(
     dY: Any, input: Any, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
-) -> Ragged:
+) -> Ragged[Any]:
     """The gradient of `sequence_topk_avg_pooling`: each of the k largest numbers gets 1 / k of it.
 
     Parameters
@@ -150,7 +150,7 @@ def _zeros(d: Any, width: int) -> Any:
 
 def _tables(
     input: Any, row: Any, col: Any, topks: Any, channel_num: int, level: int
-) -> tuple[Ragged, Ragged, Level, Any, list[int]]:
+) -> tuple[Ragged[Any], Ragged[Any], Level, Any, list[int]]:
     """A level over the rows of all tables, and for each row and channel of the result the row of a table."""
     r, into, across = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")
     numbers(r.values, "input")

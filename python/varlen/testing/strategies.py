@@ -128,7 +128,7 @@ def raggeds(
     depth: int | None = None,
     dtype: np.dtype[Any] | str | None = None,
     trailing: tuple[int, ...] | None = None,
-) -> Ragged:
+) -> Ragged[Any]:
     """A Ragged of 1 to 3 levels, unless the depth is given.
 
     Examples

@@ -52,7 +52,7 @@ def constant(pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | Non
     >>> vl.tf.constant([[[3, 1]], [[4, 1], [5, 9]]], ragged_rank=1).shape
     (2, None, 2)
     """
-    r = RaggedTensor.from_list(pylist, dtype)
+    r: RaggedTensor = RaggedTensor.from_list(pylist, dtype)
     if ragged_rank is None:
         return r
     levels, values = r._levels, r._values
@@ -98,7 +98,7 @@ def boolean_mask(data: Any, mask: Any) -> Any:
     return data.boolean_mask(mask)
 
 
-def stack(values: Iterable[Ragged], axis: int = 0) -> Ragged:
+def stack(values: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
     """One after another along a new axis, as `tf.ragged.stack`.
 
     Parameters

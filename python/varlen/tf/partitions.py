@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class RowPartitions(Ragged):
+class RowPartitions(Ragged[Any]):
     """The row partitions of a `RaggedTensor`: its levels, under TensorFlow's names.
 
     A constructor takes values, or a Ragged, whose sequences become the rows of a new outermost level. Members

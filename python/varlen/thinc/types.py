@@ -22,7 +22,7 @@ __all__ = ["Padded", "Pairs", "Ragged", "from_thinc", "to_thinc"]
 T = TypeVar("T")
 
 
-class Ragged(types.Ragged):
+class Ragged(types.Ragged[Any]):
     """A `varlen.Ragged` with the members and the items of Thinc's.
 
     It is made as `varlen.Ragged` is, and is one: all that takes those takes these. Three things differ. An
@@ -131,7 +131,7 @@ class Ragged(types.Ragged):
         return interop.new_ragged(self._values, one_level(self))
 
 
-class Padded(types.Padded):
+class Padded(types.Padded[Any]):
     """A `varlen.Padded` that Thinc's makes, and that makes Thinc's.
 
     Examples

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
-from varlen.backends.values import as_ints
+from varlen.backends.values import ArrayT, as_ints
 from varlen.ops.dense import unpadded, values_of_list
 from varlen.ops.inputs import one_level
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike
+    from collections.abc import Sequence
+
+    import torch
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
     from typing_extensions import Self
 
+    from varlen.types.ragged import Ragged
 
-class Constructors(RaggedBase):
+
+class Constructors(RaggedBase[ArrayT]):
     """Constructors of `varlen.Ragged`, which inherits them.
 
     Examples
@@ -32,8 +37,20 @@ class Constructors(RaggedBase):
             self, values: Any = None, lengths: Any = None, *, offsets: Any = None, levels: Any = None
         ) -> None: ...
 
+    @overload
     @classmethod
-    def from_list(cls, data: Any, dtype: DTypeLike | None = None) -> Self:
+    def from_list(
+        cls,
+        data: Sequence[ArrayT] | Sequence[Sequence[ArrayT]] | Sequence[Sequence[Sequence[ArrayT]]],
+        dtype: Any = None,
+    ) -> Self: ...
+    @overload
+    @classmethod
+    def from_list(
+        cls: type[Constructors[Any]], data: Sequence[Any], dtype: DTypeLike | None = None
+    ) -> Ragged[NDArray[Any]]: ...
+    @classmethod
+    def from_list(cls, data: Sequence[Any], dtype: Any = None) -> Self:
         """From nested lists or tuples of numbers, or lists of arrays or tensors, at any depth.
 
         Parameters
@@ -42,7 +59,12 @@ class Constructors(RaggedBase):
             As many levels as lists are nested below the outermost; an array inside a list is a sequence of
             its rows, along its first axis.
         dtype
-            Of the values; by default what NumPy would give them.
+            Of the values, NumPy's or, for tensors, torch's; by default what NumPy would give them.
+
+        Returns
+        -------
+        Ragged
+            Values are an array; of lists of tensors, a tensor on their device.
 
         Raises
         ------
@@ -61,12 +83,12 @@ class Constructors(RaggedBase):
     @classmethod
     def from_dense(
         cls,
-        block: Any,
+        block: ArrayT | Sequence[Any],
         lengths: Any = None,
         *,
         mask: Any = None,
         padding_side: str = "right",
-        out: Any = None,
+        out: ArrayT | None = None,
     ) -> Self:
         """From a padded block and either its lengths or its mask. `to_dense` turned round.
 
@@ -83,6 +105,11 @@ class Constructors(RaggedBase):
         out
             (total, ...): becomes the values.
 
+        Returns
+        -------
+        Ragged
+            As many levels as there are lengths; values of the kind and dtype of the block, without padding.
+
         Raises
         ------
         ValueError
@@ -96,8 +123,31 @@ class Constructors(RaggedBase):
         return cls._make(*unpadded(block, lengths, mask, padding_side, out))
 
     @classmethod
-    def from_row_ids(cls, values: Any, row_ids: ArrayLike, count: int | None = None) -> Self:
-        """From the sequence number of each row, (total,), sorted; `count` sequences, by default the last + 1.
+    def from_row_ids(
+        cls, values: ArrayT | Sequence[Any], row_ids: ArrayLike | ArrayT, count: int | None = None
+    ) -> Self:
+        """From the sequence that each row is in.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        row_ids
+            (total,) integers that never decrease.
+        count
+            How many sequences there are; by default the last number and one.
+
+        Returns
+        -------
+        Ragged
+            Of one level, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Numbers of another kind than integers.
+        ValueError
+            Numbers that decrease, or below 0 or beyond `count`; not one for each row.
 
         Examples
         --------
@@ -108,8 +158,27 @@ class Constructors(RaggedBase):
         return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
 
     @classmethod
-    def from_offsets(cls, values: Any, offsets: ArrayLike) -> Self:
-        """From (n + 1,) offsets: 0 first, never decreasing.
+    def from_offsets(cls, values: ArrayT | Sequence[Any], offsets: ArrayLike | ArrayT) -> Self:
+        """From offsets, which say where each sequence begins.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        offsets
+            (n + 1,) integers: 0 first, never decreasing, the last is total. For more levels a list of such.
+
+        Returns
+        -------
+        Ragged
+            Of one level, or as many as there are offsets, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Offsets of another kind than integers.
+        ValueError
+            Offsets that decrease, do not begin at 0, or do not end at the number of rows.
 
         Examples
         --------
@@ -119,8 +188,27 @@ class Constructors(RaggedBase):
         return cls(values, offsets=offsets)
 
     @classmethod
-    def from_cu_seqlens(cls, values: Any, cu_seqlens: ArrayLike) -> Self:
-        """`from_offsets`, as attention kernels call them.
+    def from_cu_seqlens(cls, values: ArrayT | Sequence[Any], cu_seqlens: ArrayLike | ArrayT) -> Self:
+        """From the cumulative lengths of attention kernels: `from_offsets` under their name.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        cu_seqlens
+            (n + 1,) integers, mostly int32: 0 first, never decreasing, the last is total.
+
+        Returns
+        -------
+        Ragged
+            Of one level, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Offsets of another kind than integers.
+        ValueError
+            Offsets that decrease, do not begin at 0, or do not end at the number of rows.
 
         Examples
         --------
@@ -130,8 +218,18 @@ class Constructors(RaggedBase):
         return cls(values, offsets=cu_seqlens)
 
     @classmethod
-    def from_nested(cls, nested: Any) -> Self:
-        """From a nested tensor of torch, ragged at axis 1; shares memory where its layout is jagged.
+    def from_nested(cls, nested: ArrayT) -> Self:
+        """From a nested tensor of torch, ragged at axis 1.
+
+        Parameters
+        ----------
+        nested
+            (n, lengths, ...), of either layout.
+
+        Returns
+        -------
+        Ragged
+            Of one level; a tensor of values, which shares memory where the layout is jagged.
 
         Raises
         ------
@@ -152,8 +250,13 @@ class Constructors(RaggedBase):
         values, cut = from_nested(nested)
         return cls(values, **cut)
 
-    def to_nested(self) -> Any:
-        """A nested tensor of torch of the jagged layout, which shares the values. `from_nested` turned round.
+    def to_nested(self) -> torch.Tensor:
+        """A nested tensor of torch of the jagged layout. `from_nested` turned round.
+
+        Returns
+        -------
+        torch.Tensor
+            (n, lengths, ...), which shares the values; autograd follows it.
 
         Raises
         ------
@@ -167,11 +270,31 @@ class Constructors(RaggedBase):
         """
         from varlen.interop.torch_nested import to_nested
 
-        return to_nested(self._values, one_level(self))
+        result: torch.Tensor = to_nested(self._values, one_level(self))
+        return result
 
     @classmethod
-    def from_bounds(cls, values: Any, bounds: ArrayLike) -> Self:
-        """From (n,) ends without the leading 0, as the joint dict's files hold them.
+    def from_bounds(cls, values: ArrayT | Sequence[Any], bounds: ArrayLike | ArrayT) -> Self:
+        """From the ends of the sequences: offsets without the leading 0, as the joint dict's files hold them.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        bounds
+            (n,) integers that never decrease; the last is total.
+
+        Returns
+        -------
+        Ragged
+            Of one level, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Ends of another kind than integers.
+        ValueError
+            Ends that decrease, are below 0, or do not end at the number of rows.
 
         Examples
         --------
