@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Values: TypeAlias = NDArray[Any] | torch.Tensor
     Lengths: TypeAlias = ArrayLike | torch.Tensor | Level | Sequence[Level]
     Axes: TypeAlias = int | Sequence[int] | None
+    # What a function gives back that takes arrays, tensors and containers; its overloads say which.
+    Rows: TypeAlias = NDArray[Any] | torch.Tensor | RaggedBase[Any] | Any
 
     # The kind of array that a container holds. Not its dtype: what a method gives often has another one.
     ArrayT = TypeVar("ArrayT", NDArray[Any], torch.Tensor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from varlen.levels import describe_difference, each_level, flatten_levels, same_
 from varlen.ops.dims import expand_dims
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
     from varlen.types import Ragged
 
 
-def concatenate(raggeds: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
+def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     """One after another: their sequences (axis 0), what is inside each sequence (ragged axes), or their rows.
 
     Parameters
@@ -54,15 +55,18 @@ def concatenate(raggeds: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
     depth = len(parts[0]._levels)
     if at > depth:
         alike(parts, depth, "raggeds")
-        return parts[0]._make(_side_by_side([part._values for part in parts], at - depth), parts[0]._levels)
+        return cast(
+            "RaggedT",
+            parts[0]._make(_side_by_side([part._values for part in parts], at - depth), parts[0]._levels),
+        )
     if at == 0:
-        return joined(parts, "raggeds")
+        return cast("RaggedT", joined(parts, "raggeds"))
     alike(parts, at - 1, "raggeds")
     check_rows(parts, "raggeds")
-    return interleaved(parts, at - 1, "raggeds")
+    return cast("RaggedT", interleaved(parts, at - 1, "raggeds"))
 
 
-def stack(raggeds: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
+def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     """One after another along a new axis: at 0 each part becomes one sequence of a new outermost level.
 
     Parameters
@@ -88,10 +92,10 @@ def stack(raggeds: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
     """
     parts = parts_of(raggeds, "raggeds")
     at = axis_of(axis, parts[0].ndim + 1)
-    return concatenate([expand_dims(part, at) for part in parts], at)
+    return cast("RaggedT", concatenate([expand_dims(part, at) for part in parts], at))
 
 
-def split(ragged: Ragged[Any], sizes: int | Sequence[int] | Any) -> list[Ragged[Any]]:
+def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     """Consecutive pieces that share values: `sizes` sequences in each, or sizes[k] in piece k.
 
     Parameters
@@ -117,7 +121,7 @@ def split(ragged: Ragged[Any], sizes: int | Sequence[int] | Any) -> list[Ragged[
         if level.total != n:
             raise ValueError(f"sizes: they add up to {level.total}, but there are {n} sequences")
         cuts = level.offsets.tolist()
-    return [ragged[a:b] for a, b in pairwise(cuts)]
+    return cast("list[RaggedT]", [ragged[a:b] for a, b in pairwise(cuts)])
 
 
 def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:

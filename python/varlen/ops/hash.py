@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen import _core
 from varlen._core import RaggedBase
@@ -13,12 +13,19 @@ from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from varlen._core import Level
+    from varlen.backends.values import Lengths, Rows
+    from varlen.types import Ragged
 
 
-def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> Any:
+@overload
+def ngrams(n: int, keys: RaggedBase[Any], *, lengths: None = None) -> Ragged[Any]: ...
+@overload
+def ngrams(n: int, keys: Any, *, lengths: Lengths) -> Ragged[Any]: ...
+@overload
+def ngrams(n: int, keys: Any, *, lengths: None = None) -> NDArray[np.uint64]: ...
+def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
     """A hash of every n consecutive keys.
 
     Parameters

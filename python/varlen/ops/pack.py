@@ -8,10 +8,20 @@ from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import new_ragged, packed_class
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen._core import RaggedBase
+    from varlen.backends.values import RowsT
     from varlen.types import Packed
 
 
-def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") -> Packed[Any]:
+def pack(
+    X: RaggedBase[RowsT] | RowsT | Sequence[Any],
+    lengths: Any = None,
+    *,
+    level: int = 0,
+    order: Any = "stable",
+) -> Packed[RowsT]:
     """The sequences of a level side by side, step by step, the longest first, without padding.
 
     Parameters

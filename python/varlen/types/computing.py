@@ -911,7 +911,8 @@ class Computing(RaggedBase[ArrayT]):
         >>> r.searchsorted(vl.Ragged([4, 0, 2], [2, 1]), side="right").to_list(), r.searchsorted([3, 3])
         ([[2, 0], [1]], array([1, 1]))
         """
-        result: RaggedT | ArrayT = searchsorted(self, v, side=side, level=level)
+        queries: Any = v
+        result: RaggedT | ArrayT = searchsorted(self, queries, side=side, level=level)
         return result
 
     def sliding_window(self, width: int, *, level: int = -1) -> Self:

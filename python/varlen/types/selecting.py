@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen._core import RaggedBase
 from varlen.backends.values import ArrayT
@@ -389,8 +389,8 @@ class Selecting(RaggedBase[ArrayT]):
         >>> values.to_list(), often.to_list()
         ([[1, 3], [5]], [[1, 2], [1]])
         """
-        result: Self | tuple[Self, ...] = unique(self, level=level, inverse=inverse, counts=counts)
-        return result
+        result: Any = unique(self, level=level, inverse=inverse, counts=counts)
+        return cast("Self | tuple[Self, ...]", result)
 
     def rank(self, *, level: int = -1, method: str = "ordinal", descending: bool = False) -> Self:
         """The rank of each number inside its sequence, counted from 1; as `ops.rank`.
