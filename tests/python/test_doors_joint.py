@@ -268,9 +268,9 @@ def test_outputs_do_not_share_memory():
         (lambda J: J.flatten(None), TypeError, "dim: expected an int, got None"),
         (lambda J: J.flatten(1), ValueError, "Only supports dim = -1 or 2 for now; got 1"),
         (
-            lambda J: J.flatten(spread=None),
+            lambda J: J.flatten(fill_mode=None),
             ValueError,
-            "spread: expected 'first', .*, got None",
+            "fill_mode: expected 'first', .*, got None",
         ),
         (lambda J: J.squeeze(1), ValueError, "Only supports dim = 0 for now; got 1"),
         (lambda J: J.lengths(9), IndexError, "level 9 is out of range"),

@@ -19,7 +19,7 @@ def pack(
     X: RaggedBase[RowsT] | RowsT | Sequence[Any],
     lengths: Any = None,
     *,
-    level: int = 0,
+    level: int = -1,
     order: Any = "stable",
 ) -> Packed[RowsT]:
     """The sequences of a level side by side, step by step, the longest first, without padding.
@@ -31,8 +31,8 @@ def pack(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     level
-        Whose sequences are stepped through, -1 for the innermost. Above the innermost a step holds whole
-        sub-sequences. The levels above are kept for the way back.
+        Whose sequences are stepped through. Above the innermost a step holds whole sub-sequences. The levels
+        above are kept for the way back.
     order
         Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a permutation;
         or a `RankTable` to share, which has a level of its own.
@@ -54,5 +54,6 @@ def pack(
     >>> vl.ops.pack([3, 1, 4], [1, 2]).steps()
     [array([1, 3]), array([4])]
     """
-    result: Packed[Any] = packed_class().from_ragged(new_ragged(*rows_and_levels(X, lengths)), level, order)
+    ragged = new_ragged(*rows_and_levels(X, lengths))
+    result: Packed[Any] = packed_class().from_ragged(ragged, level=level, order=order)
     return result

@@ -37,7 +37,7 @@ def list2padded(
     Returns
     -------
     Padded
-        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int32.
+        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int64.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def list2padded(
         Arrays that differ in more than their length (the text names the array), a bad option, a block over
         max_bytes.
     OverflowError
-        More sequences, or rows in one, than int32 can count; a fill that the dtype cannot hold.
+        A fill that the dtype cannot hold.
 
     Notes
     -----
@@ -59,7 +59,7 @@ def list2padded(
     >>> p = vl.ops.list2padded([np.array([1, 2]), np.array([3]), np.array([4, 5])])
     >>> p.data, p.indices
     (array([[4, 1, 3],
-           [5, 2, 0]]), array([2, 0, 1], dtype=int32))
+           [5, 2, 0]]), array([2, 0, 1]))
     """
     result: Padded[RowsT] = padded_class().from_list(seqs, ties=ties, fill=fill, max_bytes=max_bytes)
     return result
@@ -97,13 +97,11 @@ def ragged2padded(
         Not a Ragged.
     ValueError
         More than one level, a bad option, a block over max_bytes.
-    OverflowError
-        More sequences, or rows in one, than int32 can count.
 
     Examples
     --------
     >>> vl.ops.ragged2padded(vl.Ragged([3, 1, 4], [1, 2])).size_at_t
-    array([2, 1], dtype=int32)
+    array([2, 1])
     """
     result: Padded[ArrayT] = padded_class().from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
     return result

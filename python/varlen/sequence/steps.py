@@ -17,7 +17,7 @@ from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import reordered
 
 
-def sort_by_length(x: Ragged[Any], level: int = 0, *, order: Any = "stable") -> RankTable:
+def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") -> RankTable:
     """The sequences of a level ranked by length, the longest first.
 
     Parameters
@@ -46,7 +46,7 @@ def sort_by_length(x: Ragged[Any], level: int = 0, *, order: Any = "stable") -> 
 
     Notes
     -----
-    Paddle's `lod_rank_table`, which is another name for it.
+    Paddle's `lod_rank_table`, which takes the outermost level by default.
 
     Examples
     --------
@@ -355,7 +355,40 @@ def _a_table(table: Any) -> RankTable:
     return table
 
 
-lod_rank_table = sort_by_length
+def lod_rank_table(x: Ragged[Any], level: int = 0) -> RankTable:
+    """The sequences of a level ranked by length; `sort_by_length` of the outermost level by default.
+
+    Parameters
+    ----------
+    x
+        A Ragged of any depth.
+    level
+        Whose sequences; the levels above it are kept for the way back.
+
+    Returns
+    -------
+    RankTable
+        Sequences that are equally long stand in their order.
+
+    Raises
+    ------
+    TypeError
+        Not a Ragged.
+    IndexError
+        There is no such level.
+
+    Notes
+    -----
+    Paddle's `lod_rank_table`.
+
+    Examples
+    --------
+    >>> vl.sequence.lod_rank_table(vl.Ragged(np.zeros(14), [[1, 2], [5, 1, 8]])).items
+    [(1, 2), (0, 1)]
+    """
+    return sort_by_length(x, level)
+
+
 lod_tensor_to_array = segment_inputs
 array_to_lod_tensor = concat_outputs
 reorder_lod_tensor_by_rank = reorder

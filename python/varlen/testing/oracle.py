@@ -151,12 +151,12 @@ def narrowest(leaves: Rows) -> str:
     return next(f"{kind}{bits}" for bits in (8, 16, 32, 64) if need <= bits)
 
 
-def spread(outer: Rows, lengths: Sequence[int], how: str = "first", fill: Any = 0) -> list[Any]:
+def broadcast_rows(outer: Rows, lengths: Sequence[int], how: str = "first", fill: Any = 0) -> list[Any]:
     """A value for each sequence to a value for each of its places: the first of them, or all with "repeat".
 
     Examples
     --------
-    >>> spread([7, 8, 9], [2, 0, 1]), spread([7, 8, 9], [2, 0, 1], "repeat")
+    >>> broadcast_rows([7, 8, 9], [2, 0, 1]), broadcast_rows([7, 8, 9], [2, 0, 1], "repeat")
     ([7, 0, 9], [7, 7, 9])
     """
     places = [(value, j) for value, length in zip(outer, lengths, strict=True) for j in range(length)]

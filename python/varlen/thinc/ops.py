@@ -13,6 +13,7 @@ from thinc.types import Padded
 
 from varlen import _core
 from varlen._core import Level
+from varlen.interop.thinc import new_padded
 from varlen.ops.flatten import unpad
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 
@@ -154,8 +155,8 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
     def list2padded(self, seqs: Sequence[Any]) -> Padded:
         """Arrays side by side in Thinc's Padded, never a view of them."""
-        data, *fields = _core.list2padded(seqs)
-        return Padded(data, *(field.copy() for field in fields))  # what the core gives is read-only
+        padded: Padded = new_padded(*_core.list2padded(seqs))
+        return padded
 
     def padded2list(self, padded: Padded) -> list[Array]:
         """The way back: views of one array."""

@@ -134,16 +134,35 @@ class Ragged(types.Ragged[Any]):
 class Padded(types.Padded[Any]):
     """A `varlen.Padded` that Thinc's makes, and that makes Thinc's.
 
+    `size_at_t`, `lengths` and `indices` are int32.
+
     Examples
     --------
     >>> from varlen.thinc import Padded
     >>> p = Padded.from_list([[1], [2, 3]])
     >>> Padded.from_thinc(p) == p
     True
+    >>> p.lengths
+    array([2, 1], dtype=int32)
     """
 
     __slots__ = ()
     _ragged = Ragged
+
+    @property
+    def size_at_t(self) -> Int32s:  # type: ignore[override]
+        """(L,) int32, read-only: how many sequences are longer than t. OverflowError beyond int32."""
+        return _read_only(interop.as_int32(self._size_at_t, "size_at_t"))
+
+    @property
+    def lengths(self) -> Int32s:  # type: ignore[override]
+        """(B,) int32, read-only: of the columns, the longest first. OverflowError beyond int32."""
+        return _read_only(interop.as_int32(self._lengths, "lengths"))
+
+    @property
+    def indices(self) -> Int32s:  # type: ignore[override]
+        """(B,) int32, read-only: column k is sequence indices[k]. OverflowError beyond int32."""
+        return _read_only(interop.as_int32(self._indices, "indices"))
 
     @classmethod
     def from_thinc(cls, padded: Any) -> Self:
@@ -226,6 +245,11 @@ class Pairs(types.Pairs[T]):
         [3, 1]
         """
         return to_thinc(self)
+
+
+def _read_only(field: Int32s) -> Int32s:
+    field.flags.writeable = False
+    return field
 
 
 def from_thinc(x: Any) -> Any:
