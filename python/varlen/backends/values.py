@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     RaggedT = TypeVar("RaggedT", bound=RaggedBase[Any])
     # What a function gives back as it came: a container of that class, or an array of that dtype.
     SameT = TypeVar("SameT", bound=NDArray[Any] | torch.Tensor | RaggedBase[Any], default=NDArray[Any])
+    # The states of a recurrent layer or a beam: rows, a container, or a tuple of them.
+    StateT = TypeVar("StateT")
 else:
     from typing import TypeVar
 

@@ -77,9 +77,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -111,9 +111,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -145,9 +145,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -179,9 +179,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -213,9 +213,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -247,9 +247,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -281,9 +281,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -315,9 +315,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -354,9 +354,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -393,9 +393,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -427,9 +427,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -461,9 +461,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -495,9 +495,9 @@ class Computing(RaggedBase[ArrayT]):
             Values that are no numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
+            hold; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -617,8 +617,10 @@ class Computing(RaggedBase[ArrayT]):
         ------
         TypeError
             Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -654,8 +656,10 @@ class Computing(RaggedBase[ArrayT]):
         ------
         TypeError
             Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -690,8 +694,10 @@ class Computing(RaggedBase[ArrayT]):
         ------
         TypeError
             Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -726,8 +732,10 @@ class Computing(RaggedBase[ArrayT]):
         ------
         TypeError
             Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -759,9 +767,9 @@ class Computing(RaggedBase[ArrayT]):
         TypeError
             Values that are no numbers.
         ValueError
-            A temperature that is not above 0.
+            A temperature that is not above 0; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -793,9 +801,9 @@ class Computing(RaggedBase[ArrayT]):
         TypeError
             Values that are no numbers.
         ValueError
-            A temperature that is not above 0.
+            A temperature that is not above 0; no such axis, or an axis and a level.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------

@@ -148,9 +148,8 @@ class Padded(Generic[ArrayT]):
         TypeError
             What is no array, or arrays and tensors mixed.
         ValueError
-            Sequences of different shapes, another name of `ties`, a block beyond `max_bytes`.
-        OverflowError
-            More sequences, or rows in one, than int32 can count; a fill that the dtype cannot hold.
+            Sequences of different shapes, another name of `ties`, a fill that the dtype cannot hold, a block
+            beyond `max_bytes`.
 
         Examples
         --------

@@ -239,8 +239,10 @@ class Selecting(RaggedBase[ArrayT]):
         ------
         TypeError
             Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------
@@ -272,8 +274,10 @@ class Selecting(RaggedBase[ArrayT]):
         ------
         TypeError
             Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
         IndexError
-            There is no such level or axis.
+            There is no such level.
 
         Examples
         --------

@@ -172,8 +172,6 @@ class Structure(RaggedBase[ArrayT]):
         ValueError
             More than one level, another name of `ties`, a fill that the dtype cannot hold, a block beyond
             `max_bytes`.
-        OverflowError
-            More sequences, or rows in one, than int32 can count.
 
         Examples
         --------
