@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from varlen.ops.combine import alike, check_rows, interleaved, parts_of
 from varlen.sequence.inputs import gradient_rows, select
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
-def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int = -1) -> Ragged[Any]:
+
+def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level: int = -1) -> RaggedT:
     """Sequence k of the result is sequence k of every input, end to end, in the order of the inputs.
 
     Parameters
@@ -57,7 +60,7 @@ def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int
     """
     parts, at = _parts(input, level)
     check_rows(parts, "input")
-    return interleaved(parts, at, "input")
+    return cast("RaggedT", interleaved(parts, at, "input"))
 
 
 def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged[Any]]:

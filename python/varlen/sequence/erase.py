@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
-def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged[Any]:
+
+def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     """What is in each sequence, but for what equals one of the tokens.
 
     Parameters
@@ -62,18 +65,18 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged[Any]:
     r = sequences(x)
     at = resolve_level(level, r.levels)
     if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and _has_words(r.values.dtype):
-        return _erased(r, tokens)
+        return cast("RaggedT", _erased(r, tokens))
     keep = _kept(r, at, tokens)
     kept = reindex(r.levels[at], counted_before(keep))
     if at == len(r.levels) - 1:
         each = Level.from_lengths(np.ones(r.total, np.int64))
         values, _ = apply_rows(r.values, lambda rows: _core.gather(rows, (each,), keep))
-        return r._make(values, (*r.levels[:at], kept))
+        return cast("RaggedT", r._make(values, (*r.levels[:at], kept)))
     values, below = select(r, at + 1, keep)
-    return r._make(values, (*r.levels[:at], kept, *below))
+    return cast("RaggedT", r._make(values, (*r.levels[:at], kept, *below)))
 
 
-def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) -> Ragged[Any]:
+def backprop_sequence_erase(dY: Any, x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_erase`: zeros for what was erased.
 
     Parameters
@@ -103,7 +106,7 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
         where, below = select(r._make(np.arange(r.total), r.levels), at + 1, chosen)
         levels = (*levels, *below)
     d = gradient_rows(dY, len(where), levels, inner=tuple(r.values.shape[1:]))
-    return r._make(scatter_rows(d, where, r.total), r.levels)
+    return cast("RaggedT", r._make(scatter_rows(d, where, r.total), r.levels))
 
 
 def _erased(r: Ragged[Any], tokens: Any) -> Ragged[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
+    from varlen.backends.values import SameT, Values
+
+
+def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> SameT:
     """Each row and those behind it, number by number times a row of a filter each, added up.
 
     Parameters
@@ -61,10 +66,12 @@ def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
     for k in range(1, len(taps)):
         result = result + backend_of(rows).shift(rows, over, -k) * taps[k]
     result = as_of(result, values, filter)
-    return r._make(result, r.levels) if shape is None else result.reshape(shape)
+    return cast("SameT", r._make(result, r.levels) if shape is None else result.reshape(shape))
 
 
-def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> tuple[Any, Any]:
+def backprop_row_conv(
+    dY: Any, input: SameT | Sequence[Any], filter: Any, *, level: int = -1
+) -> tuple[SameT, Values]:
     """The gradients of `row_conv`: of input and of filter.
 
     Parameters
@@ -99,7 +106,8 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     dX = gradient_as(dX, values, given, filter)
     d_filter = backend_of(d).concat([tap[None] for tap in taps])
     d_filter = gradient_as(d_filter, filter, values, given)
-    return (r._make(dX, r.levels) if shape is None else dX.reshape(shape)), d_filter
+    d_input: Any = r._make(dX, r.levels) if shape is None else dX.reshape(shape)
+    return d_input, d_filter
 
 
 def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -17,7 +17,20 @@ from varlen.sequence.steps import backprop_reorder, init_memories
 from varlen.sequence.sweeps import Growing, Once, Shrinking, Sweep, cut
 from varlen.types import Packed, Ragged, RankTable
 
+if TYPE_CHECKING:
+    from varlen.backends.values import ArrayT
 
+
+@overload
+def rnn(
+    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: Any = None, *, level: int = -1,
+    reverse: bool = False, order: Any = "stable", is_train: Literal[False] = False,
+) -> tuple[Ragged[ArrayT], Any]: ...  # fmt: skip
+@overload
+def rnn(
+    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: Any = None, *, level: int = -1,
+    reverse: bool = False, order: Any = "stable", is_train: Literal[True],
+) -> tuple[tuple[Ragged[ArrayT], Any], Callable[..., tuple[Ragged[ArrayT], Any]]]: ...  # fmt: skip
 def rnn(
     cell: Callable[..., Any],
     inputs: Ragged[Any] | Packed[Any],
@@ -27,7 +40,7 @@ def rnn(
     reverse: bool = False,
     order: Any = "stable",
     is_train: bool = False,
-) -> Any:
+) -> tuple[Any, Any]:
     """A recurrent cell over the sequences of a level, step by step, without padding.
 
     A step takes element t of every sequence that is longer than t, the longest sequence first, so that the

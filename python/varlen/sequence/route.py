@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from varlen.sequence.inputs import array_of, select, sequences
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from varlen.backends.values import SameT
     from varlen.levels import Levels
 
     Bools = NDArray[np.bool_]
@@ -69,7 +70,7 @@ def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
     return joined(parts_of(parts, "parts"), "parts")
 
 
-def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
+def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) -> tuple[SameT, SameT]:
     """Sequences that a mask says True of, and those that it says False of.
 
     Moves whole sequences of `level`; the levels above stay, and hold those that are left. As Paddle's
@@ -109,13 +110,15 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
         rows = as_values(input, "input")
         _no_level(level)
         there = _bools(mask, len(rows), "rows")
-        return _take(rows, there), _take(rows, ~there)
+        return cast("tuple[SameT, SameT]", (_take(rows, there), _take(rows, ~there)))
     at = resolve_level(level, input.levels)
     there = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
-    return _where(input, at, there), _where(input, at, ~there)
+    return cast("tuple[SameT, SameT]", (_where(input, at, there), _where(input, at, ~there)))
 
 
-def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int = 0) -> Any:
+def merge_lod_tensor(
+    in_true: SameT | Sequence[Any], in_false: Any, x: Any, mask: Any, level: int = 0
+) -> SameT:
     """Sequences that a mask dealt out, in their order again: `split_lod_tensor` turned round.
 
     What is below `level`, and the rows, may have become anything meanwhile, also empty. Autograd follows;
@@ -150,7 +153,7 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
         kinds = f"{type(in_true).__name__} and {type(in_false).__name__}"
         raise TypeError(f"in_true, in_false: expected two of one kind, got {kinds}")
     if not isinstance(in_true, Ragged):
-        return _merged_rows(in_true, in_false, x, mask, level)
+        return cast("SameT", _merged_rows(in_true, in_false, x, mask, level))
     a, b = in_true.levels, in_false.levels
     if len(a) != len(b):
         raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
@@ -160,7 +163,7 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
     if x is not None:
         _check_against(sequences(x, "x").levels, above, at, len(there))
     result = _woven(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), there)
-    return in_true._make(result.values, (*above, *result.levels[1:]))
+    return cast("SameT", in_true._make(result.values, (*above, *result.levels[1:])))
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,10 +13,15 @@ from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import array_of, sequences
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import SameT
+
 
 def sequence_scatter(
-    input: Any, index: Any, updates: Any, name: str | None = None, *, level: int = -1
-) -> Any:
+    input: SameT | Sequence[Any], index: Any, updates: Any, name: str | None = None, *, level: int = -1
+) -> SameT:
     """A copy of `input`, to whose row k the updates of sequence k are added at the places of sequence k.
 
     Parameters
@@ -62,7 +67,7 @@ def sequence_scatter(
     shape = block.shape
     table = block.reshape(shape[0] * shape[1], *shape[2:])
     result = backend_of(block).added(table, rows, places).reshape(shape)
-    return input._make(result, input.levels) if isinstance(input, Ragged) else result
+    return cast("SameT", input._make(result, input.levels) if isinstance(input, Ragged) else result)
 
 
 def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged[Any]]:

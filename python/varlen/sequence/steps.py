@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from varlen.sequence.outputs import check_steps, joined, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import reordered
+
+if TYPE_CHECKING:
+    from varlen.backends.values import ArrayT, StateT
 
 
 def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") -> RankTable:
@@ -70,7 +73,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
     return _a_table(rank_table).longest
 
 
-def segment_inputs(x: Ragged[Any], table: RankTable) -> Packed[Any]:
+def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
     """The steps of an input: step t holds element t of every sequence that is longer, in the table's order.
 
     Where the ranked level is not the innermost an element is a whole sub-sequence, and a step a Ragged.
@@ -109,7 +112,9 @@ def segment_inputs(x: Ragged[Any], table: RankTable) -> Packed[Any]:
     return Packed.from_ragged(sequences(x), order=_a_table(table))
 
 
-def concat_outputs(steps: Packed[Any] | Sequence[Any], table: RankTable | None = None) -> Ragged[Any]:
+def concat_outputs(
+    steps: Packed[ArrayT] | Sequence[ArrayT], table: RankTable | None = None
+) -> Ragged[ArrayT]:
     """The outputs of all steps as sequences in their original order: `segment_inputs` turned round.
 
     Parameters
@@ -156,7 +161,7 @@ def concat_outputs(steps: Packed[Any] | Sequence[Any], table: RankTable | None =
     return packed_of(parts, at).to_ragged()
 
 
-def reorder(x: Any, table: RankTable) -> Any:
+def reorder(x: StateT, table: RankTable) -> StateT:
     """Rows, or the sequences of a Ragged, by rank: what was i-th comes at the rank of sequence i.
 
     Parameters
@@ -191,10 +196,10 @@ def reorder(x: Any, table: RankTable) -> Any:
     [[3], [4, 5, 6], [1, 2]]
     """
     at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), x, "x")
+    return cast("StateT", each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), x, "x"))
 
 
-def backprop_reorder(dY: Any, table: RankTable) -> Any:
+def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
     """The gradient of `reorder`, and its inverse: back to the original order.
 
     Examples
@@ -204,10 +209,12 @@ def backprop_reorder(dY: Any, table: RankTable) -> Any:
     array([10, 20, 30])
     """
     at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.inverse, at.indices, name), dY, "dY")
+    return cast(
+        "StateT", each_state(lambda one, name: _moved(one, at, at.inverse, at.indices, name), dY, "dY")
+    )
 
 
-def init_memories(h0: Any, table: RankTable) -> Any:
+def init_memories(h0: StateT, table: RankTable) -> StateT:
     """What each sequence starts with, by rank: `reorder`, which Paddle leaves to be remembered.
 
     Examples
@@ -220,10 +227,12 @@ def init_memories(h0: Any, table: RankTable) -> Any:
     (array([2, 1]), array([4, 3]))
     """
     at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), h0, "h0")
+    return cast(
+        "StateT", each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), h0, "h0")
+    )
 
 
-def shrink(memory: Any, t: int, table: RankTable) -> Any:
+def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
     """The memories of the sequences that are longer than t: a prefix, shared.
 
     Parameters
@@ -260,12 +269,12 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
             raise TypeError(f"{name}: expected rows or sequences, got {type(rows).__name__}")
         if len(rows) < size:
             raise ValueError(f"{name}: has {len(rows)} rows, but {size} sequences are longer than {t}")
-        return rows[:size]
+        return cast("StateT", rows[:size])
 
-    return each_state(one, memory, "memory")
+    return cast("StateT", each_state(one, memory, "memory"))
 
 
-def backprop_shrink(dY: Any, memory: Any) -> Any:
+def backprop_shrink(dY: Any, memory: StateT) -> StateT:
     """The gradient of `shrink` for a memory: zeros where it was cut off.
 
     Parameters
@@ -291,7 +300,7 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     as_many(dY, memory, "dY")
     each_state(lambda one, _: one, memory, "memory")
     memories = iter(memory if isinstance(memory, tuple) else (memory,))
-    return each_state(lambda d, name: _grown(d, next(memories), name), dY, "dY")
+    return cast("StateT", each_state(lambda d, name: _grown(d, next(memories), name), dY, "dY"))
 
 
 def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | None = None) -> Ragged[Any]:

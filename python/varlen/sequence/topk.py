@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +18,13 @@ from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
+
 
 def sequence_topk_avg_pooling(
-    input: Any, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
-) -> Ragged[Any]:
+    input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
+) -> RaggedT:
     """Of each row of each item's tables, the sums of its k largest numbers, divided by k, for each k.
 
     Parameters
@@ -76,12 +80,14 @@ def sequence_topk_avg_pooling(
     means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
     result = cast(means, best.dtype)
     count = as_int(channel_num, "channel_num", 1)
-    return into._make(result[like(order, values)].reshape(into.total, count * len(ks)), into.levels)
+    return typing.cast(
+        "RaggedT", into._make(result[like(order, values)].reshape(into.total, count * len(ks)), into.levels)
+    )
 
 
 def backprop_sequence_topk_avg_pooling(
-    dY: Any, input: Any, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
-) -> Ragged[Any]:
+    dY: Any, input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
+) -> RaggedT:
     """The gradient of `sequence_topk_avg_pooling`: each of the k largest numbers gets 1 / k of it.
 
     Parameters
@@ -122,7 +128,7 @@ def backprop_sequence_topk_avg_pooling(
     backend = backend_of(each)
     which = np.asarray(as_ints(which)) if isinstance(each, np.ndarray) else which
     dX = backend.unsort(backend.unpad(each, (kept,)), tables, kept, which)
-    return r._make(dX.reshape(r.values.shape), r.levels)
+    return typing.cast("RaggedT", r._make(dX.reshape(r.values.shape), r.levels))
 
 
 def _most(tables: Level, ks: list[int]) -> int:
