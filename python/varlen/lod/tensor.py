@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
-from varlen.backends.values import as_values
+from varlen.backends.values import ArrayT, as_values
 from varlen.levels import check_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
 from varlen.lod import seq_pos
 from varlen.ops.inputs import nest_rows
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
     Ints = NDArray[np.int64]
 
 
-class LoDTensor(Ragged[Any]):
+class LoDTensor(Ragged[ArrayT]):
     """A `varlen.Ragged` with the members of Paddle's `LoDTensor`, at any depth.
 
     It is made as `varlen.Ragged` is, by `create_lod_tensor`, or by one of its own constructors. Where Paddle
@@ -38,6 +40,23 @@ class LoDTensor(Ragged[Any]):
     """
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @overload
+        @classmethod
+        def from_list(
+            cls,
+            data: Sequence[ArrayT] | Sequence[Sequence[ArrayT]] | Sequence[Sequence[Sequence[ArrayT]]],
+            dtype: Any = None,
+        ) -> Self: ...
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[LoDTensor[Any]], data: Sequence[Any], dtype: Any = None
+        ) -> LoDTensor[NDArray[Any]]: ...
+        @classmethod
+        def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
 
     @classmethod
     def from_recursive_sequence_lengths(cls, values: Any, recursive_sequence_lengths: Any) -> Self:
@@ -211,7 +230,7 @@ class LoDTensor(Ragged[Any]):
         """
         return tuple(level.offsets for level in levels_over_rows(self._levels))
 
-    def seq_pos(self) -> Any:
+    def seq_pos(self) -> Self | Any:
         """Where sequences start inside the sequence that holds them: a Ragged of one list a sequence.
 
         Its first row is for the outermost sequences; `from_seq_pos` says more, and reads it.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from varlen.backends.values import StateT
+
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
@@ -239,7 +241,7 @@ class Beam:
         held = added if beside else "NaN"
         raise ValueError(f"log_probs: the row of hypothesis {h} holds {held} at token {t}{beside}")
 
-    def gather(self, state: Any) -> Any:
+    def gather(self, state: StateT) -> StateT:
         """States of the hypotheses before, a row or a sequence each, as those of the hypotheses now.
 
         Parameters
@@ -268,7 +270,8 @@ class Beam:
                 raise ValueError(f"{name}: has {len(rows)} rows, but there were {before} hypotheses")
             return rows[self._parents] if isinstance(rows, Ragged) else take(rows, self._parents)
 
-        return each_state(one, state, nested=True)
+        gathered: StateT = each_state(one, state, nested=True)
+        return gathered
 
     def hypotheses(self) -> Ragged[Any]:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen.testing.oracle import offsets
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-def lstm(params: Any, H0: Any, C0: Any, X: Any, sizes: Sequence[int]) -> Any:
+
+def lstm(params: Any, H0: Any, C0: Any, X: Any, sizes: Sequence[int]) -> NDArray[Any]:
     """An LSTM over packed rows, a sequence at a time, on NumPy arrays.
 
     Examples
@@ -25,7 +28,8 @@ def lstm(params: Any, H0: Any, C0: Any, X: Any, sizes: Sequence[int]) -> Any:
             side, params = _lstm_side(params, H0[layer, d], C0[layer, d], X, sizes, 1 - 2 * d)
             sides.append(side)
         X = np.concatenate(sides, axis=1)
-    return X
+    rows: NDArray[Any] = X
+    return rows
 
 
 def _lstm_side(params: Any, h0: Any, c0: Any, X: Any, sizes: Sequence[int], way: int) -> tuple[Any, Any]:

@@ -33,7 +33,7 @@ def stack(parts: Sequence[Nested], axis: int) -> Nested:
     return list(parts) if axis == 0 else [stack(each, axis - 1) for each in zip(*parts, strict=True)]
 
 
-def tile(nested: Any, multiples: Sequence[int]) -> Any:
+def tile(nested: Any, multiples: Sequence[int]) -> Nested | Any:
     """What lies along each axis, so many times.
 
     Examples
@@ -44,7 +44,7 @@ def tile(nested: Any, multiples: Sequence[int]) -> Any:
     return [tile(item, multiples[1:]) for item in nested] * multiples[0] if multiples else nested
 
 
-def gather(nested: Nested, indices: Any, axis: int, batch_dims: int) -> Any:
+def gather(nested: Nested, indices: Any, axis: int, batch_dims: int) -> Nested | Any:
     """Items by their numbers.
 
     Examples
@@ -86,7 +86,7 @@ def cross(parts: Sequence[Nested]) -> list[Nested]:
     return [[[row[p] for row in sequence] for sequence in rows] for p in range(len(parts))]
 
 
-def each(nested: Nested, level: int, make: Callable[[Nested], Any]) -> Any:
+def each(nested: Nested, level: int, make: Callable[[Nested], Any]) -> Nested | Any:
     """What `make` gives for each list at a depth.
 
     Examples

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
-from varlen.backends.values import as_ints, as_values
+from varlen.backends.values import ArrayT, as_ints, as_values
 from varlen.levels import level_from, nested_levels
 from varlen.ops.inputs import nest_rows
 from varlen.types import Ragged
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class RowPartitions(Ragged[Any]):
+class RowPartitions(Ragged[ArrayT]):
     """The row partitions of a `RaggedTensor`: its levels, under TensorFlow's names.
 
     A constructor takes values, or a Ragged, whose sequences become the rows of a new outermost level. Members
@@ -234,7 +234,7 @@ class RowPartitions(Ragged[Any]):
         return cls._make(*nest_rows(values, (level,), argument))
 
     @property
-    def flat_values(self) -> Any:
+    def flat_values(self) -> ArrayT:
         """The rows laid end to end: `values`, which in TensorFlow are of one level fewer only."""
         return self._values
 
@@ -269,7 +269,7 @@ class RowPartitions(Ragged[Any]):
         """
         return len(self._levels[0])
 
-    def row_lengths(self, axis: int = 1) -> Any:
+    def row_lengths(self, axis: int = 1) -> Ints | Any:
         """How long the sequences are, along an axis of `shape`.
 
         Parameters
@@ -297,7 +297,7 @@ class RowPartitions(Ragged[Any]):
             return self._levels[0].lengths
         if at <= depth:
             return self._make(self._levels[at - 1].lengths, self._levels[: at - 1])
-        trailing = tuple(rows[1 : at - depth])
+        trailing: tuple[int, ...] = tuple(rows[1 : at - depth])
         return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
 
     def row_starts(self) -> Ints:

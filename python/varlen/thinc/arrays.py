@@ -15,7 +15,11 @@ from varlen.arguments import as_dtype
 from varlen.backends import backend_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from varlen.backends.values import RowsT
 
 F = TypeVar("F")
 
@@ -31,14 +35,18 @@ class _AllocShape(Protocol):
 
 
 class _Asarray(Protocol):
-    def __call__(self, data: Any, *, dtype: Any = ...) -> Any: ...
+    def __call__(self, data: RowsT | Sequence[Any], *, dtype: Any = ...) -> RowsT: ...
 
 
 class _Reshape(Protocol):
-    def __call__(self, array: Any, *d: int) -> Any: ...
+    def __call__(self, array: RowsT | Sequence[Any], *d: int) -> RowsT: ...
 
 
-def as_contig(data: Any, dtype: Any = None) -> Any:
+class _ReshapeShape(Protocol):
+    def __call__(self, array: RowsT | Sequence[Any], shape: int | tuple[int, ...]) -> RowsT: ...
+
+
+def as_contig(data: RowsT | Sequence[Any], dtype: Any = None) -> RowsT:
     """What was given where its memory is in C order and its dtype the one asked for, else a copy that is so.
 
     Parameters
@@ -64,11 +72,12 @@ def as_contig(data: Any, dtype: Any = None) -> Any:
     >>> vl.thinc.as_contig(np.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    result = asarray(data, dtype=dtype)
-    return backend_of(result).contiguous(result)
+    array = asarray(data, dtype=dtype)
+    result: RowsT = backend_of(array).contiguous(array)
+    return result
 
 
-def asarray(data: Any, *, dtype: Any = None) -> Any:
+def asarray(data: RowsT | Sequence[Any], *, dtype: Any = None) -> RowsT:
     """What was given as an array, a copy only where it has to be.
 
     Parameters
@@ -94,7 +103,8 @@ def asarray(data: Any, *, dtype: Any = None) -> Any:
     >>> vl.thinc.asarray([3, 1], dtype="f")
     array([3., 1.], dtype=float32)
     """
-    return _as(data, dtype, None)
+    array: RowsT = _as(data, dtype, None)
+    return array
 
 
 def alloc(shape: int | tuple[int, ...], *, dtype: Any = np.float32, zeros: bool = True) -> NDArray[Any]:
@@ -126,7 +136,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: Any = np.float32, zeros: bool 
     return result(shape, as_dtype(dtype, "dtype"))
 
 
-def reshape(array: Any, shape: int | tuple[int, ...]) -> Any:
+def reshape(array: RowsT | Sequence[Any], shape: int | tuple[int, ...]) -> RowsT:
     """The same numbers in another shape, shared where the memory allows; -1 is what is left.
 
     Parameters
@@ -150,9 +160,10 @@ def reshape(array: Any, shape: int | tuple[int, ...]) -> Any:
            [2, 3]])
     """
     try:
-        return backend_of(array).as_array(array, "array").reshape(shape)
+        shaped: RowsT = backend_of(array).as_array(array, "array").reshape(shape)
     except RuntimeError as error:
         raise ValueError(f"shape: {error}") from None
+    return shaped
 
 
 def get_dropout_mask(
@@ -280,8 +291,9 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
 
 
 def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
-    def result(data: Any, *, dtype: Any = default) -> Any:
-        return _as(data, dtype, ndim)
+    def result(data: RowsT | Sequence[Any], *, dtype: Any = default) -> RowsT:
+        array: RowsT = _as(data, dtype, ndim)
+        return array
 
     number = "5" if default == "int32" else "5.0"
     nested = "[" * (ndim or 1) + number + "]" * (ndim or 1)
@@ -299,7 +311,7 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
 
 
 def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
-    def result(array: Any, *d: int, **named: int) -> Any:
+    def result(array: RowsT | Sequence[Any], *d: int, **named: int) -> RowsT:
         return reshape(array, _sizes(name, ndim, d, named))
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
@@ -316,8 +328,8 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
     return _named(result, name, _plain("array", *(f"d{k}" for k in range(ndim))), doc)
 
 
-def _reshape_shape(name: str, kind: str) -> Any:
-    def result(array: Any, shape: int | tuple[int, ...]) -> Any:
+def _reshape_shape(name: str, kind: str) -> _ReshapeShape:
+    def result(array: RowsT | Sequence[Any], shape: int | tuple[int, ...]) -> RowsT:
         return reshape(array, shape)
 
     doc = f"""The same {kind} in another shape; see `reshape`.

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from varlen import types
+from varlen.backends.values import ArrayT
 from varlen.interop import thinc as interop
 from varlen.ops.inputs import one_level
 from varlen.types.indexing import int_index
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
+    import thinc.types as thinc_types
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -22,7 +26,7 @@ __all__ = ["Padded", "Pairs", "Ragged", "from_thinc", "to_thinc"]
 T = TypeVar("T")
 
 
-class Ragged(types.Ragged[Any]):
+class Ragged(types.Ragged[ArrayT]):
     """A `varlen.Ragged` with the members and the items of Thinc's.
 
     It is made as `varlen.Ragged` is, and is one: all that takes those takes these. Three things differ. An
@@ -45,6 +49,23 @@ class Ragged(types.Ragged[Any]):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+
+        @overload
+        @classmethod
+        def from_list(
+            cls,
+            data: Sequence[ArrayT] | Sequence[Sequence[ArrayT]] | Sequence[Sequence[Sequence[ArrayT]]],
+            dtype: Any = None,
+        ) -> Self: ...
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[Ragged[Any]], data: Sequence[Any], dtype: Any = None
+        ) -> Ragged[NDArray[Any]]: ...
+        @classmethod
+        def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
+
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not slice:
             i = key if type(key) is int else int_index(key)
@@ -57,7 +78,7 @@ class Ragged(types.Ragged[Any]):
             key = slice(i, i + 1)
         return super().__getitem__(key)
 
-    def __iter__(self) -> Iterator[Ragged]:
+    def __iter__(self) -> Iterator[Ragged[Any]]:
         return (self[i] for i in range(len(self)))
 
     def _get_others(self, key: Any) -> Any:
@@ -112,7 +133,7 @@ class Ragged(types.Ragged[Any]):
         values, level = interop.ragged_parts(ragged)
         return cls(values, levels=level)
 
-    def to_thinc(self) -> Any:
+    def to_thinc(self) -> thinc_types.Ragged:
         """Thinc's `Ragged` of one level: it shares the values, and has lengths of its own.
 
         Raises
@@ -131,7 +152,7 @@ class Ragged(types.Ragged[Any]):
         return interop.new_ragged(self._values, one_level(self))
 
 
-class Padded(types.Padded[Any]):
+class Padded(types.Padded[ArrayT]):
     """A `varlen.Padded` that Thinc's makes, and that makes Thinc's.
 
     `size_at_t`, `lengths` and `indices` are int32.
@@ -184,7 +205,7 @@ class Padded(types.Padded[Any]):
         """
         return cls(*interop.padded_parts(padded))
 
-    def to_thinc(self) -> Any:
+    def to_thinc(self) -> thinc_types.Padded:
         """Thinc's `Padded`: it shares the data, and has small arrays of its own.
 
         Raises
@@ -228,9 +249,10 @@ class Pairs(types.Pairs[T]):
         >>> Pairs.from_thinc(Pairs([3, 1], [4, 1])).one
         [3, 1]
         """
-        return cls(*map(from_thinc, interop.fields_of(pairs, "pairs", "one", "two")))
+        one, two = interop.fields_of(pairs, "pairs", "one", "two")
+        return cls(cast("T", from_thinc(one)), cast("T", from_thinc(two)))
 
-    def to_thinc(self) -> Any:
+    def to_thinc(self) -> thinc_types.Pairs[Any]:
         """Thinc's `Pairs`; a Ragged or Padded in it is converted too.
 
         Raises
@@ -252,7 +274,7 @@ def _read_only(field: Int32s) -> Int32s:
     return field
 
 
-def from_thinc(x: Any) -> Any:
+def from_thinc(x: Any) -> Ragged[Any] | Padded[Any] | Pairs[Any] | Any:
     """A container of `varlen.thinc` from a container of Thinc. Shares memory. All else is given back.
 
     Parameters
@@ -287,7 +309,7 @@ def from_thinc(x: Any) -> Any:
     return x
 
 
-def to_thinc(x: Any) -> Any:
+def to_thinc(x: Any) -> thinc_types.Ragged | thinc_types.Padded | thinc_types.Pairs[Any] | Any:
     """Thinc's container from one of varlen. Shares values, copies lengths. All else is given back.
 
     Parameters

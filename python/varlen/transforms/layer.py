@@ -6,7 +6,12 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+if TYPE_CHECKING:
+    from thinc.model import Model
+
+    from varlen.backends.values import Rows
 
 Backprop = Callable[[Any], Any]
 Forward = Callable[[Any, bool], tuple[Any, Backprop]]
@@ -66,7 +71,7 @@ class Layer:
         self._forward = forward
         self._sample = sample
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Rows:
         """Y, without a way back.
 
         Examples
@@ -89,7 +94,7 @@ class Layer:
         """
         return self._forward(X, True)
 
-    def sample(self, X: Any) -> Any:
+    def sample(self, X: Any) -> Rows:
         """What the layers inside see of X.
 
         Examples
@@ -99,7 +104,7 @@ class Layer:
         """
         return X if self._sample is None else self._sample(X)
 
-    def to_thinc(self) -> Any:
+    def to_thinc(self) -> Model[Any, Any]:
         """A Thinc `Model` that does the same, and takes and gives Thinc's own containers.
 
         Raises
