@@ -73,7 +73,7 @@ list2array = flatten
 
 
 def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[RowsT]:
-    """The arrays that lie end to end in one. `flatten` turned round.
+    """The arrays that lie end to end in one. The inverse of `flatten`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
     ValueError
         A negative length; lengths that with their gaps do not add up to the rows of X.
     TypeError
-        Lengths that are no integers.
+        Lengths that are not integers.
 
     Notes
     -----
@@ -124,7 +124,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
 
 
 def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right") -> list[RowsT]:
-    """The sequences of a rectangle without their padding. `pad` turned round.
+    """The sequences of a rectangle without their padding. The inverse of `pad`.
 
     Parameters
     ----------

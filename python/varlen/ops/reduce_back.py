@@ -21,12 +21,30 @@ if TYPE_CHECKING:
 
 
 def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_sum`: row i for every row of sequence i, (total, ...) of any dtype.
+    """The gradient of `reduce_sum`: row i for every row of sequence i.
+
+    Parameters
+    ----------
+    d_sums
+        (n, ...) of any dtype, an array or a tensor.
+    lengths
+        (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_sums, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_sums.
 
     Raises
     ------
     ValueError
-        As many rows as there are sequences were expected.
+        Another number of rows than sequences, or an `out` of another shape.
+
+    Notes
+    -----
+    As Thinc's `Ops.backprop_reduce_sum`.
 
     Examples
     --------
@@ -39,12 +57,32 @@ def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any
 
 
 def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_mean`: row i divided by the length of sequence i, for every row of it. Floats.
+    """The gradient of `reduce_mean`: row i, divided by the length of sequence i, for every row of sequence i.
+
+    Parameters
+    ----------
+    d_means
+        (n, ...) floats, an array or a tensor.
+    lengths
+        (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_means, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_means.
 
     Raises
     ------
-    TypeError, ValueError
-        Other numbers than floats; as many rows as there are sequences were expected.
+    TypeError
+        Other numbers than floats.
+    ValueError
+        Another number of rows than sequences, or an `out` of another shape.
+
+    Notes
+    -----
+    As Thinc's `Ops.backprop_reduce_mean`.
 
     Examples
     --------
@@ -59,16 +97,23 @@ def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: A
 def backprop_reduce_max(
     d_maxes: RowsT | Sequence[Any], which: Any, lengths: Any, *, out: Any = None
 ) -> RowsT:
-    """The gradient of `reduce_max`: each number to the row that `which` says, else zeros.
+    """The gradient of `reduce_max`: each number goes to the row that `which` names, zeros to the others.
 
     Parameters
     ----------
     d_maxes
-        (n, ...) of any dtype.
+        (n, ...) of any dtype, an array or a tensor.
     which
         (n, ...) integers: the row inside each sequence; -1 in a sequence without rows, which takes none.
     lengths
         (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_maxes, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_maxes.
 
     Raises
     ------
@@ -76,6 +121,10 @@ def backprop_reduce_max(
         A row that its sequence does not have; number, row and length are named.
     ValueError
         Shapes that differ, or another number of rows than sequences.
+
+    Notes
+    -----
+    As Thinc's `Ops.backprop_reduce_max`.
 
     Examples
     --------
@@ -87,7 +136,30 @@ def backprop_reduce_max(
 
 
 def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_min`; otherwise as `backprop_reduce_max`.
+    """The gradient of `reduce_min`: each number goes to the row that `which` names, zeros to the others.
+
+    Parameters
+    ----------
+    d_mins
+        (n, ...) of any dtype, an array or a tensor.
+    which
+        (n, ...) integers: the row inside each sequence; -1 in a sequence without rows, which takes none.
+    lengths
+        (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_mins, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_mins.
+
+    Raises
+    ------
+    IndexError
+        A row that its sequence does not have; number, row and length are named.
+    ValueError
+        Shapes that differ, or another number of rows than sequences.
 
     Examples
     --------
@@ -112,7 +184,8 @@ def backprop_reduce_first(d_firsts: RowsT | Sequence[Any], lengths: Any, *, out:
 
     Returns
     -------
-    (total, ...) of the dtype of d_firsts.
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_firsts.
 
     Raises
     ------
@@ -138,7 +211,8 @@ def backprop_reduce_last(d_lasts: RowsT | Sequence[Any], lengths: Any, *, out: A
 
     Returns
     -------
-    (total, ...) of the dtype of d_lasts.
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_lasts.
 
     Raises
     ------

@@ -34,6 +34,11 @@ def backprop_cumsum(
     out
         As that of `cumsum`.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), with the dtypes of `cumsum`. A Ragged for a Ragged.
+
     Raises
     ------
     TypeError, ValueError
@@ -70,6 +75,11 @@ def backprop_cumprod(
         As they were given to `cumprod`.
     out
         As that of `cumprod`.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X. A Ragged where X is one.
 
     Raises
     ------
@@ -109,6 +119,11 @@ def backprop_cummax(
     out
         (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged where dY is one.
+
     Raises
     ------
     IndexError
@@ -139,7 +154,30 @@ def backprop_cummin(
     level: int = -1,
     out: Any = None,
 ) -> SameT:
-    """The gradient of `cummin`: as `backprop_cummax`, of which it is another name.
+    """The gradient of `cummin`; the same function as `backprop_cummax`.
+
+    Parameters
+    ----------
+    dY
+        (total, ...) floats, the gradient of what `cummin` gave: an array, a tensor or a `Ragged`.
+    which
+        What `cummin(which=True)` gave: (total, ...) integers, rows inside the sequence, or -1 for none.
+    lengths, level
+        As they were given to `cummin`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged where dY is one.
+
+    Raises
+    ------
+    IndexError
+        A row that its sequence does not have; it is named.
+    TypeError, ValueError
+        Other numbers than floats, `which` of another shape, and what `cumsum` refuses.
 
     Examples
     --------

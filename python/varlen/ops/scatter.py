@@ -55,7 +55,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     IndexError
         An index that is no row of the table, those below 0 among them; its place is named.
     TypeError
-        Tables of other dtypes, indices that are no integers.
+        Tables of other dtypes, indices that are not integers.
     ValueError
         Indices of another number of dimensions than two, `out` of another shape.
 
@@ -96,8 +96,9 @@ def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, o
 
     Returns
     -------
-    (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
-    float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+    numpy.ndarray or torch.Tensor
+        (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
+        float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
 
     Raises
     ------
@@ -138,7 +139,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     IndexError
         An index that is no row of the table, those below 0 among them; its place is named.
     TypeError
-        Values of another dtype, indices that are no integers.
+        Values of another dtype, indices that are not integers.
     ValueError
         Values of another shape; a table that is read-only, not contiguous, or shares memory with values.
 

@@ -40,7 +40,8 @@ def reverse(
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -86,7 +87,8 @@ def shift(
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -128,7 +130,8 @@ def roll(
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -153,7 +156,27 @@ def roll(
 def backprop_reverse(
     dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, level: int = -1, out: Any = None
 ) -> SameT:
-    """The gradient of `reverse`: the same.
+    """The gradient of `reverse`, which is `reverse` of the gradient.
+
+    Parameters
+    ----------
+    dY
+        (total, ...), the gradient of what `reverse` gave: an array, a tensor or a `Ragged`.
+    lengths, level
+        As they were given to `reverse`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        innermost level only.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged for a Ragged.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `reverse` refuses.
 
     Examples
     --------
@@ -167,7 +190,27 @@ def backprop_reverse(
 def backprop_shift(
     dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
 ) -> SameT:
-    """The gradient of `shift`: as many places back, zeros where no row arrives.
+    """The gradient of `shift`: rows move back by as many places, and zeros come in behind them.
+
+    Parameters
+    ----------
+    dY
+        (total, ...), the gradient of what `shift` gave: an array, a tensor or a `Ragged`.
+    lengths, by, level
+        As they were given to `shift`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        innermost level only.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged for a Ragged.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        What `shift` refuses.
 
     Examples
     --------
@@ -182,7 +225,27 @@ def backprop_shift(
 def backprop_roll(
     dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
 ) -> SameT:
-    """The gradient of `roll`: as many places back.
+    """The gradient of `roll`: rows move back by as many places.
+
+    Parameters
+    ----------
+    dY
+        (total, ...), the gradient of what `roll` gave: an array, a tensor or a `Ragged`.
+    lengths, by, level
+        As they were given to `roll`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        innermost level only.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged for a Ragged.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        What `roll` refuses.
 
     Examples
     --------

@@ -18,7 +18,7 @@ def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) ->
     x
         `Ragged` of rows of any dtype and shape.
     name
-        Not looked at.
+        Accepted because Paddle has it, and ignored.
     level
         The level inside whose sequences things change places: rows at the innermost, which -1 stands for;
         whole sequences of the level below, else.
@@ -50,7 +50,26 @@ def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) ->
 
 
 def backprop_sequence_reverse(dY: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_reverse`, which is `sequence_reverse`: of the gradient, as a `Ragged`.
+    """The gradient of `sequence_reverse`, which is `sequence_reverse` of the gradient.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_reverse` gave, as a `Ragged`.
+    level
+        As it was given to `sequence_reverse`.
+
+    Returns
+    -------
+    Ragged
+        Rows, dtype and trailing dimensions of dY.
+
+    Raises
+    ------
+    TypeError
+        dY is no Ragged.
+    IndexError
+        No such level.
 
     Examples
     --------

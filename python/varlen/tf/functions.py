@@ -41,6 +41,7 @@ def constant(
     Returns
     -------
     RaggedTensor
+        With a level for each depth of the lists.
 
     Raises
     ------
@@ -84,7 +85,8 @@ def boolean_mask(data: RaggedT, mask: Any) -> RaggedT:
 
     Returns
     -------
-    A container of the class of data.
+    numpy.ndarray, torch.Tensor or Ragged
+        Of the class of data.
 
     Raises
     ------
@@ -116,7 +118,8 @@ def stack(values: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
 
     Returns
     -------
-    A container of the class of the first.
+    Ragged
+        Of the class of the first.
 
     Raises
     ------
@@ -144,7 +147,8 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
 
     Returns
     -------
-    A container of the class of the first Ragged; what `op` gives where there is none.
+    Ragged or object
+        Of the class of the first Ragged; what `op` gives where there is none.
 
     Raises
     ------
@@ -180,7 +184,8 @@ def range(starts: ArrayLike, limits: ArrayLike | None = None, deltas: ArrayLike 
 
     Returns
     -------
-    RaggedTensor of int64.
+    RaggedTensor
+        One level, int64.
 
     Raises
     ------
@@ -218,7 +223,8 @@ def row_splits_to_segment_ids(splits: ArrayLike) -> Ints:
 
     Returns
     -------
-    (total,) int64.
+    numpy.ndarray
+        int64 (total,), read-only.
 
     Raises
     ------
@@ -245,7 +251,8 @@ def segment_ids_to_row_splits(segment_ids: ArrayLike, num_segments: int | None =
 
     Returns
     -------
-    (n + 1,) int64.
+    numpy.ndarray
+        int64 (n + 1,), read-only.
 
     Raises
     ------
