@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from typing_extensions import Self
+
+    from varlen.backends.values import RowsT
 
     Ints = NDArray[np.int64]
 
@@ -61,10 +63,10 @@ class LoDTensor(Ragged[ArrayT]):
         @overload
         @classmethod
         def from_list(
-            cls,
-            data: Sequence[ArrayT] | Sequence[Sequence[ArrayT]] | Sequence[Sequence[Sequence[ArrayT]]],
+            cls: type[LoDTensor[Any]],
+            data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
             dtype: Any = None,
-        ) -> Self: ...
+        ) -> LoDTensor[RowsT]: ...
         @overload
         @classmethod
         def from_list(
@@ -74,7 +76,9 @@ class LoDTensor(Ragged[ArrayT]):
         def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
 
     @classmethod
-    def from_recursive_sequence_lengths(cls, values: Any, recursive_sequence_lengths: Any) -> Self:
+    def from_recursive_sequence_lengths(
+        cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], recursive_sequence_lengths: Any
+    ) -> LoDTensor[RowsT]:
         """From a list of lengths for each level, outermost first; Paddle's `set_recursive_sequence_lengths`.
 
         Parameters
@@ -103,10 +107,11 @@ class LoDTensor(Ragged[ArrayT]):
         """
         name = "recursive_sequence_lengths"
         levels = nested_levels(recursive_sequence_lengths, Level.from_lengths, name)
-        return cls._make(*nest_rows(values, levels, name))
+        result: Any = cls._make(*nest_rows(values, levels, name))
+        return cast("LoDTensor[RowsT]", result)
 
     @classmethod
-    def from_lod(cls, values: Any, lod: Any) -> Self:
+    def from_lod(cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], lod: Any) -> LoDTensor[RowsT]:
         """From offsets for each level that count the sequences of the next one; Paddle's `set_lod`.
 
         Parameters
@@ -134,10 +139,13 @@ class LoDTensor(Ragged[ArrayT]):
         >>> LoDTensor.from_lod(np.arange(6), [[0, 2, 3], [0, 3, 4, 6]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
-        return cls._make(*nest_rows(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
+        result: Any = cls._make(*nest_rows(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
+        return cast("LoDTensor[RowsT]", result)
 
     @classmethod
-    def from_absolute_offsets(cls, values: Any, offsets: Any, *, empty: str | None = None) -> Self:
+    def from_absolute_offsets(
+        cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], offsets: Any, *, empty: str | None = None
+    ) -> LoDTensor[RowsT]:
         """From offsets for each level that count rows, as `absolute_offsets` gives them.
 
         Parameters
@@ -166,10 +174,13 @@ class LoDTensor(Ragged[ArrayT]):
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         over = nested_levels(offsets, Level.from_offsets, "offsets")
-        return cls._make(*nest_rows(values, nest_levels(over, "offsets", empty), "offsets"))
+        result: Any = cls._make(*nest_rows(values, nest_levels(over, "offsets", empty), "offsets"))
+        return cast("LoDTensor[RowsT]", result)
 
     @classmethod
-    def from_seq_pos(cls, values: Any, start_poses: Any, dim: int | None = None) -> Self:
+    def from_seq_pos(
+        cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], start_poses: Any, dim: int | None = None
+    ) -> LoDTensor[RowsT]:
         """From where sequences start, counted in rows of the sequence that holds them, without ends.
 
         Parameters
@@ -202,7 +213,10 @@ class LoDTensor(Ragged[ArrayT]):
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         rows = values if isinstance(values, RaggedBase) else as_values(values)
-        return cls._make(*nest_rows(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
+        result: Any = cls._make(
+            *nest_rows(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses")
+        )
+        return cast("LoDTensor[RowsT]", result)
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
         """Lengths of each level, outermost first. As arrays: `levels`.

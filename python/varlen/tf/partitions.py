@@ -14,6 +14,8 @@ from varlen.ops.inputs import nest_rows
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
@@ -39,7 +41,9 @@ class RowPartitions(Ragged[ArrayT]):
     __slots__ = ()
 
     @classmethod
-    def from_row_splits(cls, values: Any, row_splits: ArrayLike) -> Self:
+    def from_row_splits(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_splits: ArrayLike
+    ) -> Self:
         """From offsets: row i goes from row_splits[i] to row_splits[i + 1].
 
         Parameters
@@ -72,7 +76,9 @@ class RowPartitions(Ragged[ArrayT]):
         return cls._with_level(values, level_from(row_splits, Level.from_offsets, "row_splits"), "row_splits")
 
     @classmethod
-    def from_row_lengths(cls, values: Any, row_lengths: ArrayLike) -> Self:
+    def from_row_lengths(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_lengths: ArrayLike
+    ) -> Self:
         """From how many items each row has.
 
         Parameters
@@ -107,7 +113,9 @@ class RowPartitions(Ragged[ArrayT]):
         )
 
     @classmethod
-    def from_row_starts(cls, values: Any, row_starts: ArrayLike) -> Self:
+    def from_row_starts(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_starts: ArrayLike
+    ) -> Self:
         """From where each row begins. It ends where the next one begins.
 
         Parameters
@@ -153,7 +161,9 @@ class RowPartitions(Ragged[ArrayT]):
         return cls._with_level(values, Level.from_bounds(ends), "row_starts")
 
     @classmethod
-    def from_row_limits(cls, values: Any, row_limits: ArrayLike) -> Self:
+    def from_row_limits(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_limits: ArrayLike
+    ) -> Self:
         """From where each row ends. It begins where the one before it ends.
 
         Parameters
@@ -186,7 +196,12 @@ class RowPartitions(Ragged[ArrayT]):
         return cls._with_level(values, level_from(row_limits, Level.from_bounds, "row_limits"), "row_limits")
 
     @classmethod
-    def from_value_rowids(cls, values: Any, value_rowids: ArrayLike, nrows: int | None = None) -> Self:
+    def from_value_rowids(
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        value_rowids: ArrayLike,
+        nrows: int | None = None,
+    ) -> Self:
         """From the row that each item is in.
 
         Parameters
@@ -221,7 +236,12 @@ class RowPartitions(Ragged[ArrayT]):
         return cls._with_level(values, _by_ids(value_rowids, nrows, "value_rowids", "nrows"), "value_rowids")
 
     @classmethod
-    def from_uniform_row_length(cls, values: Any, uniform_row_length: int, nrows: int | None = None) -> Self:
+    def from_uniform_row_length(
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        uniform_row_length: int,
+        nrows: int | None = None,
+    ) -> Self:
         """From one length that all rows have.
 
         Parameters
@@ -268,7 +288,9 @@ class RowPartitions(Ragged[ArrayT]):
         return cls._with_level(values, level, "uniform_row_length")
 
     @classmethod
-    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> Self:
+    def from_nested_row_splits(
+        cls, flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], nested_row_splits: Any
+    ) -> Self:
         """From offsets for each level, outermost first.
 
         Parameters
@@ -302,7 +324,9 @@ class RowPartitions(Ragged[ArrayT]):
         )
 
     @classmethod
-    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> Self:
+    def from_nested_row_lengths(
+        cls, flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], nested_row_lengths: Any
+    ) -> Self:
         """From lengths for each level, outermost first.
 
         Parameters
@@ -334,7 +358,10 @@ class RowPartitions(Ragged[ArrayT]):
 
     @classmethod
     def from_nested_value_rowids(
-        cls, flat_values: Any, nested_value_rowids: Any, nested_nrows: Any = None
+        cls,
+        flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        nested_value_rowids: Any,
+        nested_nrows: Any = None,
     ) -> Self:
         """From the ids of each level's rows for the items of the next one, outermost first.
 

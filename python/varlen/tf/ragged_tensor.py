@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import RowsT, Values
 
 
 class RaggedTensor(RowPartitions[ArrayT]):
@@ -63,10 +63,10 @@ class RaggedTensor(RowPartitions[ArrayT]):
         @overload
         @classmethod
         def from_list(
-            cls,
-            data: Sequence[ArrayT] | Sequence[Sequence[ArrayT]] | Sequence[Sequence[Sequence[ArrayT]]],
+            cls: type[RaggedTensor[Any]],
+            data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
             dtype: Any = None,
-        ) -> Self: ...
+        ) -> RaggedTensor[RowsT]: ...
         @overload
         @classmethod
         def from_list(
@@ -76,7 +76,9 @@ class RaggedTensor(RowPartitions[ArrayT]):
         def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
 
     @classmethod
-    def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1) -> Self:
+    def from_tensor(
+        cls, tensor: RowsT | Sequence[Any], lengths: Any = None, padding: Any = None, ragged_rank: int = 1
+    ) -> RaggedTensor[RowsT]:
         """From a rectangle: all of it, or what lengths or a padding value leave of it.
 
         Parameters
@@ -119,7 +121,8 @@ class RaggedTensor(RowPartitions[ArrayT]):
         if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):
             if depth not in (1, len(lengths)):
                 raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
-            return cls.from_dense(block, lengths)
+            result: Any = cls.from_dense(block, lengths)
+            return cast("RaggedTensor[RowsT]", result)
         if block.ndim <= depth:
             raise ValueError(f"ragged_rank: {depth} levels need more dimensions than {block.ndim}")
         sizes = tuple(block.shape[: depth + 1])
@@ -127,14 +130,16 @@ class RaggedTensor(RowPartitions[ArrayT]):
             Level.from_lengths(np.full(math.prod(sizes[:d]), sizes[d])) for d in range(1, depth + 1)
         ]
         if lengths is None and padding is None:
-            return cls._make(block.reshape(math.prod(sizes), *block.shape[depth + 1 :]), tuple(uniform))
+            result = cls._make(block.reshape(math.prod(sizes), *block.shape[depth + 1 :]), tuple(uniform))
+            return cast("RaggedTensor[RowsT]", result)
         rows = block.reshape(math.prod(sizes[:-1]), *block.shape[depth:])
         if padding is not None:
             lengths = _data_lengths(rows, padding)
         elif depth > 1 and not isinstance(lengths, Level):
             lengths = np.asarray(as_ints(lengths)).reshape(-1)
         innermost: RaggedBase[Any] = cls.from_dense(rows, level_from(lengths, Level.from_lengths, "lengths"))
-        return cls._make(innermost._values, (*uniform[:-1], *innermost._levels))
+        result = cls._make(innermost._values, (*uniform[:-1], *innermost._levels))
+        return cast("RaggedTensor[RowsT]", result)
 
     def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> ArrayT:
         """A rectangle of the sequences; `to_dense`, with the size of each axis.

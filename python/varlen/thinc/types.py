@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from varlen.backends.values import RowsT
+
     Int32s = NDArray[np.int32]
 
 __all__ = ["Padded", "Pairs", "Ragged", "from_thinc", "to_thinc"]
@@ -59,10 +61,10 @@ class Ragged(types.Ragged[ArrayT]):
         @overload
         @classmethod
         def from_list(
-            cls,
-            data: Sequence[ArrayT] | Sequence[Sequence[ArrayT]] | Sequence[Sequence[Sequence[ArrayT]]],
+            cls: type[Ragged[Any]],
+            data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
             dtype: Any = None,
-        ) -> Self: ...
+        ) -> Ragged[RowsT]: ...
         @overload
         @classmethod
         def from_list(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
-    from typing_extensions import Self
 
+    from varlen.backends.values import RowsT
     from varlen.types.ragged import Ragged
 
 
@@ -40,17 +40,17 @@ class Constructors(RaggedBase[ArrayT]):
     @overload
     @classmethod
     def from_list(
-        cls,
-        data: Sequence[ArrayT] | Sequence[Sequence[ArrayT]] | Sequence[Sequence[Sequence[ArrayT]]],
+        cls: type[Constructors[Any]],
+        data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
         dtype: Any = None,
-    ) -> Self: ...
+    ) -> Ragged[RowsT]: ...
     @overload
     @classmethod
     def from_list(
         cls: type[Constructors[Any]], data: Sequence[Any], dtype: DTypeLike | None = None
     ) -> Ragged[NDArray[Any]]: ...
     @classmethod
-    def from_list(cls, data: Sequence[Any], dtype: Any = None) -> Self:
+    def from_list(cls, data: Sequence[Any], dtype: Any = None) -> Ragged[Any]:
         """From nested lists or tuples of numbers, or lists of arrays or tensors, at any depth.
 
         Parameters
@@ -78,18 +78,18 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_list([[[1, 2], [3]], [], [[4]]]).shape
         (3, None, None)
         """
-        return cls._make(*values_of_list(data, dtype))
+        return cast("Ragged[Any]", cls._make(*values_of_list(data, dtype)))
 
     @classmethod
     def from_dense(
         cls,
-        block: ArrayT | Sequence[Any],
+        block: RowsT | Sequence[Any],
         lengths: Any = None,
         *,
         mask: Any = None,
         padding_side: str = "right",
-        out: ArrayT | None = None,
-    ) -> Self:
+        out: RowsT | None = None,
+    ) -> Ragged[RowsT]:
         """From a padded block and either its lengths or its mask. `to_dense` turned round.
 
         Parameters
@@ -120,12 +120,13 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
         [[1, 2], [3]]
         """
-        return cls._make(*unpadded(block, lengths, mask, padding_side, out))
+        result: Any = cls._make(*unpadded(block, lengths, mask, padding_side, out))
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
     def from_row_ids(
-        cls, values: ArrayT | Sequence[Any], row_ids: ArrayLike | ArrayT, count: int | None = None
-    ) -> Self:
+        cls, values: RowsT | Sequence[Any], row_ids: ArrayLike | RowsT, count: int | None = None
+    ) -> Ragged[RowsT]:
         """From the sequence that each row is in.
 
         Parameters
@@ -155,10 +156,11 @@ class Constructors(RaggedBase[ArrayT]):
         array([1, 0, 2, 0])
         """
         sequences = -1 if count is None else as_int(count, "count")
-        return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
+        result: Any = cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_offsets(cls, values: ArrayT | Sequence[Any], offsets: ArrayLike | ArrayT) -> Self:
+    def from_offsets(cls, values: RowsT | Sequence[Any], offsets: ArrayLike | RowsT) -> Ragged[RowsT]:
         """From offsets, which say where each sequence begins.
 
         Parameters
@@ -185,10 +187,11 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_offsets([7, 8, 9], [0, 2, 3]).to_list()
         [[7, 8], [9]]
         """
-        return cls(values, offsets=offsets)
+        result: Any = cls(values, offsets=offsets)
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_cu_seqlens(cls, values: ArrayT | Sequence[Any], cu_seqlens: ArrayLike | ArrayT) -> Self:
+    def from_cu_seqlens(cls, values: RowsT | Sequence[Any], cu_seqlens: ArrayLike | RowsT) -> Ragged[RowsT]:
         """From the cumulative lengths of attention kernels: `from_offsets` under their name.
 
         Parameters
@@ -215,10 +218,11 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_cu_seqlens([7, 8, 9], np.array([0, 2, 3], np.int32)).to_list()
         [[7, 8], [9]]
         """
-        return cls(values, offsets=cu_seqlens)
+        result: Any = cls(values, offsets=cu_seqlens)
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_nested(cls, nested: ArrayT) -> Self:
+    def from_nested(cls, nested: torch.Tensor) -> Ragged[torch.Tensor]:
         """From a nested tensor of torch, ragged at axis 1.
 
         Parameters
@@ -248,7 +252,7 @@ class Constructors(RaggedBase[ArrayT]):
         from varlen.interop.torch_nested import from_nested
 
         values, cut = from_nested(nested)
-        return cls(values, **cut)
+        return cast("Ragged[torch.Tensor]", cls(values, **cut))
 
     def to_nested(self) -> torch.Tensor:
         """A nested tensor of torch of the jagged layout. `from_nested` turned round.
@@ -274,7 +278,7 @@ class Constructors(RaggedBase[ArrayT]):
         return result
 
     @classmethod
-    def from_bounds(cls, values: ArrayT | Sequence[Any], bounds: ArrayLike | ArrayT) -> Self:
+    def from_bounds(cls, values: RowsT | Sequence[Any], bounds: ArrayLike | RowsT) -> Ragged[RowsT]:
         """From the ends of the sequences: offsets without the leading 0, as the joint dict's files hold them.
 
         Parameters
@@ -301,4 +305,5 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_bounds([7, 8, 9], [2, 3]).to_list()
         [[7, 8], [9]]
         """
-        return cls(values, levels=(Level.from_bounds(as_ints(bounds)),))
+        result: Any = cls(values, levels=(Level.from_bounds(as_ints(bounds)),))
+        return cast("Ragged[RowsT]", result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, cast, overload
 
 import numpy as np
 
@@ -126,7 +126,7 @@ class Packed(Generic[ArrayT]):
         return result
 
     @classmethod
-    def from_ragged(cls, ragged: Ragged[ArrayT], *, level: int = -1, order: Any = "stable") -> Self:
+    def from_ragged(cls, ragged: Ragged[RowsT], *, level: int = -1, order: Any = "stable") -> Packed[RowsT]:
         """From a Ragged of any depth; as `Ragged.pack`.
 
         Parameters
@@ -170,10 +170,11 @@ class Packed(Generic[ArrayT]):
         else:
             at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
-        return cls._make(*laid(ragged.values, table, levels[at + 1 :]))
+        result: Any = cls._make(*laid(ragged.values, table, levels[at + 1 :]))
+        return cast("Packed[RowsT]", result)
 
     @classmethod
-    def from_padded(cls, padded: Padded[ArrayT] | Any, table: RankTable | None = None) -> Self:
+    def from_padded(cls, padded: Padded[RowsT] | Any, table: RankTable | None = None) -> Packed[RowsT]:
         """From a `Padded`, whose order is kept; steps that no sequence reaches are left out.
 
         Parameters
@@ -202,10 +203,14 @@ class Packed(Generic[ArrayT]):
         """
         padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
         result = table_of(padded.lengths, padded.indices)
-        return cls._make(padded.to_packed(), result if table is None else agreed(result, table, "padded"))
+        kept = result if table is None else agreed(result, table, "padded")
+        packed: Any = cls._make(padded.to_packed(), kept)
+        return cast("Packed[RowsT]", packed)
 
     @classmethod
-    def from_packed_sequence(cls, packed_sequence: PackedSequence, table: RankTable | None = None) -> Self:
+    def from_packed_sequence(
+        cls, packed_sequence: PackedSequence, table: RankTable | None = None
+    ) -> Packed[torch.Tensor]:
         """From a torch `PackedSequence`, whose order is kept.
 
         Parameters
@@ -243,7 +248,9 @@ class Packed(Generic[ArrayT]):
         _, lengths, indices = _core.check_padded((len(sizes), len(by_rank)), sizes, by_rank, order)
         result = table_of(lengths, indices, not given)
         fits(len(values), result, ())
-        return cls._make(values, result if table is None else agreed(result, table, "packed_sequence"))
+        kept = result if table is None else agreed(result, table, "packed_sequence")
+        packed: Any = cls._make(values, kept)
+        return cast("Packed[torch.Tensor]", packed)
 
     @property
     def values(self) -> ArrayT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch.nn.utils.rnn import PackedSequence
     from typing_extensions import Self
 
+    from varlen.backends.values import RowsT
     from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
@@ -112,8 +113,9 @@ class Padded(Generic[ArrayT]):
     @overload
     @classmethod
     def from_list(
-        cls, seqs: Sequence[ArrayT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-    ) -> Self: ...
+        cls: type[Padded[Any]], seqs: Sequence[RowsT], *, ties: str = "reversed", fill: Any = None,
+        max_bytes: int | None = None,
+    ) -> Padded[RowsT]: ...  # fmt: skip
     @overload
     @classmethod
     def from_list(
@@ -123,7 +125,7 @@ class Padded(Generic[ArrayT]):
     @classmethod
     def from_list(
         cls, seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-    ) -> Self:
+    ) -> Padded[Any]:
         """From n arrays, tensors or lists that differ in their lengths alone; `ops.list2padded`.
 
         Parameters
@@ -172,8 +174,8 @@ class Padded(Generic[ArrayT]):
 
     @classmethod
     def from_ragged(
-        cls, ragged: Ragged[ArrayT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-    ) -> Self:
+        cls, ragged: Ragged[RowsT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+    ) -> Padded[RowsT]:
         """From the sequences of a Ragged of one level; `ops.ragged2padded`.
 
         Parameters
@@ -203,10 +205,13 @@ class Padded(Generic[ArrayT]):
         """
         level = one_level(ragged)
         values = ragged._values
-        return cls._make(*backend_of(values).ragged2padded(values, level, ties, fill, max_bytes))
+        result: Any = cls._make(*backend_of(values).ragged2padded(values, level, ties, fill, max_bytes))
+        return cast("Padded[RowsT]", result)
 
     @classmethod
-    def from_packed(cls, rows: ArrayT | Sequence[Any], size_at_t: Any, lengths: Any, indices: Any) -> Self:
+    def from_packed(
+        cls, rows: RowsT | Sequence[Any], size_at_t: Any, lengths: Any, indices: Any
+    ) -> Padded[RowsT]:
         """From packed rows, which have no padding.
 
         Parameters
@@ -241,8 +246,10 @@ class Padded(Generic[ArrayT]):
             raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
         if level.total == 0:
             shape = (steps, columns, *values.shape[1:])
-            return cls._make(backend_of(values).zeros(values, shape), *fields)
-        return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
+            result: Any = cls._make(backend_of(values).zeros(values, shape), *fields)
+            return cast("Padded[RowsT]", result)
+        result = cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
+        return cast("Padded[RowsT]", result)
 
     @property
     def data(self) -> ArrayT:
@@ -373,7 +380,7 @@ class Padded(Generic[ArrayT]):
         return to_packed_sequence(self.to_packed(), *self._fields, empty)
 
     @classmethod
-    def from_packed_sequence(cls, packed_sequence: PackedSequence) -> Self:
+    def from_packed_sequence(cls, packed_sequence: PackedSequence) -> Padded[torch.Tensor]:
         """From a torch `PackedSequence`, whose order is kept as it is.
 
         Parameters
@@ -401,7 +408,7 @@ class Padded(Generic[ArrayT]):
         """
         from varlen.interop.torch_packed import from_packed_sequence
 
-        return cls.from_packed(*from_packed_sequence(packed_sequence))
+        return cast("Padded[torch.Tensor]", cls.from_packed(*from_packed_sequence(packed_sequence)))
 
     def copy(self) -> Self:
         """A container with data of its own.
