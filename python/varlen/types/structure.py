@@ -121,18 +121,9 @@ class Structure(RaggedBase[ArrayT]):
         )
 
     def row_ids_at(self, level: int = -1) -> Ints:
-        """The sequence of a level that each row of the values is in.
+        """The sequence of a level that each row of the values is in: int64 (total,), read-only.
 
-        Parameters
-        ----------
-        level
-            Which one: 0 is the outermost, -1 the innermost.
-
-        Returns
-        -------
-        ndarray
-            int64 (total,), read-only. Of the innermost level it is kept; for another one the levels below
-            are looked through.
+        Kept by the levels once it was worked out.
 
         Raises
         ------
