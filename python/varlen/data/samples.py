@@ -258,7 +258,7 @@ class Collate:
         return self._options.changed(**own) if own else self._options
 
 
-def collate(samples: Sequence[Any]) -> Any:
+def collate(samples: Sequence[Any]) -> dict[str, Any] | Any:
     """Samples of any dataset as one padded batch: `Collate()` as a plain function.
 
     Parameters

@@ -103,7 +103,7 @@ class AutogradOp:
         self.columns = columns
         self.saves = saves
         self.batch = batch
-        self.run_first = run_first
+        self.run_first: Any = run_first
         # Which of the constants may be tensors.
         constants = self.registered._schema.arguments[columns:]
         self.tensors = tuple(
