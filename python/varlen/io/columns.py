@@ -100,19 +100,19 @@ def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -
     return _core.Joint(names, dims, values, levels, count, metadata)
 
 
-def check_nesting(have: _core.Level, new: _core.Level, number: int, key: str, others: str) -> None:
+def check_nesting(known: _core.Level, level: _core.Level, number: int, key: str, others: str) -> None:
     """Refuse a key whose level differs from an earlier key's; the text names both and the difference."""
-    if have == new:
+    if known == level:
         return
-    both = f"Inconsistent bounds tensors! {have.bounds} vs. {new.bounds}"
-    if len(have) != len(new):
+    both = f"Inconsistent bounds tensors! {known.bounds} vs. {level.bounds}"
+    if len(known) != len(level):
         raise ValueError(
-            f"{both}: level {number} has {len(new)} rows in {key!r} and {len(have)} in {others!r}"
+            f"{both}: level {number} has {len(level)} rows in {key!r} and {len(known)} in {others!r}"
         )
-    row = int((have.lengths != new.lengths).argmax())
+    row = int((known.lengths != level.lengths).argmax())
     raise ValueError(
-        f"{both}: row {row} of level {number} has length {new.lengths[row]} in {key!r} "
-        f"and {have.lengths[row]} in {others!r}"
+        f"{both}: row {row} of level {number} has length {level.lengths[row]} in {key!r} "
+        f"and {known.lengths[row]} in {others!r}"
     )
 
 

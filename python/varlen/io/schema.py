@@ -50,7 +50,8 @@ class Field:
     dtype: np.dtype[Any]
     tag: str
     trailing: tuple[int, ...] = ()
-    vocabulary: tuple[str, ...] | None = field(default=None, repr=False)
+    # By a factory, so that the class has no attribute None that nothing documents.
+    vocabulary: tuple[str, ...] | None = field(default_factory=type(None), repr=False)
 
     @property
     def unit(self) -> str | None:
