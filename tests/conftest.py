@@ -26,7 +26,7 @@ MOST_PROCESSES = 8
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Deal the whole suite out to the cores where pytest-xdist is installed; a part of it starts sooner in one."""
+    """Deal the whole suite out to the cores where pytest-xdist is installed; a part starts sooner in one."""
     is_whole = config.args_source is config.ArgsSource.TESTPATHS
     if not is_whole or not config.pluginmanager.hasplugin("xdist") or hasattr(config, "workerinput"):
         return
