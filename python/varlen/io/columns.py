@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, unmasked, words_of
-from varlen.io.schema import encode_strings, make_metadata
+from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
 __all__: list[str] = []
 
@@ -333,7 +333,7 @@ def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOpti
     if key in options.vocabularies and len(known) > (count := len(options.vocabularies[key])):
         raise ValueError(f"{key}: {list(known)[count]!r} is not in its vocabulary of {count} words")
     options.vocabularies[key] = list(known)
-    dtype = np.min_scalar_type(max(len(known) - 1, 0))
+    dtype = id_dtype(len(known))
     options.schema[key] = dtype.type
     return ids.astype(dtype)
 

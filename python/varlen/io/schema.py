@@ -275,6 +275,15 @@ def encode_metadata(
     return out
 
 
+def id_dtype(words: int) -> np.dtype[Any]:
+    """The smallest dtype for the ids of so many words.
+
+    >>> id_dtype(256), id_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(max(words - 1, 0))
+
+
 def encode_strings(array: Array, known: dict[str, int]) -> Array:
     """Ids of an array of strings; words that are new are given the next ids in `known`.
 
