@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Self
 
 __version__: str
+bfloat16: dtype[Any]
 
 class Batcher:
     def __init__(

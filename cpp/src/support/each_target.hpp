@@ -1,4 +1,4 @@
-// Compiles the file VARLEN_LOOPS twice: in namespace baseline, and in namespace avx2 for AVX2 and FMA.
+// Compiles the file VARLEN_LOOPS twice: in namespace baseline, and in namespace avx2 for AVX2, FMA and F16C.
 // Templates and vectors in it are lowered for the one or the other, which inlining alone would not do. What
 // the file needs is included before this, so that nothing of it is compiled for AVX2 under a name that others
 // share. The file may ask for VARLEN_TARGET_AVX2 where it has instructions of AVX2 by name. Included once for
@@ -12,10 +12,10 @@ namespace varlen::baseline {
 
 #ifdef VARLEN_AVX2
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #endif
 
 #define VARLEN_TARGET_AVX2

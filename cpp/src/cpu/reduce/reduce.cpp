@@ -13,7 +13,10 @@ ReduceAll of_floats(Reduce op, Type type) noexcept {
   const ReduceFloats& most = VARLEN_BEST(kReduceMost);
   const ReduceFloats& least = VARLEN_BEST(kReduceLeast);
   const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
-  return type == Type::f32 ? found.f32 : found.f64;
+  return type == Type::f16    ? found.f16
+         : type == Type::bf16 ? found.bf16
+         : type == Type::f32  ? found.f32
+                              : found.f64;
 }
 
 ReduceAll function_of(Reduce op, Type type) noexcept {
@@ -34,6 +37,12 @@ Type folded(Reduce op, Type type) noexcept {
   if (is_float(type)) return Type::f32;
   if (op >= Reduce::logsumexp || op == Reduce::mean) return Type::f64;
   return type == Type::b1 || (type >= Type::u8 && type <= Type::u64) ? Type::u64 : Type::i64;
+}
+
+/// What loops are given: sums and extremes take halves as they are, others what they are folded in.
+Type loaded(Reduce op, Type type) noexcept {
+  const bool takes = op == Reduce::sum || op == Reduce::mean || op == Reduce::max || op == Reduce::min;
+  return takes && (type == Type::f16 || type == Type::bf16) ? type : folded(op, type);
 }
 
 }  // namespace
@@ -58,7 +67,8 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
   const Type type = folded(job.op, job.type);
   if (job.op < Reduce::logsumexp) {
-    return function_of(job.op, type)(job, cast_of(job.type, type), scratch, out);
+    const Type in = loaded(job.op, job.type);
+    return function_of(job.op, in)(job, cast_of(job.type, in), scratch, out);
   }
   WithinJob statistics;
   statistics.op = job.op == Reduce::logsumexp ? Within::logsumexp
