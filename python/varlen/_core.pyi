@@ -6,7 +6,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Self
 
 __version__: str
-bfloat16: dtype[Any]
 
 class Batcher:
     def __init__(
@@ -215,6 +214,9 @@ def backprop_softmax(
     temperature: float = 1.0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+
+bfloat16: dtype[Any]
+
 def block_mask(
     level: Level,
     values: NDArray[Any],

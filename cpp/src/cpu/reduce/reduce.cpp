@@ -39,10 +39,10 @@ Type folded(Reduce op, Type type) noexcept {
   return type == Type::b1 || (type >= Type::u8 && type <= Type::u64) ? Type::u64 : Type::i64;
 }
 
-/// What loops are given: sums and extremes take halves as they are, others what they are folded in.
-Type loaded(Reduce op, Type type) noexcept {
+/// Loops that take halves as they are; null where numbers are converted block by block instead.
+ReduceAll of_halves(Reduce op, Type type) noexcept {
   const bool takes = op == Reduce::sum || op == Reduce::mean || op == Reduce::max || op == Reduce::min;
-  return takes && (type == Type::f16 || type == Type::bf16) ? type : folded(op, type);
+  return takes && (type == Type::f16 || type == Type::bf16) ? of_floats(op, type) : nullptr;
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
   const Type type = folded(job.op, job.type);
   if (job.op < Reduce::logsumexp) {
-    const Type in = loaded(job.op, job.type);
-    return function_of(job.op, in)(job, cast_of(job.type, in), scratch, out);
+    if (const ReduceAll run = of_halves(job.op, job.type)) return run(job, {}, scratch, out);
+    return function_of(job.op, type)(job, cast_of(job.type, type), scratch, out);
   }
   WithinJob statistics;
   statistics.op = job.op == Reduce::logsumexp ? Within::logsumexp

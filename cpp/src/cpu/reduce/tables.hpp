@@ -28,7 +28,7 @@ namespace varlen {
 
 using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;
 
-/// One function for each type of floats; halves are folded in float.
+/// One function for each type of floats; null for halves that are to be converted before.
 struct ReduceFloats {
   ReduceAll f16, bf16, f32, f64;
 };
