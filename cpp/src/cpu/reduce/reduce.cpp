@@ -7,22 +7,23 @@
 namespace varlen {
 namespace {
 
-/// Of floats, by the build for this machine.
-ReduceAll of_floats(Reduce op, Type type) noexcept {
-  const ReduceFloats& sums = VARLEN_BEST(kReduceSums);
-  const ReduceFloats& most = VARLEN_BEST(kReduceMost);
-  const ReduceFloats& least = VARLEN_BEST(kReduceLeast);
+/// Of floats, by the build for this machine; with `fits` of sequences that fit a vector of 32 bytes, where
+/// wider ones were measured to take half as long again.
+ReduceAll of_floats(Reduce op, Type type, bool fits) noexcept {
+  const ReduceFloats& sums = fits ? VARLEN_BEST(kReduceSums) : VARLEN_WIDEST(kReduceSums);
+  const ReduceFloats& most = fits ? VARLEN_BEST(kReduceMost) : VARLEN_WIDEST(kReduceMost);
+  const ReduceFloats& least = fits ? VARLEN_BEST(kReduceLeast) : VARLEN_WIDEST(kReduceLeast);
   const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
   return type == Type::f32 ? found.f32 : found.f64;
 }
 
-ReduceAll function_of(Reduce op, Type type) noexcept {
+ReduceAll function_of(Reduce op, Type type, bool fits) noexcept {
   const ReduceRest& rest = baseline::kReduceRest;
   if (op == Reduce::norm) return rest.norm;
   if (op == Reduce::prod) {
     return type == Type::f32 ? rest.prod.f32 : type == Type::f64 ? rest.prod.f64 : rest.prod.u64;
   }
-  if (is_float(type)) return of_floats(op, type);
+  if (is_float(type)) return of_floats(op, type, fits);
   if (op == Reduce::sum) return rest.sum;
   const ReduceRest::Ends& ends = type == Type::i64 ? rest.i64 : rest.u64;
   return op == Reduce::max ? ends.max : ends.min;
@@ -58,7 +59,8 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
   const Type type = folded(job.op, job.type);
   if (job.op < Reduce::logsumexp) {
-    return function_of(job.op, type)(job, cast_of(job.type, type), scratch, out);
+    const bool fits = job.longest * job.columns * size_of(type) <= 32;
+    return function_of(job.op, type, fits)(job, cast_of(job.type, type), scratch, out);
   }
   WithinJob statistics;
   statistics.op = job.op == Reduce::logsumexp ? Within::logsumexp

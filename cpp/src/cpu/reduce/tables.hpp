@@ -1,6 +1,10 @@
 // The tables of the folding loops, one for each instruction set that they are built for.
 #pragma once
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -84,5 +88,11 @@ extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
 extern const BlocksTable kReduceBlocks;
 }  // namespace avx2
+
+namespace avx512 {
+extern const ReduceFloats kReduceSums;
+extern const ReduceFloats kReduceMost;
+extern const ReduceFloats kReduceLeast;
+}  // namespace avx512
 
 }  // namespace varlen
