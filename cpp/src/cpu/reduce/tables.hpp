@@ -90,4 +90,10 @@ extern const ExtremeTable kReduceExtreme;
 extern const BlocksTable kReduceBlocks;
 }  // namespace avx2
 
+namespace avx512 {
+extern const ReduceFloats kReduceSums;
+extern const ReduceFloats kReduceMost;
+extern const ReduceFloats kReduceLeast;
+}  // namespace avx512
+
 }  // namespace varlen
