@@ -151,6 +151,18 @@ def test_a_negative_bit_is_read_as_what_it_says():
     assert as_numbers(tensor).view(ml_dtypes.bfloat16).tolist() == [-1.0, 2.0]
 
 
+def test_a_block_of_bfloat16_is_filled_and_written_to():
+    values = torch.arange(1.0, 4).bfloat16()
+    wanted = torch.tensor([[1.0, 2.0], [3.0, 0.1]], dtype=torch.bfloat16)
+    for given in (values, torch._neg_view(-values)):
+        r = vl.Ragged(given, [2, 1])
+        out = torch.zeros(2, 2, dtype=torch.bfloat16)
+        assert torch.equal(r.to_dense(fill=0.1), wanted)
+        assert r.to_dense(fill=0.1, out=out) is out
+        assert torch.equal(out, wanted)
+        assert torch.equal(r.to_dense(fill=0.1, mask=True)[0], wanted)
+
+
 def test_bfloat16_is_called_by_its_name():
     values = torch.ones(3, dtype=torch.bfloat16)
     r = vl.Ragged(values, [3, 0])
