@@ -217,6 +217,9 @@ def backprop_softmax(
     temperature: float = 1.0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+
+bfloat16: dtype[Any]
+
 def block_mask(
     level: Level,
     values: NDArray[Any],
