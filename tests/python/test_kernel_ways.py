@@ -420,3 +420,36 @@ def test_a_sum_is_the_same_alone_and_among_others(dtype, n):
         assert vl.ops.reduce_sum(around, [before, n, behind])[1] == alone
         shares = vl.ops.softmax(around, [before, n, behind])[before : before + n]
         np.testing.assert_array_equal(shares, vl.ops.softmax(values, [n]))
+
+
+# Columns around one, two, four, six, eight and twelve vectors of 32 and 64 bytes.
+WIDTHS = [3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 95, 96, 97, 100, 127, 128, 129, 300]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("shift", [0, 8])
+def test_rows_of_any_width_are_summed_to_their_last_column(dtype, columns, shift):
+    for lengths in ([1], [2, 0, 3], [4, 5, 1], [7, 8, 9], [4097]):
+        values = draw(sum(lengths) * columns, dtype, columns).reshape(-1, columns)
+        level = vl.Level(lengths)
+        own = [x.sum(0) for x in np.split(values, np.cumsum(lengths)[:-1])]
+        guarded = Guarded(dtype, (len(lengths), columns), shift)
+        _core.reduce("sum", values, level, 0, guarded.out)
+        np.testing.assert_array_equal(guarded.out, own)
+        guarded.check()
+        if dtype != "int64":
+            shares = vl.ops.softmax(values, level)
+            np.testing.assert_allclose(
+                vl.ops.reduce_sum(shares, level), [[float(n > 0)] * columns for n in lengths], rtol=1e-5
+            )
+
+
+@pytest.mark.parametrize("columns", [16, 24, 64, 96, 100, 130])
+def test_rows_past_the_caches_are_summed_as_those_within(columns):
+    values = np.random.default_rng(columns).standard_normal((1_200_000 // columns, columns), np.float32)
+    lengths = [5, 20, 1, 0, 7] * (len(values) // 33)
+    values = values[: sum(lengths)]
+    whole = vl.ops.reduce_sum(values, lengths)
+    few = lengths[:50]
+    np.testing.assert_array_equal(whole[:50], vl.ops.reduce_sum(values[: sum(few)], few))
