@@ -99,15 +99,17 @@ def describe_difference(a: Levels, b: Levels) -> str:
 def flatten_levels(levels: Levels) -> Level:
     """One level that cuts the rows as the first of `levels` does through all that nest below it.
 
+    Kept by the levels themselves: asked for again, it is the same object, or one that shares its numbers.
+
     Examples
     --------
     >>> flatten_levels((Level([2, 1]), Level([3, 0, 2]))).lengths
     array([3, 2])
     """
-    over = levels[0]
-    for below in levels[1:]:
-        over = reindex(over, below.offsets)
-    return over
+    flat = levels[-1]
+    for level in levels[-2::-1]:
+        flat = level.compose(flat)
+    return flat
 
 
 def levels_over_rows(levels: Levels) -> Levels:
@@ -120,12 +122,12 @@ def levels_over_rows(levels: Levels) -> Levels:
     """
     found = [levels[-1]]
     for level in reversed(levels[:-1]):
-        found.append(Level.from_offsets(found[-1].offsets[level.offsets]))
+        found.append(level.compose(found[-1]))
     return tuple(reversed(found))
 
 
 def nest_levels(over: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
-    """Levels that all cut the same rows, as levels that nest. `levels_over_rows` turned round.
+    """Levels that all cut the same rows, as levels that nest. The inverse of `levels_over_rows`.
 
     Parameters
     ----------
@@ -235,7 +237,7 @@ def not_empty(level: Level) -> None:
 
 
 def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
-    """One Level for each array of lengths (or offsets) that is given; not yet held against each other.
+    """One Level for each array of lengths (or offsets) that is given; not yet compared with each other.
 
     Examples
     --------
@@ -274,7 +276,7 @@ def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level
 
 
 def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:
-    """One Level for each array of a list, outermost first; not yet held against each other.
+    """One Level for each array of a list, outermost first; not yet compared with each other.
 
     Raises
     ------

@@ -58,9 +58,9 @@ struct Drawn {
 void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) {
   const Offsets level = all.level();
   const std::int64_t n = level.count;
-  std::vector<std::int32_t> lengths(z(n)), indices(z(n)), sizes(z(all.longest)), room(z(all.longest + 1));
+  std::vector<std::int64_t> lengths(z(n)), indices(z(n)), sizes(z(all.longest)), room(z(all.longest + 1));
   pack_order(level, ties, all.longest, lengths.data(), indices.data(), sizes.data(), room.data());
-  CHECK(pack_check_lengths<std::int32_t>(lengths.data(), n, all.longest, nullptr).ok());
+  CHECK(pack_check_lengths(lengths.data(), n, all.longest).ok());
   CHECK(pack_check_level(level, lengths.data(), indices.data()).ok());
   if (n > 1 && lengths.front() != lengths.back()) {
     std::swap(indices.front(), indices.back());
@@ -68,9 +68,12 @@ void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) 
     CHECK(status.code == Code::miscounted && status.where == 0 && status.value == lengths.back());
     std::swap(indices.front(), indices.back());
   }
-  CHECK(pack_check_sizes<std::int32_t>(sizes.data(), all.longest, lengths.data(), n, nullptr).ok());
+  CHECK(pack_check_sizes(sizes.data(), all.longest, lengths.data(), n).ok());
+  std::vector<std::int64_t> counted(z(all.longest));
+  pack_sizes(lengths.data(), n, all.longest, counted.data());
+  CHECK(counted == sizes);
   std::vector<std::uint8_t> seen(z(n));
-  CHECK(pack_check_indices<std::int32_t>(indices.data(), n, nullptr, seen.data()).ok());
+  CHECK(pack_check_indices(indices.data(), n, seen.data()).ok());
   for (std::size_t k = 1; k < lengths.size(); ++k) {
     if (lengths[k] == lengths[k - 1]) CHECK((indices[k] > indices[k - 1]) == (ties == Ties::stable));
   }
@@ -132,18 +135,22 @@ TEST(pack, writes_blocks_whole_and_takes_them_back) {
 
 TEST(pack, checks_name_the_first_bad_place) {
   const std::int64_t lengths[] = {3, 1, 2};
-  const Status up = pack_check_lengths(lengths, 3, 3, nullptr);
+  const Status up = pack_check_lengths(lengths, 3, 3);
   CHECK(up.code == Code::increasing && up.where == 2 && up.value == 2);
-  const Status over = pack_check_lengths(lengths, 3, 2, nullptr);
+  const Status over = pack_check_lengths(lengths, 3, 2);
   CHECK(over.code == Code::too_long && over.where == 0 && over.value == 3);
-  const std::int32_t sorted[] = {3, 2, 1};
+  const std::int64_t beyond = std::int64_t{1} << 40;
+  const std::int64_t longest[] = {beyond, beyond - 1};
+  CHECK(pack_check_lengths(longest, 2, beyond).ok());
+  CHECK(pack_check_lengths(longest, 2, beyond - 1).value == beyond);
+  const std::int64_t sorted[] = {3, 2, 1};
   const std::int64_t sizes[] = {3, 2, 2};
-  const Status count = pack_check_sizes(sizes, 3, sorted, 3, nullptr);
+  const Status count = pack_check_sizes(sizes, 3, sorted, 3);
   CHECK(count.code == Code::miscounted && count.where == 2 && count.value == 1);
   std::uint8_t seen[3];
   const std::int64_t twice[] = {0, 2, 2};
-  const Status repeated = pack_check_indices(twice, 3, nullptr, seen);
+  const Status repeated = pack_check_indices(twice, 3, seen);
   CHECK(repeated.code == Code::repeated && repeated.where == 2 && repeated.value == 2);
   const std::int64_t wide[] = {0, std::int64_t{1} << 32, 2};
-  CHECK(pack_check_indices(wide, 3, nullptr, seen).code == Code::index_out_of_range);
+  CHECK(pack_check_indices(wide, 3, seen).code == Code::index_out_of_range);
 }

@@ -170,7 +170,7 @@ def test_pack_of_nothing():
     p = ops.list2padded([])
     assert (p.data.shape, p.data.dtype) == ((0, 0, 0), np.float32)
     for field in (p.size_at_t, p.lengths, p.indices):
-        assert (field.shape, field.dtype) == ((0,), np.int32)
+        assert (field.shape, field.dtype) == ((0,), np.int64)
     assert ops.padded2list(p) == []
     r = vl.Ragged(np.zeros((0, 4), np.int8), [])
     assert r.to_padded().data.shape == (0, 0, 4)
@@ -203,8 +203,12 @@ def test_pack_refuses_items_that_do_not_fit():
 
 
 def test_pack_refuses_what_is_too_large():
-    with pytest.raises(OverflowError, match="length 2147483648 does not fit int32"):
-        ops.list2padded([np.empty((2**31, 0))])
+    steps = 2**45
+    with pytest.raises(ValueError, match=f"size_at_t: the padded shape .{steps}.* over max_bytes"):
+        ops.list2padded([np.empty((steps, 0))])
+    for call in (vl.RankTable, lambda lengths: vl.RankTable.of(vl.Level(lengths))):
+        with pytest.raises(ValueError, match=f"size_at_t: .*{steps}"):
+            call([steps])
     with pytest.raises(ValueError, match="max_bytes"):
         ops.list2padded([np.ones(100)] * 100, max_bytes=79_999)
     giant = vl.Ragged(np.zeros(2_000_000, np.int8), np.array([1] * 1_000_000 + [1_000_000]))

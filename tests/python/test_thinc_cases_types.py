@@ -140,7 +140,7 @@ def test_19_padded_of_empty_items():
 def test_20_padded_of_nothing():
     p = ops.list2padded([])
     assert p.data.shape == (0, 0, 0)
-    assert all(len(x) == 0 and x.dtype == np.int32 for x in (p.size_at_t, p.lengths, p.indices))
+    assert all(len(x) == 0 and x.dtype == np.int64 for x in (p.size_at_t, p.lengths, p.indices))
     assert ops.padded2list(p) == []
 
 

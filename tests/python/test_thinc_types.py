@@ -97,6 +97,19 @@ def test_lengths_beyond_int32_are_refused():
         kind(np.zeros((2**31, 0)), [0, 2**31]).lengths  # noqa: B018
 
 
+def test_fields_of_a_padded_are_int32_read_only_and_refused_beyond():
+    p = thinc_types.Padded.from_list([DATA[:2], DATA[2:]])
+    for name in ("size_at_t", "lengths", "indices"):
+        field = getattr(p, name)
+        assert (field.dtype, field.flags.writeable) == (np.int32, False)
+        assert field.tolist() == getattr(vl.Padded.from_list([DATA[:2], DATA[2:]]), name).tolist()
+    wide = np.array([2**31, 1])
+    beyond = thinc_types.Padded._make(DATA, wide, wide, wide)
+    for name in ("size_at_t", "lengths", "indices"):
+        with pytest.raises(OverflowError, match=f"{name}: entry 0 is {2**31}, beyond int32"):
+            getattr(beyond, name)
+
+
 @both
 def test_tensors_have_the_same_face(kind):
     torch = pytest.importorskip("torch")

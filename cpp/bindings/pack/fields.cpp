@@ -3,24 +3,18 @@
 
 #include "pack.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/ndarray.hpp"
+#include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
 namespace {
 
-std::int32_t* int32s(py::array& array) {
-  return static_cast<std::int32_t*>(array.mutable_data());
-}
-const std::int32_t* int32s_of(const py::array& array) {
-  return static_cast<const std::int32_t*>(array.data());
-}
-
-py::array empty_int32(std::int64_t n) {
-  const py::ssize_t shape[] = {n};
-  return empty(dtype_of(Number::i32).ptr(), 1, shape);
+const std::int64_t* numbers_of(const py::array& array) {
+  return static_cast<const std::int64_t*>(array.data());
 }
 
 std::string text(std::int64_t number) {
@@ -44,70 +38,80 @@ void refuse_indices(const Status& status, std::int64_t columns) {
   if (!status.ok()) raise_value(column + ", but there are " + text(columns) + " sequences");
 }
 
-/// Whether an array can be kept as it is: int32, and nobody's to write.
+/// Whether an array can be kept as it is: int64, and nobody's to write.
 bool is_kept(py::handle object) {
   if (Py_TYPE(object.ptr()) != Api::get().PyArray_Type_) return false;
   const auto* array = fields_of(object.ptr());
   const int flags = array->flags & (Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_WRITEABLE_);
   return array->nd == 1 && flags == Api::NPY_ARRAY_C_CONTIGUOUS_ && array->base == nullptr &&
-         number_of(array->descr) == Number::i32;
+         number_of(array->descr) == Number::i64;
 }
 
-/// One of the three: check(data, out) looks at the entries, and writes them to `out` unless it is null.
-template <class Check>
-py::array checked_ints(py::handle object, const char* argument, std::int64_t count, const char* of,
-                       Check check) {
-  const auto refuse_count = [&](std::int64_t got) {
-    if (got == count || count < 0) return;
-    raise_value(std::string(argument) + ": " + text(got) + " entries for a block of " + text(count) + " " +
-                of);
-  };
-  if (is_kept(object)) {
-    auto kept = py::reinterpret_borrow<py::array>(object);
-    refuse_count(kept.size());
-    check(int32s_of(kept), kept.size(), static_cast<std::int32_t*>(nullptr));
-    return kept;
+/// One of the three, kept or copied, with as many entries as there are `of` the block; below 0 any count.
+py::array field_of(py::handle object, const char* argument, std::int64_t count, const char* of) {
+  const bool kept = is_kept(object);
+  py::array field = kept ? py::reinterpret_borrow<py::array>(object) : as_own_ints(object, argument).keep;
+  if (count >= 0 && field.size() != count) {
+    raise_value(std::string(argument) + ": " + text(field.size()) + " entries for a block of " + text(count) +
+                " " + of);
   }
-  const Ints given = as_ints(object, argument);
-  refuse_count(given.count);
-  py::array result = empty_int32(given.count);
-  check(given.data, given.count, int32s(result));
-  return frozen(std::move(result));
+  return kept ? field : frozen(std::move(field));
+}
+
+/// Refuses to count to a length that no memory holds.
+void refuse_long(std::int64_t longest, const char* argument) {
+  std::int64_t used = 0;
+  padded_bytes(argument, dtype_of(Number::i64), {longest}, default_max_bytes(), used);
+}
+
+/// How many of the lengths are above each step.
+py::array sizes_of(const py::array& lengths, std::int64_t steps) {
+  refuse_long(steps, "size_at_t");
+  py::array sizes = empty_ints(steps);
+  pack_sizes(numbers_of(lengths), lengths.size(), steps, ints(sizes));
+  return frozen(std::move(sizes));
+}
+
+/// The same as it was given.
+py::array checked_sizes(py::handle given, const py::array& lengths, std::int64_t steps) {
+  py::array result = field_of(given, "size_at_t", steps, "steps");
+  const std::int64_t* sizes = numbers_of(result);
+  const std::int64_t longest = lengths.size() > 0 ? *numbers_of(lengths) : 0;
+  if (result.size() < longest) {
+    raise_value("size_at_t: " + text(result.size()) + " entries, but column 0 has length " + text(longest));
+  }
+  const Status status = pack_check_sizes(sizes, result.size(), numbers_of(lengths), lengths.size());
+  if (!status.ok()) {
+    raise_value("size_at_t: step " + text(status.where) + " has " + text(sizes[status.where]) + ", but " +
+                text(status.value) + " of the lengths are above " + text(status.where));
+  }
+  return result;
 }
 
 }  // namespace
 
 Steps PackFields::steps(bool padded) const {
-  return {int32s_of(size_at_t), size_at_t.size(), lengths.size(), padded};
+  return {numbers_of(size_at_t), size_at_t.size(), lengths.size(), padded};
 }
 
-const std::int32_t* PackFields::order() const {
-  return int32s_of(indices);
+const std::int64_t* PackFields::order() const {
+  return numbers_of(indices);
 }
 
 py::array PackFields::offsets() const {
   py::array result = empty_ints(lengths.size() + 1);
   ints(result)[0] = 0;
-  pack_ends(int32s_of(lengths), int32s_of(indices), lengths.size(), ints(result) + 1);
+  pack_ends(numbers_of(lengths), numbers_of(indices), lengths.size(), ints(result) + 1);
   return result;
 }
 
-void pack_refuse_wide(std::int64_t columns, std::int64_t longest, const char* argument) {
-  if (columns > INT32_MAX) {
-    raise_overflow(std::string(argument) + ": " + text(columns) + " sequences do not fit int32 indices");
-  }
-  if (longest > INT32_MAX) {
-    raise_overflow(std::string(argument) + ": a sequence of length " + text(longest) + " does not fit int32");
-  }
-}
-
-PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties, const char* argument) {
-  pack_refuse_wide(level.count, longest, argument);
-  PackFields result{empty_int32(longest), empty_int32(level.count), empty_int32(level.count)};
-  Scratch<std::int32_t> room(longest + 1);
+PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties) {
+  refuse_long(longest, "size_at_t");
+  PackFields result{empty_ints(longest), empty_ints(level.count), empty_ints(level.count)};
+  Scratch<std::int64_t> room(longest + 1);
   {
-    const Unlocked unlocked(16 * level.count + 8 * longest);
-    pack_order(level, ties, longest, int32s(result.lengths), int32s(result.indices), int32s(result.size_at_t),
+    const Unlocked unlocked(24 * level.count + 16 * longest);
+    pack_order(level, ties, longest, ints(result.lengths), ints(result.indices), ints(result.size_at_t),
                room.data());
   }
   for (py::array* one : {&result.size_at_t, &result.lengths, &result.indices}) *one = frozen(*one);
@@ -116,30 +120,20 @@ PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties, const c
 
 PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle indices, std::int64_t steps,
                           std::int64_t columns) {
-  if (columns > INT32_MAX || steps > INT32_MAX) {
-    raise_overflow("data: " + text(steps) + " steps of " + text(columns) + " columns do not fit int32");
-  }
   PackFields result;
-  result.lengths = checked_ints(lengths, "lengths", columns, "columns", [&](auto* data, auto n, auto* out) {
-    refuse_lengths(pack_check_lengths(data, n, steps < 0 ? INT32_MAX : steps, out), steps);
-  });
+  result.lengths = field_of(lengths, "lengths", columns, "columns");
+  const std::int64_t* sorted = numbers_of(result.lengths);
   const std::int64_t n = result.lengths.size();
-  const std::int32_t* sorted = int32s_of(result.lengths);
+  refuse_lengths(pack_check_lengths(sorted, n, steps < 0 ? INT64_MAX : steps), steps);
   const std::int64_t longest = n > 0 ? sorted[0] : 0;
-  result.size_at_t =
-      checked_ints(size_at_t, "size_at_t", steps, "steps", [&](auto* data, auto count, auto* out) {
-        if (count < longest) {
-          raise_value("size_at_t: " + text(count) + " entries, but column 0 has length " + text(longest));
-        }
-        const Status status = pack_check_sizes(data, count, sorted, n, out);
-        if (status.ok()) return;
-        raise_value("size_at_t: step " + text(status.where) + " has " + text(data[status.where]) + ", but " +
-                    text(status.value) + " of the lengths are above " + text(status.where));
-      });
+  if (size_at_t.is_none()) {
+    result.size_at_t = sizes_of(result.lengths, steps < 0 ? longest : steps);
+  } else {
+    result.size_at_t = checked_sizes(size_at_t, result.lengths, steps);
+  }
+  result.indices = field_of(indices, "indices", n, "columns");
   Scratch<std::uint8_t> seen(n);
-  result.indices = checked_ints(indices, "indices", n, "columns", [&](auto* data, auto count, auto* out) {
-    refuse_indices(pack_check_indices(data, count, out, seen.data()), count);
-  });
+  refuse_indices(pack_check_indices(numbers_of(result.indices), n, seen.data()), n);
   return result;
 }
 

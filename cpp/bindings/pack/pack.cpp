@@ -11,7 +11,7 @@
 #include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -34,9 +34,8 @@ struct PackBlock {
   PackFields fields;
   Fill fill;
 
-  PackBlock(const char* argument, const py::dtype& dtype, const Extents& row, Offsets level,
-            std::int64_t longest, Ties ties, PyObject* filled, PyObject* max_bytes) {
-    pack_refuse_wide(level.count, longest, argument);
+  PackBlock(const py::dtype& dtype, const Extents& row, Offsets level, std::int64_t longest, Ties ties,
+            PyObject* filled, PyObject* max_bytes) {
     Extents shape{longest, level.count};
     shape.append(row.begin(), row.end());
     std::int64_t used = 0;
@@ -44,7 +43,7 @@ struct PackBlock {
     padded_bytes("size_at_t", py::dtype::of<std::int64_t>(), {longest}, most, used);
     padded_bytes("data", dtype, shape, most, used);
     fill = fill_of(or_none(filled), dtype, row, "fill");
-    fields = pack_order_of(level, longest, ties, argument);
+    fields = pack_order_of(level, longest, ties);
     data = empty(dtype, shape);
   }
 
@@ -68,7 +67,7 @@ py::object list2padded(const Arguments<4>& args) {
   const Offsets level{ends + 1, count};
   const Extents row = count == 0 ? Extents{0} : Extents(pieces.shape() + 1, pieces.shape() + pieces.nd());
   const auto dtype = count == 0 ? dtype_of(Number::f32) : py::reinterpret_borrow<py::dtype>(pieces.descr());
-  PackBlock block("seqs", dtype, row, level, pieces.longest(), ties, args[2], args[3]);
+  PackBlock block(dtype, row, level, pieces.longest(), ties, args[2], args[3]);
   Scratch<const std::byte*> rows(count);
   {
     std::optional<Unlocked> unlocked;
@@ -88,8 +87,8 @@ constexpr Signature<5> kPadded{"ragged2padded", {"values", "level", "ties", "fil
 py::object ragged2padded(const Arguments<5>& args) {
   const PackSource from(args[0], args[1]);
   const Offsets level = from.level->view();
-  PackBlock block("level", from.values.dtype(), from.row(), level, from.level->stats().longest,
-                  ties_of(args[2]), args[3], args[4]);
+  PackBlock block(from.values.dtype(), from.row(), level, from.level->stats().longest, ties_of(args[2]),
+                  args[3], args[4]);
   Scratch<const std::byte*> rows(level.count);
   {
     const Unlocked unlocked(block.data.nbytes());
@@ -151,8 +150,10 @@ py::object check_padded(const Arguments<4>& args) {
 }
 
 PyMethodDef pack_methods[] = {
-    method<kFields, check_padded>("check_padded(shape, size_at_t, lengths, indices)\n--\n\n"
-                                  "What is said of a block (steps, columns, ...), as read-only int32."),
+    method<kFields, check_padded>(
+        "check_padded(shape, size_at_t, lengths, indices)\n--\n\n"
+        "What is said of a block (steps, columns, ...), as read-only int64; sizes that are None are "
+        "counted."),
     method<kList, list2padded>("list2padded(seqs, ties='reversed', fill=None, max_bytes=None)\n--\n\n"
                                "Arrays to a time-major block, its size_at_t, lengths and indices."),
     method<kRowsBack, packed2ragged>("packed2ragged(rows, size_at_t, lengths, indices)\n--\n\n"

@@ -14,20 +14,20 @@ namespace varlen::bindings {
 
 namespace py = pybind11;
 
-/// int32, read-only, and in themselves consistent.
+/// int64, read-only, and in themselves consistent.
 struct PackFields {
   py::array size_at_t;
   py::array lengths;
   py::array indices;
 
   [[nodiscard]] Steps steps(bool padded) const;
-  [[nodiscard]] const std::int32_t* order() const;
+  [[nodiscard]] const std::int64_t* order() const;
   /// The Level of the sequences in their original order.
   [[nodiscard]] py::array offsets() const;
 };
 
-/// Of the sequences of a checked level; `argument` is what an OverflowError names.
-PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties, const char* argument);
+/// Of the sequences of a checked level, of which `longest` is the longest.
+PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties);
 
 /// Values, the Level over them, and how they lie in memory.
 struct PackSource {
@@ -42,11 +42,9 @@ struct PackSource {
 /// What a caller says of the sequences of a level: size_at_t, lengths and indices, which have to be its.
 PackFields pack_fields_of(PyObject* given, Offsets level);
 
-/// Room for pack_order_of is counted, and what does not fit int32 refused.
-void pack_refuse_wide(std::int64_t columns, std::int64_t longest, const char* argument);
-
 /// What a caller says of a block of `steps` times `columns` slots, below 0: as many as there are entries.
-/// int32 arrays that nobody can write are taken as they are, others are copied.
+/// Sizes that are None are counted.
+/// int64 arrays that nobody can write are taken as they are, others are copied.
 PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle indices, std::int64_t steps,
                           std::int64_t columns);
 

@@ -7,7 +7,7 @@
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -32,7 +32,7 @@ PackFields pack_fields_of(PyObject* given, Offsets level) {
   }
   PackFields fields = pack_fields_of(PyTuple_GET_ITEM(given, 0), PyTuple_GET_ITEM(given, 1),
                                      PyTuple_GET_ITEM(given, 2), -1, level.count);
-  const auto* lengths = static_cast<const std::int32_t*>(fields.lengths.data());
+  const auto* lengths = static_cast<const std::int64_t*>(fields.lengths.data());
   const Status status = pack_check_level(level, lengths, fields.order());
   if (!status.ok()) {
     raise_value("level: sequence " + std::to_string(fields.order()[status.where]) + " has length " +
@@ -50,7 +50,7 @@ constexpr Signature<4> kPacked{"ragged2packed", {"values", "level", "ties", "fie
 py::object pack_order(const Arguments<2>& args) {
   if (!LevelRef::is_level(args[0])) raise_type("level: expected a Level, got " + type_name(args[0]));
   Level& level = LevelRef::in(args[0]);
-  const PackFields result = pack_order_of(level.view(), level.stats().longest, ties_of(args[1]), "level");
+  const PackFields result = pack_order_of(level.view(), level.stats().longest, ties_of(args[1]));
   return py::make_tuple(result.size_at_t, result.lengths, result.indices);
 }
 
@@ -59,7 +59,7 @@ py::object ragged2packed(const Arguments<4>& args) {
   const Offsets level = from.level->view();
   const Ties ties = ties_of(args[2]);
   const PackFields fields = given(args[3]) ? pack_fields_of(args[3], level)
-                                           : pack_order_of(level, from.level->stats().longest, ties, "level");
+                                           : pack_order_of(level, from.level->stats().longest, ties);
   Extents shape{level.total()};
   const Extents row = from.row();
   shape.append(row.begin(), row.end());

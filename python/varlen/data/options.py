@@ -48,7 +48,7 @@ class BatchKeywords(PaddingKeywords, total=False):
     keys: Sequence[str] | None
     window: Literal["from_start", "to_end", "random", "balanced_random"] | None
     flatten: bool
-    spread: Literal["first", "repeat", "nan"]
+    fill_mode: Literal["first", "repeat", "nan"]
     nan: Any
     pad_to: PerAxis
     prefix: Any
@@ -68,7 +68,7 @@ _DEFAULTS: BatchKeywords = {
     "masks": True,
     "layout": "padded",
     "flatten": False,
-    "spread": "first",
+    "fill_mode": "first",
     "lengths": False,
     "positions": False,
     "parts": False,
@@ -79,7 +79,7 @@ _NAMES = tuple(BatchKeywords.__annotations__)
 _FLAGS = tuple(name for name, value in _DEFAULTS.items() if isinstance(value, bool))
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "window": (None, *WINDOWS),
-    "spread": ("first", "repeat", "nan"),
+    "fill_mode": ("first", "repeat", "nan"),
     "padding_side": ("left", "right"),
     "truncate": ("left", "right"),
     "layout": ("padded", "ragged"),
@@ -88,9 +88,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 
 
 class BatchOptions:
-    """Options that go together, with the defaults of those that were not given; `values` has them by name.
+    """The options of a batch, checked together, with the defaults of those that were not given.
 
-    What was given is copied: a dict or a list that is changed later changes nothing here.
+    `values` has them by name. Dicts and lists are copied, so changing them later has no effect.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class BatchOptions:
         window = values["window"] or ("from_start" if values["truncate"] == "right" else "to_end")
         out: dict[str, Any] = {name: bool(values[name]) for name in _FLAGS}  # type: ignore[literal-required]
         out |= {
-            "spread": values["spread"],
+            "fill_mode": values["fill_mode"],
             "padding_side": values["padding_side"],
             "truncate": values["truncate"],
             "draw": WINDOWS.index(window),
@@ -188,7 +188,7 @@ class BatchOptions:
 
 
 class OptionsCache:
-    """The options of earlier calls, by their values, so that a loop checks its options once.
+    """The options of earlier calls, found by their values, so that a loop checks its options once.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class OptionsCache:
 
     def __init__(self) -> None:
         self._known: dict[Any, BatchOptions] = {}
-        # The last options where none of them can be changed in place: then the same objects say the same.
+        # The last options, if none can change in place: then the same objects have the same values.
         self._last: tuple[tuple[str, ...], tuple[Any, ...], BatchOptions] | None = None
 
     def __call__(self, given: BatchKeywords) -> BatchOptions:
@@ -228,7 +228,7 @@ _IMMUTABLE = (str, int, bool, float, type(None))
 
 
 class _Same:
-    """An object as a key that equals itself alone."""
+    """An object as a key that equals only itself."""
 
     __slots__ = ("it",)
 
@@ -243,7 +243,7 @@ class _Same:
 
 
 def _by_value(value: Any) -> Any:
-    """A key that is equal for equal values alone: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
+    """A key that is equal only for equal values: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
     kind = type(value)
     if kind is float:
         return kind, value.hex()

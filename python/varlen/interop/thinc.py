@@ -87,14 +87,39 @@ def new_ragged(values: Any, level: Level) -> Any:
 
 
 def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
-    """A Thinc Padded that shares the data and has small arrays of its own.
+    """A Thinc Padded that shares the data and has small arrays of its own, int32.
+
+    Raises
+    ------
+    OverflowError
+        A number that int32 does not hold.
 
     Examples
     --------
     >>> new_padded(*padded_parts(vl.Padded.from_list([[1], [2, 3]]))).lengths  # doctest: +SKIP
     array([2, 1], dtype=int32)
     """
-    return _thinc().Padded(_array(data), size_at_t.copy(), lengths.copy(), indices.copy())
+    fields = {"size_at_t": size_at_t, "lengths": lengths, "indices": indices}
+    return _thinc().Padded(_array(data), *(as_int32(field, name) for name, field in fields.items()))
+
+
+def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
+    """A copy as int32, which Thinc has lengths and indices in.
+
+    Raises
+    ------
+    OverflowError
+        A number that int32 does not hold.
+
+    Examples
+    --------
+    >>> as_int32(np.array([2, 1]), "lengths")
+    array([2, 1], dtype=int32)
+    """
+    if field.max(initial=0) > np.iinfo(np.int32).max:
+        k = int((field > np.iinfo(np.int32).max).argmax())
+        raise OverflowError(f"{argument}: entry {k} is {field[k]}, beyond int32")
+    return field.astype(np.int32)
 
 
 def new_pairs(one: Any, two: Any) -> Any:

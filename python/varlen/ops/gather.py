@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, axis_of
+from varlen.arguments import as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
 from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
@@ -43,13 +43,14 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
 
     Returns
     -------
-    The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array where
-    no axis of it is ragged by kind.
+    numpy.ndarray, torch.Tensor or Ragged
+        Its axes are those of X before `axis`, those of `indices` behind `batch_dims`, then those of X behind
+        `axis`. An array where none of them is ragged.
 
     Raises
     ------
     TypeError
-        Indices that are no integers.
+        Indices that are not integers.
     IndexError
         One that is negative or beyond its sequence, which is named.
     ValueError
@@ -67,6 +68,10 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     >>> r.gather(vl.Ragged([2, 0, 1], [2, 0, 1]), batch_dims=1).to_list()
     [[4, 3], [], [5]]
     """
+    if axis is None and lengths is None and isinstance(X, RaggedBase) and type(batch_dims) is int:
+        numbers = None if batch_dims or isinstance(indices, RaggedBase) else row_of_ints(indices)
+        if numbers is not None and _core.in_range(numbers, len(X)):
+            return RaggedBase.__getitem__(X, numbers)
     values, levels = rows_and_levels(X, lengths)
     depth = len(levels)
     ndim = depth + values.ndim
@@ -92,20 +97,26 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
 
 
 def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Any:
-    """What a mask is true for: sequences, what is in them, or numbers, as deep as the mask goes.
+    """Keep what a mask is true for: sequences, their children, or single numbers, as deep as the mask goes.
 
     Parameters
     ----------
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
-    lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
     mask
         Bools: an array over the outermost sequences, a Ragged of the outer levels with a bool for each
-        of its rows, or one that nests as this one, rows' axes included where it has them.
+        of its rows, or one that nests as X does, down to the axes of the rows where it has them.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
     flatten
-        What is left, without the levels of the mask, as TensorFlow's `tf.boolean_mask`; else sequences
-        keep their place, as with `tf.ragged.boolean_mask`.
+        Give what is kept without the levels of the mask, as TensorFlow's `tf.boolean_mask`. Otherwise
+        sequences keep their place, as in `tf.ragged.boolean_mask`.
+
+    Returns
+    -------
+    Ragged, numpy.ndarray or torch.Tensor
+        Of the dtype of X, a copy. A Ragged keeps the levels of the mask and those below it; with `flatten`
+        only those below, and where there are none an array.
 
     Raises
     ------
@@ -186,6 +197,8 @@ def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
 
 def _in_range(ids: Ints, sizes: Any, owners: Ints | None = None, repeated: bool = False) -> None:
     """Refuse numbers of items that are not there; repeated ones do not stand where the caller put them."""
+    if owners is None and ids.ndim == 1 and _core.in_range(ids, sizes):
+        return
     bad = (ids < 0) | (ids >= sizes)
     if bad.any():
         k = int(bad.argmax())

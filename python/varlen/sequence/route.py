@@ -26,19 +26,24 @@ if TYPE_CHECKING:
 
 
 def split_lod(x: Ragged, num: int) -> list[Ragged]:
-    """Consecutive parts of equally many sequences of the outermost level, as Paddle's `SplitLoDTensor`.
+    """Consecutive parts of equally many outermost sequences, as Paddle's `SplitLoDTensor`.
 
     Parameters
     ----------
+    x
+        A Ragged of any depth.
     num
         How many parts: each has ceil(n / num) sequences, the last ones the rest, or none.
 
     Returns
     -------
-    `num` Raggeds, which share the rows of x.
+    list of Ragged
+        `num` parts, which share the rows of x.
 
     Raises
     ------
+    TypeError
+        x is no Ragged.
     ValueError
         `num` below 1.
 
@@ -53,12 +58,22 @@ def split_lod(x: Ragged, num: int) -> list[Ragged]:
 
 
 def merge_lod(parts: Iterable[Ragged]) -> Ragged:
-    """Parts one after another, as Paddle's `MergeLoDTensor`: `split_lod` turned round, or `vl.concatenate`.
+    """Parts one after another, as Paddle's `MergeLoDTensor`: the inverse of `split_lod`, as `vl.concatenate`.
+
+    Parameters
+    ----------
+    parts
+        Raggeds of the same number of levels, with rows of one shape. Parts without sequences are parts, too.
+
+    Returns
+    -------
+    Ragged
+        Of the class of the first part. The values are a copy.
 
     Raises
     ------
     TypeError, ValueError
-        No part, or parts that do not fit each other: which is named. Parts without sequences are parts.
+        No part, or parts that do not fit each other: which is named.
 
     Examples
     --------
@@ -70,11 +85,10 @@ def merge_lod(parts: Iterable[Ragged]) -> Ragged:
 
 
 def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
-    """Sequences that a mask says True of, and those that it says False of.
+    """Sequences for which a mask is True, and those for which it is False.
 
-    Moves whole sequences of `level`; the levels above stay, and hold those that are left. As Paddle's
-    `split_lod_tensor`, which drops the levels above. Autograd follows; its gradient is `merge_lod_tensor`
-    of two gradients.
+    Moves whole sequences of `level`. The levels above stay, and hold the sequences that are left; Paddle's
+    `split_lod_tensor` drops them. Autograd follows; the gradient is `merge_lod_tensor` of two gradients.
 
     Parameters
     ----------
@@ -87,7 +101,8 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
 
     Returns
     -------
-    Two of the kind of input: where True, where False. `merge_lod_tensor` puts them together again.
+    tuple of Ragged, numpy.ndarray or torch.Tensor
+        Two of the kind of `input`: where True, where False. `merge_lod_tensor` puts them together again.
 
     Raises
     ------
@@ -108,27 +123,32 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
     if not isinstance(input, Ragged):
         rows = as_values(input, "input")
         _no_level(level)
-        there = _bools(mask, len(rows), "rows")
-        return _take(rows, there), _take(rows, ~there)
+        is_true = _bools(mask, len(rows), "rows")
+        return _take(rows, is_true), _take(rows, ~is_true)
     at = resolve_level(level, input.levels)
-    there = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
-    return _where(input, at, there), _where(input, at, ~there)
+    is_true = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
+    return _select_where(input, at, is_true), _select_where(input, at, ~is_true)
 
 
 def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int = 0) -> Any:
-    """Sequences that a mask dealt out, in their order again: `split_lod_tensor` turned round.
+    """The two parts that `split_lod_tensor` made, as one again, in the original order.
 
-    What is below `level`, and the rows, may have become anything meanwhile, also empty. Autograd follows;
-    its gradients are `split_lod_tensor` of one.
+    What is below `level`, and the rows, may have changed meanwhile in any way. Autograd follows; the
+    gradients are `split_lod_tensor` of one.
 
     Parameters
     ----------
     in_true, in_false
         Of one kind and depth: the sequences where the mask is True, and where it is False.
     x
-        What was split, whose number of sequences and levels above are held against the result's; or None.
+        What was split: its number of sequences, and the levels above, must be those of the result. Or None.
     mask, level
         As `split_lod_tensor` had them.
+
+    Returns
+    -------
+    Ragged, numpy.ndarray or torch.Tensor
+        Of the kind of in_true and in_false. The rows are a copy.
 
     Raises
     ------
@@ -155,11 +175,11 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
     if len(a) != len(b):
         raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
     at = resolve_level(level, a)
-    there = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
-    above = _above(a[:at], b[:at], there)
+    is_true = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
+    above = _above(a[:at], b[:at], is_true)
     if x is not None:
-        _check_against(sequences(x, "x").levels, above, at, len(there))
-    result = _woven(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), there)
+        _check_against(sequences(x, "x").levels, above, at, len(is_true))
+    result = _merge(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), is_true)
     return in_true._make(result.values, (*above, *result.levels[1:]))
 
 
@@ -173,12 +193,12 @@ def _bools(mask: Any, count: int, what: str) -> Bools:
 
 
 def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:
-    """A mask that says True so often, and False so often."""
-    there = _bools(mask, true + false, f"{what} of in_true and in_false")
-    says = int(np.count_nonzero(there))
-    if says != true:
-        raise ValueError(f"mask: is True for {says} of the {what}, but in_true has {true}")
-    return there
+    """A mask that is True `true` times, and False `false` times."""
+    is_true = _bools(mask, true + false, f"{what} of in_true and in_false")
+    trues = int(np.count_nonzero(is_true))
+    if trues != true:
+        raise ValueError(f"mask: is True for {trues} of the {what}, but in_true has {true}")
+    return is_true
 
 
 def _no_level(level: int) -> None:
@@ -190,22 +210,22 @@ def _take(rows: Any, index: Any) -> Any:
     return apply_rows(rows, lambda each: (each[index], None))[0]
 
 
-def _where(x: Ragged, at: int, there: Bools) -> Ragged:
-    values, levels = select(x, at, there)
+def _select_where(x: Ragged, at: int, is_true: Bools) -> Ragged:
+    values, levels = select(x, at, is_true)
     above = x.levels[:at]
     if at:
-        above = (*above[:-1], reindex(above[-1], counted_before(there)))
+        above = (*above[:-1], reindex(above[-1], counted_before(is_true)))
     return x._make(values, (*above, *levels))
 
 
-def _woven(true: Ragged, false: Ragged, there: Bools) -> Ragged:
-    """Under one more level: where True the next sequence of the one, where False the next of the other."""
+def _merge(true: Ragged, false: Ragged, is_true: Bools) -> Ragged:
+    """Sequences of both in the order of the mask, under one more level."""
     if true.values.shape[1:] != false.values.shape[1:]:
         raise ValueError(
             f"in_false: has rows of shape {tuple(false.values.shape[1:])}, "
             f"in_true of shape {tuple(true.values.shape[1:])}"
         )
-    groups = Level.from_lengths(there.view(np.uint8)), Level.from_lengths((~there).view(np.uint8))
+    groups = Level.from_lengths(is_true.view(np.uint8)), Level.from_lengths((~is_true).view(np.uint8))
     parts = [
         part._make(part.values, (level, *part.levels))
         for part, level in zip((true, false), groups, strict=True)
@@ -213,7 +233,7 @@ def _woven(true: Ragged, false: Ragged, there: Bools) -> Ragged:
     return concatenate(parts, axis=1)
 
 
-def _above(a: Levels, b: Levels, there: Bools) -> Levels:
+def _above(a: Levels, b: Levels, is_true: Bools) -> Levels:
     """The levels above those that are merged: the innermost of them holds what both hold."""
     if not a:
         return ()
@@ -221,13 +241,13 @@ def _above(a: Levels, b: Levels, there: Bools) -> Levels:
         what = describe_difference(a[:-1], b[:-1])
         if len(a[-1]) != len(b[-1]):
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
-        raise ValueError(f"in_true, in_false: nest otherwise above level {len(a)}: {what}")
+        raise ValueError(f"in_true, in_false: nest differently above level {len(a)}: {what}")
     level = Level.from_offsets(a[-1].offsets + b[-1].offsets)
-    says = counted_before(there)[level.offsets]
-    if not np.array_equal(says, a[-1].offsets):
-        i = int((np.diff(says) != a[-1].lengths).argmax())
+    trues = counted_before(is_true)[level.offsets]
+    if not np.array_equal(trues, a[-1].offsets):
+        i = int((np.diff(trues) != a[-1].lengths).argmax())
         raise ValueError(
-            f"mask: is True for {says[i + 1] - says[i]} sequences in sequence {i} of level {len(a) - 1}, "
+            f"mask: is True for {trues[i + 1] - trues[i]} sequences in sequence {i} of level {len(a) - 1}, "
             f"but in_true has {a[-1].lengths[i]}"
         )
     return (*a[:-1], level)
@@ -239,13 +259,13 @@ def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
     if len(levels[at]) != count:
         raise ValueError(f"x: has {len(levels[at])} sequences of level {at}, the mask is for {count}")
     if not same_levels(levels[:at], above):
-        raise ValueError(f"x: nests otherwise above level {at}: {describe_difference(levels[:at], above)}")
+        raise ValueError(f"x: nests differently above level {at}: {describe_difference(levels[:at], above)}")
 
 
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:
     _no_level(level)
     a, b = as_values(in_true, "in_true"), as_values(in_false, "in_false")
-    there = _mask_of(mask, len(a), len(b), "rows")
-    if x is not None and len(x) != len(there):
-        raise ValueError(f"x: has {len(x)} rows, the mask is for {len(there)}")
-    return _woven(Ragged._make(a, ()), Ragged._make(b, ()), there).values
+    is_true = _mask_of(mask, len(a), len(b), "rows")
+    if x is not None and len(x) != len(is_true):
+        raise ValueError(f"x: has {len(x)} rows, the mask is for {len(is_true)}")
+    return _merge(Ragged._make(a, ()), Ragged._make(b, ()), is_true).values

@@ -28,20 +28,21 @@ def sequence_scatter(
     updates
         `Ragged` of rows (T, ...) of the dtype of `input`, that nests as `index`; or its rows.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level of `index` whose sequence k is for row k, with all rows below; -1 is the innermost.
 
     Returns
     -------
-    Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
+    numpy.ndarray, torch.Tensor or Ragged
+        Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
 
     Raises
     ------
     IndexError
         A place below 0, or W and more; sequence and place are named. No such level.
     ValueError
-        Another number of sequences than of rows; updates that nest otherwise, or of another shape.
+        Another number of sequences than of rows; updates that nest differently, or of another shape.
     TypeError
         `index` is no Ragged of integers, updates of another dtype.
 
@@ -66,7 +67,7 @@ def sequence_scatter(
 
 
 def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged]:
-    """The gradients of `sequence_scatter`: of input, which is dY, and of updates.
+    """The gradients of `sequence_scatter`.
 
     Parameters
     ----------
@@ -74,6 +75,18 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
         The gradient of what `sequence_scatter` gave: (n, W, ...), or a `Ragged` of such rows.
     index, level
         As they were given to `sequence_scatter`.
+
+    Returns
+    -------
+    d_input : numpy.ndarray, torch.Tensor or Ragged
+        dY itself.
+    d_updates : Ragged
+        Nests as `index`, of the dtype of dY.
+
+    Raises
+    ------
+    IndexError, ValueError, TypeError
+        What `sequence_scatter` refuses of `index`.
 
     Examples
     --------
@@ -90,11 +103,11 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
 def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged]:
     """The row of all rows' places, laid end to end, that each entry of index means."""
     r = sequences(index, "index")
-    _, over, _ = units_of(r, None, level)
+    _, units, _ = units_of(r, None, level)
     if block.ndim < 2:
         raise ValueError(f"{argument}: expected (n, W, ...), got shape {tuple(block.shape)}")
-    if len(over) != len(block):
-        raise ValueError(f"index: has {len(over)} sequences for {len(block)} rows of {argument}")
+    if len(units) != len(block):
+        raise ValueError(f"index: has {len(units)} sequences for {len(block)} rows of {argument}")
     places = array_of(r, "index")
     if not places.size:
         places = places.astype(np.int64)
@@ -106,19 +119,19 @@ def _places(block: Any, index: Any, level: int, argument: str = "input") -> tupl
     out = (places < 0) | (places >= width)
     if out.any():
         at = int(out.argmax())
-        k = int(over.row_ids[at])
+        k = int(units.row_ids[at])
         raise IndexError(
-            f"index: entry {at - int(over.offsets[k])} of sequence {k} is {places[at]}, the rows of "
+            f"index: entry {at - int(units.offsets[k])} of sequence {k} is {places[at]}, the rows of "
             f"{argument} have {width} places"
         )
-    return over.row_ids * width + places.astype(np.int64), r
+    return units.row_ids * width + places.astype(np.int64), r
 
 
 def _updates(updates: Any, r: Ragged, block: Any) -> Any:
     if isinstance(updates, Ragged):
         if not same_levels(updates.levels, r.levels):
             raise ValueError(
-                f"updates: nests otherwise than index: {describe_difference(updates.levels, r.levels)}"
+                f"updates: nests differently from index: {describe_difference(updates.levels, r.levels)}"
             )
         rows = updates.values
     else:

@@ -23,9 +23,9 @@ def sequence_softmax(
     input
         `Ragged` of rows (T, ...) of numbers.
     use_cudnn
-        Taken, and of no effect.
+        Ignored; Paddle has it.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level whose sequences add up to one, with all rows below; -1 is the innermost.
 
@@ -78,7 +78,7 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     TypeError
         Y is no Ragged, dY is not of floats, or an array beside a tensor; the two are of different dtypes.
     ValueError
-        A dY of another shape, or that nests otherwise.
+        A dY of another shape, or that nests differently.
     IndexError
         No such level.
 
@@ -89,8 +89,8 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     [[0.25, -0.25], [0.0]]
     """
     y = sequences(Y, "Y")
-    values, over, _ = units_of(y, None, level)
+    values, units, _ = units_of(y, None, level)
     d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
     if isinstance(d, np.ndarray):
         alike(d, "dY", values, "Y")
-    return y._make(backend_of(d).backprop_softmax(d, values, over, False, 1.0), y.levels)
+    return y._make(backend_of(d).backprop_softmax(d, values, units, False, 1.0), y.levels)

@@ -17,7 +17,7 @@ from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import reordered
 
 
-def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankTable:
+def sort_by_length(x: Ragged, level: int = -1, *, order: Any = "stable") -> RankTable:
     """The sequences of a level ranked by length, the longest first.
 
     Parameters
@@ -46,7 +46,7 @@ def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankT
 
     Notes
     -----
-    Paddle's `lod_rank_table`, which is another name for it.
+    Paddle's `lod_rank_table`, which takes the outermost level by default.
 
     Examples
     --------
@@ -60,14 +60,33 @@ def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankT
 
 
 def max_sequence_len(rank_table: RankTable) -> int:
-    """How many steps there are: the longest length; 0 where there are no sequences.
+    """How many steps there are: the longest length.
+
+    Parameters
+    ----------
+    rank_table
+        From `sort_by_length`.
+
+    Returns
+    -------
+    int
+        0 where there are no sequences.
+
+    Raises
+    ------
+    TypeError
+        Not a table.
+
+    Notes
+    -----
+    As Paddle's `max_sequence_len`.
 
     Examples
     --------
     >>> vl.sequence.max_sequence_len(vl.RankTable([3, 1]))
     3
     """
-    return _a_table(rank_table).longest
+    return _check_table(rank_table).longest
 
 
 def segment_inputs(x: Ragged, table: RankTable) -> Packed:
@@ -106,11 +125,11 @@ def segment_inputs(x: Ragged, table: RankTable) -> Packed:
     >>> [step.tolist() for step in steps]
     [[3, 0, 9], [4, 1], [5, 2], [6], [7], [8]]
     """
-    return Packed.from_ragged(sequences(x), order=_a_table(table))
+    return Packed.from_ragged(sequences(x), order=_check_table(table))
 
 
 def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
-    """The outputs of all steps as sequences in their original order: `segment_inputs` turned round.
+    """The outputs of all steps as sequences in their original order: The inverse of `segment_inputs`.
 
     Parameters
     ----------
@@ -143,10 +162,10 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
     [[3, 4], [], [6, 7, 8]]
     """
     if isinstance(steps, Packed):
-        if table is not None and steps.table != _a_table(table):
+        if table is not None and steps.table != _check_table(table):
             raise ValueError("steps: they are packed by another table")
         return steps.to_ragged()
-    parts, at = as_list(steps, "steps", "arrays"), _a_table(table)
+    parts, at = as_list(steps, "steps", "arrays"), _check_table(table)
     if len(parts) != at.longest:
         raise ValueError(f"steps: {len(parts)} steps, but the longest sequence has length {at.longest}")
     check_steps(parts, "steps")
@@ -169,7 +188,8 @@ def reorder(x: Any, table: RankTable) -> Any:
 
     Returns
     -------
-    Of the kind of x. Watched by autograd where x is a tensor.
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of x. Autograd follows tensors.
 
     Raises
     ------
@@ -190,12 +210,29 @@ def reorder(x: Any, table: RankTable) -> Any:
     >>> vl.sequence.reorder(vl.Ragged([1, 2, 3, 4, 5, 6], [2, 1, 3]), table).to_list()
     [[3], [4, 5, 6], [1, 2]]
     """
-    at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), x, "x")
+    at = _check_table(table)
+    return each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), x, "x")
 
 
 def backprop_reorder(dY: Any, table: RankTable) -> Any:
     """The gradient of `reorder`, and its inverse: back to the original order.
+
+    Parameters
+    ----------
+    dY
+        What `reorder` gave, or its gradient: rows, a Ragged, or a tuple of these.
+    table
+        The one that `reorder` had.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `reorder` refuses.
 
     Examples
     --------
@@ -203,12 +240,32 @@ def backprop_reorder(dY: Any, table: RankTable) -> Any:
     >>> vl.sequence.backprop_reorder(np.array([20, 30, 10]), table)
     array([10, 20, 30])
     """
-    at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.inverse, at.indices, name), dY, "dY")
+    at = _check_table(table)
+    return each_state(lambda one, name: _reorder(one, at, at.inverse, at.indices, name), dY, "dY")
 
 
 def init_memories(h0: Any, table: RankTable) -> Any:
-    """What each sequence starts with, by rank: `reorder`, which Paddle leaves to be remembered.
+    """The states that sequences start with, in the order of their rank: `reorder` of `h0`.
+
+    Paddle's loop over steps expects initial states in that order, and leaves it to the caller to sort them.
+
+    Parameters
+    ----------
+    h0
+        (n, ...), a row for each sequence in the original order; or a Ragged of n sequences; or a tuple of
+        these, as the states of an LSTM are.
+    table
+        From `sort_by_length`.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of h0: the memory of step 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `reorder` refuses.
 
     Examples
     --------
@@ -219,8 +276,8 @@ def init_memories(h0: Any, table: RankTable) -> Any:
     >>> vl.sequence.init_memories((np.array([1, 2]), np.array([3, 4])), table)
     (array([2, 1]), array([4, 3]))
     """
-    at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), h0, "h0")
+    at = _check_table(table)
+    return each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), h0, "h0")
 
 
 def shrink(memory: Any, t: int, table: RankTable) -> Any:
@@ -235,6 +292,12 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
         The step, from 0; past the last one nothing is left.
     table
         From `sort_by_length`.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of `memory`, whose memory it shares: one row or sequence for each sequence that
+        is longer than t.
 
     Raises
     ------
@@ -253,7 +316,7 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
     >>> [vl.sequence.shrink(np.array([7, 8, 9]), t, table).tolist() for t in range(3)]
     [[7, 8, 9], [7, 8], [7]]
     """
-    size = _a_table(table).active(t)
+    size = _check_table(table).active(t)
 
     def one(rows: Any, name: str) -> Any:
         if not hasattr(rows, "__len__") or getattr(rows, "ndim", 1) == 0:
@@ -276,12 +339,17 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     memory
         What was shrunk.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and shape of `memory`, of the dtype of dY.
+
     Raises
     ------
     TypeError
         A tuple for one state, the reverse, or of another number; a list of arrays.
     ValueError
-        A gradient of more than the memory, that nests otherwise, or has rows of another shape.
+        A gradient of more than the memory, that nests differently, or has rows of another shape.
 
     Examples
     --------
@@ -291,11 +359,28 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     as_many(dY, memory, "dY")
     each_state(lambda one, _: one, memory, "memory")
     memories = iter(memory if isinstance(memory, tuple) else (memory,))
-    return each_state(lambda d, name: _grown(d, next(memories), name), dY, "dY")
+    return each_state(lambda d, name: _pad_gradient(d, next(memories), name), dY, "dY")
 
 
 def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
-    """The gradient of `segment_inputs`: `concat_outputs`.
+    """The gradient of `segment_inputs`, which is `concat_outputs`.
+
+    Parameters
+    ----------
+    dY
+        The gradients of all steps: an array or a Ragged for each, or a Packed.
+    table
+        The one that `segment_inputs` had. A Packed has its own.
+
+    Returns
+    -------
+    Ragged
+        Nests as the input of `segment_inputs`, of the dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `concat_outputs` refuses.
 
     Examples
     --------
@@ -307,7 +392,24 @@ def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None 
 
 
 def backprop_concat_outputs(dY: Ragged, table: RankTable) -> Packed:
-    """The gradient of `concat_outputs`: `segment_inputs`.
+    """The gradient of `concat_outputs`, which is `segment_inputs`.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `concat_outputs` gave: a Ragged that nests as it.
+    table
+        The one that `concat_outputs` had.
+
+    Returns
+    -------
+    Packed
+        The gradients of the steps, each a view.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `segment_inputs` refuses.
 
     Examples
     --------
@@ -318,7 +420,7 @@ def backprop_concat_outputs(dY: Ragged, table: RankTable) -> Packed:
     return segment_inputs(dY, table)
 
 
-def _moved(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> Any:
+def _reorder(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> Any:
     given = x if isinstance(x, Ragged) else as_values(x, argument)
     if len(given) != len(table):
         what = "sequences" if isinstance(given, Ragged) else "rows"
@@ -328,34 +430,67 @@ def _moved(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> An
     return reordered(given, (), order, back)[0]
 
 
-def _grown(dY: Any, memory: Any, argument: str) -> Any:
+def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
     """A gradient of the first rows, or sequences, with zeros for the others."""
     nests = isinstance(memory, Ragged)
-    was = memory.values if nests else as_values(memory, "memory")
+    memory_rows = memory.values if nests else as_values(memory, "memory")
     if isinstance(dY, Ragged):
         if nests and len(dY) > len(memory):
             raise ValueError(f"{argument}: has {len(dY)} sequences, the memory {len(memory)}")
         d = gradient_rows(dY, dY.total, memory[: len(dY)].levels if nests else (), argument)
     else:
         d = as_values(dY, argument)
-        if len(d) > len(was):
-            raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(was)}")
+        if len(d) > len(memory_rows):
+            raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(memory_rows)}")
         if nests and len(d) not in flatten_levels(memory.levels).offsets:
             raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
-    of_shape(d, was.shape[1:], argument)
-    behind = (len(was) - len(d), *d.shape[1:])
-    zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
+    of_shape(d, memory_rows.shape[1:], argument)
+    missing = (len(memory_rows) - len(d), *d.shape[1:])
+    zeros = np.zeros(missing, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(missing)
     result = joined([d, zeros])
     return memory._make(result, memory.levels) if nests else result
 
 
-def _a_table(table: Any) -> RankTable:
+def _check_table(table: Any) -> RankTable:
     if not isinstance(table, RankTable):
         raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
     return table
 
 
-lod_rank_table = sort_by_length
+def lod_rank_table(x: Ragged, level: int = 0) -> RankTable:
+    """The sequences of a level ranked by length; `sort_by_length` of the outermost level by default.
+
+    Parameters
+    ----------
+    x
+        A Ragged of any depth.
+    level
+        Whose sequences; the levels above it are kept for the way back.
+
+    Returns
+    -------
+    RankTable
+        Sequences that are equally long stand in their order.
+
+    Raises
+    ------
+    TypeError
+        Not a Ragged.
+    IndexError
+        There is no such level.
+
+    Notes
+    -----
+    Paddle's `lod_rank_table`.
+
+    Examples
+    --------
+    >>> vl.sequence.lod_rank_table(vl.Ragged(np.zeros(14), [[1, 2], [5, 1, 8]])).items
+    [(1, 2), (0, 1)]
+    """
+    return sort_by_length(x, level)
+
+
 lod_tensor_to_array = segment_inputs
 array_to_lod_tensor = concat_outputs
 reorder_lod_tensor_by_rank = reorder

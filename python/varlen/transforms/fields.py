@@ -69,7 +69,8 @@ def four_as_padded(X: tuple[Any, ...]) -> Any:
     >>> seen.to_list(), leave(seen)[0].tolist()
     ([array([1., 2.])], [[1.0], [2.0]])
     """
-    return Padded(*X), _four_of_padded
+    seen = Padded(*X)
+    return seen, partial(_four_of_padded, X[1:], seen)
 
 
 def _are_integers(x: Any) -> bool:
@@ -83,6 +84,8 @@ def _pair_of_ragged(lengths: Any, level: Level, y: Any) -> tuple[Any, Any]:
     return y._values, y._levels[0] if type(lengths) is Level else y._levels[0].lengths
 
 
-def _four_of_padded(y: Any) -> tuple[Any, ...]:
+def _four_of_padded(fields: tuple[Any, ...], seen: Padded, y: Any) -> tuple[Any, ...]:
     y = expect(Padded, y)
+    if y._fields is seen._fields or all(map(np.array_equal, y._fields, seen._fields)):
+        return (y._data, *fields)
     return (y._data, *y._fields)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from varlen.backends.values import Values
 
-    Int32s = NDArray[np.int32]
+    Ints = NDArray[np.int64]
 
 
 @container("Packed")
@@ -72,7 +72,7 @@ class Packed:
     Packed(3 sequences, 3 steps, 6 rows, lengths 1 to 3, int64)
     [[4, 3, 9], [1, 1], [5]]
     >>> p.values, p.size_at_t, p.indices
-    (array([4, 3, 9, 1, 1, 5]), array([3, 2, 1], dtype=int32), array([1, 0, 2], dtype=int32))
+    (array([4, 3, 9, 1, 1, 5]), array([3, 2, 1]), array([1, 0, 2]))
     >>> p.with_values(p.values * 10).to_ragged().to_list()
     [[30, 10], [40, 10, 50], [90]]
     """
@@ -112,7 +112,7 @@ class Packed:
         return result
 
     @classmethod
-    def from_ragged(cls, ragged: Ragged, level: int = 0, order: Any = "stable") -> Self:
+    def from_ragged(cls, ragged: Ragged, *, level: int = -1, order: Any = "stable") -> Self:
         """From a Ragged of any depth; `Ragged.pack` says more.
 
         `order` may be a `RankTable` that inputs of the same lengths share; `level` is then the table's.
@@ -216,18 +216,18 @@ class Packed:
         return self._table.outer
 
     @property
-    def indices(self) -> Int32s:
-        """(n,) int32, read-only: rank k is sequence indices[k]."""
+    def indices(self) -> Ints:
+        """(n,) int64, read-only: rank k is sequence indices[k]."""
         return self._table.indices
 
     @property
-    def lengths(self) -> Int32s:
-        """(n,) int32, read-only: by rank, the longest first; `level.lengths` are in the original order."""
+    def lengths(self) -> Ints:
+        """(n,) int64, read-only: by rank, the longest first; `level.lengths` are in the original order."""
         return self._table.lengths
 
     @property
-    def size_at_t(self) -> Int32s:
-        """(steps,) int32, read-only: how many sequences are longer than t."""
+    def size_at_t(self) -> Ints:
+        """(steps,) int64, read-only: how many sequences are longer than t."""
         return self._table.size_at_t
 
     @property

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from varlen.backends.values import Values
 
-    Int32s = NDArray[np.int32]
-    Fields = tuple[Int32s, Int32s, Int32s]
+    Ints = NDArray[np.int64]
+    Fields = tuple[Ints, Ints, Ints]
 
 
 @container("Padded")
@@ -48,13 +48,11 @@ class Padded:
         Arrays of Python objects; lengths, sizes or indices of another kind than integers.
     ValueError
         Fields that do not fit each other: the text names the field, the place and the number.
-    OverflowError
-        More than 2^31 - 1 steps or columns.
 
     Notes
     -----
     As Thinc's `Padded`, but checked when it is made, immutable but for its data, and right under every index.
-    The three small arrays are read-only int32. Behind its end a column holds what data holds there: zeros,
+    The three small arrays are read-only int64. Behind its end a column holds what data holds there: zeros,
     where it was made by `list2padded`.
 
     Items are columns: `p[key]` is a Padded of those that an int, a slice, integers or a mask choose, without
@@ -68,7 +66,7 @@ class Padded:
            [4, 2],
            [5, 0]])
     >>> p.size_at_t, p.lengths, p.indices
-    (array([2, 2, 1], dtype=int32), array([3, 2], dtype=int32), array([1, 0], dtype=int32))
+    (array([2, 2, 1]), array([3, 2]), array([1, 0]))
     >>> p.to_list()
     [array([1, 2]), array([3, 4, 5])]
     """
@@ -80,9 +78,9 @@ class Padded:
     # What `to_ragged` gives; a dialect names its own.
     _ragged: type[Ragged] = Ragged
     _data: Values
-    _size_at_t: Int32s
-    _lengths: Int32s
-    _indices: Int32s
+    _size_at_t: Ints
+    _lengths: Ints
+    _indices: Ints
 
     def __init__(self, data: Any, size_at_t: Any, lengths: Any, indices: Any) -> None:
         self._data = as_values(data, "data")
@@ -93,7 +91,7 @@ class Padded:
         self._size_at_t, self._lengths, self._indices = _core.check_padded(shape, *fields)
 
     @classmethod
-    def _make(cls, data: Values, size_at_t: Int32s, lengths: Int32s, indices: Int32s) -> Self:
+    def _make(cls, data: Values, size_at_t: Ints, lengths: Ints, indices: Ints) -> Self:
         """Of parts that are known to fit."""
         result = object.__new__(cls)
         result._data = data
@@ -111,7 +109,7 @@ class Padded:
         Examples
         --------
         >>> vl.Padded.from_list([[1, 2], [3, 4]], ties="stable").indices
-        array([0, 1], dtype=int32)
+        array([0, 1])
         """
         first = seqs[0] if isinstance(seqs, (list, tuple)) and seqs else None
         return cls._make(*backend_of(first).list2padded(seqs, ties, fill, max_bytes))
@@ -171,18 +169,18 @@ class Padded:
         return self._data
 
     @property
-    def size_at_t(self) -> Int32s:
-        """(L,) int32, read-only: how many sequences are longer than t."""
+    def size_at_t(self) -> Ints:
+        """(L,) int64, read-only: how many sequences are longer than t."""
         return self._size_at_t
 
     @property
-    def lengths(self) -> Int32s:
-        """(B,) int32, read-only: of the columns, the longest first."""
+    def lengths(self) -> Ints:
+        """(B,) int64, read-only: of the columns, the longest first."""
         return self._lengths
 
     @property
-    def indices(self) -> Int32s:
-        """(B,) int32, read-only: column k is sequence indices[k]."""
+    def indices(self) -> Ints:
+        """(B,) int64, read-only: column k is sequence indices[k]."""
         return self._indices
 
     @property
@@ -192,7 +190,7 @@ class Padded:
     @property
     def total(self) -> int:
         """How many rows there are, in all sequences together."""
-        return int(self._lengths.sum(dtype=np.int64))
+        return int(self._lengths.sum())
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -315,8 +313,7 @@ class Padded:
         ranks = np.empty(len(columns), np.int64)
         ranks[np.argsort(self._indices[columns], kind="stable")] = np.arange(len(columns))
         data = backend_of(self._data).take_columns(self._data[:steps], columns)
-        sizes = np.searchsorted(-lengths, -np.arange(steps))
-        return self._make(data, *_core.check_padded((steps, len(columns)), sizes, lengths, ranks))
+        return self._make(data, *_core.check_padded((steps, len(columns)), None, lengths, ranks))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         raise TypeError("a Padded is no array; use .data, .to_list() or .to_ragged()")

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    Int32s = NDArray[np.int32]
     Ints = NDArray[np.int64]
-    Fields = tuple[Int32s, Int32s, Int32s]
+    Fields = tuple[Ints, Ints, Ints]
 
 ORDERS = ("stable", "reversed", "torch")
 
@@ -56,7 +55,7 @@ class RankTable:
     >>> table
     RankTable(3 sequences, 3 steps, 5 rows, lengths 0 to 3)
     >>> table.size_at_t, table.lengths, table.inverse
-    (array([2, 2, 1], dtype=int32), array([3, 2, 0], dtype=int32), array([1, 2, 0], dtype=int32))
+    (array([2, 2, 1]), array([3, 2, 0]), array([1, 2, 0]))
     """
 
     __slots__ = (
@@ -70,7 +69,7 @@ class RankTable:
     _fields: Fields
     _presorted: bool
     _back: Ints | None
-    _inverse: Int32s | None
+    _inverse: Ints | None
     _rows: Ints | None
     _steps: Level | None
     _tensors: tuple[Any, Any] | None
@@ -117,7 +116,7 @@ class RankTable:
         >>> vl.RankTable.of(level).items
         [(0, 5), (1, 1), (2, 1)]
         >>> vl.RankTable.of(level, "reversed").indices
-        array([0, 2, 1], dtype=int32)
+        array([0, 2, 1])
         """
         if not isinstance(order, str):
             return cls._make(level, fields_of(level, order), outer)
@@ -150,18 +149,18 @@ class RankTable:
         return self._presorted
 
     @property
-    def size_at_t(self) -> Int32s:
-        """(steps,) int32, read-only: how many sequences are longer than t."""
+    def size_at_t(self) -> Ints:
+        """(steps,) int64, read-only: how many sequences are longer than t."""
         return self._fields[0]
 
     @property
-    def lengths(self) -> Int32s:
-        """(n,) int32, read-only: by rank, the longest first."""
+    def lengths(self) -> Ints:
+        """(n,) int64, read-only: by rank, the longest first."""
         return self._fields[1]
 
     @property
-    def indices(self) -> Int32s:
-        """(n,) int32, read-only: rank k is sequence indices[k]."""
+    def indices(self) -> Ints:
+        """(n,) int64, read-only: rank k is sequence indices[k]."""
         return self._fields[2]
 
     @property
@@ -170,13 +169,13 @@ class RankTable:
         return list(zip(self.indices.tolist(), self.lengths.tolist(), strict=True))
 
     @property
-    def inverse(self) -> Int32s:
-        """(n,) int32, read-only: sequence i has rank inverse[i]."""
+    def inverse(self) -> Ints:
+        """(n,) int64, read-only: sequence i has rank inverse[i]."""
         if self._inverse is None:
             # Sequences of one row each, packed, are the permutation; taken back, what they are numbered by.
             count = len(self)
             sizes = [count] if count else []
-            ranks = np.arange(count, dtype=np.int32)
+            ranks = np.arange(count)
             self._inverse = _frozen(_core.packed2ragged(ranks, sizes, np.ones(count, int), self.indices)[0])
         return self._inverse
 
@@ -272,8 +271,7 @@ def fields_of(level: Level, indices: Any) -> Fields:
         k = int(outside.argmax())
         raise ValueError(f"indices: column {k} holds {order[k]}, but there are {len(level)} sequences")
     ranked = lengths[order]
-    sizes = np.searchsorted(-np.sort(ranked)[::-1], -np.arange(level.longest))
-    return _core.check_padded((level.longest, len(level)), sizes, ranked, order)
+    return _core.check_padded((level.longest, len(level)), None, ranked, order)
 
 
 def _frozen(array: Any) -> Any:

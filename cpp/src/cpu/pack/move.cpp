@@ -213,7 +213,7 @@ void pack(Steps steps, const std::byte* const* rows, std::int64_t width, const s
 }
 
 void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets level,
-            const std::int32_t* indices, std::byte** room, std::byte* out) noexcept {
+            const std::int64_t* indices, std::byte** room, std::byte* out) noexcept {
   const std::int64_t total = level.total();
   if (total == 0 || width == 0) return;
   if (steps.columns == 1) {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from varlen._core import Level
 
-    Int32s = NDArray[np.int32]
+    Ints = NDArray[np.int64]
 
 _permute: AutogradOp = AutogradOp(
     "permute_rows(Tensor x, Tensor rows, Tensor back) -> Tensor",
@@ -29,7 +29,7 @@ _permute: AutogradOp = AutogradOp(
 
 def list2padded(
     tensors: Any, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> tuple[torch.Tensor, Int32s, Int32s, Int32s]:
+) -> tuple[torch.Tensor, Ints, Ints, Ints]:
     """Tensors side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
 
     Examples
@@ -46,7 +46,7 @@ def list2padded(
 
 def ragged2padded(
     tensor: torch.Tensor, level: Level, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> tuple[torch.Tensor, Int32s, Int32s, Int32s]:
+) -> tuple[torch.Tensor, Ints, Ints, Ints]:
     """Sequences side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
 
     Examples
@@ -71,7 +71,7 @@ def ragged2padded(
 
 
 def padded2ragged(
-    data: torch.Tensor, size_at_t: Int32s, lengths: Int32s, indices: Int32s
+    data: torch.Tensor, size_at_t: Ints, lengths: Ints, indices: Ints
 ) -> tuple[torch.Tensor, Level]:
     """The sequences of a time-major block, end to end: the values and their level.
 
