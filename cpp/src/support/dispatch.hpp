@@ -1,5 +1,5 @@
 // How loops are compiled for several sets of instructions, and which of them runs: one mechanism, with a
-// column for the baseline, for AVX2 (with FMA) and, where it pays, for AVX-512. On aarch64 the
+// column for the baseline, for AVX2 (with FMA and F16C) and, where it pays, for AVX-512. On aarch64 the
 // baseline is NEON, and vectors of the compiler become its instructions.
 //
 //   best<body>(...)         a function whose body is marked VARLEN_LOOP is compiled for each column
@@ -16,7 +16,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 /// A function for AVX2, to be called where it runs.
-#define VARLEN_AVX2 __attribute__((target("avx2,fma,popcnt")))
+#define VARLEN_AVX2 __attribute__((target("avx2,fma,f16c,popcnt")))
 /// A function for AVX-512 as machines have it that pack lanes of any width, to be called where it runs.
 #define VARLEN_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi2,popcnt")))
 #endif

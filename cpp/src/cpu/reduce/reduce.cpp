@@ -14,7 +14,10 @@ ReduceAll of_floats(Reduce op, Type type, bool fits) noexcept {
   const ReduceFloats& most = fits ? VARLEN_BEST(kReduceMost) : VARLEN_WIDEST(kReduceMost);
   const ReduceFloats& least = fits ? VARLEN_BEST(kReduceLeast) : VARLEN_WIDEST(kReduceLeast);
   const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
-  return type == Type::f32 ? found.f32 : found.f64;
+  return type == Type::f16    ? found.f16
+         : type == Type::bf16 ? found.bf16
+         : type == Type::f32  ? found.f32
+                              : found.f64;
 }
 
 ReduceAll function_of(Reduce op, Type type, bool fits) noexcept {
@@ -35,6 +38,12 @@ Type folded(Reduce op, Type type) noexcept {
   if (is_float(type)) return Type::f32;
   if (op >= Reduce::logsumexp || op == Reduce::mean) return Type::f64;
   return type == Type::b1 || (type >= Type::u8 && type <= Type::u64) ? Type::u64 : Type::i64;
+}
+
+/// Loops that take halves as they are; null where numbers are converted block by block instead.
+ReduceAll of_halves(Reduce op, Type type, bool fits) noexcept {
+  const bool takes = op == Reduce::sum || op == Reduce::mean || op == Reduce::max || op == Reduce::min;
+  return takes && (type == Type::f16 || type == Type::bf16) ? of_floats(op, type, fits) : nullptr;
 }
 
 }  // namespace
@@ -61,6 +70,7 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.op < Reduce::logsumexp) {
     const std::int64_t width = job.columns * size_of(type);
     const bool fits = job.longest * width <= 32 || (width > 32 && width < 64);
+    if (const ReduceAll run = of_halves(job.op, job.type, fits)) return run(job, {}, scratch, out);
     return function_of(job.op, type, fits)(job, cast_of(job.type, type), scratch, out);
   }
   WithinJob statistics;

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "support/elements.hpp"
 #include "support/prefetch.hpp"
 #include "support/sequences.hpp"
 #include "varlen/cast.hpp"
@@ -27,9 +28,9 @@ namespace varlen {
 
 using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;
 
-/// One function for each type of floats that numbers are folded in.
+/// One function for each type of floats; null for halves that are to be converted before.
 struct ReduceFloats {
-  ReduceAll f32, f64;
+  ReduceAll f16, bf16, f32, f64;
 };
 
 /// What is built for the baseline alone.
