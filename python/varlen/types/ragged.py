@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -350,6 +350,40 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return functions.by_torch(func, args, kwargs or {})
+
+    def tanh(self) -> Ragged:
+        """The hyperbolic tangent of each number: what `torch.nn.functional.tanh` calls.
+
+        Returns
+        -------
+        Ragged
+            Of the same levels; integers become floats.
+
+        Examples
+        --------
+        >>> vl.Ragged([0.0, np.inf, -np.inf], [2, 1]).tanh().to_list()
+        [[0.0, 1.0], [-1.0]]
+        """
+        return cast("Ragged", np.tanh(self))
+
+    def dim(self) -> NoReturn:
+        """Refuse a module of torch that counts the axes of its input: rows and rectangles differ in them.
+
+        Raises
+        ------
+        TypeError
+            Always; it names what such modules take. `ndim` counts the axes.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 1.0], [1, 1]).dim()
+        Traceback (most recent call last):
+        TypeError: a module of torch that asks for dim() takes no Ragged; give it r.values, ...
+        """
+        raise TypeError(
+            "a module of torch that asks for dim() takes no Ragged; give it r.values, r.to_dense() or "
+            "r.pack().to_packed_sequence(), or wrap it by varlen.transforms.with_padded"
+        )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.apply(ufunc, method, inputs, kwargs)
