@@ -199,7 +199,7 @@ def _checked(given: Iterable[Self], argument: str) -> list[Self]:
     parts = as_list(given, argument, "joint dicts")
     for i, part in enumerate(parts):
         if not isinstance(part, JointState):
-            raise TypeError(f"{argument}: item {i} is no joint dict but {type(part).__name__}")
+            raise TypeError(f"{argument}: item {i}: expected a joint dict, got {type(part).__name__}")
     return parts
 
 

@@ -41,7 +41,9 @@ def reduce_sum(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, int64 for bools and signed, uint64 for unsigned integers, which wrap.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; bools and signed integers
+        give int64, unsigned ones uint64, which wrap.
 
     Raises
     ------
@@ -77,7 +79,9 @@ def reduce_mean(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, float64 for integers and bools.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
+        float64.
 
     Raises
     ------
@@ -109,7 +113,8 @@ def reduce_prod(
 
     Returns
     -------
-    (n, ...): dtypes as those of `reduce_sum`.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above, with the dtypes of `reduce_sum`.
 
     Raises
     ------
@@ -137,7 +142,8 @@ def reduce_any(
 
     Returns
     -------
-    bool (n, ...). What is not zero is true, NaN too.
+    numpy.ndarray, torch.Tensor or Ragged
+        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN.
 
     Raises
     ------
@@ -165,7 +171,8 @@ def reduce_all(
 
     Returns
     -------
-    bool (n, ...). What is not zero is true, NaN too.
+    numpy.ndarray, torch.Tensor or Ragged
+        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN.
 
     Raises
     ------
@@ -193,7 +200,9 @@ def reduce_norm(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, float64 for integers and bools. Squares are added in float64.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
+        float64. Squares are added in float64.
 
     Raises
     ------
@@ -219,7 +228,8 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Array:
 
     Returns
     -------
-    int64 (n,), of the kind that the values have; under the levels above where there are such.
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 (n,), of the kind that the values have; for more levels a Ragged of those above.
 
     Examples
     --------

@@ -78,11 +78,6 @@ struct BatchRequest {
   const std::int64_t* suffix_rows = nullptr;
 };
 
-/// Bytes of an output `name` of this shape; `used` counts those of the call. An Error where they do not fit
-/// 63 bits or take `used` over max_bytes (below 0: no limit).
-std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
-                          std::size_t axes, std::int64_t max_bytes, std::int64_t& used);
-
 /// Sources and options that were looked at once. Any thread may plan batches of it.
 class Batcher {
  public:
