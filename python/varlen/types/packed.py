@@ -14,6 +14,7 @@ from varlen.levels import Levels, describe_difference, each_level, resolve_level
 from varlen.ops.combine import split
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
+from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
 from varlen.types.packing import agreed, fits, laid, relaid, table_of
 from varlen.types.padded import Padded
@@ -77,13 +78,14 @@ class Packed:
     [[30, 10], [40, 10, 50], [90]]
     """
 
-    __slots__ = ("__weakref__", "_inner", "_table", "_values")
+    __slots__ = ("__weakref__", "_inner", "_kind", "_table", "_values")
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
 
     _values: Values
     _table: RankTable
     _inner: Levels
+    _kind: type[Ragged]  # what `to_ragged` gives
 
     def __init__(
         self, values: Any, lengths: Any, indices: Any = None, size_at_t: Any = None, *, inner: Any = (),
@@ -99,16 +101,18 @@ class Packed:
         if size_at_t is not None:
             _core.check_padded((table.longest, len(table)), size_at_t, table.lengths, table.indices)
         self._table = table
+        self._kind = Ragged
         self._inner = each_level(inner, Level.from_lengths, "inner") if len(inner) else ()
         fits(len(self._values), table, self._inner)
 
     @classmethod
-    def _make(cls, values: Values, table: RankTable, inner: Levels = ()) -> Self:
+    def _make(cls, values: Values, table: RankTable, inner: Levels = (), kind: type[Ragged] = Ragged) -> Self:
         """Of parts that are known to fit."""
         result = object.__new__(cls)
         result._values = values
         result._table = table
         result._inner = inner
+        result._kind = kind
         return result
 
     @classmethod
@@ -143,7 +147,7 @@ class Packed:
         else:
             at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
-        return cls._make(*laid(ragged.values, table, levels[at + 1 :]))
+        return cls._make(*laid(ragged.values, table, levels[at + 1 :]), type(ragged))
 
     @classmethod
     def from_padded(cls, padded: Any, table: RankTable | None = None) -> Self:
@@ -158,7 +162,8 @@ class Packed:
         """
         padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
         result = table_of(padded.lengths, padded.indices)
-        return cls._make(padded.to_packed(), result if table is None else agreed(result, table, "padded"))
+        table = result if table is None else agreed(result, table, "padded")
+        return cls._make(padded.to_packed(), table, (), padded._kind)
 
     @classmethod
     def from_packed_sequence(cls, packed_sequence: Any, table: RankTable | None = None) -> Self:
@@ -260,7 +265,7 @@ class Packed:
         """
         rows = as_values(values)
         fits(len(rows), self._table, self._inner)
-        return self._make(rows, self._table, self._inner)
+        return self._make(rows, self._table, self._inner, self._kind)
 
     def steps(self) -> list[Any]:
         """All steps at once, as views; faster than one by one.
@@ -271,7 +276,7 @@ class Packed:
         [array([1, 3]), array([4])]
         """
         if self._inner:
-            return split(Ragged._make(self._values, self._inner), self.size_at_t)
+            return split(self._kind._make(self._values, self._inner), self.size_at_t)
         if isinstance(self._values, np.ndarray):
             offsets = self._table.steps.offsets
             return _core.views(self._values, offsets[:-1], offsets[1:])
@@ -286,7 +291,7 @@ class Packed:
         [[3], [1, 4]]
         """
         values, inner = relaid(self._values, self._table, self._inner)
-        return Ragged._make(values, (*self._table.levels, *inner))
+        return self._kind._make(values, (*self._table.levels, *inner))
 
     def to_padded(self) -> Padded:
         """Every step as wide as there are sequences, filled with zeros; the levels above are not in it.
@@ -303,7 +308,7 @@ class Packed:
                [4, 0]])
         """
         self._flat("a Padded")
-        return Padded.from_packed(self._values, *self._table._fields)
+        return Padded.from_packed(self._values, *self._table._fields)._of(self._kind)
 
     def to_packed_sequence(self, *, empty: str = "raise") -> Any:
         """A torch `PackedSequence`; without permutations where `table.presorted`.
@@ -343,12 +348,14 @@ class Packed:
         >>> p.copy().equals(p)
         True
         """
-        return self._make(copy_of(self._values), self._table, self._inner)
+        result = self._make(copy_of(self._values), self._table, self._inner, self._kind)
+        return with_attributes(result, self, Packed)
 
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
+        result = self._make(copy_of(self._values), self._table, self._inner, self._kind)
+        return with_copied_attributes(result, self, Packed, memo)
 
     def __len__(self) -> int:
         return self._table.longest
@@ -363,7 +370,7 @@ class Packed:
         if at is None or not -count <= at < count:
             raise IndexError(f"step {t} is out of range for {count} steps")
         a, b = self._table.steps.offsets[at % count :][:2]
-        return Ragged._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
+        return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         raise TypeError("a Packed is no array; use .values, .steps() or .to_ragged()")
@@ -386,7 +393,8 @@ class Packed:
         return self.equals(other) if isinstance(other, Packed) else NotImplemented
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), to_state(self._values), self._table, self._inner)
+        parts = (type(self), to_state(self._values), self._table, self._inner, self._kind)
+        return reduced((_restore, parts), self, Packed)
 
     def __repr__(self) -> str:
         from varlen.display.text import packed_steps
@@ -399,5 +407,7 @@ class Packed:
         return packed_steps(type(self).__name__, self._values, self.level, self._table.steps, self._inner)
 
 
-def _restore(kind: type[Packed], values: Any, table: RankTable, inner: Levels) -> Packed:
-    return kind(from_state(values), table, inner=inner)
+def _restore(cls: type[Packed], values: Any, table: RankTable, inner: Levels, kind: type[Ragged]) -> Packed:
+    values = from_state(values)
+    fits(len(values), table, inner)
+    return cls._make(values, table, inner, kind)

@@ -17,6 +17,7 @@ from varlen.ops.combine import split
 from varlen.ops.dense import to_dense
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
+from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.computing import Computing
 from varlen.types.constructors import Constructors
 from varlen.types.selecting import Selecting
@@ -307,7 +308,7 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
         return self._make(backend_of(self._values).astype(self._values, dtype), self._levels)
 
     def copy(self) -> Ragged:
-        """Values of its own; levels, which cannot change, are shared.
+        """Values of its own; levels, which cannot change, and a subclass's own attributes are shared.
 
         Examples
         --------
@@ -315,16 +316,17 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
         >>> r.copy().equals(r)
         True
         """
-        return self._make(copy_of(self._values), self._levels)
+        return with_attributes(self._make(copy_of(self._values), self._levels), self, Ragged)
 
     def __copy__(self) -> Ragged:
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Ragged:
-        return self.copy()
+        result = self._make(copy_of(self._values), self._levels)
+        return with_copied_attributes(result, self, Ragged, memo)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), to_state(self._values), self._levels)
+        return reduced((_restore, (type(self), to_state(self._values), self._levels)), self, Ragged)
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Ragged that nests alike and holds equal values; dtypes may differ.
