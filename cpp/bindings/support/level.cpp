@@ -108,4 +108,8 @@ const py::array& Level::positions() {
   return shared<std::int64_t>(positions_, total(), [this] { return model_.positions(); });
 }
 
+LevelRef Level::compose(const Level& below) const {
+  return LevelRef(model_.compose(below.model_));
+}
+
 }  // namespace varlen::bindings

@@ -65,6 +65,8 @@ class Level {
   [[nodiscard]] const py::array& row_ids();
   [[nodiscard]] const py::array& positions();
 
+  [[nodiscard]] LevelRef compose(const Level& below) const;
+
   [[nodiscard]] bool equals(const Level& other) const noexcept { return model_ == other.model_; }
 
  private:
