@@ -8,10 +8,20 @@ from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import packed_class, ragged_like
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen._core import RaggedBase
+    from varlen.backends.values import RowsT
     from varlen.types import Packed
 
 
-def pack(X: Any, lengths: Any = None, *, level: int = -1, order: Any = "stable") -> Packed:
+def pack(
+    X: RaggedBase[RowsT] | RowsT | Sequence[Any],
+    lengths: Any = None,
+    *,
+    level: int = -1,
+    order: Any = "stable",
+) -> Packed[RowsT]:
     """The sequences of a level side by side, step by step, the longest first, without padding.
 
     Parameters
@@ -45,5 +55,5 @@ def pack(X: Any, lengths: Any = None, *, level: int = -1, order: Any = "stable")
     [array([1, 3]), array([4])]
     """
     ragged = ragged_like(X, *rows_and_levels(X, lengths))
-    result: Packed = packed_class().from_ragged(ragged, level=level, order=order)
+    result: Packed[Any] = packed_class().from_ragged(ragged, level=level, order=order)
     return result

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import Values
 
 
-def packed_of(parts: Sequence[Any], table: RankTable, kind: type[Ragged] = Ragged) -> Packed:
+def packed_of(parts: Sequence[Any], table: RankTable, kind: type[Ragged[Any]] = Ragged) -> Packed[Any]:
     """Steps of the right sizes as a Packed, which becomes a Ragged of that kind.
 
     Examples
