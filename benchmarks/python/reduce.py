@@ -194,6 +194,11 @@ for _width in (16, 64, 256, 300):
         _rows(case, "sum", case.size(1_048_576 // width, 21), 16, width)
 
 
+@row("reduce.rows.96", "segment sum of rows of 96 numbers, documents of mean length 20, 15 MB")
+def _(case: Case) -> None:
+    _rows(case, "sum", case.size(2000, 21), 20, 96)
+
+
 for _op in ("mean", "max"):
 
     @row(f"reduce.rows.{_op}", f"segment {_op} of rows of 64 numbers, mean length 16, 64 MB")
