@@ -42,7 +42,7 @@ def _class(name: str) -> Any:
     return _CLASSES.get(name) or getattr(sys.modules["varlen"], name)
 
 
-def new_ragged(values: Any, levels: Levels) -> Ragged:
+def new_ragged(values: Any, levels: Levels) -> Ragged[Any]:
     """A Ragged of parts that are known to fit.
 
     Examples
@@ -50,7 +50,7 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     >>> new_ragged(np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    result: Ragged = _class("Ragged")._make(values, levels)
+    result: Ragged[Any] = _class("Ragged")._make(values, levels)
     return result
 
 

@@ -105,14 +105,14 @@ class AutogradOp:
         self.columns = columns
         self.saves = saves
         self.batch = batch
-        self.run_first = run_first
+        self.run_first: Callable[..., Any] = run_first or run
         # Which of the constants may be tensors.
         constants = self.registered._schema.arguments[columns:]
         self.tensors = tuple(
             k for k, x in enumerate(constants) if str(x.type) in ("Tensor", "Optional[Tensor]")
         )
-        # A gradient that needs no tensors but its own, if the first of the constants is a Level.
-        self.is_linear = not saves and self.tensors == (0,)
+        # A gradient that needs no tensors but its own, if a level is given as a Level.
+        self.is_linear = not saves and self.tensors in ((), (0,))
         self._under_autograd: Callable[..., Any] = _autograd_function(self)
         self._first_under_autograd: Callable[..., Any] = _autograd_function(self, first=True)
         self._transformed: Callable[..., Any] = _transformable_function(self)
@@ -123,11 +123,15 @@ class AutogradOp:
             return self._compiled(*args)
         if _in_transform():
             return self._transformed(*args)
-        if self.differentiable and _is_grad_enabled():
-            for x in args[: self.columns]:
-                if x.requires_grad:
-                    return self._under_autograd(*args)
-        return self.plain(*args)
+        if self.differentiable and _is_grad_enabled() and self._is_watched(args):
+            return self._under_autograd(*args)
+        result = on_tensors(self.run, *args)
+        return self._indirect(*args) if result is NotImplemented else result
+
+    def _is_watched(self, args: tuple[Any, ...]) -> bool:
+        return args[0].requires_grad or (
+            self.columns > 1 and any(x.requires_grad for x in args[: self.columns])
+        )
 
     def first(self, *args: Any) -> Any:
         """The first of several outputs; the others are not made where no gradient needs them.
@@ -140,10 +144,8 @@ class AutogradOp:
         """
         if _is_compiling() or _in_transform():
             return self(*args)[0]
-        if _is_grad_enabled():
-            for x in args[: self.columns]:
-                if x.requires_grad:
-                    return self._first_under_autograd(*args)
+        if self.differentiable and _is_grad_enabled() and self._is_watched(args):
+            return self._first_under_autograd(*args)
         result = on_tensors(self.run_first, *args)
         return self._indirect(*args)[0] if result is NotImplemented else result
 
@@ -277,7 +279,7 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first
     ctx.rows = inputs[0].shape[0]
     ctx.rest = rest
     ctx.count = 0
-    if op.is_linear and type(rest[0]) is Level:
+    if op.is_linear and (not op.tensors or type(rest[0]) is Level):
         return
     outputs = output if isinstance(output, tuple) else (output,)
     if len(outputs) > 1 and not first:
@@ -462,7 +464,7 @@ def has_no_name(x: torch.Tensor) -> bool:
     >>> has_no_name(torch.ones(1, dtype=torch.bfloat16))
     False
     """
-    return bool(x.dtype.is_floating_point and x.dtype.itemsize == 1)
+    return bool(x.element_size() == 1 and x.dtype.is_floating_point)
 
 
 def by_bytes(
