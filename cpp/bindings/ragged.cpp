@@ -78,11 +78,12 @@ PyObject* by_python(PyObject* self, PyObject* key) {
 PyObject* subscript(PyObject* self, PyObject* key) noexcept {
   return guarded([&] {
     const bool is_int = PyLong_CheckExact(key) != 0;
-    const bool is_known = is_int || PySlice_Check(key) || is_index_array(key);
+    const py::object list = PyList_CheckExact(key) ? row_of_ints(key) : py::object();
+    const bool is_known = is_int || PySlice_Check(key) || list || is_index_array(key);
     const py::object rows = is_known ? array_in(self) : py::object();
     if (!rows) return by_python(self, key);
     if (is_int) return row(self, rows, place_of(key, "index"));
-    return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), key));
+    return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), list ? list.ptr() : key));
   });
 }
 

@@ -108,5 +108,5 @@ def _each(by: Any, level: Level) -> Array:
 
 
 def _dtype(x: torch.Tensor) -> Any:
-    """That NumPy fills with the same numbers."""
-    return np.float32 if x.dtype == torch.bfloat16 else str(x.dtype).removeprefix("torch.")
+    """That the core fills with the same numbers."""
+    return _core.bfloat16 if x.dtype == torch.bfloat16 else str(x.dtype).removeprefix("torch.")
