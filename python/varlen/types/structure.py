@@ -131,7 +131,7 @@ class Structure(RaggedBase[ArrayT]):
         Returns
         -------
         ndarray
-            int64 (total,), read-only; kept by the levels once it was worked out.
+            int64 (total,), read-only. The levels keep it once it was computed.
 
         Raises
         ------
