@@ -602,6 +602,3 @@ def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, 
     assert result.tobytes() == want.tobytes()
     if guarded is not None:
         guarded.check()
-
-
-ENDS = [1, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 16_385, 70_001]
