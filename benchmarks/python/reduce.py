@@ -57,8 +57,8 @@ def _plain(case: Case, op: str, count: int, mean: int, limit: float, best: float
         "Thinc", needs="thinc", show=lambda result: shown((result[0] if op == "max" else result)[:, 0])
     )
     def _() -> Any:
-        table, few = values.reshape(-1, 1), lengths.astype(np.int32)
-        return getattr(_thinc(), f"reduce_{op}"), table, few
+        table, narrow = values.reshape(-1, 1), lengths.astype(np.int32)
+        return getattr(_thinc(), f"reduce_{op}"), table, narrow
 
     case.yardstick("read", yardstick.read, values)
 
@@ -83,48 +83,63 @@ def _(case: Case) -> None:
     _plain(case, "sum", case.size(1_048_576, 21), 16, 0.5, 1.1)
 
 
-def _half(case: Case, name: str, count: int, mean: int) -> None:
-    """A tensor of halves: it has half of the bytes of float32."""
-    import torch
-
-    torch.set_num_threads(1)
+def _half(case: Case, name: str, count: int, mean: int, limit: float) -> None:
+    """A tensor of halves: half of the bytes of float32."""
     lengths = np.maximum(sample.lengths(count, mean), 1)
-    floats = torch.from_numpy(sample.of_lengths(lengths).values)
-    values = floats.to(getattr(torch, name))
-    case.reference = torch.segment_reduce(values.float(), "sum", lengths=torch.from_numpy(lengths)).to(values.dtype)
-    case.reference = case.reference.float().numpy()
+    # So small that no sum is more than float16 holds.
+    floats = sample.of_lengths(lengths).values % 16
+    case.reference = np.add.reduceat(floats, np.cumsum(lengths) - lengths)
+    case.yardstick("read", yardstick.read, floats.view(np.int16)[: floats.size])
+
+    def tensor(dtype: str) -> Any:
+        import torch
+
+        torch.set_num_threads(1)
+        return torch.from_numpy(floats).to(getattr(torch, dtype))
 
     def shown(result: Any) -> np.ndarray:
+        """Rounded to what a half holds of it."""
         return result.float().numpy()
 
-    case.per("an element", len(values))
+    def near(result: Any) -> np.ndarray:
+        """The reference, where the half is as near to it as halves are."""
+        numbers = shown(result)
+        digits = 2.0**-8 if name == "bfloat16" else 2.0**-11
+        return np.where(
+            np.abs(numbers - case.reference) <= digits * np.abs(case.reference), case.reference, numbers
+        )
 
-    @case.contender("varlen", show=shown)
+    @case.contender("varlen", needs="torch", show=near)
     def _() -> Any:
         from varlen import Ragged
 
-        return Ragged(values, lengths).sum
+        return Ragged(tensor(name), lengths).sum
 
-    @case.contender("varlen of float32", show=lambda result: shown(result.to(values.dtype)))
+    @case.contender("varlen, float32", needs="torch", show=shown)
     def _() -> Any:
         from varlen import Ragged
 
-        return Ragged(floats, lengths).sum
+        return Ragged(tensor("float32"), lengths).sum
 
-    @case.contender("torch.segment_reduce of float32", needs="torch", show=lambda result: shown(result.to(values.dtype)))
+    @case.contender("torch.segment_reduce of float32", needs="torch", show=near)
     def _() -> Any:
-        each = torch.from_numpy(lengths)
+        import torch
+
+        values, each = tensor(name), torch.from_numpy(lengths)
         return lambda: torch.segment_reduce(values.float(), "sum", lengths=each)
 
-    case.yardstick("read", yardstick.read, values.view(torch.int16).numpy())
+    case.over("varlen, float32", limit, text=f"{limit:g} of float32")
 
 
 for _name in ("bfloat16", "float16"):
-    for _mean, _rows_of_it in ((64, 16_384), (1024, 4096)):
+    # In the caches what a sequence costs weighs as much as its bytes.
+    for _mean, _many, _limit in ((64, 16_384, 1.0), (1024, 4096, 0.7)):
 
         @row(f"reduce.sum.{_name}.{_mean}", f"sum of a tensor of {_name}, mean length {_mean}")
-        def _(case: Case, name: str = _name, count: int = _rows_of_it, mean: int = _mean) -> None:
-            _half(case, name, case.size(count, 21), mean)
+        def _(
+            case: Case, name: str = _name, count: int = _many, mean: int = _mean, limit: float = _limit
+        ) -> None:
+            _half(case, name, case.size(count, 21), mean, limit)
 
 
 def _rows(case: Case, op: str, count: int, mean: int, width: int) -> None:
@@ -177,6 +192,11 @@ for _width in (16, 64, 256, 300):
     @row(f"reduce.rows.{_width}", f"segment sum of rows of {_width} numbers, mean length 16, 64 MB")
     def _(case: Case, width: int = _width) -> None:
         _rows(case, "sum", case.size(1_048_576 // width, 21), 16, width)
+
+
+@row("reduce.rows.96", "segment sum of rows of 96 numbers, documents of mean length 20, 15 MB")
+def _(case: Case) -> None:
+    _rows(case, "sum", case.size(2000, 21), 20, 96)
 
 
 for _op in ("mean", "max"):

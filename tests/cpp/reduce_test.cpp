@@ -63,6 +63,26 @@ void sums(varlen::Type type, const Drawn& of, std::int64_t columns) {
   }
 }
 
+// Halves, beside the floats that they are: the same bits of every result.
+void halves(varlen::Type type, varlen::Reduce op, const Drawn& of, std::int64_t columns) {
+  const std::int64_t count = of.level().total() * columns;
+  std::vector<std::uint16_t> values(z(count));
+  const int least = type == varlen::Type::f16 ? 0x2C00 : 0x3D80;  // from 1/16 to 16, about
+  const int most = type == varlen::Type::f16 ? 0x4C00 : 0x4180;
+  for (std::uint16_t& x : values) x = static_cast<std::uint16_t>(draw(least, most) | draw(0, 1) << 15);
+  std::vector<float> wide(z(count));
+  const auto* const given = reinterpret_cast<const std::byte*>(values.data());
+  auto* const floats = reinterpret_cast<std::byte*>(wide.data());
+  varlen::cast(varlen::cast_of(type, varlen::Type::f32), given, count, floats);
+  std::vector<std::int64_t> scratch(z(64 * columns));
+  auto* const room = reinterpret_cast<std::byte*>(scratch.data());
+  Bytes found(z(of.level().count * columns * 4)), wanted(found.size());
+  varlen::reduce({op, type, of.level(), of.longest, given, columns, nullptr}, room, found.data());
+  varlen::reduce({op, varlen::Type::f32, of.level(), of.longest, floats, columns, nullptr}, room,
+                 wanted.data());
+  CHECK(found == wanted);
+}
+
 // Extremes with their places, beside those that are found one after another.
 template <class T>
 void extremes(varlen::Type type, const Drawn& of, std::int64_t columns, bool with_nan) {
@@ -146,6 +166,21 @@ TEST(reduce, adds_what_is_there) {
       sums<double>(varlen::Type::f64, of, columns);
       sums<std::int8_t>(varlen::Type::i8, of, columns);
       sums<std::uint16_t>(varlen::Type::u16, of, columns);
+    }
+  }
+}
+
+TEST(reduce, adds_and_compares_halves_as_the_floats_that_they_are) {
+  varlen::set_num_threads(3);
+  for (const varlen::Type type : {varlen::Type::f16, varlen::Type::bf16}) {
+    for (const varlen::Reduce op : {varlen::Reduce::sum, varlen::Reduce::mean, varlen::Reduce::max,
+                                    varlen::Reduce::min, varlen::Reduce::prod}) {
+      for (const std::int64_t columns : {1, 2, 3, 4, 8, 13, 40, 600}) {
+        for (const std::int64_t most : {1, 7, 20, 70, 300}) {
+          halves(type, op, drawn(columns > 100 ? 5 : 40, most), columns);
+        }
+      }
+      halves(type, op, Drawn{{5, 1'500'005, 1'500'005, 1'500'009}, 1'500'000}, 1);
     }
   }
 }

@@ -163,7 +163,7 @@ Examples
 array([3, 0, 2])
 )";
 constexpr const char* kComposeDoc =
-    R"(compose(below)
+    R"(compose($self, below, /)
 --
 
 The level that cuts what lies in the sequences of `below` as this one cuts the sequences themselves.
