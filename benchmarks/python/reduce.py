@@ -91,8 +91,8 @@ def _half(case: Case, name: str, count: int, mean: int) -> None:
     lengths = np.maximum(sample.lengths(count, mean), 1)
     floats = torch.from_numpy(sample.of_lengths(lengths).values)
     values = floats.to(getattr(torch, name))
-    case.reference = torch.segment_reduce(values.float(), "sum", lengths=torch.from_numpy(lengths)).to(values.dtype)
-    case.reference = case.reference.float().numpy()
+    sums = torch.segment_reduce(values.float(), "sum", lengths=torch.from_numpy(lengths))
+    case.reference = sums.to(values.dtype).float().numpy()
 
     def shown(result: Any) -> np.ndarray:
         return result.float().numpy()
@@ -111,7 +111,10 @@ def _half(case: Case, name: str, count: int, mean: int) -> None:
 
         return Ragged(floats, lengths).sum
 
-    @case.contender("torch.segment_reduce of float32", needs="torch", show=lambda result: shown(result.to(values.dtype)))
+    def shown_narrow(result: Any) -> Any:
+        return shown(result.to(values.dtype))
+
+    @case.contender("torch.segment_reduce of float32", needs="torch", show=shown_narrow)
     def _() -> Any:
         each = torch.from_numpy(lengths)
         return lambda: torch.segment_reduce(values.float(), "sum", lengths=each)
