@@ -57,8 +57,8 @@ def _plain(case: Case, op: str, count: int, mean: int, limit: float, best: float
         "Thinc", needs="thinc", show=lambda result: shown((result[0] if op == "max" else result)[:, 0])
     )
     def _() -> Any:
-        table, few = values.reshape(-1, 1), lengths.astype(np.int32)
-        return getattr(_thinc(), f"reduce_{op}"), table, few
+        table, narrow = values.reshape(-1, 1), lengths.astype(np.int32)
+        return getattr(_thinc(), f"reduce_{op}"), table, narrow
 
     case.yardstick("read", yardstick.read, values)
 

@@ -445,6 +445,16 @@ def test_rows_of_any_width_are_summed_to_their_last_column(dtype, columns, shift
             )
 
 
+@pytest.mark.parametrize(("dtype", "columns"), [("float32", 257), ("float64", 129), ("float64", 130)])
+def test_the_last_columns_of_a_giant_sequence_are_softened_as_the_others(dtype, columns, threads):
+    values = draw(4097 * columns, dtype, 1).reshape(-1, columns)
+    shares = np.exp(values - values.max(0), dtype=np.float64)
+    shares /= shares.sum(0)
+    np.testing.assert_allclose(vl.ops.softmax(values, [4097]), shares, rtol=1e-5, atol=1e-9)
+    spread = vl.Ragged(values, [4097]).var()
+    np.testing.assert_allclose(spread, values.var(0, dtype=np.float64)[None], rtol=1e-5)
+
+
 @pytest.mark.parametrize("columns", [16, 24, 64, 96, 100, 130])
 def test_rows_past_the_caches_are_summed_as_those_within(columns):
     values = np.random.default_rng(columns).standard_normal((1_200_000 // columns, columns), np.float32)
@@ -592,3 +602,6 @@ def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, 
     assert result.tobytes() == want.tobytes()
     if guarded is not None:
         guarded.check()
+
+
+ENDS = [1, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 16_385, 70_001]
