@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import Level
 from varlen.arguments import as_int, as_ints, as_list
 
@@ -35,6 +36,9 @@ def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: An
         names = " and ".join(name for name, value in named.items() if value is not None)
         raise TypeError(f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
+    if tracing.is_tracing():
+        make = tracing.from_lengths if name == "lengths" else tracing.from_offsets
+        return tracing.levels_of(given[0], make, count)
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
     result = each_level(given[0], make, name)
     if not result:
@@ -104,6 +108,10 @@ def flatten_levels(levels: Levels) -> Level:
     >>> flatten_levels((Level([2, 1]), Level([3, 0, 2]))).lengths
     array([3, 2])
     """
+    if len(levels) == 1:
+        return levels[0]
+    if tracing.is_tracing():
+        return tracing.flatten_levels(levels)
     over = levels[0]
     for below in levels[1:]:
         over = reindex(over, below.offsets)

@@ -108,6 +108,7 @@ PyGetSetDef properties[] = {
                                                    "int64 (total), the sequence that each row is in."),
     property<[](Level& l) { return l.positions(); }>("positions",
                                                      "int64 (total), the place inside the sequence."),
+    property<[](Level& l) { return l.tensor(); }>("_tensor", "The offsets, kept for torch.compile."),
     {},
 };
 
@@ -153,6 +154,7 @@ void bind_level(py::module_& m) {
        {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
        {Py_mp_length, reinterpret_cast<void*>(length)},
        {Py_sq_length, reinterpret_cast<void*>(length)}});
+  m.def("_make_tensors_by", &Level::make_tensors_by, py::arg("make"), "make(offsets) gives `Level._tensor`.");
 }
 
 }  // namespace varlen::bindings

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, axis_of
 from varlen.backends import backend_of
@@ -72,6 +72,8 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
     at = axis_of(shared if axis is None else axis, ndim)
+    if at == shared == 0 and tracing.is_tracing():
+        return ragged_like(X, *backend_of(values).gather(values, levels, indices))
     if shared > min(at, depth):
         raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")
     if at > depth:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from varlen import tracing
 from varlen._core import RaggedBase
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     >>> new_ragged(np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    result: Ragged = _class("Ragged")._make(values, levels)
+    kind = _class("Ragged")
+    result: Ragged = tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
     return result
 
 
@@ -62,7 +64,9 @@ def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
     >>> ragged_like(None, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    return X._make(values, levels) if isinstance(X, RaggedBase) else new_ragged(values, levels)
+    if not isinstance(X, RaggedBase):
+        return new_ragged(values, levels)
+    return tracing.make(type(X), values, levels) if tracing.is_tracing() else X._make(values, levels)
 
 
 def packed_class() -> Any:

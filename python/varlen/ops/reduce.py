@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
 from varlen.ops.axes import along, axes_of
-from varlen.ops.inputs import rows_and_levels, units_of
+from varlen.ops.inputs import regroup, rows_and_levels, units_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -260,4 +260,4 @@ def wrap_units(X: Any, rows: Any, above: Any) -> Any:
     >>> wrap_units(None, np.array([3, 4]), ())
     array([3, 4])
     """
-    return X._make(rows, above) if above else rows
+    return regroup(X, rows, above) if above else rows

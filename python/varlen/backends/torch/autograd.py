@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from varlen import tracing
 from varlen._core import Level
 from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
+from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
 _from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
+
+_LEVELS = (Level, TracedLevel)
 
 
 @dataclass
@@ -92,6 +96,11 @@ class AutogradOp:
         torch.library.define(name, schema[schema.index("(") :])
         torch.library.impl(name, "CPU", lambda *args: _run_slow(run, args))
         torch.library.register_fake(name, fake)
+        torch.library.register_autograd(
+            name,
+            lambda ctx, *ds: _backward(self, ctx, ds[0]),
+            setup_context=lambda ctx, inputs, output: _setup(self, ctx, inputs, output),
+        )
         self.run = run
         self.registered = getattr(torch.ops.varlen, schema[: schema.index("(")]).default
         self.gradient = gradient or _no_gradient
@@ -101,11 +110,10 @@ class AutogradOp:
         self.batch = batch
         self._under_autograd: Callable[..., Any] = _autograd_function(self)
         self._transformed: Callable[..., Any] = _transformable_function(self)
-        self._compiled: Callable[..., Any] = _compilable(self)
 
     def __call__(self, *args: Any) -> Any:
         if _is_compiling():
-            return self._compiled(*args)
+            return self.registered(*map(_for_torch, args))
         if _in_transform():
             return self._transformed(*args)
         if self.differentiable and torch.is_grad_enabled():
@@ -203,22 +211,17 @@ def _tensor_like(array: NDArray[Any], first: torch.Tensor) -> torch.Tensor:
 
 def _for_torch(x: Any) -> Any:
     """A constant as a registered op takes it."""
-    if type(x) is Level:
-        return offsets_of(x)
-    return [offsets_of(each) for each in x] if type(x) is tuple and x and type(x[0]) is Level else x
-
-
-@torch.compiler.disable  # type: ignore[untyped-decorator]
-def _levels_in_graph(levels: Any) -> Any:
-    """Offsets as tensors, made outside the graph: torch does not trace arrays over memory of the core."""
-    return _for_torch(levels)
+    if type(x) is tuple and x and type(x[0]) in _LEVELS:
+        return [tracing.offsets_of(each) for each in x]
+    return tracing.offsets_of(x)
 
 
 def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     """Keep what the gradient needs: tensors where autograd can see them, the rest beside."""
     outputs = output if isinstance(output, tuple) else (output,)
-    if len(outputs) > 1:
-        ctx.mark_non_differentiable(*outputs[1:])
+    followed = 1 if op.differentiable else 0
+    if len(outputs) > followed:
+        ctx.mark_non_differentiable(*outputs[followed:])
     rest = inputs[op.columns :]
     kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
     kept += [x for x in rest if isinstance(x, torch.Tensor)]
@@ -309,29 +312,6 @@ def _transformable_function(op: AutogradOp) -> Any:
             return Transformed.apply(*map(_for_torch, args))
         with torch.no_grad():
             return Transformed.apply(*map(_for_torch, args))
-
-    return run
-
-
-def _compilable(op: AutogradOp) -> Any:
-    """The form that torch.compile sees: a registered op inside an autograd function."""
-
-    class Compiled(torch.autograd.Function):  # type: ignore[misc]
-        @staticmethod
-        def forward(ctx: Any, *args: Any) -> Any:
-            result = op.registered(*args)
-            _setup(op, ctx, args, result)
-            return result
-
-        @staticmethod
-        def backward(ctx: Any, *ds: torch.Tensor) -> Any:
-            return _backward(op, ctx, ds[0])
-
-    def run(*args: Any) -> Any:
-        args = tuple(_levels_in_graph(x) if type(x) in (Level, tuple) else x for x in args)
-        if op.differentiable and any(x.requires_grad for x in args[: op.columns]):
-            return Compiled.apply(*args)
-        return op.registered(*args)
 
     return run
 

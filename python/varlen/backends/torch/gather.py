@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen.backends.torch.memory import apply_rows, like
 from varlen.backends.torch.span import take
+from varlen.backends.torch.tracing import gather as traced_gather
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -26,6 +27,8 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
     >>> gather(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), slice(1, None))[0]
     tensor([4])
     """
+    if tracing.is_tracing():
+        return traced_gather(x, levels, index)
     if not x.requires_grad:
         moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather, levels, index)
         return moved

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import (
     AutogradOp,
@@ -60,7 +60,7 @@ def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
 
 # Sum and mean, and their ways back, which are the gradients of each other.
 _sum: AutogradOp = AutogradOp(
-    "reduce_sum(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
+    "reduce_sum(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor",
     _run_sum,
     _fake_reduce,
     lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
@@ -74,7 +74,7 @@ _expand: AutogradOp = AutogradOp(
 
 # Those without gradients.
 _plain: AutogradOp = AutogradOp(
-    "reduce_plain(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor", _run_sum, _fake_reduce
+    "reduce_plain(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor", _run_sum, _fake_reduce
 )
 
 
@@ -88,7 +88,7 @@ def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -
 
 
 _extreme: AutogradOp = AutogradOp(
-    "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar empty) -> (Tensor, Tensor)",
+    "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar? empty) -> (Tensor, Tensor)",
     _run_extreme,
     _fake_extreme,
     lambda seen, d: _expand_which(d, seen.saved[0], seen.rest[0], seen.rows),
@@ -136,7 +136,7 @@ def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
 
 
 _norm: AutogradOp = AutogradOp(
-    "reduce_norm(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
+    "reduce_norm(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor",
     _run_sum,
     _fake_reduce,
     _gradient_of_norm,
@@ -203,7 +203,7 @@ def reduce_extreme(
 
 def _number(level: Level, empty: Any) -> Any:
     """What empty sequences give, as a number of Python; None refuses them."""
-    if empty is None:
+    if empty is None and not tracing.is_tracing():
         not_empty(level)
         return 0
     return empty.item() if hasattr(empty, "item") else empty
@@ -300,6 +300,6 @@ def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
     tensor([10, 10, 20])
     """
-    if rows.device.type == "cpu" and rows.requires_grad:
+    if rows.device.type == "cpu" and (rows.requires_grad or tracing.is_tracing()):
         return expand(rows, level)
     return rows[like(level.row_ids, rows)]

@@ -1,0 +1,176 @@
+"""Levels of a graph of torch.compile: registered ops that make, check and pick offsets, which are tensors there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from varlen import _core, tracing
+from varlen._core import Level
+from varlen.backends.torch.autograd import AutogradOp, level_of
+from varlen.backends.torch.memory import tensor_of
+from varlen.tracing import TracedLevel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+_from_lengths: AutogradOp = AutogradOp(
+    "offsets_from_lengths(Tensor lengths) -> Tensor",
+    lambda lengths: Level.from_lengths(lengths).offsets,
+    lambda lengths: lengths.new_empty((lengths.shape[0] + 1,), dtype=torch.int64),
+)
+_from_offsets: AutogradOp = AutogradOp(
+    "offsets_from_offsets(Tensor offsets) -> Tensor",
+    lambda offsets: Level.from_offsets(offsets).offsets,
+    lambda offsets: offsets.new_empty(offsets.shape, dtype=torch.int64),
+)
+_from_mask: AutogradOp = AutogradOp(
+    "offsets_from_mask(Tensor mask, str side) -> Tensor",
+    lambda mask, side: _core.mask_to_level(mask, side).offsets,
+    lambda mask, side: mask.new_empty((mask.shape[0] + 1,), dtype=torch.int64),
+)
+_longest: AutogradOp = AutogradOp(
+    "longest(Tensor offsets) -> Tensor",
+    lambda offsets: np.array(level_of(offsets).longest),
+    lambda offsets: offsets.new_empty((), dtype=torch.int64),
+)
+
+
+def _run_positions(offsets: Array, total: int) -> Array:
+    return level_of(offsets).positions.copy()
+
+
+_positions: AutogradOp = AutogradOp(
+    "positions(Tensor offsets, SymInt total) -> Tensor",
+    _run_positions,
+    lambda offsets, total: offsets.new_empty((total,), dtype=torch.int64),
+)
+
+
+def _numbers(*offsets: torch.Tensor) -> tuple[Array, tuple[Level, ...]]:
+    """A number for each row, which a verb of the core moves, and the levels above them."""
+    levels = tuple(level_of(each.numpy()) for each in offsets)
+    return np.arange(levels[-1].total), levels
+
+
+def _picked(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    return tensor_of(rows), [tensor_of(level.offsets) for level in levels]
+
+
+torch.library.define("varlen::gather_places", "(Tensor[] offsets, Tensor index) -> (Tensor, Tensor[])")
+
+
+@torch.library.impl("varlen::gather_places", "CPU")  # type: ignore[untyped-decorator]
+def _gather_places(
+    offsets: list[torch.Tensor], index: torch.Tensor
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    rows, levels = _numbers(*offsets)
+    return _picked(*_core.gather(rows, levels, index.numpy()))
+
+
+@torch.library.register_fake("varlen::gather_places")  # type: ignore[untyped-decorator]
+def _fake_gather_places(
+    offsets: list[torch.Tensor], index: torch.Tensor
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    context = torch.library.get_ctx()
+    below = [each.new_empty((context.new_dynamic_size() + 1,)) for each in offsets[1:]]
+    rows = index.new_empty((context.new_dynamic_size(),), dtype=torch.int64)
+    return rows, [index.new_empty((index.shape[0] + 1,), dtype=torch.int64), *below]
+
+
+def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]:
+    """The sequences of a slice, a mask or integers, in a graph: copies, where a view would be none.
+
+    Examples
+    --------
+    >>> x, level = torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3)
+    >>> gather(x, (level,), slice(1, None))[0]
+    tensor([4])
+    """
+    if isinstance(index, slice):
+        index = torch.arange(tracing.count_of(levels[0]))[index]
+    index = torch.as_tensor(index)
+    if index.dtype == torch.bool:
+        index = index.nonzero().reshape(-1)
+    offsets = [tracing.offsets_of(level) for level in levels]
+    rows, picked = torch.ops.varlen.gather_places(offsets, index)
+    return x.index_select(0, rows), tracing.levels_of(picked, _same, rows.shape[0])
+
+
+def _same(offsets: torch.Tensor) -> torch.Tensor:
+    return offsets
+
+
+def lengths_to_offsets(lengths: Any) -> torch.Tensor:
+    """Offsets from lengths, which are checked when the graph runs.
+
+    Examples
+    --------
+    >>> lengths_to_offsets([2, 1])
+    tensor([0, 2, 3])
+    """
+    result: torch.Tensor = _from_lengths.registered(torch.as_tensor(lengths))
+    return result
+
+
+def as_offsets(offsets: Any) -> torch.Tensor:
+    """Offsets of any integer dtype as int64, checked when the graph runs.
+
+    Examples
+    --------
+    >>> as_offsets(torch.tensor([0, 2, 3], dtype=torch.int32))
+    tensor([0, 2, 3])
+    """
+    result: torch.Tensor = _from_offsets.registered(torch.as_tensor(offsets))
+    return result
+
+
+def mask_to_level(mask: Any, side: str) -> TracedLevel:
+    """The level that a mask of a padded block shows.
+
+    Examples
+    --------
+    >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").offsets
+    tensor([0, 1, 3])
+    """
+    return TracedLevel(_from_mask.registered(torch.as_tensor(mask), side), None)
+
+
+def longest(offsets: torch.Tensor) -> torch.Tensor:
+    """The longest sequence, as a tensor of one number.
+
+    Examples
+    --------
+    >>> longest(torch.tensor([0, 2, 3]))
+    tensor(2)
+    """
+    result: torch.Tensor = _longest.registered(offsets)
+    return result
+
+
+def positions(level: Any) -> torch.Tensor:
+    """The place of each row in its sequence.
+
+    Examples
+    --------
+    >>> positions(TracedLevel(torch.tensor([0, 2, 3]), 3))
+    tensor([0, 1, 0])
+    """
+    result: torch.Tensor = _positions.registered(tracing.offsets_of(level), level.total)
+    return result
+
+
+def _kept(offsets: Array) -> torch.Tensor:
+    """What `Level._tensor` keeps; the Level itself cannot be written through it."""
+    return torch.from_numpy(offsets.copy())
+
+
+tracing.is_tracing = torch.compiler.is_dynamo_compiling
+tracing.from_lengths = lengths_to_offsets
+tracing.from_offsets = as_offsets
+tracing.longest_of = longest
+_core._make_tensors_by(_kept)

@@ -1,0 +1,156 @@
+"""Levels and containers while torch.compile traces a function: there offsets are tensors, inputs of the graph.
+
+Nothing of torch is known here. Its backend, which is loaded when the first tensor comes, says how to see that
+a function is traced, and what makes tensors of lengths. A Level that comes from outside stays the object that
+it is, and its offsets are an input. What is made inside is a TracedLevel, and leaves the graph as a Level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from varlen._core import Level, RaggedBase
+from varlen.arguments import as_ints
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+is_tracing: Callable[[], bool] = bool
+from_lengths: Callable[[Any], Any]
+from_offsets: Callable[[Any], Any]
+longest_of: Callable[[Any], Any]
+
+
+class _Fields(NamedTuple):
+    offsets: Any
+    rows: Any
+
+
+class TracedLevel(_Fields):
+    """A level inside a graph: its offsets as a tensor, checked where an op of the graph reads them.
+
+    Parameters
+    ----------
+    offsets
+        int64 (n + 1), a tensor.
+    rows
+        How many rows there are in all sequences together; None where the last offset alone says so.
+
+    Examples
+    --------
+    >>> import torch
+    >>> TracedLevel(torch.tensor([0, 2, 3]), 3).lengths
+    tensor([2, 1])
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def _make(cls, fields: Any) -> Level:  # type: ignore[override]
+        # torch makes a named tuple by this where one leaves a graph.
+        offsets, rows = fields
+        level = Level.from_offsets(as_ints(offsets))
+        if rows is not None and level.total != rows:
+            raise ValueError(f"offsets: the last one is {level.total}, but there are {rows} values")
+        return level
+
+    @property
+    def lengths(self) -> Any:
+        """How many rows each sequence has: int64 (n,)."""
+        return self.offsets.diff()
+
+    @property
+    def total(self) -> Any:
+        """Rows in all sequences together."""
+        return self.offsets[-1].item() if self.rows is None else self.rows
+
+    @property
+    def longest(self) -> Any:
+        """The longest sequence."""
+        return longest_of(self.offsets).item()
+
+
+def count_of(level: Any) -> Any:
+    """How many sequences a level has, as a number that a graph does not fix.
+
+    Examples
+    --------
+    >>> count_of(Level([2, 1]))
+    2
+    """
+    return (level.offsets if type(level) is TracedLevel else level._tensor).shape[0] - 1
+
+
+def offsets_of(level: Any) -> Any:
+    """The offsets of a level as a tensor of the graph; tensors stay as they are.
+
+    Examples
+    --------
+    >>> offsets_of(TracedLevel("offsets", 3))
+    'offsets'
+    """
+    if type(level) is TracedLevel:
+        return level.offsets
+    return level._tensor if type(level) is Level else level
+
+
+def levels_of(given: Any, make: Callable[[Any], Any], count: Any) -> tuple[Any, ...]:
+    """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows.
+
+    Examples
+    --------
+    >>> levels_of(Level([2]), from_lengths, 2)
+    (Level(1 sequences, 2 rows, lengths 2 to 2),)
+    """
+    several = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
+    each = list(given) if several and type(given) is not TracedLevel else [given]
+    levels: list[Any] = []
+    for lengths in reversed(each):
+        levels.insert(0, level_of(lengths, make, count))
+        count = count_of(levels[0])
+    return tuple(levels)
+
+
+def level_of(given: Any, make: Callable[[Any], Any], count: Any = None) -> Any:
+    """The level that was given, or that of a tensor of lengths (or offsets), over `count` rows.
+
+    Examples
+    --------
+    >>> level_of(Level([2]), from_lengths)
+    Level(1 sequences, 2 rows, lengths 2 to 2)
+    """
+    if type(given) is Level or type(given) is TracedLevel:
+        return given
+    return TracedLevel(make(given), count)
+
+
+def flatten_levels(levels: tuple[Any, ...]) -> Any:
+    """One level that cuts the rows as the first of `levels` does through all that nest below it.
+
+    Examples
+    --------
+    >>> flatten_levels((Level([2]),))
+    Level(1 sequences, 2 rows, lengths 2 to 2)
+    """
+    if len(levels) == 1:
+        return levels[0]
+    offsets = offsets_of(levels[-1])
+    rows = levels[-1].total
+    for level in reversed(levels[:-1]):
+        offsets = offsets[offsets_of(level)]
+    return TracedLevel(offsets, rows)
+
+
+def make(kind: type[RaggedBase], values: Any, levels: tuple[Any, ...]) -> RaggedBase:
+    """`kind._make(values, levels)` in steps that a tracer follows.
+
+    Examples
+    --------
+    >>> make(vl.Ragged, np.array([3, 1]), (Level([2]),)).to_list()
+    [[3, 1]]
+    """
+    result = object.__new__(kind)
+    result._values = values
+    result._levels = levels
+    return result
