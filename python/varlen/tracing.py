@@ -79,6 +79,8 @@ def count_of(level: Any) -> Any:
     >>> count_of(Level([2, 1]))
     2
     """
+    if not is_tracing():
+        return len(level)
     return (level.offsets if type(level) is TracedLevel else level._tensor).shape[0] - 1
 
 

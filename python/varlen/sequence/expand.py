@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.arguments import fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, broadcast_rows
-from varlen.levels import flatten_levels, reindex, resolve_level
+from varlen.levels import flatten_levels, resolve_level
+from varlen.ops.outputs import ragged_like
 from varlen.sequence.inputs import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
 
@@ -79,10 +80,10 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     at = resolve_level(level, x.levels)
     _fitting(times, len(x.levels[at]), "sequences")
     _check_room(times.total, x.values)
-    if times.total * x.total >= 2**60:
+    if not tracing.is_tracing() and times.total * x.total >= 2**60:
         _groups(x.levels[at:], times)
     values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
-    return x._make(values, (*_above(x.levels, at, times), *below))
+    return ragged_like(x, values, (*_above(x.levels, at, times), *below))
 
 
 def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, level: int = -1) -> Any:
@@ -165,8 +166,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
     _fitting(over, len(rows), "rows")
     _check_room(over.total, rows)
-    make = next((each._make for each in (x, y) if isinstance(each, Ragged)), Ragged._make)
-    return make(broadcast_rows(rows, over), levels)
+    return ragged_like(x if isinstance(x, Ragged) else y, broadcast_rows(rows, over), levels)
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
@@ -205,18 +205,20 @@ def _times(y: Any, ref_level: int) -> Level:
 
 
 def _fitting(times: Level, count: int, what: str) -> None:
-    if len(times) != count:
+    if not tracing.is_tracing() and len(times) != count:
         raise ValueError(f"x: has {count} {what}, but the level of y has {len(times)} sequences")
 
 
 def _check_room(count: int, rows: Any) -> None:
     """Refuse so many rows like these where no memory could hold them, nor a number for each."""
+    if tracing.is_tracing():
+        return
     fits_memory(count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8), "y")
 
 
 def _above(levels: Levels, at: int, times: Level) -> Levels:
     """The levels above; that right above counts sequences, of which there are others now."""
-    return (*levels[: at - 1], reindex(levels[at - 1], times.offsets)) if at else ()
+    return (*levels[: at - 1], flatten_levels((levels[at - 1], times))) if at else ()
 
 
 def _repeated(levels: Levels, at: int, times: Level) -> Levels:

@@ -10,6 +10,7 @@ import numpy as np
 from varlen.arguments import as_ints, index_array, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
@@ -51,7 +52,7 @@ def row(r: Ragged, i: int) -> Any:
     array([3, 1])
     """
     picked, below = backend_of(r._values).gather_row(r._values, r._levels, i)
-    return r._make(picked, below) if below else picked
+    return ragged_like(r, picked, below) if below else picked
 
 
 def _pick(r: Ragged, key: Any) -> Ragged:

@@ -15,6 +15,7 @@ from varlen.backends.values import as_values, copy_of, device_of, from_state, li
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import to_dense
+from varlen.ops.inputs import same_kind
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.computing import Computing
@@ -304,7 +305,7 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
         >>> vl.Ragged([3, 1], [2]).astype(np.float32).dtype
         dtype('float32')
         """
-        return self._make(backend_of(self._values).astype(self._values, dtype), self._levels)
+        return same_kind(self, backend_of(self._values).astype(self._values, dtype))
 
     def copy(self) -> Ragged:
         """Values of its own; levels, which cannot change, are shared.
@@ -315,7 +316,7 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
         >>> r.copy().equals(r)
         True
         """
-        return self._make(copy_of(self._values), self._levels)
+        return same_kind(self, copy_of(self._values))
 
     def __copy__(self) -> Ragged:
         return self.copy()

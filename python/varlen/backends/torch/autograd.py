@@ -98,7 +98,7 @@ class AutogradOp:
         torch.library.register_fake(name, fake)
         torch.library.register_autograd(
             name,
-            lambda ctx, *ds: _backward(self, ctx, ds[0]),
+            lambda ctx, *ds: _like_inputs(ctx, _backward(self, ctx, ds[0])),
             setup_context=lambda ctx, inputs, output: _setup(self, ctx, inputs, output),
         )
         self.run = run
@@ -242,6 +242,17 @@ def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
     gradients: Any = op.gradient(SavedContext(ctx.rows, saved[:count], rest), d)
     gradients = gradients if isinstance(gradients, tuple) else (gradients,)
     return (*gradients, *(None for _ in range(ctx.count - len(gradients))))
+
+
+def _like_inputs(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Gradients as a registered op gives them: a list for a list of tensors, none of which has one."""
+    columns = len(gradients) - len(ctx.rest)
+    lists = [[None] * len(x) if _is_list_of_tensors(x) else None for x in ctx.rest]
+    return (*gradients[:columns], *lists)
+
+
+def _is_list_of_tensors(x: Any) -> bool:
+    return isinstance(x, (list, tuple)) and len(x) > 0 and isinstance(x[0], torch.Tensor)
 
 
 def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:

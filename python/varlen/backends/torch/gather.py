@@ -50,6 +50,9 @@ def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, L
     >>> gather_row(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), 0)
     (tensor([3, 1]), ())
     """
+    if tracing.is_tracing():
+        values, picked = traced_gather(x, levels, [i])
+        return values, picked[1:]
     if not x.requires_grad:
         moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_row, levels, i)
         return moved

@@ -218,8 +218,11 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     tensor([1, 4])
     """
     if empty is None:
-        not_empty(level)
+        if not tracing.is_tracing():
+            not_empty(level)
         return _ends(x, level, last)
+    if tracing.is_tracing():
+        return _ends_traced(x, level, last, empty)
     fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x)[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
@@ -231,6 +234,15 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
         bits = bits_of(x.dtype)
         return filled.contiguous().view(bits).index_copy(0, tensor_of(full), kept.view(bits)).view(x.dtype)
     return filled.index_copy(0, tensor_of(full), kept)
+
+
+def _ends_traced(x: torch.Tensor, level: Level, last: bool, empty: Any) -> torch.Tensor:
+    """In a graph: rows are picked of x and, behind it, of one that stands for those that are not there."""
+    offsets = tracing.offsets_of(level)
+    begins, ends = offsets[:-1], offsets[1:]
+    blank = torch.as_tensor(empty, dtype=x.dtype).expand(1, *x.shape[1:])
+    rows = torch.where(begins < ends, ends - 1 if last else begins, x.shape[0])
+    return torch.cat((x, blank)).index_select(0, rows)
 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:

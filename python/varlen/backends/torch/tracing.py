@@ -164,6 +164,18 @@ def positions(level: Any) -> torch.Tensor:
     return result
 
 
+def row_ids(level: Any) -> torch.Tensor:
+    """The sequence that each row is in.
+
+    Examples
+    --------
+    >>> row_ids(TracedLevel(torch.tensor([0, 2, 3]), 3))
+    tensor([0, 0, 1])
+    """
+    lengths = tracing.offsets_of(level).diff()
+    return torch.repeat_interleave(lengths, output_size=level.total)
+
+
 def _kept(offsets: Array) -> torch.Tensor:
     """What `Level._tensor` keeps; the Level itself cannot be written through it."""
     return torch.from_numpy(offsets.copy())
