@@ -37,8 +37,7 @@ def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: An
         raise TypeError(f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
     if tracing.is_tracing():
-        make = tracing.from_lengths if name == "lengths" else tracing.from_offsets
-        return tracing.levels_of(given[0], make, count)
+        return tracing.levels_of(given[0], name, count)
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
     result = each_level(given[0], make, name)
     if not result:

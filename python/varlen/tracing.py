@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 is_tracing: Callable[[], bool] = bool
-from_lengths: Callable[[Any], Any]
-from_offsets: Callable[[Any], Any]
-longest_of: Callable[[Any], Any]
+tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
 
 
 class _Fields(NamedTuple):
@@ -68,7 +66,17 @@ class TracedLevel(_Fields):
     @property
     def longest(self) -> Any:
         """The longest sequence."""
-        return longest_of(self.offsets).item()
+        return tensors.longest(self.offsets).item()
+
+    @property
+    def row_ids(self) -> Any:
+        """The sequence that each row is in: int64 (total,)."""
+        return tensors.row_ids(self)
+
+    @property
+    def positions(self) -> Any:
+        """The place of each row in its sequence: int64 (total,)."""
+        return tensors.positions(self)
 
 
 def count_of(level: Any) -> Any:
@@ -84,6 +92,18 @@ def count_of(level: Any) -> Any:
     return (level.offsets if type(level) is TracedLevel else level._tensor).shape[0] - 1
 
 
+def as_traced(level: Any) -> TracedLevel:
+    """A level that came from outside as one of the graph.
+
+    Examples
+    --------
+    >>> import torch
+    >>> as_traced(TracedLevel(torch.tensor([0, 2, 3]), 3)).lengths
+    tensor([2, 1])
+    """
+    return TracedLevel(level._tensor, level.total) if type(level) is Level else level
+
+
 def offsets_of(level: Any) -> Any:
     """The offsets of a level as a tensor of the graph; tensors stay as they are.
 
@@ -97,34 +117,36 @@ def offsets_of(level: Any) -> Any:
     return level._tensor if type(level) is Level else level
 
 
-def levels_of(given: Any, make: Callable[[Any], Any], count: Any) -> tuple[Any, ...]:
+def levels_of(given: Any, name: str, count: Any) -> tuple[Any, ...]:
     """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows.
 
     Examples
     --------
-    >>> levels_of(Level([2]), from_lengths, 2)
+    >>> levels_of(Level([2]), "lengths", 2)
     (Level(1 sequences, 2 rows, lengths 2 to 2),)
     """
     several = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
     each = list(given) if several and type(given) is not TracedLevel else [given]
     levels: list[Any] = []
     for lengths in reversed(each):
-        levels.insert(0, level_of(lengths, make, count))
+        levels.insert(0, level_of(lengths, name, count))
         count = count_of(levels[0])
     return tuple(levels)
 
 
-def level_of(given: Any, make: Callable[[Any], Any], count: Any = None) -> Any:
+def level_of(given: Any, name: str = "lengths", count: Any = None) -> Any:
     """The level that was given, or that of a tensor of lengths (or offsets), over `count` rows.
 
     Examples
     --------
-    >>> level_of(Level([2]), from_lengths)
+    >>> level_of(Level([2]))
     Level(1 sequences, 2 rows, lengths 2 to 2)
     """
     if type(given) is Level or type(given) is TracedLevel:
         return given
-    return TracedLevel(make(given), count)
+    if name == "lengths":
+        return TracedLevel(tensors.lengths_to_offsets(given), count)
+    return TracedLevel(tensors.as_offsets(given), count)
 
 
 def flatten_levels(levels: tuple[Any, ...]) -> Any:

@@ -143,11 +143,11 @@ def unpadded(
     levels: Levels
     if mask is not None:
         marks = as_values(mask, "mask")
-        if tuple(marks.shape) != tuple(dense.shape[:2]):
+        if not tracing.is_tracing() and tuple(marks.shape) != tuple(dense.shape[:2]):
             raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
         levels = (backend_of(marks).mask_to_level(marks, padding_side),)
     elif tracing.is_tracing():
-        levels = tracing.levels_of(lengths, tracing.from_lengths, None)
+        levels = tracing.levels_of(lengths, "lengths", None)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
         check_levels(levels[-1].total, levels, "lengths")

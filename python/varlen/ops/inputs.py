@@ -60,7 +60,7 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
         raise TypeError(f"lengths: needed, because {argument} is no Ragged")
     values = as_values(X, argument)
     if tracing.is_tracing():
-        return values, (tracing.level_of(lengths, tracing.from_lengths, len(values)),)
+        return values, (tracing.level_of(lengths, "lengths", len(values)),)
     level = as_level(lengths)
     if level.total != len(values):
         raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
@@ -147,7 +147,7 @@ def as_level(lengths: Any) -> Level:
     if type(lengths) is Level:
         return lengths
     if tracing.is_tracing():
-        return tracing.level_of(lengths, tracing.from_lengths)
+        return tracing.level_of(lengths)
     return Level.from_lengths(as_ints(lengths))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
@@ -115,7 +115,7 @@ def positions(lengths: ArrayLike | Level | Ragged) -> Any:
     array([0, 1, 0, 1, 2])
     """
     level, values = _level_and_kind(lengths)
-    return like(level.positions, values)
+    return tracing.as_traced(level).positions if tracing.is_tracing() else like(level.positions, values)
 
 
 def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
@@ -138,7 +138,7 @@ def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
     array([0, 0, 2, 2, 2])
     """
     level, values = _level_and_kind(lengths)
-    return like(level.row_ids, values)
+    return tracing.as_traced(level).row_ids if tracing.is_tracing() else like(level.row_ids, values)
 
 
 def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
@@ -166,7 +166,7 @@ def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
     array([0, 2, 2, 5], dtype=int32)
     """
     level, values = _level_and_kind(lengths)
-    return like(level.offsets32, values)
+    return tracing.as_traced(level).offsets.int() if tracing.is_tracing() else like(level.offsets32, values)
 
 
 def block_mask(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen import tracing
 from varlen.backends import backend_of
 from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import regroup, rows_and_levels, units_of
@@ -227,6 +228,8 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Array:
     array([2, 1])
     """
     values, over, above = units_of(X, lengths, level)
+    if tracing.is_tracing():
+        return wrap_units(X, tracing.as_traced(over).lengths, above)
     return wrap_units(X, backend_of(values).like(over.lengths, values), above)
 
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.levels import describe_difference, same_levels
+from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
 
@@ -19,14 +21,16 @@ if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
 
 
-def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def apply(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], name: str = ""
+) -> Any:
     """`ufunc(*inputs, **kwargs)` where one of inputs or outputs is a Ragged: on values, levels shared.
 
     Another Ragged nests alike, or has fewer levels, which are the outer ones: each of its rows goes to all
     values below it. Scalars go to every value. What an array means depends on how many axes it has, never on
     its sizes: one with as many axes as a row of the values, or fewer, broadcasts against each row; one with
     an axis more gives a row to each sequence, (n, *row); one with the axes of the container has 1 for each
-    ragged axis, (n, 1, ..., *row).
+    ragged axis, (n, 1, ..., *row). In a graph of torch.compile `name` stands for the ufunc.
 
     Raises
     ------
@@ -42,6 +46,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     >>> (deep - deep.max()).to_list()
     [[[-1, 0], [0]], [[0]]]
     """
+    if name and name != "matmul" and tracing.is_tracing():
+        return _traced(name, inputs, kwargs)
     if ufunc is np.matmul and method == "__call__" and not kwargs:
         return matmul(*inputs)
     if method != "__call__" or ufunc.signature is not None:
@@ -66,6 +72,15 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         model._make(_moved(part), model.levels) if out is None else out
         for part, out in zip(result, kept, strict=True)
     )
+
+
+def _traced(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An operator in a graph, by the name of its ufunc."""
+    model, room = model_of(inputs)
+    given = [operand(x, model, room) for x in inputs]
+    if "out" in kwargs:
+        kwargs = {"out": (_target(kwargs["out"][0], model),)}
+    return same_kind(model, backend_of(*given).ufunc(name, given, kwargs))
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
@@ -20,6 +19,7 @@ from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.computing import Computing
 from varlen.types.constructors import Constructors
+from varlen.types.operators import Operators
 from varlen.types.selecting import Selecting
 from varlen.types.structure import Structure
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @container("Ragged")
-class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixin, _core.RaggedBase):
+class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.RaggedBase):
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters
@@ -117,21 +117,29 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
     @property
     def offsets(self) -> Ints:
         """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
+        if tracing.is_tracing():
+            return tracing.as_traced(self._levels[0]).offsets.numpy()
         return self._levels[0].offsets
 
     @property
     def lengths(self) -> Ints:
         """Of the outermost level: int64 (n,), read-only."""
+        if tracing.is_tracing():
+            return tracing.as_traced(self._levels[0]).lengths.numpy()
         return self._levels[0].lengths
 
     @property
     def row_ids(self) -> Any:
         """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
+        if tracing.is_tracing():
+            return tracing.as_traced(self._levels[0]).row_ids
         return like(self._levels[0].row_ids, self._values)
 
     @property
     def positions(self) -> Any:
         """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
+        if tracing.is_tracing():
+            return tracing.as_traced(self._levels[0]).positions
         return like(self._levels[0].positions, self._values)
 
     @property
@@ -147,7 +155,7 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
     @property
     def shape(self) -> tuple[int | None, ...]:
         """(n, None, ..., *trailing dimensions of the values): None for each ragged axis."""
-        return (len(self._levels[0]), *(None for _ in self._levels), *self._values.shape[1:])
+        return (tracing.count_of(self._levels[0]), *(None for _ in self._levels), *self._values.shape[1:])
 
     @property
     def ndim(self) -> int:
@@ -189,6 +197,8 @@ class Ragged(Constructors, Structure, Selecting, Computing, NDArrayOperatorsMixi
         >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens
         array([0, 2, 3], dtype=int32)
         """
+        if tracing.is_tracing():
+            return tracing.as_traced(self._levels[0]).offsets.int()
         return like(self._levels[0].offsets32, self._values)
 
     def _get(self, key: Any) -> Any:

@@ -17,8 +17,8 @@ _NAMES |= {"left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "b
 _NAMES |= {"degrees": "rad2deg", "radians": "deg2rad", "rint": "round", "fabs": "abs"}
 
 
-def ufunc(function: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A NumPy ufunc by the torch function of its name, so that dtypes and gradients are torch's.
+def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A NumPy ufunc, or its name, by the torch function that is called so: so that dtypes and gradients are torch's.
 
     Raises
     ------
@@ -30,13 +30,14 @@ def ufunc(function: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     >>> ufunc(np.add, [torch.arange(2), 10], {})
     tensor([10, 11])
     """
-    name = _NAMES.get(function.__name__, function.__name__)
+    called = function if isinstance(function, str) else function.__name__
+    name = _NAMES.get(called, called)
     implementation = getattr(torch, name, None) if name else None
     if implementation is None:
-        raise TypeError(f"torch has no {function.__name__}; use .values, or values that are a NumPy array")
+        raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
     if set(kwargs) - {"out"}:
         raise TypeError(
-            f"{function.__name__} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
+            f"{called} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
         )
     first = next(x for x in inputs if isinstance(x, torch.Tensor))
     tensors = [_operand(x, first) for x in inputs]

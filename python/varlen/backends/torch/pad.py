@@ -209,7 +209,7 @@ def _width(level: Any, most: int, multiple: int) -> Any:
     if type(level) is Level:
         width = level.longest if most < 0 else min(level.longest, most)
         return -(-width // multiple) * multiple
-    longest = tracing.longest_of(level.offsets)
+    longest = tracing.tensors.longest(level.offsets)
     if most >= 0:
         longest = longest.clamp(max=most)
     return (-(-longest // multiple) * multiple).item()

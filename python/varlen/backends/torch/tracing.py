@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,11 +99,13 @@ def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]
         index = index.nonzero().reshape(-1)
     offsets = [tracing.offsets_of(level) for level in levels]
     rows, picked = torch.ops.varlen.gather_places(offsets, index)
-    return x.index_select(0, rows), tracing.levels_of(picked, _same, rows.shape[0])
+    return x.index_select(0, rows), _nested(picked, rows.shape[0])
 
 
-def _same(offsets: torch.Tensor) -> torch.Tensor:
-    return offsets
+def _nested(offsets: list[torch.Tensor], rows: Any) -> tuple[TracedLevel, ...]:
+    """Levels over so many rows, from offsets that the core made."""
+    counts = [each.shape[0] - 1 for each in offsets[1:]]
+    return tuple(TracedLevel(each, count) for each, count in zip(offsets, [*counts, rows], strict=True))
 
 
 def lengths_to_offsets(lengths: Any) -> torch.Tensor:
@@ -182,7 +185,5 @@ def _kept(offsets: Array) -> torch.Tensor:
 
 
 tracing.is_tracing = torch.compiler.is_dynamo_compiling
-tracing.from_lengths = lengths_to_offsets
-tracing.from_offsets = as_offsets
-tracing.longest_of = longest
+tracing.tensors = sys.modules[__name__]
 _core._make_tensors_by(_kept)
