@@ -8,13 +8,10 @@ it is, and its offsets are an input. What is made inside is a TracedLevel, and l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_ints
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 is_tracing: Callable[[], bool] = bool
 tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
@@ -164,6 +161,21 @@ def flatten_levels(levels: tuple[Any, ...]) -> Any:
     for level in reversed(levels[:-1]):
         offsets = offsets[offsets_of(level)]
     return TracedLevel(offsets, rows)
+
+
+def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Whether two containers have as many levels; those that differ are refused when the graph runs.
+
+    Examples
+    --------
+    >>> level = Level([2])
+    >>> same_levels((level,), (level,)), same_levels((level,), ())
+    (True, False)
+    """
+    for x, y in zip(a, b, strict=False):
+        if x is not y:
+            tensors.refuse_difference(offsets_of(x), offsets_of(y))
+    return len(a) == len(b)
 
 
 def make(kind: type[RaggedBase], values: Any, levels: tuple[Any, ...]) -> RaggedBase:

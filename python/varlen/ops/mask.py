@@ -72,6 +72,9 @@ def mask(
            [0, 1, 1]])
     """
     level, values = _level_and_kind(lengths)
+    if tracing.is_tracing():
+        there = tracing.tensors.mask(level, max_len, padding_side, width, pad_to_multiple_of)
+        return _traced(there, values)
     if max_len is not None and as_int(max_len, "max_len") < level.longest:
         level = Level.from_lengths(np.minimum(level.lengths, max_len))
     if width is not None and as_int(width, "width") < level.longest:
@@ -115,7 +118,9 @@ def positions(lengths: ArrayLike | Level | Ragged) -> Any:
     array([0, 1, 0, 1, 2])
     """
     level, values = _level_and_kind(lengths)
-    return tracing.as_traced(level).positions if tracing.is_tracing() else like(level.positions, values)
+    if tracing.is_tracing():
+        return _traced(tracing.as_traced(level).positions, values)
+    return like(level.positions, values)
 
 
 def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
@@ -138,7 +143,9 @@ def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
     array([0, 0, 2, 2, 2])
     """
     level, values = _level_and_kind(lengths)
-    return tracing.as_traced(level).row_ids if tracing.is_tracing() else like(level.row_ids, values)
+    if tracing.is_tracing():
+        return _traced(tracing.as_traced(level).row_ids, values)
+    return like(level.row_ids, values)
 
 
 def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
@@ -166,7 +173,9 @@ def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
     array([0, 2, 2, 5], dtype=int32)
     """
     level, values = _level_and_kind(lengths)
-    return tracing.as_traced(level).offsets.int() if tracing.is_tracing() else like(level.offsets32, values)
+    if tracing.is_tracing():
+        return _traced(tracing.as_traced(level).offsets.int(), values)
+    return like(level.offsets32, values)
 
 
 def block_mask(
@@ -239,6 +248,11 @@ def _level_and_kind(lengths: Any) -> tuple[Level, NDArray[Any]]:
     if isinstance(lengths, RaggedBase):
         return lengths._levels[-1], lengths._values
     return as_level(lengths), lengths if hasattr(lengths, "detach") else _HOST
+
+
+def _traced(result: Any, values: Any) -> Any:
+    """A tensor of a graph, or the array that a Level gives."""
+    return result.numpy() if type(values) is np.ndarray else result
 
 
 _HOST = np.empty(0)

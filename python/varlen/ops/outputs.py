@@ -52,7 +52,9 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     [[3, 1], [4]]
     """
     kind = _class("Ragged")
-    result: Ragged = tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
+    result: Ragged = (
+        tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
+    )
     return result
 
 

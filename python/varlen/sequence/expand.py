@@ -78,7 +78,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
         _check_room(times.total, rows)
         return broadcast_rows(rows, times)
     at = resolve_level(level, x.levels)
-    _fitting(times, len(x.levels[at]), "sequences")
+    _fitting(times, tracing.count_of(x.levels[at]), "sequences")
     _check_room(times.total, x.values)
     if not tracing.is_tracing() and times.total * x.total >= 2**60:
         _groups(x.levels[at:], times)
@@ -116,7 +116,7 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
         d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
         return in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0))
     at = resolve_level(level, x.levels)
-    _fitting(times, len(x.levels[at]), "sequences")
+    _fitting(times, tracing.count_of(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
     levels = _repeated(x.levels, at, times) if isinstance(dY, Ragged) else ()
     d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))

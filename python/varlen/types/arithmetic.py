@@ -21,16 +21,14 @@ if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
 
 
-def apply(
-    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], name: str = ""
-) -> Any:
+def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`ufunc(*inputs, **kwargs)` where one of inputs or outputs is a Ragged: on values, levels shared.
 
     Another Ragged nests alike, or has fewer levels, which are the outer ones: each of its rows goes to all
     values below it. Scalars go to every value. What an array means depends on how many axes it has, never on
     its sizes: one with as many axes as a row of the values, or fewer, broadcasts against each row; one with
     an axis more gives a row to each sequence, (n, *row); one with the axes of the container has 1 for each
-    ragged axis, (n, 1, ..., *row). In a graph of torch.compile `name` stands for the ufunc.
+    ragged axis, (n, 1, ..., *row).
 
     Raises
     ------
@@ -46,8 +44,6 @@ def apply(
     >>> (deep - deep.max()).to_list()
     [[[-1, 0], [0]], [[0]]]
     """
-    if name and name != "matmul" and tracing.is_tracing():
-        return _traced(name, inputs, kwargs)
     if ufunc is np.matmul and method == "__call__" and not kwargs:
         return matmul(*inputs)
     if method != "__call__" or ufunc.signature is not None:
@@ -74,13 +70,24 @@ def apply(
     )
 
 
-def _traced(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """An operator in a graph, by the name of its ufunc."""
+def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What an operator of Python gives, by the name of its ufunc, which a graph of torch.compile cannot hold.
+
+    Examples
+    --------
+    >>> operator("add", (vl.Ragged([1, 2, 3], [2, 1]), 10), {}).to_list()
+    [[11, 12], [13]]
+    """
+    if not tracing.is_tracing():
+        return apply(getattr(np, name), "__call__", inputs, kwargs)
+    if name == "matmul":
+        return matmul(*inputs)
     model, room = model_of(inputs)
     given = [operand(x, model, room) for x in inputs]
-    if "out" in kwargs:
-        kwargs = {"out": (_target(kwargs["out"][0], model),)}
-    return same_kind(model, backend_of(*given).ufunc(name, given, kwargs))
+    out = kwargs.get("out", (None,))[0]
+    options = {} if out is None else {"out": (_target(out, model),)}
+    result = same_kind(model, backend_of(*given).ufunc(name, given, options))
+    return result if out is None else out
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:

@@ -36,9 +36,7 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     if implementation is None:
         raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
     if set(kwargs) - {"out"}:
-        raise TypeError(
-            f"{called} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
-        )
+        raise TypeError(f"{called} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}")
     first = next(x for x in inputs if isinstance(x, torch.Tensor))
     tensors = [_operand(x, first) for x in inputs]
     out = kwargs.get("out")

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 
 from varlen import _core, tracing
-from varlen._core import Level
 from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, into, level_of
 from varlen.backends.torch.cast import cast, exactly
 from varlen.backends.torch.memory import as_numpy, filled, like, tensor_of, to_write
 from varlen.backends.torch.span import take
+from varlen.backends.torch.tracing import longest_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -186,10 +186,11 @@ def _pad_traced(
     """In a graph the widths are worked out when it runs, unless they are given."""
     side, _, mask, max_len, cut = options
     _, multiple, max_bytes, sizes = limits
-    most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
+    kept = ints_per_level(max_len, "max_len", len(levels))
+    most = tuple(-1 if n is None else n for n in kept)
     if sizes is None:
-        sizes = [_width(level, kept, multiple) for level, kept in zip(levels, most, strict=True)]
-    row = None if fill is None or isinstance(fill, (bool, int, float)) else exactly(fill)
+        sizes = [longest_width(level, n, multiple) for level, n in zip(levels, kept, strict=True)]
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
     number = fill if row is None else row.item() if row.ndim == 0 else None
     block = _pad(x, tuple(levels), sizes, most, side, cut, number, max_bytes)
     marks = None
@@ -202,17 +203,6 @@ def _pad_traced(
     if out is not None:
         block = out.copy_(block)
     return (block, marks) if mask else block
-
-
-def _width(level: Any, most: int, multiple: int) -> Any:
-    """How many slots the sequences of a level get in a graph."""
-    if type(level) is Level:
-        width = level.longest if most < 0 else min(level.longest, most)
-        return -(-width // multiple) * multiple
-    longest = tracing.tensors.longest(level.offsets)
-    if most >= 0:
-        longest = longest.clamp(max=most)
-    return (-(-longest // multiple) * multiple).item()
 
 
 def _pad_elsewhere(

@@ -167,6 +167,61 @@ def positions(level: Any) -> torch.Tensor:
     return result
 
 
+def mask(
+    level: Any, max_len: int | None, padding_side: str, width: int | None, multiple: int
+) -> torch.Tensor:
+    """True where a rectangle of the sequences holds data.
+
+    Examples
+    --------
+    >>> mask(TracedLevel(torch.tensor([0, 1, 3]), 3), None, "right", None, 1)
+    tensor([[ True, False],
+            [ True,  True]])
+    """
+    lengths = tracing.offsets_of(level).diff()[:, None]
+    if max_len is not None:
+        lengths = lengths.clamp(max=max_len)
+    if width is None:
+        columns = longest_width(level, max_len, multiple)
+    else:
+        columns = width
+        torch._assert_async((lengths <= width).all(), f"lengths: a sequence has rows over width={width}")
+    places = torch.arange(columns)
+    return places < lengths if padding_side == "right" else places >= columns - lengths
+
+
+def longest_width(level: Any, most: int | None, multiple: int) -> Any:
+    """How many slots the sequences of a level get, at most `most` and rounded up, in a graph.
+
+    Examples
+    --------
+    >>> longest_width(TracedLevel(torch.tensor([0, 1, 3]), 3), None, 4)
+    4
+    """
+    if type(level) is Level:
+        width = level.longest if most is None else min(level.longest, most)
+        return -(-width // multiple) * multiple
+    widest = longest(level.offsets)
+    if most is not None:
+        widest = widest.clamp(max=most)
+    return (-(-widest // multiple) * multiple).item()
+
+
+def refuse_difference(a: torch.Tensor, b: torch.Tensor) -> None:
+    """An error of the running graph where levels differ.
+
+    Raises
+    ------
+    RuntimeError
+        They differ.
+
+    Examples
+    --------
+    >>> refuse_difference(torch.tensor([0, 2]), torch.tensor([0, 2]))
+    """
+    torch._assert_async((a == b).all(), "the containers nest differently")
+
+
 def row_ids(level: Any) -> torch.Tensor:
     """The sequence that each row is in.
 
@@ -177,6 +232,19 @@ def row_ids(level: Any) -> torch.Tensor:
     """
     lengths = tracing.offsets_of(level).diff()
     return torch.repeat_interleave(lengths, output_size=level.total)
+
+
+def _functions() -> dict[Any, str]:
+    """The functions of torch by the names that they have, which a graph does not tell."""
+    names = {}
+    for place in (torch.nn.functional, torch._C.TensorBase, torch.Tensor, torch):
+        for name, function in vars(place).items():
+            if callable(function) and not isinstance(function, type):
+                names[function] = name
+    return names
+
+
+NAMES = _functions()
 
 
 def _kept(offsets: Array) -> torch.Tensor:
