@@ -20,6 +20,21 @@ hypothesis.settings.load_profile(
 OTHERS = ("numpy", "torch", "pyarrow", "safetensors", "ml_dtypes", "nested_ragged_tensors", "hypothesis")
 
 
+# More would not end sooner: a few tests take seconds, and each process imports torch.
+MOST_PROCESSES = 8
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Deal the whole suite out to the cores where pytest-xdist is installed; a part of it starts sooner in one."""
+    if not config.pluginmanager.hasplugin("xdist") or config.args_source is not config.ArgsSource.TESTPATHS:
+        return
+    options = config.option
+    if options.numprocesses is None and not (options.usepdb or options.collectonly):
+        options.numprocesses = "auto"
+        options.maxprocesses = options.maxprocesses or MOST_PROCESSES
+
+
 def version_of(name):
     try:
         return importlib.metadata.version(name)

@@ -223,7 +223,9 @@ def words_of(key: str, words: Any) -> list[str]:
     known = as_list(words, f"vocabularies of {key!r}", "words")
     for i, word in enumerate(known):
         if not isinstance(word, str):
-            raise TypeError(f"vocabularies: word {i} of {key!r} is no string but {type(word).__name__}")
+            raise TypeError(
+                f"vocabularies: word {i} of {key!r}: expected a string, got {type(word).__name__}"
+            )
     if len(set(known)) != len(known):
         twice = next(word for i, word in enumerate(known) if word in known[:i])
         raise ValueError(f"vocabularies: key {key!r} has the word {twice!r} twice")

@@ -19,13 +19,13 @@ _NO_KERNEL_IMAGE = 209
 class Status:
     """One sentence on what is or is not there; true where kernels can run.
 
-    Attributes
+    Parameters
     ----------
     code : str
         "not built", "no driver", "driver too old", "no device", "no kernel image", "forked", "error" or "ok".
     text : str
         The sentence.
-    device_count : int
+    device_count : int, default 0
         Devices that this process sees.
 
     Examples
@@ -77,6 +77,15 @@ def status() -> Status:
 
 def is_available() -> bool:
     """Whether kernels can run on a device here.
+
+    Returns
+    -------
+    bool
+        True where the code of `status` is "ok".
+
+    See Also
+    --------
+    status : says what is missing.
 
     Examples
     --------

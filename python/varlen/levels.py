@@ -134,7 +134,7 @@ def levels_over_rows(levels: Levels) -> Levels:
 
 
 def nest_levels(over: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
-    """Levels that all cut the same rows, as levels that nest. `levels_over_rows` turned round.
+    """Levels that all cut the same rows, as levels that nest. The inverse of `levels_over_rows`.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def not_empty(level: Level) -> None:
 
 
 def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
-    """One Level for each array of lengths (or offsets) that is given; not yet held against each other.
+    """One Level for each array of lengths (or offsets) that is given; not yet compared with each other.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level
 
 
 def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:
-    """One Level for each array of a list, outermost first; not yet held against each other.
+    """One Level for each array of a list, outermost first; not yet compared with each other.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-// The values of a batch: rows end to end, spread over what lies below them, and checked before a cast.
+// The values of a batch: rows end to end, repeated over what lies below them, and checked before a cast.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -96,9 +96,9 @@ TEST(batch_rows, rows_and_spread_values_equal_a_loop_for_any_threads) {
       }
     }
     Bytes out(z(total * width));
-    varlen::batch_spread(feeds.data(), runs, slots.data(), views.data(), ends.data(),
-                         repeat ? varlen::Spread::repeat : varlen::Spread::first,
-                         zero ? nullptr : fill.data(), width, out.data());
+    varlen::batch_broadcast(feeds.data(), runs, slots.data(), views.data(), ends.data(),
+                            repeat ? varlen::FillMode::repeat : varlen::FillMode::first,
+                            zero ? nullptr : fill.data(), width, out.data());
     CHECK(out == want);
     if (dim == depth) {
       Bytes rows(z(total * width));

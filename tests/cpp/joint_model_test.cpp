@@ -88,13 +88,13 @@ TEST(joint_model, puts_parts_together_as_lists_are) {
   CHECK(fault_in([] { (void)varlen::joint_concat({}, false); }) == Fault::value);
 }
 
-TEST(joint_model, spreads_what_lies_above_when_it_is_flattened) {
+TEST(joint_model, fills_what_lies_below_when_it_is_flattened) {
   for (int turn = 0; turn < 300; ++turn) {
     const DrawnJoint drawn(static_cast<int>(draw(1, 3)), draw(0, 6), 3, draw(0, 1) == 0);
     const Lists whole = lists_of(drawn.joint);
     const int depth = drawn.joint.depth();
     const bool repeat = turn % 2 == 0;
-    const Joint flat = drawn.joint.flatten(repeat ? varlen::Spread::repeat : varlen::Spread::first);
+    const Joint flat = drawn.joint.flatten(repeat ? varlen::FillMode::repeat : varlen::FillMode::first);
     const Lists got = lists_of(flat);
     CHECK_EQ(flat.depth(), depth - 1);
     const auto& above = whole.keys.at(std::string("k") + std::to_string(depth - 1)).second;
@@ -156,7 +156,7 @@ TEST(joint_model, damaged_bounds_are_refused_or_never_used) {
       const std::int64_t n = drawn.joint.size();
       const Joint view = drawn.joint.slice(draw(0, n), n);
       (void)lists_of(view);
-      (void)view.flatten(varlen::Spread::repeat);
+      (void)view.flatten(varlen::FillMode::repeat);
       (void)varlen::joint_concat({&view, &view}, false);
       Ints index(z(view.size()));
       (void)view.take(index.data(), std::ssize(index));

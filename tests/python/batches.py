@@ -48,18 +48,18 @@ class Table:
             return self.values[name][row]
         return [self.nested(name, dim + 1, i) for i in self.under(dim, row, dim + 1)]
 
-    def record(self, name, row, flatten=False, spread="first"):
+    def record(self, name, row, flatten=False, fill_mode="first"):
         """A key of a record as a list over its events, or over its deepest rows."""
         dim = self.dims[name]
         if not flatten or dim in (0, self.depth):
             events = self.under(0, row, self.depth if flatten else 1)
             return [self.nested(name, self.depth if flatten else 1, i) for i in events]
         values = self.values[name]
-        hole = np.full(values.shape[1:], np.nan if spread == "nan" and values.dtype.kind == "f" else 0)
+        hole = np.full(values.shape[1:], np.nan if fill_mode == "nan" and values.dtype.kind == "f" else 0)
         out = []
         for i in self.under(0, row, dim):
             under = len(self.under(dim, i, self.depth))
-            out += [values[i] if spread == "repeat" or k == 0 else hole for k in range(under)]
+            out += [values[i] if fill_mode == "repeat" or k == 0 else hole for k in range(under)]
         return out
 
 
@@ -75,7 +75,7 @@ def tables(draw, least_rows=0):
 
 def expected(table, rows, options=None):
     """The batch by loops: `options` as Dataset.batch takes them, prefix and suffix as lists by key."""
-    o = {"start": None, "end": None, "flatten": False, "spread": "first", "padding_side": "right"}
+    o = {"start": None, "end": None, "flatten": False, "fill_mode": "first", "padding_side": "right"}
     o |= {"truncate": "right", "fill": {}, "max_len": None, "prefix": {}, "suffix": {}, "layout": "padded"}
     o |= options or {}
     axes = 1 if o["flatten"] else table.depth
@@ -86,7 +86,7 @@ def expected(table, rows, options=None):
             continue
         lists[name] = []
         for k, row in enumerate(rows):
-            seq = table.record(name, row, o["flatten"], o["spread"])
+            seq = table.record(name, row, o["flatten"], o["fill_mode"])
             window = oracle.cut(seq, o["start"] and o["start"][k], o["end"] and o["end"][k], None)
             before, after = o["prefix"].get(name, []), o["suffix"].get(name, [])
             lists[name].append(oracle.join(before, window, after, o["max_len"], o["truncate"]))

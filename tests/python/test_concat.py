@@ -82,7 +82,7 @@ def test_concatenate_names_what_does_not_fit():
     cases = [
         ([], ValueError, "nothing to concatenate"),
         (r, TypeError, "a list of Ragged"),
-        ([r, [1]], TypeError, "part 1 is no Ragged but list"),
+        ([r, [1]], TypeError, "part 1: expected a Ragged, got list"),
         (
             [r, vl.Ragged(np.arange(3), lengths=[[2], [2, 1]])],
             ValueError,

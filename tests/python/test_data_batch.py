@@ -35,7 +35,7 @@ def test_batch_is_what_loops_give(data):
         "start": draw(st.none() | windows),
         "end": draw(st.none() | windows),
         "flatten": draw(st.booleans()),
-        "spread": draw(st.sampled_from(["first", "repeat", "nan"])),
+        "fill_mode": draw(st.sampled_from(["first", "repeat", "nan"])),
         "padding_side": draw(SIDES),
         "truncate": draw(SIDES),
         "max_len": draw(st.none() | st.integers(0, 5)),
@@ -89,7 +89,7 @@ def test_batch_casts_and_replaces_nan(data):
     rows = rows_of(table, draw)
     options = {"flatten": draw(st.booleans()), "padding_side": draw(SIDES)}
     options["layout"] = draw(st.sampled_from(["padded", "ragged"]))
-    options["spread"] = draw(st.sampled_from(["first", "nan"]))
+    options["fill_mode"] = draw(st.sampled_from(["first", "nan"]))
     dtype = {"a": np.int64, "x": np.float64, "y": np.float32}
     result = dataset(table, draw).batch(rows, **options, dtype=dtype, nan=-1, fill={"x": 5})
     wanted = expected(table, rows, options | {"fill": {"x": 5}})

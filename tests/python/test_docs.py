@@ -155,6 +155,62 @@ def test_reference_documents_every_public_name_once(public):
     assert public.problems(MANUAL / "reference") == []
 
 
+# Parameters that the signature has, parameters that it does not have, results, examples, a docstring at all.
+NUMPYDOC = {"PR01", "PR02", "RT01", "EX01", "GL08"}
+
+
+def public_names(public):
+    """(dotted name, value) of each public name once, and of each public member of the classes among them."""
+    seen = {}
+    for home in public.modules():
+        for name in public.members(home):
+            value = getattr(public.find(home), name)
+            if id(value) in seen:
+                continue
+            seen[id(value)] = value
+            yield f"{home}.{name}", value
+            for member in public.own_members(value) if inspect.isclass(value) else ():
+                yield f"{home}.{name}.{member}", inspect.getattr_static(value, member)
+
+
+def faults_of(validator, name, value):
+    """What numpydoc says against a docstring. What is read, not called, needs no result and no example."""
+    is_called = callable(value) or isinstance(value, (classmethod, staticmethod))
+    waived = set() if is_called else {"RT01", "EX01"}
+    errors = validator.validate(name)["errors"]
+    return [f"{name}: {code} {text}" for code, text in errors if code in NUMPYDOC - waived]
+
+
+def is_field(public, name, value):
+    """Whether this is the default of a field, which has no docstring, and the class's docstring names it."""
+    kind, _, field = name.rpartition(".")
+    text = inspect.getdoc(public.find(kind)) or ""
+    return value is None and re.search(rf"^{field}( :.*)?$", text, re.MULTILINE) is not None
+
+
+def test_docstrings_pass_numpydoc(public, monkeypatch):
+    """Runs where the manual is built: numpydoc comes with it."""
+    validator = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the extra `docs`")
+    read = validator.Validator.method_source.fget
+
+    def source_of(self):
+        try:
+            return read(self)
+        except OSError:  # strategies that hypothesis makes have none; they give something
+            return "def strategy(): return 1"
+
+    monkeypatch.setattr(validator.Validator, "method_source", property(source_of))
+    names = dict(public_names(public))
+    assert len(names) > 600
+    faults = [
+        fault
+        for name, value in names.items()
+        if not is_field(public, name, value)
+        for fault in faults_of(validator, name, value)
+    ]
+    assert faults == [], "\n".join(faults)
+
+
 # Methods that take a level, but are about levels themselves, or lay rows out.
 ABOUT_LEVELS = {"add_level", "drop_level", "pack", "row_ids_at", "slice_in_level", "sub_lod"}
 

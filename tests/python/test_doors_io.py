@@ -68,7 +68,7 @@ def test_what_cannot_be_read_again_is_not_saved(folder, entries, error, text):
         (
             {"vocabularies": {"a": ["x", 2, "z"]}},
             TypeError,
-            "vocabularies: word 1 of 'a' is no string but int",
+            "vocabularies: word 1 of 'a': expected a string, got int",
         ),
         (
             {"vocabularies": {"a": ["x", "y", "x"]}},

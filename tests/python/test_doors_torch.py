@@ -57,7 +57,7 @@ def example(dtype=None):
         (
             lambda: Ragged.from_list([T([1]), np.array([2])]),
             TypeError,
-            "data: item 1 .* no tensor but ndarray",
+            "data: item 1 .*: expected a tensor, got ndarray",
         ),
         (
             lambda: Ragged.from_list([torch.ones(1, 2), torch.ones(1, 3)]),
@@ -66,7 +66,11 @@ def example(dtype=None):
         ),
         (lambda: Ragged.from_list([T([1]), T([[1]])]), ValueError, r"data: item 1 .* shape \(1, 1\)"),
         (lambda: Ragged.from_list([T([300])], torch.uint8), ValueError, "data: element 0 is 300"),
-        (lambda: ops.pad([T([1]), None]), TypeError, "data: item 1 of depth 1 is no tensor but NoneType"),
+        (
+            lambda: ops.pad([T([1]), None]),
+            TypeError,
+            "data: item 1 of depth 1: expected a tensor, got NoneType",
+        ),
         (lambda: ops.pad([T([1]), T([[1]])]), ValueError, r"arrays\[1\]: has shape \(1, 1\)"),
         (lambda: ops.pad([T([1], dtype=torch.uint8)] * 2, fill=300), ValueError, "fill: element 0 is 300"),
         (lambda: Ragged.from_dense(torch.ones(2, 3), T([1, 4])), ValueError, "lengths: row 1 has length 4"),
@@ -75,7 +79,7 @@ def example(dtype=None):
             TypeError,
             "mask: expected bool",
         ),
-        (lambda: vl.concatenate([example(), [1]]), TypeError, "raggeds: part 1 is no Ragged but list"),
+        (lambda: vl.concatenate([example(), [1]]), TypeError, "raggeds: part 1: expected a Ragged, got list"),
     ],
 )
 def test_tensors_are_what_is_asked_for(call, error, text):

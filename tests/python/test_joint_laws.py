@@ -220,7 +220,7 @@ def test_chains_of_shapes_end_where_they_began(raw, data):
 
 @settings(max_examples=80)
 @given(raws(), st.sampled_from(["first", "repeat"]), st.integers(-4, 3))
-def test_flatten_spreads_and_merges(raw, spread, start):
+def test_flatten_fills_and_merges(raw, fill_mode, start):
     rows, deepest = raw
     J = Joint(rows, schema=dict.fromkeys(rows, np.int64))[start:]
     if J.max_n_dims < 2 or J.max_n_dims != deepest + 1:
@@ -228,11 +228,13 @@ def test_flatten_spreads_and_merges(raw, spread, start):
     want = {key: rows[key][start:] for key in rows}
     _, levels = oracle.flatten(want["deep"], deepest)
     outer, _ = oracle.flatten(want[f"at{deepest - 1}"], deepest - 1)
-    want[f"at{deepest - 1}"] = oracle.nest(oracle.spread(outer, levels[-1], spread), merged(levels))
+    want[f"at{deepest - 1}"] = oracle.nest(
+        oracle.broadcast_rows(outer, levels[-1], fill_mode), merged(levels)
+    )
     want["deep"] = oracle.nest(oracle.flatten(want["deep"], deepest)[0], merged(levels))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert J.flatten(spread=spread).to_list() == want
+        assert J.flatten(fill_mode=fill_mode).to_list() == want
 
 
 def merged(levels):

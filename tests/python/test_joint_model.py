@@ -47,11 +47,11 @@ def merged(lists, levels):
     return oracle.concat(lists) if levels == 1 else [merged(row, levels - 1) for row in lists]
 
 
-def spread(outer, deep, levels, how):
+def filled(outer, deep, levels, how):
     """Values one level above `deep`, at its places."""
     if levels == 0:
-        return oracle.spread(outer, [len(row) for row in deep], how)
-    return [spread(*rows, levels - 1, how) for rows in zip(outer, deep, strict=True)]
+        return oracle.broadcast_rows(outer, [len(row) for row in deep], how)
+    return [filled(*rows, levels - 1, how) for rows in zip(outer, deep, strict=True)]
 
 
 def flat(model, how):
@@ -62,7 +62,7 @@ def flat(model, how):
         if dim == deepest:
             out[name] = dim - 1, merged(lists, dim)
         else:
-            out[name] = dim, spread(lists, deep, dim, how) if dim == deepest - 1 else lists
+            out[name] = dim, filled(lists, deep, dim, how) if dim == deepest - 1 else lists
     return out
 
 
@@ -153,7 +153,7 @@ class JointModel(RuleBasedStateMachine):
             return self.keep(J, model)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "flatten.*all inner ragged rows are empty")
-            return self.keep(J.flatten(spread=how), flat(model, how))
+            return self.keep(J.flatten(fill_mode=how), flat(model, how))
 
     @rule(target=pairs, pair=pairs)
     def one_dim_more_and_one_fewer(self, pair):

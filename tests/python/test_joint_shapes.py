@@ -58,13 +58,13 @@ def test_flatten_counts_leaves(make):
             J.flatten(dim)
 
 
-def test_flatten_spreads_nan_too(make):
+def test_flatten_fills_with_nan_too(make):
     J = make({"t": [float("nan"), 2.0], "c": [[1, 2], [3]]})
     np.testing.assert_array_equal(J.flatten().to_dense()["t"], np.float32([np.nan, 0, 2]))
-    np.testing.assert_array_equal(J.flatten(spread="nan").to_dense()["t"], np.float32([np.nan, np.nan, 2]))
-    assert J.flatten(spread="repeat").to_dense()["t"][2] == 2
-    with pytest.raises(ValueError, match="spread: expected 'first', 'repeat' or 'nan', got 'all'"):
-        J.flatten(spread="all")
+    np.testing.assert_array_equal(J.flatten(fill_mode="nan").to_dense()["t"], np.float32([np.nan, np.nan, 2]))
+    assert J.flatten(fill_mode="repeat").to_dense()["t"][2] == 2
+    with pytest.raises(ValueError, match="fill_mode: expected 'first', 'repeat' or 'nan', got 'all'"):
+        J.flatten(fill_mode="all")
 
 
 def test_flatten_of_empty_rows_warns(make):

@@ -376,3 +376,142 @@ def test_an_expansion_past_the_caches_is_whole(width):
             if len(part):
                 assert (part.view(f"V{width}") == rows[i : i + 1].view(f"V{width}")).all()
         guarded.check()
+
+
+def odd_floats(count, dtype, seed=0):
+    """Numbers, infinities, zeros of both signs, and quiet NaN of either sign with marks of their own."""
+    kind = np.dtype(dtype)
+    rng = np.random.default_rng(seed)
+    if kind.kind == "c":
+        part = f"{kind.byteorder}f{kind.itemsize // 2}"
+        return odd_floats(2 * count, part, seed).view(kind)
+    values = draw(count, kind, seed)
+    if kind.kind != "f":
+        return values
+    size = kind.itemsize
+    quiet = {2: 0x7E00, 4: 0x7FC00000, 8: 0x7FF8000000000000}[size]
+    marks = rng.integers(0, 1 << {2: 8, 4: 20, 8: 50}[size], count, np.uint64) | np.uint64(quiet)
+    marks |= rng.integers(0, 2, count, np.uint64) << np.uint64(8 * size - 1)
+    nans = marks.astype(f"u{size}").view(f"f{size}").view(f"u{size}").astype(f"{kind.byteorder}u{size}")
+    bits = values.view(f"{kind.byteorder}u{size}")
+    at = rng.random(count)
+    bits[at < 0.2] = nans[at < 0.2]
+    values[(at > 0.2) & (at < 0.25)] = np.inf
+    values[(at > 0.25) & (at < 0.3)] = -0.0
+    return values
+
+
+CASTS = [
+    ("float32", "float64"),
+    (">f4", "float64"),
+    (">f8", "float64"),
+    ("float16", "float32"),
+    ("int8", "int64"),
+    (">i4", "int64"),
+    ("uint16", "float32"),
+    ("bool", "uint8"),
+    ("float64", "float32"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "to"), CASTS)
+@pytest.mark.parametrize("shift", [0, 8, 24])
+@pytest.mark.parametrize("past", [False, True], ids=["cached", "past"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_values_converted_past_the_caches_are_those_converted_in_them(dtype, to, shift, past, side):
+    # 4096 bytes are converted at a time: sequences end below, at and above that, and many end inside it.
+    once = 4096 // np.dtype(to).itemsize
+    for trailing in ((), (3,)):
+        columns = int(np.prod(trailing, dtype=int))
+        step = once // columns
+        for lengths in ([step - 1, 0, step, 1, step + 1], [3 * step + 1, 2], [3, 0, 2, 1] * 700, [step * 9]):
+            values = odd_floats(sum(lengths) * columns, dtype, len(lengths)).reshape(-1, *trailing)
+            want = np.full((len(lengths), max(lengths), *trailing), 1, to)
+            parts = np.split(values.astype(to), np.cumsum(lengths)[:-1])
+            for row, part in zip(want, parts, strict=True):
+                at = len(row) - len(part) if side == "left" else 0
+                row[at : at + len(part)] = part
+            guarded = Guarded(to, want.shape, shift)
+            level = vl.Level(lengths)
+            _core.pad(values, level, side, fill=1, dtype=to, out=guarded.out, past_caches=past)
+            assert guarded.out.tobytes() == want.tobytes(), lengths
+            guarded.check()
+
+
+def as_moved(verb, values, lengths):
+    """What a verb that moves rows gives, in NumPy's words."""
+    parts = np.split(values, np.cumsum(lengths)[:-1])
+    if verb == "expand":
+        return np.repeat(values[: len(lengths)], lengths, 0)
+    if verb == "pad":
+        want = np.zeros((len(lengths), max(lengths), *values.shape[1:]), values.dtype)
+        for row, part in zip(want, parts, strict=True):
+            row[: len(part)] = part
+        return want
+    if verb == "list2padded":
+        order = sorted(range(len(lengths)), key=lambda i: (lengths[i], i), reverse=True)
+        want = np.zeros((max(lengths), len(lengths), *values.shape[1:]), values.dtype)
+        for column, i in enumerate(order):
+            want[: lengths[i], column] = parts[i]
+        return want
+    if verb == "seq2col":
+        zero = np.zeros_like(values[:1])
+        around = [
+            np.stack([np.concatenate([zero, x[:-1]]), x, np.concatenate([x[1:], zero])], 1)
+            for x in parts
+            if len(x)
+        ]
+        return np.concatenate(around).reshape(len(values), -1)
+    moved = {
+        "reverse": lambda x: x[::-1],
+        "roll": lambda x: np.roll(x, 3, 0),
+        "shift": lambda x: np.concatenate([np.zeros_like(x[:3]), x[:-3]]),
+    }[verb]
+    return np.concatenate([moved(x) if len(x) else x for x in parts])
+
+
+def move(verb, values, level, shift):
+    if verb == "list2padded":
+        return _core.ragged2padded(values, level)[0], None
+    if verb == "seq2col":
+        return _core.seq2col(values, level, 1, 1)[0], None
+    shape = (len(level), level.longest, *values.shape[1:]) if verb == "pad" else values.shape
+    guarded = Guarded(values.dtype, shape, shift)
+    if verb == "expand":
+        _core.expand(values[: len(level)], level, out=guarded.out)
+    elif verb == "pad":
+        _core.pad(values, level, out=guarded.out)
+    else:
+        named = {} if verb == "reverse" else {"by": 3}
+        getattr(vl.ops, verb)(values, level, **named, out=guarded.out)
+    return guarded.out, guarded
+
+
+@pytest.mark.parametrize("megabytes", [1, 36])
+@pytest.mark.parametrize(
+    ("dtype", "columns", "shift"),
+    [
+        ("float32", 1, 4),
+        (">f4", 3, 4),
+        (">f8", 16, 8),
+        ("complex128", 1, 8),
+        ("complex128", 4, 8),
+        ("float16", 7, 2),
+    ],
+)
+@pytest.mark.parametrize("verb", ["pad", "expand", "reverse", "roll", "shift", "list2padded", "seq2col"])
+def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, shift, megabytes):
+    # Outputs go past the caches from half of the last one on, which is counted as 8 to 32 MB.
+    rows = (megabytes << 20) // (np.dtype(dtype).itemsize * columns)
+    if verb == "seq2col":
+        rows //= 3
+    lengths = [rows // 2, 0, 3, rows // 4, rows - rows // 2 - rows // 4 - 3]
+    # As bytes without a meaning, which NumPy does not swap either.
+    raw = np.resize(odd_floats(65_537, dtype).view(f"V{np.dtype(dtype).itemsize}"), (rows, columns))
+    result, guarded = move(verb, raw.view(dtype), vl.Level(lengths), shift)
+    want = as_moved(verb, raw, lengths)
+    assert result.dtype == dtype
+    assert result.shape == want.shape
+    assert result.tobytes() == want.tobytes()
+    if guarded is not None:
+        guarded.check()

@@ -156,14 +156,14 @@ def test_packed_tensors_under_transforms():
 
 def test_packed_says_what_it_is():
     r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
-    assert repr(r.pack()).startswith(
+    assert repr(r.pack(level=0)).startswith(
         "Packed(2 sequences, 2 steps, 3 sub-sequences, 4 rows, lengths 1 to 2, int64)"
     )
-    assert repr(r.pack(level=1)).endswith("[[1, 3, 4], [2]]")
+    assert repr(r.pack()).endswith("[[1, 3, 4], [2]]")
     assert r.pack().dtype == np.int64
     assert r.pack().device == "cpu"
-    assert r.pack()[-1].to_list() == r.pack()[1:][0].to_list() == [[3]]
-    assert r.pack() != r.pack(level=1)
+    assert r.pack(level=0)[-1].to_list() == r.pack(level=0)[1:][0].to_list() == [[3]]
+    assert r.pack() == r.pack(level=1) != r.pack(level=0)
     assert r.pack().table == r.pack().table
     assert len(vl.Ragged(np.zeros((0, 2)), []).pack()) == 0
     assert vl.Ragged(np.zeros((0, 2)), []).pack().values.shape == (0, 2)
@@ -197,8 +197,8 @@ TABLE = R.pack().table
         (lambda: R.pack().with_values(np.arange(5)), ValueError, "values: there are 5"),
         (lambda: R.pack()[3], IndexError, "step 3 is out of range for 3 steps"),
         (lambda: np.asarray(R.pack()), TypeError, "a Packed is no array"),
-        (lambda: TWO.pack().to_padded(), ValueError, "steps hold sub-sequences, which a Padded"),
-        (lambda: TWO.pack().to_packed_sequence(), ValueError, "which a PackedSequence has no room for"),
+        (lambda: TWO.pack(level=0).to_padded(), ValueError, "steps hold sub-sequences, which a Padded"),
+        (lambda: TWO.pack(level=0).to_packed_sequence(), ValueError, "a PackedSequence has no room for"),
         (lambda: R[[0, 1, 1]].pack().to_packed_sequence(empty="x"), ValueError, "expected 'raise' or 'drop'"),
         (lambda: vl.Ragged([1], [0, 1]).pack().to_packed_sequence(), ValueError, "sequence 0 is empty"),
         (lambda: vl.Packed.from_ragged([1]), TypeError, "ragged: expected a Ragged, got list"),
@@ -228,7 +228,7 @@ def test_packed_refuses_what_does_not_fit(call, error, text):
 @pytest.mark.parametrize("depth", [1, 2])
 def test_a_notebook_gets_facts_and_a_picture(depth: int) -> None:
     r = vl.Ragged.from_list([[3, 1], [], [4]] if depth == 1 else [[[3], [1, 5]], [], [[4]]])
-    page = r.pack()._repr_html_()
+    page = r.pack(level=0)._repr_html_()
     assert page.startswith("<div><b>Packed</b><table><tr><th>sequences</th><td>3</td></tr>")
     assert f"<th>{'rows' if depth == 1 else 'sub-sequences'}</th><td>3</td>" in page
     assert page.count("<svg") == 1

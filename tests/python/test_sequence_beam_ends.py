@@ -46,6 +46,37 @@ def test_one_token_may_come_in_a_list_and_none_as_none():
         assert not searched(end, k=3).finished.values.any()
 
 
+def best_hypotheses(ends, k):
+    """(score, tokens, ended) of the best from token 0 on, where ends[t] are the tokens that end at step t."""
+    best = [(0.0, [], False)]
+    for end in ends:
+        more = []
+        for score, tokens, ended in best:
+            row = FOLLOWS[tokens[-1] if tokens else 0]
+            grown = [(score + p, [*tokens, v], v in end) for v, p in enumerate(row)]
+            more += [(score, tokens, True)] if ended else grown
+        best = sorted(more, key=lambda one: -one[0])[:k]
+    return best
+
+
+@pytest.mark.parametrize("tensors", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 99])
+@pytest.mark.parametrize(
+    "ends", [[(1,), (2,), (3,)], [(1,), (), ()], [(), (1,), (2, 3)], [(0, 1), (1,), (2,)]]
+)
+def test_what_has_ended_stays_ended_whatever_ends_later(ends, k, tensors):
+    like = torch.from_numpy(FOLLOWS) if tensors else FOLLOWS
+    beam = vl.Beam(1, like=like)
+    for t, end in enumerate(ends):
+        beam = beam.step(like[beam.tokens.values], k, end)
+        want = best_hypotheses(ends[: t + 1], k)
+        assert beam.hypotheses().to_list() == [[tokens for _, tokens, _ in want]]
+        assert beam.finished.to_list() == [[ended for _, _, ended in want]]
+        assert beam.tokens.to_list() == [[tokens[-1] for _, tokens, _ in want]]
+        np.testing.assert_allclose(np.asarray(beam.scores.values), [score for score, _, _ in want])
+        assert beam.done == all(ended for _, _, ended in want)
+
+
 @pytest.mark.parametrize("tensors", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 9])
 def test_nan_is_refused_wherever_it_is(k, tensors):

@@ -79,7 +79,7 @@ def test_concat_refuses_what_does_not_fit():
         vl.sequence_concat(a)
     with pytest.raises(ValueError, match="input: there is nothing to concatenate"):
         vl.sequence_concat([])
-    with pytest.raises(TypeError, match="input: part 1 is no Ragged but ndarray"):
+    with pytest.raises(TypeError, match="input: part 1: expected a Ragged, got ndarray"):
         vl.sequence_concat([a, a.values])
     with pytest.raises(ValueError, match="part 1 has 1 sequences, the first has 2"):
         vl.sequence_concat([a, vl.Ragged([1], [1])])

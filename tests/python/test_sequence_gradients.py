@@ -105,7 +105,7 @@ def test_gradients_nest_as_what_they_are_of(name, k):
         ),
         (Level([len(result)]), *result.levels),
     ):
-        with pytest.raises(ValueError, match=r"^dY: nests otherwise: "):
+        with pytest.raises(ValueError, match=r"^dY: nests differently: "):
             back(result._make(d.values, levels), x)
 
 
@@ -127,7 +127,7 @@ def test_gradients_of_rows_expanded_have_their_shape():
     assert sequence.backprop_sequence_expand(np.ones((3, 3)), x, y).shape == (2, 3)
     with pytest.raises(ValueError, match=r"^dY: has rows of shape \(\), expected \(3,\)"):
         sequence.backprop_sequence_expand(np.ones(3), x, y)
-    with pytest.raises(ValueError, match=r"^dY: nests otherwise: one has 1 levels, the other 0"):
+    with pytest.raises(ValueError, match=r"^dY: nests differently: one has 1 levels, the other 0"):
         sequence.backprop_sequence_expand(vl.Ragged(np.ones((3, 3)), [3]), x, y)
 
 

@@ -229,12 +229,12 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         (
             lambda: MERGE(YES, NO[:1], None, [True, False, True], 1),
             ValueError,
-            "in_true, in_false: nest otherwise above level 1: level 0 has 2 sequences in one and 1",
+            "in_true, in_false: nest differently above level 1: level 0 has 2 sequences in one and 1",
         ),
         (
             lambda: MERGE(YES, NO, ragged([[1, 2], [1, 0, 2]]), [True, False, True], 1),
             ValueError,
-            "x: nests otherwise above level 1: sequence 0 of level 0 has length 1 in one and 2",
+            "x: nests differently above level 1: sequence 0 of level 0 has length 1 in one and 2",
         ),
         (
             lambda: MERGE(YES, NO, FLAT[:2], [True, False, True], 1),

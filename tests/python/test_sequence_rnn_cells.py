@@ -180,7 +180,11 @@ def test_layers_of_torch_are_no_cells(name):
             ValueError,
             r"d_outputs: has rows of shape \(1,\), expected \(2,\)",
         ),
-        (lambda: BACK(vl.Ragged(Y.values, [1, 3, 2])), ValueError, "d_outputs: nests otherwise: sequence 0"),
+        (
+            lambda: BACK(vl.Ragged(Y.values, [1, 3, 2])),
+            ValueError,
+            "d_outputs: nests differently: sequence 0",
+        ),
         (lambda: BACK(Y.values), TypeError, "d_outputs: expected a Ragged, got ndarray"),
         (lambda: BACK(Y, H[:, :1]), ValueError, r"d_last: has rows of shape \(1,\), expected"),
         (lambda: BACK(Y, H[:2]), ValueError, "d_last: has 2 rows for 3 sequences"),

@@ -104,7 +104,7 @@ def test_scatter_refuses_places_that_are_not_there():
         vl.sequence_scatter(table, vl.Ragged([-1], [1, 0]), np.ones(1))
     with pytest.raises(ValueError, match="index: has 2 sequences for 3 rows of input"):
         vl.sequence_scatter(np.zeros((3, 2)), index, np.ones(3))
-    with pytest.raises(ValueError, match="updates: nests otherwise than index: sequence 0 of level 0"):
+    with pytest.raises(ValueError, match="updates: nests differently from index: sequence 0 of level 0"):
         vl.sequence_scatter(np.zeros((2, 3)), index, vl.Ragged(np.ones(3), [2, 1]))
     with pytest.raises(ValueError, match="updates: has 2 rows, index has 3"):
         vl.sequence_scatter(np.zeros((2, 3)), index, np.ones(2))

@@ -110,14 +110,14 @@ DEEP = vl.Ragged(np.zeros((4, 2)), [[1, 2], [1, 2, 1]])
         (
             lambda: sequence.backprop_shrink(vl.Ragged(np.ones(3), [1, 2]), R),
             ValueError,
-            "dY: nests otherwise: sequence 0 of level 0 has length 1 in one and 2 in the other",
+            "dY: nests differently: sequence 0 of level 0 has length 1 in one and 2 in the other",
         ),
         (
             lambda: sequence.backprop_shrink(vl.Ragged(np.ones((1, 2)), [1]), DEEP),
             ValueError,
-            "dY: nests otherwise: one has 1 levels, the other 2",
+            "dY: nests differently: one has 1 levels, the other 2",
         ),
-        (lambda: sequence.backprop_shrink(R, np.zeros(6)), ValueError, "dY: nests otherwise: one has 1"),
+        (lambda: sequence.backprop_shrink(R, np.zeros(6)), ValueError, "dY: nests differently: one has 1"),
         (lambda: sequence.backprop_shrink(R, R[:2]), ValueError, "dY: has 3 sequences, the memory 2"),
         (
             lambda: sequence.backprop_shrink(np.ones(4), R),

@@ -130,7 +130,7 @@ def test_reorder_of_tensors_has_the_inverse_as_gradient(lengths, data):
 def test_steps_have_each_other_as_gradient():
     x = rows([2, 0, 3], [3, 1, 2, 0, 4])
     values = torch.randn(10, dtype=torch.float64, requires_grad=True)
-    table = sequence.sort_by_length(x)
+    table = sequence.sort_by_length(x, level=0)
     steps = sequence.segment_inputs(x._make(values, x.levels), table)
     d = torch.randn(10, dtype=torch.float64)
     (dx,) = torch.autograd.grad(torch.cat([step.values for step in steps]), values, d, retain_graph=True)

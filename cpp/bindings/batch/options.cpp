@@ -58,12 +58,12 @@ BatchOptions batch_options(const py::dict& given) {
     if (take(kFlags, name, value, o) || take(kNumbers, name, value, o) || take(kPerAxis, name, value, o)) {
       continue;
     }
-    if (name == "spread") {
+    if (name == "fill_mode") {
       const auto text = value.cast<std::string>();
       if (text != "first" && text != "repeat" && text != "nan")
-        raise_value("spread: expected 'first', 'repeat' or 'nan', got '" + text + "'");
-      o.spread = text == "repeat" ? Spread::repeat : Spread::first;
-      o.spread_nan = text == "nan";
+        raise_value("fill_mode: expected 'first', 'repeat' or 'nan', got '" + text + "'");
+      o.fill_mode = text == "repeat" ? FillMode::repeat : FillMode::first;
+      o.fill_nan = text == "nan";
     } else if (name == "padding_side") {
       o.side = side_of(value.cast<std::string>(), "padding_side");
     } else if (name == "truncate") {
@@ -82,7 +82,7 @@ BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle
   const py::array row = as_rows(fill, name.c_str());
   BatchKey key{name, dim, std::make_shared<ArrayValues>(row), nullptr, nullptr};
   if (!nan.is_none()) key.nan = std::make_shared<ArrayValues>(py::array(nan.attr("reshape")(-1)));
-  if (options.spread_nan && (row.dtype().kind() == 'f' || !nan.is_none())) {
+  if (options.fill_nan && (row.dtype().kind() == 'f' || !nan.is_none())) {
     auto between = row.attr("copy")().cast<py::array>();
     if (nan.is_none()) {
       between.attr("fill")(py::float_(std::numeric_limits<double>::quiet_NaN()));

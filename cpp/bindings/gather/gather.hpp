@@ -12,7 +12,7 @@
 #include "support/arrays.hpp"
 #include "support/level.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 

@@ -230,12 +230,12 @@ std::shared_ptr<const Values> not_a_number(const Values& values) {
   return row;
 }
 
-Joint flatten(const Joint& joint, const std::string& spread) {
-  if (joint.depth() >= 1 && spread != "first" && spread != "repeat" && spread != "nan") {
-    raise_value("spread: expected 'first', 'repeat' or 'nan', got '" + spread + "'");
+Joint flatten(const Joint& joint, const std::string& fill_mode) {
+  if (joint.depth() >= 1 && fill_mode != "first" && fill_mode != "repeat" && fill_mode != "nan") {
+    raise_value("fill_mode: expected 'first', 'repeat' or 'nan', got '" + fill_mode + "'");
   }
-  return joint.flatten(spread == "repeat" ? Spread::repeat : Spread::first,
-                       spread == "nan" ? not_a_number : nullptr);
+  return joint.flatten(fill_mode == "repeat" ? FillMode::repeat : FillMode::first,
+                       fill_mode == "nan" ? not_a_number : nullptr);
 }
 
 }  // namespace joint_bind
@@ -275,7 +275,7 @@ void bind_joint(py::module_& m) {
           arg("meta"))
       .def("squeeze", &Joint::squeeze)
       .def("unsqueeze", &Joint::unsqueeze)
-      .def("flatten", flatten, arg("spread") = "first")
+      .def("flatten", flatten, arg("fill_mode") = "first")
       .def("check", &Joint::check, "Reads every bound of the view once and refuses what does not fit.")
       .def("compact", [](const Joint& j) { return Joint::whole(j.compact()); })
       .def("dense", dense, arg("padding_side") = "right", arg("truncate") = "right", arg("fill") = py::none(),

@@ -69,22 +69,128 @@ py::object from_row_ids(const Arguments<2>& args) {
   return Level::from_row_ids(args[0], count);
 }
 
+constexpr const char* kLengthsDoc =
+    R"(from_lengths(lengths)
+--
+
+The level of sequences of these lengths.
+
+Parameters
+----------
+lengths
+    (n,) integers of any dtype, 0 or more: how many rows each sequence has.
+
+Returns
+-------
+Level
+    n sequences.
+
+Raises
+------
+TypeError
+    Something else than integers.
+ValueError
+    A negative length; the text names the first.
+OverflowError
+    Lengths that add up to more than int64 can hold.
+
+Examples
+--------
+>>> varlen.Level.from_lengths([3, 0, 2]).offsets
+array([0, 3, 3, 5])
+)";
+constexpr const char* kOffsetsDoc =
+    R"(from_offsets(offsets)
+--
+
+The level whose sequence i goes from row offsets[i] to row offsets[i + 1].
+
+Parameters
+----------
+offsets
+    (n + 1,) integers of any dtype; the first is 0, and none is below the one before it.
+
+Returns
+-------
+Level
+    n sequences. The offsets are copied.
+
+Raises
+------
+TypeError
+    Something else than integers.
+ValueError
+    No offsets, a first one that is not 0, or one below the one before it; the text names it.
+
+Examples
+--------
+>>> varlen.Level.from_offsets([0, 3, 3, 5]).lengths
+array([3, 0, 2])
+)";
+constexpr const char* kBoundsDoc =
+    R"(from_bounds(bounds)
+--
+
+The level whose sequence i ends at row bounds[i], where the next one begins: offsets without the leading 0.
+
+Parameters
+----------
+bounds
+    (n,) integers of any dtype, 0 or more, none below the one before it.
+
+Returns
+-------
+Level
+    n sequences.
+
+Raises
+------
+TypeError
+    Something else than integers.
+ValueError
+    A negative end, or one below the one before it; the text names it.
+
+Examples
+--------
+>>> varlen.Level.from_bounds([3, 3, 5]).lengths
+array([3, 0, 2])
+)";
+constexpr const char* kRowIdsDoc =
+    R"(from_row_ids(row_ids, count=-1)
+--
+
+The level whose row j is in sequence row_ids[j].
+
+Parameters
+----------
+row_ids
+    (total,) integers of any dtype, 0 or more, none below the one before it.
+count
+    How many sequences there are, which counts empty ones at the end; -1 stands for the last id + 1.
+
+Returns
+-------
+Level
+    `count` sequences.
+
+Raises
+------
+TypeError
+    Something else than integers.
+ValueError
+    Ids that decrease or are negative, or an id that is not below `count`; the text names its position.
+
+Examples
+--------
+>>> varlen.Level.from_row_ids([0, 0, 0, 2, 2], 4).lengths
+array([3, 0, 2, 0])
+)";
+
 PyMethodDef level_methods[] = {
-    method<kLengths, from_lengths>("from_lengths(lengths)\n--\n\n"
-                                   "From n lengths of any integer dtype; an error names the first negative "
-                                   "one.",
-                                   METH_STATIC),
-    method<kOffsets, from_offsets>("from_offsets(offsets)\n--\n\n"
-                                   "From n + 1 offsets that start at 0 and never decrease.",
-                                   METH_STATIC),
-    method<kBounds, from_bounds>("from_bounds(bounds)\n--\n\n"
-                                 "From n ends without the leading 0.",
-                                 METH_STATIC),
-    method<kRowIds, from_row_ids>(
-        "from_row_ids(row_ids, count=-1)\n--\n\n"
-        "From the sorted sequence number of each row; `count` sequences, by default "
-        "the last id + 1.",
-        METH_STATIC),
+    method<kLengths, from_lengths>(kLengthsDoc, METH_STATIC),
+    method<kOffsets, from_offsets>(kOffsetsDoc, METH_STATIC),
+    method<kBounds, from_bounds>(kBoundsDoc, METH_STATIC),
+    method<kRowIds, from_row_ids>(kRowIdsDoc, METH_STATIC),
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {},
 };
@@ -96,18 +202,22 @@ PyGetSetDef property(const char* name, const char* doc) {
 
 PyGetSetDef properties[] = {
     property<[](Level& l) { return l.total(); }>("total", "Rows in all sequences together."),
-    property<[](Level& l) { return l.stats().longest; }>("longest", "0 where there is none."),
-    property<[](Level& l) { return l.stats().shortest; }>("shortest", "0 where there is none."),
-    property<[](Level& l) { return l.offsets(); }>("offsets", "int64 (n + 1), read-only, the first is 0."),
-    property<[](Level& l) { return l.bounds(); }>("bounds",
-                                                  "int64 (n), the ends: offsets without the leading 0."),
-    property<[](Level& l) { return l.lengths(); }>("lengths", "int64 (n), read-only, kept."),
+    property<[](Level& l) { return l.stats().longest; }>("longest",
+                                                         "The longest length; 0 where there is no sequence."),
+    property<[](Level& l) { return l.stats().shortest; }>(
+        "shortest", "The shortest length; 0 where there is no sequence."),
+    property<[](Level& l) { return l.offsets(); }>(
+        "offsets", "Where each sequence begins and ends: int64 (n + 1,), read-only."),
+    property<[](Level& l) { return l.bounds(); }>(
+        "bounds", "Where each sequence ends: the offsets without the leading 0, int64 (n,), read-only."),
+    property<[](Level& l) { return l.lengths(); }>(
+        "lengths", "How many rows each sequence has: int64 (n,), read-only, kept."),
     property<[](Level& l) { return l.lengths32(); }>("lengths32", "The lengths as int32, read-only, kept."),
     property<[](Level& l) { return l.offsets32(); }>("offsets32", "The offsets as int32, read-only, kept."),
-    property<[](Level& l) { return l.row_ids(); }>("row_ids",
-                                                   "int64 (total), the sequence that each row is in."),
-    property<[](Level& l) { return l.positions(); }>("positions",
-                                                     "int64 (total), the place inside the sequence."),
+    property<[](Level& l) { return l.row_ids(); }>(
+        "row_ids", "The sequence that each row is in: int64 (total,), read-only, kept."),
+    property<[](Level& l) { return l.positions(); }>(
+        "positions", "The place of each row in its sequence: int64 (total,), read-only, kept."),
     property<[](Level& l) { return l.tensor(); }>("_tensor", "The offsets, kept for torch.compile."),
     {},
 };
@@ -139,8 +249,13 @@ bool LevelRef::is_level(PyObject* object) noexcept {
 void bind_level(py::module_& m) {
   Object::make(
       m, "varlen._core.Level",
+      "Level(lengths)\n--\n\n"
       "One level of nesting: where each sequence begins and ends. Immutable, checked once, shared.\n\n"
-      "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`, of any integer dtype.\n\n"
+      "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`.\n\n"
+      "Parameters\n----------\nlengths\n"
+      "    (n,) integers of any dtype, 0 or more: how many rows each sequence has.\n\n"
+      "Raises\n------\nTypeError\n    Something else than integers.\n"
+      "ValueError\n    A negative length; the text names the first.\n\n"
       "Examples\n--------\n"
       ">>> level = varlen.Level([3, 0, 2])\n>>> level\nLevel(3 sequences, 5 rows, lengths 0 to 3)\n"
       ">>> level.offsets\narray([0, 3, 3, 5])\n>>> level.row_ids\narray([0, 0, 0, 2, 2])\n"

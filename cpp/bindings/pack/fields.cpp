@@ -7,7 +7,7 @@
 #include "support/ndarray.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 

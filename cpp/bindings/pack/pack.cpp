@@ -11,7 +11,7 @@
 #include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 

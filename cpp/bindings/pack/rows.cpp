@@ -7,7 +7,7 @@
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 

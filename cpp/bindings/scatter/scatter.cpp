@@ -11,8 +11,8 @@
 #include "support/outputs.hpp"
 #include "support/overlap.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
 #include "varlen/checked.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 

@@ -8,7 +8,7 @@
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 

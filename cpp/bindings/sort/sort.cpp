@@ -13,7 +13,7 @@
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "support/scratch.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 

@@ -21,21 +21,9 @@ std::int64_t default_max_bytes() {
 
 std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const Extents& shape,
                           std::int64_t max_bytes, std::int64_t& used) {
-  std::int64_t total = dtype.itemsize();
-  bool fits = true;
-  const bool nothing = std::find(shape.begin(), shape.end(), 0) != shape.end();
-  if (nothing) total = 0;
-  for (const py::ssize_t size : shape) fits = fits && (nothing || checked_mul(total, size, total));
-  fits = fits && checked_add(used, total, used);
-  if (!fits)
-    raise_overflow(std::string(name) + ": the padded shape " + text_of(shape) + " does not fit 63 bits");
-  if (max_bytes >= 0 && used > max_bytes) {
-    raise_value(std::string(name) + ": the padded shape " + text_of(shape) + " of " +
-                std::to_string(dtype.itemsize()) + " bytes an entry takes the result to " +
-                std::to_string(used) + " bytes, over max_bytes=" + std::to_string(max_bytes) +
-                "; give max_len, take fewer rows, or keep them ragged");
-  }
-  return total;
+  static_assert(sizeof(py::ssize_t) == sizeof(std::int64_t));
+  return varlen::padded_bytes(name, dtype.itemsize(), reinterpret_cast<const std::int64_t*>(shape.data()),
+                              shape.size(), max_bytes, used);
 }
 
 py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,

@@ -100,12 +100,13 @@ Status batch_fits(const Feed* feeds, const Type* from, Type to, bool skip_nan, c
 void batch_rows(const Feed* feeds, const Runs& runs, const Range* ranges, const std::int64_t* ends,
                 std::int64_t width, std::byte* out) noexcept;
 
-enum class Spread : std::uint8_t { first, repeat };
+/// Which slots under a row of a column above them hold it: the first, or all.
+enum class FillMode : std::uint8_t { first, repeat };
 
-/// The same for slots of the deepest dim: a column that lies above it is spread, each row to the first slot
-/// under it or to all of them, `fill` (width bytes, null is zero) elsewhere. up is what batch_rise gave.
-void batch_spread(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
-                  const std::int64_t* ends, Spread spread, const std::byte* fill, std::int64_t width,
-                  std::byte* out) noexcept;
+/// The same for slots of the deepest dim: a column that lies above it goes to the first slot under each row
+/// or to all of them, `fill` (width bytes, null is zero) elsewhere. up is what batch_rise gave.
+void batch_broadcast(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
+                     const std::int64_t* ends, FillMode mode, const std::byte* fill, std::int64_t width,
+                     std::byte* out) noexcept;
 
 }  // namespace varlen

@@ -93,9 +93,9 @@ void BatchPlan::end_to_end(const std::vector<Feed>& feeds, std::size_t key, std:
                            const std::byte* between, std::byte* into) const {
   const auto axis = static_cast<std::size_t>(b_.feeds_[key].axes);
   const std::int64_t* ends = run_ends_[axis].data();
-  if (is_spread(key)) {
-    batch_spread(feeds.data(), runs(), ranges_[1].data(), up_view_.data(), ends, b_.options_.spread, between,
-                 width, into);
+  if (is_above(key)) {
+    batch_broadcast(feeds.data(), runs(), ranges_[1].data(), up_view_.data(), ends, b_.options_.fill_mode,
+                    between, width, into);
   } else {
     batch_rows(feeds.data(), runs(), ranges_[axis].data(), ends, width, into);
   }
@@ -143,7 +143,7 @@ void BatchPlan::write_values(std::size_t key, std::byte* to) {
     outer(feeds.values, feeds.width, to);
   } else if (b_.options_.ragged) {
     end_to_end(feeds.values, key, feeds.width, feeds.between, to);
-  } else if (is_spread(key) || !feeds.alike) {
+  } else if (is_above(key) || !feeds.alike) {
     Buffer rows = buffer_of(total(feeds.axes), feeds.width);
     end_to_end(feeds.values, key, feeds.width, feeds.between, rows.data());
     pad_rows(rows.data(), feeds.axes, feeds.width, feeds.pattern, to);
@@ -165,7 +165,7 @@ void BatchPlan::write_not_nan(std::size_t key, std::byte* to) {
     outer(feeds.is_nan, width, rows);
   } else {
     const std::vector<std::byte> ones(static_cast<std::size_t>(width), std::byte{1});
-    end_to_end(feeds.is_nan, key, width, b_.options_.spread_nan ? ones.data() : nullptr, rows);
+    end_to_end(feeds.is_nan, key, width, b_.options_.fill_nan ? ones.data() : nullptr, rows);
   }
   for (std::int64_t i = 0; i < count; ++i) rows[i] ^= std::byte{1};
   if (!direct) pad_rows(rows, feeds.axes, width, nullptr, to);

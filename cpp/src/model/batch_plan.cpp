@@ -204,11 +204,11 @@ void BatchPlan::check_values() const {
     const bool any = std::any_of(key.values.begin(), key.values.end(),
                                  [](const Feed& feed) { return feed.convert.run != nullptr; });
     if (!any || !key.type) continue;
-    const bool spread = is_spread(k);
-    const auto axis = static_cast<std::size_t>(spread ? b_.keys_[k].dim : key.axes);
-    const Range* ranges = key.axes == 0 ? records_.data() : spread ? up_[axis].data() : ranges_[axis].data();
+    const bool above = is_above(k);
+    const auto axis = static_cast<std::size_t>(above ? b_.keys_[k].dim : key.axes);
+    const Range* ranges = key.axes == 0 ? records_.data() : above ? up_[axis].data() : ranges_[axis].data();
     check_runs(k, key.values, ranges);
-    if (!spread) continue;
+    if (!above) continue;
     std::vector<Feed> edges = key.values;  // those lie at the slots already
     for (std::size_t s = 0; s + 1 < b_.starts_.size(); ++s) edges[s].convert = {};
     check_runs(k, edges, ranges_[1].data());

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "varlen/checked.hpp"
 #include "varlen/model/batch_plan.hpp"
 #include "varlen/model/error.hpp"
 
@@ -29,29 +28,6 @@ bool same_convert(const Feed& a, const Feed& b) {
 }
 
 }  // namespace
-
-std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
-                          std::size_t axes, std::int64_t max_bytes, std::int64_t& used) {
-  const auto text = [&] {
-    std::string sizes = std::string(name) + ": the padded shape (";
-    for (std::size_t a = 0; a < axes; ++a) sizes += (a > 0 ? ", " : "") + std::to_string(shape[a]);
-    return sizes + (axes == 1 ? ",)" : ")");
-  };
-  std::int64_t total = element_bytes;
-  bool fits = true;
-  const bool nothing = std::find(shape, shape + axes, 0) != shape + axes;
-  if (nothing) total = 0;
-  for (std::size_t a = 0; a < axes; ++a) fits = fits && (nothing || checked_mul(total, shape[a], total));
-  fits = fits && checked_add(used, total, used);
-  if (!fits) throw Error(Fault::overflow, text() + " does not fit 63 bits");
-  if (max_bytes >= 0 && used > max_bytes) {
-    throw Error(Fault::value, text() + " of " + std::to_string(element_bytes) +
-                                  " bytes an entry takes the result to " + std::to_string(used) +
-                                  " bytes, over max_bytes=" + std::to_string(max_bytes) +
-                                  "; give max_len, take fewer rows, or keep them ragged");
-  }
-  return total;
-}
 
 BatchKey key_of(const Joint& joint, const std::string& name) {
   const int c = joint.data().find(name);

@@ -104,9 +104,9 @@ Joint Joint::squeeze() const {
   return row(0);
 }
 
-Joint Joint::flatten(Spread spread, Between between) const {
+Joint Joint::flatten(FillMode mode, Between between) const {
   if (depth() < 1) refuse_shape("flatten: needs at least two dims");
-  if (!data_->trusted) return settled().flatten(spread, between);
+  if (!data_->trusted) return settled().flatten(mode, between);
   const int last = depth();
   auto data = std::make_shared<JointData>();
   data->meta = data_->meta;
@@ -130,7 +130,7 @@ Joint Joint::flatten(Spread spread, Between between) const {
     std::byte* to = nullptr;
     std::shared_ptr<Values> out = column.values->make(slots.size(), to);
     const Rows& rows = column.values->rows();
-    if (spread == Spread::repeat) {
+    if (mode == FillMode::repeat) {
       joint_repeat(&deepest, 1, range(last - 1), rows, slots, to);
     } else {
       const auto row = between != nullptr ? between(*column.values) : nullptr;

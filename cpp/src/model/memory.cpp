@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
@@ -151,6 +152,29 @@ Buffer buffer_of(std::int64_t n, std::int64_t width) {
                 std::to_string(n) + " entries of " + std::to_string(width) + " bytes do not fit 63 bits");
   }
   return Buffer(bytes);
+}
+
+std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
+                          std::size_t axes, std::int64_t max_bytes, std::int64_t& used) {
+  const auto text = [&] {
+    std::string sizes = std::string(name) + ": the padded shape (";
+    for (std::size_t a = 0; a < axes; ++a) sizes += (a > 0 ? ", " : "") + std::to_string(shape[a]);
+    return sizes + (axes == 1 ? ",)" : ")");
+  };
+  std::int64_t total = element_bytes;
+  bool fits = true;
+  const bool nothing = std::find(shape, shape + axes, 0) != shape + axes;
+  if (nothing) total = 0;
+  for (std::size_t a = 0; a < axes; ++a) fits = fits && (nothing || checked_mul(total, shape[a], total));
+  fits = fits && checked_add(used, total, used);
+  if (!fits) throw Error(Fault::overflow, text() + " does not fit 63 bits");
+  if (max_bytes >= 0 && used > max_bytes) {
+    throw Error(Fault::value, text() + " of " + std::to_string(element_bytes) +
+                                  " bytes an entry takes the result to " + std::to_string(used) +
+                                  " bytes, over max_bytes=" + std::to_string(max_bytes) +
+                                  "; give max_len, take fewer rows, or keep them ragged");
+  }
+  return total;
 }
 
 std::int64_t release_memory() noexcept {

@@ -89,8 +89,8 @@ class Dataset(Batching):
             batch.
         flatten
             One axis instead of many: events become the rows of the deepest dim, and start, end and max_len
-            count those. A key of a dim above is spread over the rows under each of its values.
-        spread
+            count those. A key of a dim above fills the rows under each of its values, as `fill_mode` says.
+        fill_mode
             "first": to the first of them, zero elsewhere; "nan": the same with NaN for floats; "repeat": to
             all.
         padding_side, truncate

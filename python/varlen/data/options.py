@@ -48,7 +48,7 @@ class BatchKeywords(PaddingKeywords, total=False):
     keys: Sequence[str] | None
     window: Literal["from_start", "to_end", "random", "balanced_random"] | None
     flatten: bool
-    spread: Literal["first", "repeat", "nan"]
+    fill_mode: Literal["first", "repeat", "nan"]
     nan: Any
     pad_to: PerAxis
     prefix: Any
@@ -68,7 +68,7 @@ _DEFAULTS: BatchKeywords = {
     "masks": True,
     "layout": "padded",
     "flatten": False,
-    "spread": "first",
+    "fill_mode": "first",
     "lengths": False,
     "positions": False,
     "parts": False,
@@ -79,7 +79,7 @@ _NAMES = tuple(BatchKeywords.__annotations__)
 _FLAGS = tuple(name for name, value in _DEFAULTS.items() if isinstance(value, bool))
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "window": (None, *WINDOWS),
-    "spread": ("first", "repeat", "nan"),
+    "fill_mode": ("first", "repeat", "nan"),
     "padding_side": ("left", "right"),
     "truncate": ("left", "right"),
     "layout": ("padded", "ragged"),
@@ -167,7 +167,7 @@ class BatchOptions:
         window = values["window"] or ("from_start" if values["truncate"] == "right" else "to_end")
         out: dict[str, Any] = {name: bool(values[name]) for name in _FLAGS}  # type: ignore[literal-required]
         out |= {
-            "spread": values["spread"],
+            "fill_mode": values["fill_mode"],
             "padding_side": values["padding_side"],
             "truncate": values["truncate"],
             "draw": WINDOWS.index(window),

@@ -111,7 +111,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
     There are depth + 1 sets of buffers: one that the consumer reads, the others ready or being filled. **A
     batch is good until the next one is taken**: its buffers are then filled anew. Copy what is to be kept.
 
-    The core lets go of the GIL while it fills, so that threads of this process do what worker processes do,
+    The core releases the GIL while it fills, so that threads of this process do what worker processes do,
     and nothing is sent between processes. An error in `make` or in `items` is raised where its batch would
     have come. Leaving the `with` block, dropping the prefetcher or ending the interpreter stops the threads.
 

@@ -385,7 +385,7 @@ def to_arrow(
     levels = as_list(levels, "levels", "Level")
     for i, level in enumerate(levels):
         if not isinstance(level, Level):
-            raise TypeError(f"levels: item {i} is no Level but {type(level).__name__}")
+            raise TypeError(f"levels: item {i}: expected a Level, got {type(level).__name__}")
     is_text = values.dtype.kind == "T"  # NumPy's strings of any length, which count as objects
     if values.ndim == 0 or (values.dtype.hasobject and not is_text):
         raise TypeError(f"values: expected rows of numbers, got {values.dtype} of shape {values.shape}")

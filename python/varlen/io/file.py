@@ -66,22 +66,42 @@ class File:
     __slots__ = (
         "__weakref__",
         "_core",
+        "_identity",
         "_joints",
+        "_layout",
         "_levels",
-        "identity",
-        "layout",
-        "mmap",
-        "path",
+        "_mmap",
+        "_path",
     )
 
     def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
-        self.path = path
-        self.mmap = mmap
+        self._path = path
+        self._mmap = mmap
         self._core = _core.MappedFile(path, expect, mmap, True, known_header)
-        self.identity: Identity = self._core.identity
-        self.layout = known_layout(self.identity) or self._named(lambda: FileLayout(self._core.header))
+        self._identity: Identity = self._core.identity
+        self._layout = known_layout(self._identity) or self._named(lambda: FileLayout(self._core.header))
         self._levels: dict[int, _core.Level] = {}
         self._joints: dict[tuple[str, ...] | None, _core.Joint] = {}
+
+    @property
+    def path(self) -> str:
+        """The absolute path that was opened."""
+        return self._path
+
+    @property
+    def mmap(self) -> bool:
+        """Whether arrays are views of a map of the file; otherwise each is read into memory of its own."""
+        return self._mmap
+
+    @property
+    def identity(self) -> Identity:
+        """What the file was when it was opened: its size in bytes, time of change in ns, and inode."""
+        return self._identity
+
+    @property
+    def layout(self) -> FileLayout:
+        """Where the tensors of each key lie in the file, as its header says."""
+        return self._layout
 
     @property
     def header(self) -> _core.Header:
@@ -97,7 +117,7 @@ class File:
         ...     file.header.names
         ['dim1/bounds', 'dim1/t']
         """
-        return self.layout.header
+        return self._layout.header
 
     @property
     def schema(self) -> Schema:
@@ -113,7 +133,7 @@ class File:
         ...     file.schema.row_ids
         'id'
         """
-        return self._named(lambda: self.layout.schema)
+        return self._named(lambda: self._layout.schema)
 
     @property
     def depth(self) -> int:
@@ -129,7 +149,7 @@ class File:
         ...     file.depth
         1
         """
-        return self.layout.depth
+        return self._layout.depth
 
     @property
     def count(self) -> int:
@@ -145,7 +165,7 @@ class File:
         ...     file.count
         2
         """
-        return self.layout.count
+        return self._layout.count
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -161,8 +181,8 @@ class File:
         ...     file.fields["t"].dim, file.fields["t"].dtype
         (1, dtype('int64'))
         """
-        known = self.layout.known_fields
-        return self._named(lambda: self.layout.fields(self._view)) if known is None else known
+        known = self._layout.known_fields
+        return self._named(lambda: self._layout.fields(self._view)) if known is None else known
 
     @property
     def names(self) -> list[str]:
@@ -229,7 +249,7 @@ class File:
         """
         if name not in self.fields:
             raise KeyError(f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
-        return self.layout.entry(name)
+        return self._layout.entry(name)
 
     def check(self) -> None:
         """Refuse a path that no longer leads to the file that was opened.
@@ -249,13 +269,13 @@ class File:
         ...     file.check()
         """
         try:
-            now = _identity(os.stat(self.path))
+            now = _identity(os.stat(self._path))
         except OSError as error:
             raise StaleFileError(f"{self.path}: cannot be found any more: {error.strerror}") from None
-        if now != self.identity:
-            what = "was replaced" if now[2] != self.identity[2] else "was changed in place"
+        if now != self._identity:
+            what = "was replaced" if now[2] != self._identity[2] else "was changed in place"
             raise StaleFileError(
-                f"{self.path}: {what} since it was opened: {self.identity[0]} bytes then, {now[0]} now; "
+                f"{self.path}: {what} since it was opened: {self._identity[0]} bytes then, {now[0]} now; "
                 "open it again"
             )
 
@@ -334,7 +354,7 @@ class File:
         found = self._joints.get(names)
         if found is None:
             found = self._named(lambda: self._make_joint(names))
-            if self.mmap:
+            if self._mmap:
                 found = self._joints.setdefault(names, found)
         return found
 
@@ -370,7 +390,7 @@ class File:
             index = self.header.names.index(full)
         except ValueError:
             raise KeyError(f"{full!r} is not in {self.path}; there are {sorted(self.header.names)}") from None
-        name = self.layout.key_of(index) if self.fields else None
+        name = self._layout.key_of(index) if self.fields else None
         return self._view(index) if name is None else self.values(name)
 
     def values(self, name: str) -> Array:
@@ -405,8 +425,8 @@ class File:
         return self._values(name)
 
     def _values(self, name: str) -> Array:
-        index, _, stored, dtype, aligned = self.layout.entry(name)
-        array = self._core.view(index, stored) if aligned and self.mmap else self._view(index)
+        index, _, stored, dtype, aligned = self._layout.entry(name)
+        array = self._core.view(index, stored) if aligned and self._mmap else self._view(index)
         return array if dtype is stored else array.view(dtype)
 
     def level(self, number: int) -> Array | _core.Level:
@@ -439,7 +459,7 @@ class File:
         """
         if not 1 <= number <= self.depth:
             raise IndexError(f"number: expected a level from 1 to {self.depth}, got {number}")
-        index = self.layout.bounds[number - 1]
+        index = self._layout.bounds[number - 1]
         if index >= 0:
             ends = self._view(index)
             return ends if ends.dtype == np.int64 else ends.astype(np.int64)
@@ -475,8 +495,8 @@ class File:
         """
         found = self._levels.get(number)
         if found is None:
-            rows = self.layout.rows
-            counts = self._view(self.layout.lengths[number - 1])
+            rows = self._layout.rows
+            counts = self._view(self._layout.lengths[number - 1])
             found = self._named(lambda: _core.Level.from_lengths(counts))
             if rows[number] not in (-1, found.total):
                 raise FileFormatError(
@@ -508,7 +528,7 @@ class File:
         ...     file = varlen.io.open_file(f"{folder}/a.nrt")
         ...     file.reader().close()
         """
-        return _core.FileReader(self.path, self.identity, self.header.data_start)
+        return _core.FileReader(self._path, self._identity, self.header.data_start)
 
     def will_need(self, begins: Array, ends: Array) -> None:
         """Ask the system to read ranges of the data ahead.
@@ -530,7 +550,7 @@ class File:
         self._core.will_need(begins, ends)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.path, self.mmap, self.identity)
+        return _reopen, (self._path, self._mmap, self._identity)
 
     def __repr__(self) -> str:
         return f"File({self.path!r}, {self.count} rows, {len(self.fields)} keys, depth {self.depth})"
@@ -541,13 +561,13 @@ class File:
             return make()
         except (FileFormatError, StaleFileError) as error:
             text = str(error)
-            raise type(error)(text if text.startswith(self.path) else f"{self.path}: {text}") from None
+            raise type(error)(text if text.startswith(self._path) else f"{self.path}: {text}") from None
         except ValueError as error:
             raise FileFormatError(f"{self.path}: {error}") from None
 
     def _view(self, index: int) -> Array:
         _, tag, shape, begin, end = self.header.describe(index)
-        if self.mmap:
+        if self._mmap:
             view = self._core.view(index, dtype_of(tag))
             if view.flags.aligned:
                 return view

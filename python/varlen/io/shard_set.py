@@ -469,7 +469,7 @@ class ShardSet:
         IndexError
             A row is out of range; the first such is named.
         TypeError
-            These are no integers.
+            They are not integers.
 
         Examples
         --------
@@ -547,7 +547,7 @@ class ShardSet:
         IndexError
             A row is out of range; the first such is named.
         TypeError, ValueError
-            Windows that are no integers, or not one a row.
+            Windows that are not integers, or not one a row.
 
         Examples
         --------

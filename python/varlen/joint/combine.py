@@ -140,7 +140,7 @@ class CombineMethods(JointState):
             raise ValueError(f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().squeeze())
 
-    def flatten(self: Self, dim: int = -1, *, spread: str = "first") -> Self:
+    def flatten(self: Self, dim: int = -1, *, fill_mode: str = "first") -> Self:
         """The two deepest dims made one.
 
         Keys at the deepest dim keep their values. A key one dim above it has one value for each of the
@@ -151,7 +151,7 @@ class CombineMethods(JointState):
         ----------
         dim
             -1, or the deepest dim's number.
-        spread
+        fill_mode
             What stands in the other places: 0 with "first", NaN (NaT; 0 in integers) with "nan"; "repeat"
             puts the value into all of them.
 
@@ -163,7 +163,7 @@ class CombineMethods(JointState):
         Raises
         ------
         ValueError
-            `dim` is another one, there is one dim only, or `spread` is none of the three.
+            `dim` is another one, there is one dim only, or `fill_mode` is none of the three.
 
         Examples
         --------
@@ -171,12 +171,12 @@ class CombineMethods(JointState):
         >>> J = JointNestedRaggedTensorDict({"ts": [1, 2, 3], "id": [[1, 2, 3], [3, 4], [1, 2]]})
         >>> J.flatten().to_list()
         {'ts': [1, 0, 0, 2, 0, 3, 0], 'id': [1, 2, 3, 3, 4, 1, 2]}
-        >>> J.flatten(spread="repeat").to_list()["ts"]
+        >>> J.flatten(fill_mode="repeat").to_list()["ts"]
         [1, 1, 1, 2, 2, 3, 3]
         """
         deepest = self.max_n_dims - 1
-        if spread not in ("first", "repeat", "nan"):
-            raise ValueError(f"spread: expected 'first', 'repeat' or 'nan', got {spread!r}")
+        if fill_mode not in ("first", "repeat", "nan"):
+            raise ValueError(f"fill_mode: expected 'first', 'repeat' or 'nan', got {fill_mode!r}")
         if not isinstance(dim, (int, np.integer)):
             raise TypeError(f"dim: expected an int, got {dim!r}")
         if (dim + deepest + 1 if dim < 0 else dim) != deepest:
@@ -192,14 +192,14 @@ class CombineMethods(JointState):
                 "broadcast them into.",
                 stacklevel=2,
             )
-        return self._wrap(view.flatten(spread), self._given_schema)
+        return self._wrap(view.flatten(fill_mode), self._given_schema)
 
 
 def _checked(given: Iterable[Self], argument: str) -> list[Self]:
     parts = as_list(given, argument, "joint dicts")
     for i, part in enumerate(parts):
         if not isinstance(part, JointState):
-            raise TypeError(f"{argument}: item {i} is no joint dict but {type(part).__name__}")
+            raise TypeError(f"{argument}: item {i}: expected a joint dict, got {type(part).__name__}")
     return parts
 
 

@@ -23,11 +23,17 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
     ----------
     data
         Rows laid end to end: an array or a tensor, which is shared, or a Ragged, whose levels are replaced.
-        Or nested lists, whose lengths have to be those that are said; a row is one number then, (total, 1).
+        Or nested lists, whose lengths must agree with `recursive_seq_lens`; a row is one number then, (total,
+        1).
     recursive_seq_lens
         A list of lengths for each level, outermost first.
     place
-        Not looked at: the rows are where they are.
+        Accepted because Paddle has it, and ignored: the rows stay where they are.
+
+    Returns
+    -------
+    LoDTensor
+        Of the dtype of the data; int64 or float64 for lists of Python numbers.
 
     Raises
     ------
@@ -70,23 +76,34 @@ def create_random_int_lodtensor(
     *,
     seed: int | None = None,
 ) -> LoDTensor:
-    """Random integers from low to high, both among them, under levels; as Paddle's.
+    """Random integers from low to high, both included, under levels.
 
     Parameters
     ----------
     recursive_seq_lens
         A list of lengths for each level, outermost first.
     base_shape
-        Of one row.
+        The shape of one row, an int or several.
     place
-        Not looked at.
+        Accepted because Paddle has it, and ignored.
+    low, high
+        The smallest and the largest integer that may come, within int64.
     seed
         The same numbers for the same seed; others each time for None.
+
+    Returns
+    -------
+    LoDTensor
+        int64 rows of shape `base_shape`, as many as the innermost lengths add up to.
 
     Raises
     ------
     ValueError
         Levels that do not fit each other, sizes below 0, or a high below low.
+
+    Notes
+    -----
+    As Paddle's `create_random_int_lodtensor`.
 
     Examples
     --------

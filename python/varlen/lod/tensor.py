@@ -24,8 +24,23 @@ if TYPE_CHECKING:
 class LoDTensor(Ragged):
     """A `varlen.Ragged` with the members of Paddle's `LoDTensor`, at any depth.
 
-    It is made as `varlen.Ragged` is, by `create_lod_tensor`, or by one of its own constructors. Where Paddle
-    gives nested lists these do too; everything else is arrays, read-only.
+    It is made as `varlen.Ragged` is, by `create_lod_tensor`, or by one of its own constructors. Members that
+    give nested lists in Paddle give nested lists here; everything else is arrays, read-only.
+
+    Parameters
+    ----------
+    values
+        Rows laid end to end, (total, ...), of any dtype of fixed width: an array or a tensor, shared where
+        its memory is contiguous, or what `np.asarray` reads.
+    lengths
+        (n,) integers, how many rows each sequence has; or a list of these, one for each level, outermost
+        first.
+    offsets
+        In place of lengths: (n + 1,) integers, or a list of these.
+    levels
+        In place of lengths: `Level` objects, outermost first, which are shared.
+    data
+        In place of values, under Thinc's name.
 
     Examples
     --------
@@ -50,6 +65,11 @@ class LoDTensor(Ragged):
         recursive_sequence_lengths
             One list or array of lengths for each level, or `Level` objects, which are shared.
 
+        Returns
+        -------
+        LoDTensor
+            With a level for each list. The values are shared.
+
         Raises
         ------
         TypeError
@@ -69,6 +89,19 @@ class LoDTensor(Ragged):
     @classmethod
     def from_lod(cls, values: Any, lod: Any) -> Self:
         """From offsets for each level that count the sequences of the next one; Paddle's `set_lod`.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...).
+        lod
+            A list of offsets for each level, outermost first: integers that start at 0 and never decrease.
+            Those of a level end at the number of sequences of the next one, the last at the number of rows.
+
+        Returns
+        -------
+        LoDTensor
+            With a level for each list. The values are shared.
 
         Raises
         ------
@@ -90,11 +123,18 @@ class LoDTensor(Ragged):
 
         Parameters
         ----------
+        values
+            Rows laid end to end, (total, ...).
         offsets
             One list or array for each level, outermost first; all end at the number of rows.
         empty
             Rows do not say which of two neighbours holds the empty sequences that lie between them:
             "before" or "after". None refuses such offsets.
+
+        Returns
+        -------
+        LoDTensor
+            With a level for each list. The values are shared.
 
         Raises
         ------
@@ -115,18 +155,25 @@ class LoDTensor(Ragged):
 
         Parameters
         ----------
+        values
+            Rows laid end to end, (total, ...).
         start_poses
-            A list of lists: first the starts of the outermost sequences, then for each of these the starts
-            of its own, then for each of those, and so on; every list starts at 0, but those of a
-            sequence without sequences. Or a Ragged, as `seq_pos` gives it.
+            A list of lists: first the starts of the outermost sequences, then for each of these the starts of
+            its own, then for each of those, and so on. Every list starts at 0; a sequence without sequences
+            has an empty one. Or a Ragged, as `seq_pos` gives it.
         dim
             How many levels there are; by default as many as the lists reach, which leaves out innermost ones
             where no sequence stands above them.
 
+        Returns
+        -------
+        LoDTensor
+            The values are shared.
+
         Raises
         ------
         TypeError
-            Starts that are no integers.
+            Starts that are not integers.
         ValueError
             Starts that decrease, or lie beyond their sequence; too few lists, or too many: which is named.
 
@@ -139,7 +186,12 @@ class LoDTensor(Ragged):
         return cls._make(*nest_rows(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
-        """Lengths of each level, outermost first, as nested lists of Python ints. As arrays: `levels`.
+        """Lengths of each level, outermost first. As arrays: `levels`.
+
+        Returns
+        -------
+        list of list of int
+            One list for each level.
 
         Examples
         --------
@@ -149,7 +201,12 @@ class LoDTensor(Ragged):
         return [level.lengths.tolist() for level in self._levels]
 
     def lod(self) -> list[list[int]]:
-        """Offsets of each level, which count the sequences of the next one, as nested lists of Python ints.
+        """Offsets of each level, outermost first; they count the sequences of the next level.
+
+        Returns
+        -------
+        list of list of int
+            One list for each level, of one number more than it has sequences.
 
         Examples
         --------
@@ -159,9 +216,15 @@ class LoDTensor(Ragged):
         return [level.offsets.tolist() for level in self._levels]
 
     def set_recursive_sequence_lengths(self, recursive_sequence_lengths: Any) -> None:
-        """Other levels for the same rows, in place, from a list of lengths for each level.
+        """Give the same rows other levels, in place, from a list of lengths for each level.
 
         Slices that were taken before keep the levels that they have.
+
+        Parameters
+        ----------
+        recursive_sequence_lengths
+            One list or array of lengths for each level, outermost first, or `Level` objects, which are
+            shared.
 
         Raises
         ------
@@ -180,7 +243,12 @@ class LoDTensor(Ragged):
         self._set_levels(recursive_sequence_lengths, Level.from_lengths, "recursive_sequence_lengths")
 
     def set_lod(self, lod: Any) -> None:
-        """Other levels for the same rows, in place, from offsets for each level.
+        """Give the same rows other levels, in place, from offsets for each level.
+
+        Parameters
+        ----------
+        lod
+            A list of offsets for each level, outermost first, as `from_lod` takes them.
 
         Raises
         ------
@@ -202,7 +270,12 @@ class LoDTensor(Ragged):
         self._levels = levels
 
     def absolute_offsets(self) -> tuple[Ints, ...]:
-        """Offsets of each level, outermost first, in rows: int64, read-only; Paddle's `ToAbsOffset`.
+        """Offsets of each level, counted in rows, outermost first; Paddle's `ToAbsOffset`.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            int64 (n + 1,) for each level of n sequences, read-only.
 
         Examples
         --------
@@ -212,9 +285,13 @@ class LoDTensor(Ragged):
         return tuple(level.offsets for level in levels_over_rows(self._levels))
 
     def seq_pos(self) -> Any:
-        """Where sequences start inside the sequence that holds them: a Ragged of one list a sequence.
+        """Where sequences start inside the sequence that holds them, counted in rows.
 
-        Its first row is for the outermost sequences; `from_seq_pos` says more, and reads it.
+        Returns
+        -------
+        LoDTensor
+            Of one level and int64: one list of starts for the outermost sequences, then one for each sequence
+            that holds others. `from_seq_pos` reads it.
 
         Examples
         --------
@@ -225,7 +302,12 @@ class LoDTensor(Ragged):
         return self._make(starts, (vectors,))
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
-        """Whether the levels fit the values: they did when they met, so only a resized tensor says no.
+        """Whether the levels fit the values. Only the values of a tensor that was resized do not.
+
+        Returns
+        -------
+        bool
+            True where the innermost level has as many rows as the values.
 
         Examples
         --------
@@ -237,7 +319,17 @@ class LoDTensor(Ragged):
     def slice_in_level(self, level: int, begin: int, end: int) -> Self:
         """Sequences begin to end of a level, without the levels above; Paddle's `SliceInLevel`, with rows.
 
-        The result has the levels from `level` on, each counted from 0 again. `begin` and `end` may be equal.
+        Parameters
+        ----------
+        level
+            Counted from the outermost, or, below 0, from the innermost.
+        begin, end
+            The first sequence, and the one behind the last. They may be equal.
+
+        Returns
+        -------
+        LoDTensor
+            With the levels from `level` on, each counted from 0 again. The values are shared.
 
         Raises
         ------
@@ -262,18 +354,30 @@ class LoDTensor(Ragged):
         return part
 
     def sub_lod(self, level: int, begin: int, end: int) -> tuple[list[list[int]], tuple[int, int]]:
-        """What sequences begin to end of a level are: their lengths, and their rows.
+        """The lengths and the rows of sequences begin to end of a level.
 
-        Paddle's `GetSubLoDAndAbsoluteOffset`, with the level first.
+        Parameters
+        ----------
+        level
+            Counted from the outermost, or, below 0, from the innermost.
+        begin, end
+            The first sequence, and the one behind the last. They may be equal.
 
         Returns
         -------
-        Lengths of the levels from `level` on, as nested lists, and (first row, row after the last).
+        lengths : list of list of int
+            Those of the levels from `level` on.
+        rows : tuple of int
+            The first row, and the row behind the last.
 
         Raises
         ------
         IndexError, ValueError
             As `slice_in_level`.
+
+        Notes
+        -----
+        As Paddle's `GetSubLoDAndAbsoluteOffset`, which takes the level after the LoD.
 
         Examples
         --------

@@ -37,8 +37,9 @@ def bincount(X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = 
 
     Returns
     -------
-    (n, k), under the levels above where there are such: int64, or with weights float64; of tensors, the dtype
-    of the weights, through which gradients flow.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, k), for more levels a Ragged of those above: int64, or float64 with weights. Of tensors it has the
+        dtype of the weights, and autograd follows them.
 
     Raises
     ------

@@ -32,7 +32,8 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
 
     Returns
     -------
-    A Ragged that nests as X.
+    Ragged
+        Nests as X, of the dtype of the rows that are given.
 
     Raises
     ------

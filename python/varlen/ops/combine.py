@@ -32,6 +32,11 @@ def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
         have as many sequences. A deeper ragged axis: the same, of the sequences of a deeper level; the levels
         above are alike. An axis of the rows: rows side by side; all levels are alike, and shared.
 
+    Returns
+    -------
+    Ragged
+        Of the class of the first part; levels as `axis` says. The values are a copy.
+
     Raises
     ------
     TypeError
@@ -73,6 +78,11 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
         Where the new axis stands in the result. 1: sequence i holds the sequences i of all parts. Behind the
         ragged axes: rows side by side, of parts that nest alike.
 
+    Returns
+    -------
+    Ragged
+        Of the class of the first part, with one axis more. The values are a copy.
+
     Raises
     ------
     TypeError, ValueError
@@ -92,15 +102,24 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
 
 
 def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
-    """Consecutive pieces that share values: `sizes` sequences in each, or sizes[k] in piece k.
+    """Consecutive pieces: `sizes` sequences in each, or sizes[k] in piece k.
 
     Parameters
     ----------
+    ragged
+        A Ragged of any depth; its outermost level is cut.
     sizes
         A number, where the last piece may be shorter, or numbers that add up to len(ragged).
 
+    Returns
+    -------
+    list of Ragged
+        Of the class of `ragged`. They share its values.
+
     Raises
     ------
+    TypeError
+        Sizes that are not integers.
     ValueError
         Sizes below 0 (below 1 for a number), or that add up to something else.
 
@@ -142,7 +161,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
     for p, part in enumerate(parts):
         if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
-            raise TypeError(f"{argument}: part {p} is no Ragged but {type(part).__name__}{makes}")
+            raise TypeError(f"{argument}: part {p}: expected a Ragged, got {type(part).__name__}{makes}")
         if len(part._levels) != len(parts[0]._levels):
             raise ValueError(
                 f"{argument}: part {p} has {len(part._levels)} levels, the first has {len(parts[0]._levels)}"

@@ -63,8 +63,9 @@ def to_dense(
 
     Returns
     -------
-    (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch, and
-    gradients flow through it.
+    numpy.ndarray or torch.Tensor
+        (n, width, *trailing), or (n, width, width of the next level, ..., *trailing). Autograd follows
+        tensors.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def to_dense(
 def from_dense(
     block: Any, lengths: Any = None, *, mask: Any = None, padding_side: str = "right", out: Any = None
 ) -> Ragged:
-    """The sequences of a padded rectangle, from its lengths or its mask. `to_dense` turned round.
+    """The sequences of a padded rectangle, from its lengths or its mask. The inverse of `to_dense`.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Any:
     -------
     Ragged
         The levels above, and one of what is left, of the class of X. The dtype is that of a difference.
-        Watched by autograd.
+        Autograd follows tensors.
 
     Raises
     ------

@@ -27,7 +27,8 @@ def expand_dims(X: Any, axis: int) -> Any:
 
     Returns
     -------
-    A container of the class of X that shares its values.
+    Ragged
+        Of the class of X. Shares its values.
 
     Raises
     ------
@@ -64,7 +65,8 @@ def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
 
     Returns
     -------
-    A container of the class of X, or an array where no ragged axis is left.
+    Ragged, numpy.ndarray or torch.Tensor
+        Of the class of X, or an array where no ragged axis is left. Shares its values.
 
     Raises
     ------

@@ -69,7 +69,7 @@ list2array = flatten
 
 
 def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
-    """The arrays that lie end to end in one. `flatten` turned round.
+    """The arrays that lie end to end in one. The inverse of `flatten`.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
     ValueError
         A negative length; lengths that with their gaps do not add up to the rows of X.
     TypeError
-        Lengths that are no integers.
+        Lengths that are not integers.
 
     Notes
     -----
@@ -119,7 +119,7 @@ def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
 
 
 def unpad(padded: Any, lengths: ArrayLike | Level, *, padding_side: str = "right") -> list[Any]:
-    """The sequences of a rectangle without their padding. `pad` turned round.
+    """The sequences of a rectangle without their padding. The inverse of `pad`.
 
     Parameters
     ----------

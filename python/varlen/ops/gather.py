@@ -43,13 +43,14 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
 
     Returns
     -------
-    The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array where
-    no axis of it is ragged by kind.
+    numpy.ndarray, torch.Tensor or Ragged
+        Its axes are those of X before `axis`, those of `indices` behind `batch_dims`, then those of X behind
+        `axis`. An array where none of them is ragged.
 
     Raises
     ------
     TypeError
-        Indices that are no integers.
+        Indices that are not integers.
     IndexError
         One that is negative or beyond its sequence, which is named.
     ValueError
@@ -94,20 +95,26 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
 
 
 def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Any:
-    """What a mask is true for: sequences, what is in them, or numbers, as deep as the mask goes.
+    """Keep what a mask is true for: sequences, their children, or single numbers, as deep as the mask goes.
 
     Parameters
     ----------
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
-    lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
     mask
         Bools: an array over the outermost sequences, a Ragged of the outer levels with a bool for each
-        of its rows, or one that nests as this one, rows' axes included where it has them.
+        of its rows, or one that nests as X does, down to the axes of the rows where it has them.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
     flatten
-        What is left, without the levels of the mask, as TensorFlow's `tf.boolean_mask`; else sequences
-        keep their place, as with `tf.ragged.boolean_mask`.
+        Give what is kept without the levels of the mask, as TensorFlow's `tf.boolean_mask`. Otherwise
+        sequences keep their place, as in `tf.ragged.boolean_mask`.
+
+    Returns
+    -------
+    Ragged, numpy.ndarray or torch.Tensor
+        Of the dtype of X, a copy. A Ragged keeps the levels of the mask and those below it; with `flatten`
+        only those below, and where there are none an array.
 
     Raises
     ------

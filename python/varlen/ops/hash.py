@@ -39,7 +39,7 @@ def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> An
     Raises
     ------
     TypeError
-        Keys that are no integers.
+        Keys that are not integers.
     ValueError
         n below 1, keys below 0 (the place is named), keys of several dimensions.
 
@@ -80,7 +80,7 @@ def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
     Raises
     ------
     TypeError
-        Ids that are no integers.
+        Ids that are not integers.
     ValueError
         Ids or a seed below 0, ids of several dimensions.
     OverflowError

@@ -135,7 +135,23 @@ def list2ragged(
 
 
 def ragged2list(ragged: Ragged) -> list[Any]:
-    """Each sequence as a view of the values; lists of lists of views where there is more than one level.
+    """Each sequence as a view of the values.
+
+    Parameters
+    ----------
+    ragged
+        A `Ragged` of any depth and dtype.
+
+    Returns
+    -------
+    list
+        (length, ...) views, one for each sequence; lists of lists of views where there is more than one
+        level.
+
+    Raises
+    ------
+    TypeError
+        Not a Ragged.
 
     Examples
     --------

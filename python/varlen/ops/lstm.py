@@ -32,8 +32,10 @@ def lstm_forward_training(
 
     Returns
     -------
-    tuple
-        (T, directions * nO), and the state that `backprop_lstm` takes.
+    Y : numpy.ndarray or torch.Tensor
+        (T, directions * nO), the hidden state of the last layer at each row.
+    fwd_state : tuple
+        What `backprop_lstm` takes.
 
     Raises
     ------
@@ -58,7 +60,26 @@ def lstm_forward_training(
 
 
 def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any) -> Any:
-    """What `lstm_forward_training` gives, without the state.
+    """What `lstm_forward_training` gives, without the state that its gradient needs.
+
+    Parameters
+    ----------
+    params, H0, C0, X, size_at_t
+        As those of `lstm_forward_training`.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (T, directions * nO), the hidden state of the last layer at each row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `lstm_forward_training` refuses.
+
+    Notes
+    -----
+    As Thinc's `Ops.lstm_forward_inference`.
 
     Examples
     --------
@@ -85,8 +106,10 @@ def backprop_lstm(dY: Any, lengths: Any, params: Any, fwd_state: tuple[Any, ...]
 
     Returns
     -------
-    tuple
-        Gradients of X, (T, nI), and of params.
+    dX : numpy.ndarray or torch.Tensor
+        (T, nI), the gradient of X.
+    d_params : numpy.ndarray or torch.Tensor
+        The gradient of params, in its layout.
 
     Raises
     ------

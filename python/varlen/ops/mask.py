@@ -55,7 +55,7 @@ def mask(
     ValueError
         A negative length; a sequence longer than `width`, which is named; a result over max_bytes.
     TypeError
-        Lengths that are no integers.
+        Lengths that are not integers.
 
     Notes
     -----
@@ -217,7 +217,7 @@ def block_mask(
     ValueError
         A negative length or window, an `out` of another shape, a result over max_bytes.
     TypeError
-        Lengths that are no integers, a dtype of other things than numbers.
+        Lengths that are not integers, a dtype of other things than numbers.
 
     Notes
     -----

@@ -41,7 +41,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     Ragged or array
         With one matrix a Ragged that nests as `a`, with rows (..., m) or (...). Else matrix by matrix: rows
         (total, m) where all have m columns; a level more where the columns are ragged too; an array (n, p, q)
-        where neither are. Dtypes are promoted. Watched by autograd.
+        where neither are. Dtypes are promoted. Autograd follows tensors.
 
     Raises
     ------

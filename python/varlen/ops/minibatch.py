@@ -83,7 +83,7 @@ def minibatch(
 
     Notes
     -----
-    As Thinc's `Ops.minibatch`, where sizes of 0 never come to an end and the order hangs on NumPy's global
+    As Thinc's `Ops.minibatch`, where sizes of 0 never come to an end and the order depends on NumPy's global
     state.
 
     Examples
@@ -105,9 +105,37 @@ def multibatch(
     buffer: int = 1,
     seed: Any = None,
 ) -> SizedGenerator[list[Any]]:
-    """Batches of several sequences of one length at once: lists with a batch of each.
+    """Batches of several sequences of the same length, side by side.
 
-    See `minibatch`; sequences of different lengths are a ValueError.
+    Parameters
+    ----------
+    size
+        How many items a batch has, or such a number for each batch: as many are drawn as are needed.
+    sequence, *others
+        Ragged, Padded, Pairs, arrays, tensors, lists or tuples, all with as many items.
+    shuffle
+        Items in another order each time the result is iterated, the same for all sequences.
+    buffer
+        So many batches are made before the first of them is given.
+    seed
+        Of the order, for `np.random.default_rng`: the same seed gives the same orders. None: always others.
+
+    Returns
+    -------
+    SizedGenerator
+        Of lists, each with a batch of every sequence, of its kind. Its length is the number of batches.
+
+    Raises
+    ------
+    ValueError
+        Sequences of different lengths, or one without a length; a size below 1; sizes that end before the
+        items do.
+    TypeError
+        A size that is no integer.
+
+    Notes
+    -----
+    As Thinc's `Ops.multibatch`.
 
     Examples
     --------

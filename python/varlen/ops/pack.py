@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from varlen.types import Packed
 
 
-def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") -> Packed:
+def pack(X: Any, lengths: Any = None, *, level: int = -1, order: Any = "stable") -> Packed:
     """The sequences of a level side by side, step by step, the longest first, without padding.
 
     Parameters
@@ -21,8 +21,8 @@ def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") 
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     level
-        Whose sequences are stepped through, -1 for the innermost. Above the innermost a step holds whole
-        sub-sequences. The levels above are kept for the way back.
+        Whose sequences are stepped through. Above the innermost a step holds whole sub-sequences. The levels
+        above are kept for the way back.
     order
         Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a permutation;
         or a `RankTable` to share, which has a level of its own.
@@ -44,5 +44,7 @@ def pack(X: Any, lengths: Any = None, *, level: int = 0, order: Any = "stable") 
     >>> vl.ops.pack([3, 1, 4], [1, 2]).steps()
     [array([1, 3]), array([4])]
     """
-    result: Packed = packed_class().from_ragged(new_ragged(*rows_and_levels(X, lengths)), level, order)
+    result: Packed = packed_class().from_ragged(
+        new_ragged(*rows_and_levels(X, lengths)), level=level, order=order
+    )
     return result

@@ -42,7 +42,9 @@ def reduce_sum(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, int64 for bools and signed, uint64 for unsigned integers, which wrap.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; bools and signed integers
+        give int64, unsigned ones uint64, which wrap.
 
     Raises
     ------
@@ -78,7 +80,9 @@ def reduce_mean(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, float64 for integers and bools.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
+        float64.
 
     Raises
     ------
@@ -110,7 +114,8 @@ def reduce_prod(
 
     Returns
     -------
-    (n, ...): dtypes as those of `reduce_sum`.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above, with the dtypes of `reduce_sum`.
 
     Raises
     ------
@@ -138,7 +143,8 @@ def reduce_any(
 
     Returns
     -------
-    bool (n, ...). What is not zero is true, NaN too.
+    numpy.ndarray, torch.Tensor or Ragged
+        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN.
 
     Raises
     ------
@@ -166,7 +172,8 @@ def reduce_all(
 
     Returns
     -------
-    bool (n, ...). What is not zero is true, NaN too.
+    numpy.ndarray, torch.Tensor or Ragged
+        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN.
 
     Raises
     ------
@@ -194,7 +201,9 @@ def reduce_norm(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, float64 for integers and bools. Squares are added in float64.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
+        float64. Squares are added in float64.
 
     Raises
     ------
@@ -220,7 +229,8 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Array:
 
     Returns
     -------
-    int64 (n,), of the kind that the values have; under the levels above where there are such.
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 (n,), of the kind that the values have; for more levels a Ragged of those above.
 
     Examples
     --------

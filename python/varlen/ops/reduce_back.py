@@ -18,12 +18,30 @@ if TYPE_CHECKING:
 
 
 def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Any = None) -> Array:
-    """The gradient of `reduce_sum`: row i for every row of sequence i, (total, ...) of any dtype.
+    """The gradient of `reduce_sum`: row i for every row of sequence i.
+
+    Parameters
+    ----------
+    d_sums
+        (n, ...) of any dtype, an array or a tensor.
+    lengths
+        (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_sums, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_sums.
 
     Raises
     ------
     ValueError
-        As many rows as there are sequences were expected.
+        Another number of rows than sequences, or an `out` of another shape.
+
+    Notes
+    -----
+    As Thinc's `Ops.backprop_reduce_sum`.
 
     Examples
     --------
@@ -35,12 +53,32 @@ def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Any = None) -> Array:
 
 
 def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Array:
-    """The gradient of `reduce_mean`: row i divided by the length of sequence i, for every row of it. Floats.
+    """The gradient of `reduce_mean`: row i, divided by the length of sequence i, for every row of sequence i.
+
+    Parameters
+    ----------
+    d_means
+        (n, ...) floats, an array or a tensor.
+    lengths
+        (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_means, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_means.
 
     Raises
     ------
-    TypeError, ValueError
-        Other numbers than floats; as many rows as there are sequences were expected.
+    TypeError
+        Other numbers than floats.
+    ValueError
+        Another number of rows than sequences, or an `out` of another shape.
+
+    Notes
+    -----
+    As Thinc's `Ops.backprop_reduce_mean`.
 
     Examples
     --------
@@ -52,16 +90,23 @@ def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Arra
 
 
 def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
-    """The gradient of `reduce_max`: each number to the row that `which` says, else zeros.
+    """The gradient of `reduce_max`: each number goes to the row that `which` names, zeros to the others.
 
     Parameters
     ----------
     d_maxes
-        (n, ...) of any dtype.
+        (n, ...) of any dtype, an array or a tensor.
     which
         (n, ...) integers: the row inside each sequence; -1 in a sequence without rows, which takes none.
     lengths
         (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_maxes, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_maxes.
 
     Raises
     ------
@@ -69,6 +114,10 @@ def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = No
         A row that its sequence does not have; number, row and length are named.
     ValueError
         Shapes that differ, or another number of rows than sequences.
+
+    Notes
+    -----
+    As Thinc's `Ops.backprop_reduce_max`.
 
     Examples
     --------
@@ -79,7 +128,30 @@ def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = No
 
 
 def backprop_reduce_min(d_mins: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
-    """The gradient of `reduce_min`; otherwise as `backprop_reduce_max`.
+    """The gradient of `reduce_min`: each number goes to the row that `which` names, zeros to the others.
+
+    Parameters
+    ----------
+    d_mins
+        (n, ...) of any dtype, an array or a tensor.
+    which
+        (n, ...) integers: the row inside each sequence; -1 in a sequence without rows, which takes none.
+    lengths
+        (n,) integers, or a `Level`.
+    out
+        (total, ...) of the dtype of d_mins, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_mins.
+
+    Raises
+    ------
+    IndexError
+        A row that its sequence does not have; number, row and length are named.
+    ValueError
+        Shapes that differ, or another number of rows than sequences.
 
     Examples
     --------
@@ -103,7 +175,8 @@ def backprop_reduce_first(d_firsts: Any, lengths: Any, *, out: Any = None) -> Ar
 
     Returns
     -------
-    (total, ...) of the dtype of d_firsts.
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_firsts.
 
     Raises
     ------
@@ -128,7 +201,8 @@ def backprop_reduce_last(d_lasts: Any, lengths: Any, *, out: Any = None) -> Arra
 
     Returns
     -------
-    (total, ...) of the dtype of d_lasts.
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of d_lasts.
 
     Raises
     ------

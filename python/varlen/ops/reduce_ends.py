@@ -46,8 +46,10 @@ def reduce_max(
 
     Returns
     -------
-    (n, ...) of the dtype of X. With `which` also int64 (n, ...), -1 in a sequence without rows. A NaN is the
-    maximum, wherever it is.
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (n, ...) of the dtype of X, for more levels a Ragged of those above. With `which` also the place
+        inside each sequence, int64 (n, ...), -1 where a sequence has no rows. A NaN is the maximum, wherever
+        it is.
 
     Raises
     ------
@@ -85,7 +87,8 @@ def argmax(
 
     Returns
     -------
-    int64 (n, ...).
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 (n, ...), for more levels a Ragged of those above.
 
     Raises
     ------
@@ -125,8 +128,10 @@ def reduce_min(
 
     Returns
     -------
-    (n, ...) of the dtype of X. With `which` also int64 (n, ...), -1 in a sequence without rows. A NaN is the
-    minimum, wherever it is.
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (n, ...) of the dtype of X, for more levels a Ragged of those above. With `which` also the place
+        inside each sequence, int64 (n, ...), -1 where a sequence has no rows. A NaN is the minimum, wherever
+        it is.
 
     Raises
     ------
@@ -164,7 +169,8 @@ def argmin(
 
     Returns
     -------
-    int64 (n, ...).
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 (n, ...), for more levels a Ragged of those above.
 
     Raises
     ------
@@ -195,7 +201,8 @@ def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = N
 
     Returns
     -------
-    (n, ...) of the dtype of X.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...) of the dtype of X, for more levels a Ragged of those above.
 
     Raises
     ------
@@ -225,7 +232,8 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
 
     Returns
     -------
-    (n, ...) of the dtype of X.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...) of the dtype of X, for more levels a Ragged of those above.
 
     Raises
     ------

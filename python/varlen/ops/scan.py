@@ -42,8 +42,9 @@ def cumsum(
 
     Returns
     -------
-    (total, ...), a Ragged for a Ragged: floats of the same dtype, int64 for bools and signed, uint64 for
-    unsigned integers, which wrap.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged. Floats keep their dtype; bools and signed integers give int64,
+        unsigned ones uint64, which wrap.
 
     Raises
     ------
@@ -90,7 +91,8 @@ def cumprod(
 
     Returns
     -------
-    (total, ...), a Ragged for a Ragged: dtypes as those of `cumsum`, and numbers rounded as there.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged, with the dtypes and the rounding of `cumsum`.
 
     Raises
     ------
@@ -129,9 +131,10 @@ def cummax(
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged. With `which` a pair: that, and int64 of the same
-    shape, the row inside the sequence that holds the number, the first of equal ones in the direction of the
-    scan; -1 where no row came before.
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (total, ...) of the dtype of X, a Ragged for a Ragged. With `which` also int64 of the same shape: the
+        row inside the sequence that holds the number, the first of equal ones in the direction of the scan;
+        -1 where no row came before.
 
     Raises
     ------
@@ -174,7 +177,10 @@ def cummin(
 
     Returns
     -------
-    As `cummax`.
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (total, ...) of the dtype of X, a Ragged for a Ragged. With `which` also int64 of the same shape: the
+        row inside the sequence that holds the number, the first of equal ones in the direction of the scan;
+        -1 where no row came before.
 
     Raises
     ------

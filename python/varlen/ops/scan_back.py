@@ -29,6 +29,11 @@ def backprop_cumsum(
     out
         As that of `cumsum`.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), with the dtypes of `cumsum`. A Ragged for a Ragged.
+
     Raises
     ------
     TypeError, ValueError
@@ -65,6 +70,11 @@ def backprop_cumprod(
     out
         As that of `cumprod`.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X. A Ragged where X is one.
+
     Raises
     ------
     TypeError, ValueError
@@ -95,6 +105,11 @@ def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, level: int = -1
     out
         (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged where dY is one.
+
     Raises
     ------
     IndexError
@@ -117,7 +132,30 @@ def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, level: int = -1
 
 
 def backprop_cummin(dY: Any, which: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
-    """The gradient of `cummin`: as `backprop_cummax`, of which it is another name.
+    """The gradient of `cummin`; the same function as `backprop_cummax`.
+
+    Parameters
+    ----------
+    dY
+        (total, ...) floats, the gradient of what `cummin` gave: an array, a tensor or a `Ragged`.
+    which
+        What `cummin(which=True)` gave: (total, ...) integers, rows inside the sequence, or -1 for none.
+    lengths, level
+        As they were given to `cummin`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged where dY is one.
+
+    Raises
+    ------
+    IndexError
+        A row that its sequence does not have; it is named.
+    TypeError, ValueError
+        Other numbers than floats, `which` of another shape, and what `cumsum` refuses.
 
     Examples
     --------

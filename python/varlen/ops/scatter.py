@@ -43,7 +43,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
     IndexError
         An index that is no row of the table, those below 0 among them; its place is named.
     TypeError
-        Tables of other dtypes, indices that are no integers.
+        Tables of other dtypes, indices that are not integers.
     ValueError
         Indices of another number of dimensions than two, `out` of another shape.
 
@@ -84,8 +84,9 @@ def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) ->
 
     Returns
     -------
-    (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
-    float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+    numpy.ndarray or torch.Tensor
+        (V, ...) of the dtype of dY. Summed in the order of the rows of dY, whatever the number of threads:
+        float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     IndexError
         An index that is no row of the table, those below 0 among them; its place is named.
     TypeError
-        Values of another dtype, indices that are no integers.
+        Values of another dtype, indices that are not integers.
     ValueError
         Values of another shape; a table that is read-only, not contiguous, or shares memory with values.
 

@@ -39,7 +39,8 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
 
     Returns
     -------
-    As v: places inside the sequences, int64.
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 of the shape of v, a Ragged for a Ragged: places inside the sequences.
 
     Raises
     ------

@@ -33,7 +33,8 @@ def reverse(X: Any, lengths: Any = None, *, level: int = -1, out: Any = None) ->
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -68,7 +69,8 @@ def shift(X: Any, lengths: Any = None, *, by: Any, level: int = -1, fill: Any = 
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -107,7 +109,8 @@ def roll(X: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = No
 
     Returns
     -------
-    (total, ...) of the dtype of X, a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of X, a Ragged for a Ragged.
 
     Raises
     ------
@@ -127,7 +130,27 @@ def roll(X: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = No
 
 
 def backprop_reverse(dY: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
-    """The gradient of `reverse`: the same.
+    """The gradient of `reverse`, which is `reverse` of the gradient.
+
+    Parameters
+    ----------
+    dY
+        (total, ...), the gradient of what `reverse` gave: an array, a tensor or a `Ragged`.
+    lengths, level
+        As they were given to `reverse`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        innermost level only.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged for a Ragged.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `reverse` refuses.
 
     Examples
     --------
@@ -138,7 +161,27 @@ def backprop_reverse(dY: Any, lengths: Any = None, *, level: int = -1, out: Any 
 
 
 def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
-    """The gradient of `shift`: as many places back, zeros where no row arrives.
+    """The gradient of `shift`: rows move back by as many places, and zeros come in behind them.
+
+    Parameters
+    ----------
+    dY
+        (total, ...), the gradient of what `shift` gave: an array, a tensor or a `Ragged`.
+    lengths, by, level
+        As they were given to `shift`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        innermost level only.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged for a Ragged.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        What `shift` refuses.
 
     Examples
     --------
@@ -150,7 +193,27 @@ def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, ou
 
 
 def backprop_roll(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
-    """The gradient of `roll`: as many places back.
+    """The gradient of `roll`: rows move back by as many places.
+
+    Parameters
+    ----------
+    dY
+        (total, ...), the gradient of what `roll` gave: an array, a tensor or a `Ragged`.
+    lengths, by, level
+        As they were given to `roll`.
+    out
+        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
+        innermost level only.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...) of the dtype of dY. A Ragged for a Ragged.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        What `roll` refuses.
 
     Examples
     --------

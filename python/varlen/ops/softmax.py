@@ -43,7 +43,8 @@ def softmax(
 
     Returns
     -------
-    (total, ...): floats of the same dtype, float64 for integers and bools. A Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged. Floats keep their dtype; integers and bools give float64.
 
     Raises
     ------
@@ -94,7 +95,8 @@ def log_softmax(
 
     Returns
     -------
-    (total, ...): dtypes as those of `softmax`.
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged, with the dtypes of `softmax`.
 
     Raises
     ------
@@ -134,6 +136,11 @@ def backprop_softmax(
     out
         Of the shape and dtype of dY, C-contiguous: filled and given back.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), the gradient of X, of the dtype of dY. A Ragged where dY is one.
+
     Raises
     ------
     TypeError, ValueError
@@ -165,8 +172,15 @@ def backprop_log_softmax(
 
     Parameters
     ----------
-    dY, Y, lengths, axis, level, temperature, out
-        As those of `backprop_softmax`, Y being what `log_softmax` gave.
+    dY, lengths, axis, level, temperature, out
+        As those of `backprop_softmax`.
+    Y
+        What `log_softmax` gave, of the shape and dtype of dY.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), the gradient of X, of the dtype of dY. A Ragged where dY is one.
 
     Raises
     ------

@@ -49,8 +49,9 @@ def sort(
 
     Returns
     -------
-    (T, ...) of the dtype of X in the machine's byte order; a Ragged for a Ragged. NaN comes last, ascending
-    and descending; -0.0 and 0.0 are equal. Equal numbers keep their order.
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of X in the machine's byte order; a Ragged for a Ragged. NaN comes last,
+        ascending and descending; -0.0 and 0.0 are equal. Equal numbers keep their order.
 
     Raises
     ------
@@ -99,7 +100,8 @@ def argsort(
 
     Returns
     -------
-    int64 (T, ...); a Ragged for a Ragged. Equal numbers keep their order, also when they descend.
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 (T, ...); a Ragged for a Ragged. Equal numbers keep their order, also in descending order.
 
     Raises
     ------
@@ -141,10 +143,12 @@ def topk(
 
     Returns
     -------
-    Two Ragged, values of the dtype of X and int64 places, with min(length, k) rows in each sequence. With
-    `dense` arrays (n, k, ...) in their place; for a deeper Ragged, Ragged of the levels above with such rows.
-    They are the first k rows of `sort` and of `argsort`: NaN is chosen last, the earlier of equal numbers
-    first.
+    values : Ragged, numpy.ndarray or torch.Tensor
+        The first k rows of `sort`, of the dtype of X: a Ragged with min(length, k) rows in each sequence.
+        With `dense` an array (n, k, ...), or for a deeper Ragged a Ragged of the levels above with such rows.
+    places : Ragged, numpy.ndarray or torch.Tensor
+        The first k rows of `argsort`, int64, in the same form. NaN is chosen last, the earlier of equal
+        numbers first.
 
     Raises
     ------
@@ -203,9 +207,13 @@ def unique(
 
     Returns
     -------
-    A Ragged of values, as many in a sequence as it has distinct ones; then the inverse, int64 (T,), a Ragged
-    for a Ragged; then the counts, an int64 Ragged like the values. All NaN are one, which comes last; of -0.0
-    and 0.0 the earlier stands for both.
+    values : Ragged
+        The distinct numbers of each sequence in ascending order, of the dtype of X. All NaN are one, which
+        comes last; of -0.0 and 0.0 the earlier stands for both.
+    inverse : numpy.ndarray, torch.Tensor or Ragged
+        Where asked for: int64 (T,), a Ragged for a Ragged, the place of each number among the values.
+    counts : Ragged
+        Where asked for: int64, how often each value comes.
 
     Raises
     ------
@@ -254,7 +262,9 @@ def rank(
 
     Returns
     -------
-    int64 (T, ...), float64 for "average"; a Ragged for a Ragged. NaN are equal to each other and rank last.
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 (T, ...), float64 for "average"; a Ragged for a Ragged. NaN are equal to each other and rank
+        last.
 
     Raises
     ------
@@ -292,8 +302,9 @@ def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None,
 
     Returns
     -------
-    (T, ...) of the dtype of dY; a Ragged for a Ragged. A row that `which` does not name is zeros, and one
-    that it names twice takes the later number.
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY; a Ragged for a Ragged. A row that `which` does not name is zeros, and one
+        that it names twice takes the later number.
 
     Raises
     ------
@@ -328,7 +339,8 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
 
     Returns
     -------
-    (T, ...) of the dtype of dY; a Ragged for a Ragged.
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY; a Ragged for a Ragged.
 
     Raises
     ------

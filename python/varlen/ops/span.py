@@ -59,7 +59,7 @@ def spans(
     ValueError
         A span that ends before it begins; lengths or row_ids that do not fit.
     TypeError
-        An array of spans of several sequences without row_ids; numbers that are no integers.
+        An array of spans of several sequences without row_ids; numbers that are not integers.
 
     See Also
     --------
@@ -97,8 +97,9 @@ def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: Arr
 
     Returns
     -------
-    (T, ...) of the dtype of dY, a Ragged of a level fewer for a Ragged; zeros where no span is. Summed in the
-    order of the spans: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY, for a Ragged a Ragged of a level fewer; zeros where no span is. Summed in
+        the order of the spans: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
 
     Raises
     ------
@@ -191,7 +192,8 @@ def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> An
 
     Returns
     -------
-    (T, ...) of the dtype of dY, or a Ragged for a Ragged. Summed as by `backprop_spans`.
+    numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY, a Ragged for a Ragged. Summed as by `backprop_spans`.
 
     Raises
     ------
@@ -249,7 +251,7 @@ def insert_rows(
     ValueError
         Places that decrease, rows of another dtype or shape, lengths or row_ids that do not fit.
     TypeError
-        Places of several sequences in an array without row_ids; numbers that are no integers.
+        Places of several sequences in an array without row_ids; numbers that are not integers.
 
     See Also
     --------
@@ -293,7 +295,10 @@ def backprop_insert_rows(
 
     Returns
     -------
-    (T, ...) and (S, ...) of the dtype of dY; the first is a Ragged for a Ragged.
+    dX : numpy.ndarray, torch.Tensor or Ragged
+        (T, ...) of the dtype of dY; a Ragged for a Ragged.
+    d_rows : numpy.ndarray or torch.Tensor
+        (S, ...) of the dtype of dY.
 
     Raises
     ------

@@ -44,8 +44,9 @@ def reduce_var(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, float64 for integers and bools. NaN where there are no more than
-    `ddof` rows.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
+        float64. NaN in sequences of no more than `ddof` rows.
 
     Raises
     ------
@@ -87,7 +88,8 @@ def reduce_std(
 
     Returns
     -------
-    (n, ...): dtypes as those of `reduce_var`.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above, with the dtypes of `reduce_var`.
 
     Raises
     ------
@@ -120,8 +122,9 @@ def reduce_logsumexp(
 
     Returns
     -------
-    (n, ...): floats of the same dtype, float64 for integers and bools. The largest is subtracted before exp;
-    -inf for nothing but -inf, +inf where there is one, NaN where there is one.
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
+        float64. -inf where all numbers are -inf, +inf where there is one, NaN where there is one.
 
     Raises
     ------

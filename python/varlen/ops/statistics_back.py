@@ -36,7 +36,8 @@ def backprop_reduce_var(
 
     Returns
     -------
-    (total, ...) of the dtype of X. NaN where there are no more than `ddof` rows.
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of X. NaN in sequences of no more than `ddof` rows.
 
     Raises
     ------
@@ -55,9 +56,31 @@ def backprop_reduce_var(
 def backprop_reduce_std(
     d_stds: Any, X: Any, lengths: Any = None, *, ddof: float = 0, out: Any = None
 ) -> Array:
-    """The gradient of `reduce_std`: d (x - mean) / ((length - ddof) std), and 0 where the deviation is 0.
+    """The gradient of `reduce_std`: d (x - mean) / ((length - ddof) std).
 
-    Parameters and errors are those of `backprop_reduce_var`.
+    Parameters
+    ----------
+    d_stds
+        (n, ...) of the dtype of X.
+    X
+        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    ddof
+        As it was given to `reduce_std`.
+    out
+        Of the shape and dtype of X, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of X. 0 where the deviation is 0; NaN in sequences of no more than `ddof`
+        rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `backprop_reduce_var` refuses.
 
     Examples
     --------
@@ -70,7 +93,26 @@ def backprop_reduce_std(
 def backprop_reduce_logsumexp(d_sums: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
     """The gradient of `reduce_logsumexp`: d times the softmax of X.
 
-    Parameters and errors are those of `backprop_reduce_var`.
+    Parameters
+    ----------
+    d_sums
+        (n, ...) of the dtype of X.
+    X
+        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    out
+        Of the shape and dtype of X, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of X.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `backprop_reduce_var` refuses.
 
     Examples
     --------
@@ -81,9 +123,28 @@ def backprop_reduce_logsumexp(d_sums: Any, X: Any, lengths: Any = None, *, out: 
 
 
 def backprop_reduce_norm(d_norms: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
-    """The gradient of `reduce_norm`: d x / norm, and 0 where the norm is 0.
+    """The gradient of `reduce_norm`: d x / norm.
 
-    Parameters and errors are those of `backprop_reduce_var`.
+    Parameters
+    ----------
+    d_norms
+        (n, ...) of the dtype of X.
+    X
+        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    out
+        Of the shape and dtype of X, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of X. 0 where the norm is 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `backprop_reduce_var` refuses.
 
     Examples
     --------
@@ -94,9 +155,30 @@ def backprop_reduce_norm(d_norms: Any, X: Any, lengths: Any = None, *, out: Any 
 
 
 def backprop_reduce_prod(d_prods: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
-    """The gradient of `reduce_prod`: d times the product of the other rows, so that zeros are right.
+    """The gradient of `reduce_prod`: d times the product of the other rows.
 
-    Parameters and errors are those of `backprop_reduce_var`.
+    Nothing is divided, so a zero among the rows is no exception.
+
+    Parameters
+    ----------
+    d_prods
+        (n, ...) of the dtype of X.
+    X
+        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    out
+        Of the shape and dtype of X, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (total, ...) of the dtype of X.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `backprop_reduce_var` refuses.
 
     Examples
     --------

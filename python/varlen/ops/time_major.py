@@ -60,7 +60,17 @@ def list2padded(
 
 
 def padded2list(padded: Padded) -> Any:
-    """The sequences in their original order, (length, ...) each; all are views of one new array.
+    """The sequences in their original order.
+
+    Parameters
+    ----------
+    padded
+        A `Padded`. What stands behind the end of a sequence is not looked at.
+
+    Returns
+    -------
+    list of numpy.ndarray or torch.Tensor
+        (length, ...) each, of the dtype of the block; all are views of one new array.
 
     Raises
     ------
@@ -82,7 +92,24 @@ def padded2list(padded: Padded) -> Any:
 def ragged2padded(
     ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> Any:
-    """The sequences of a Ragged side by side; see `list2padded`.
+    """The sequences of a Ragged side by side in one time-major block, the longest first.
+
+    Parameters
+    ----------
+    ragged
+        A `Ragged` of one level, of any dtype of fixed width.
+    ties
+        The order of sequences that are equally long: "reversed", as Thinc has it, or "stable".
+    fill
+        What stands behind the end of a sequence: a number, or an array that broadcasts to one row; zeros by
+        default.
+    max_bytes
+        Refuse a block larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    Padded
+        data (L, B, ...), never a view of the input; size_at_t (L,), lengths (B,) and indices (B,) int64.
 
     Raises
     ------
@@ -90,6 +117,8 @@ def ragged2padded(
         Not a Ragged.
     ValueError
         More than one level, a bad option, a block over max_bytes.
+    OverflowError
+        A fill that the dtype cannot hold.
 
     Examples
     --------
@@ -100,7 +129,17 @@ def ragged2padded(
 
 
 def padded2ragged(padded: Padded) -> Any:
-    """The sequences end to end, in their original order. What stands behind an end is not looked at.
+    """The sequences of a Padded laid end to end, in their original order.
+
+    Parameters
+    ----------
+    padded
+        A `Padded`. What stands behind the end of a sequence is not looked at.
+
+    Returns
+    -------
+    Ragged
+        One level. The values, (total, ...) of the dtype of the block, are a copy.
 
     Raises
     ------

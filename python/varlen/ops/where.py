@@ -28,6 +28,11 @@ def where(condition: Any, x: Any, y: Any) -> Ragged:
         Raggeds, one of them or the condition at least; arrays and numbers as operators take them. Where x and
         y nest differently below the condition, whole sequences are taken from the one or the other.
 
+    Returns
+    -------
+    Ragged
+        As the deepest of the three nests, of the dtype that NumPy promotes x and y to. A new one.
+
     Raises
     ------
     TypeError

@@ -298,7 +298,35 @@ def backprop_windows(
     drop_last: bool = False,
     max_bytes: int | None = None,
 ) -> Any:
-    """The gradient of `windows`: as `average_windows`, but the sum, of the dtype of dY; integers wrap.
+    """The gradient of `windows`: each row is the sum of the places that it has in windows.
+
+    Parameters
+    ----------
+    dY
+        (T', ...), the gradient of the rows that `windows` gave: a `Ragged`, or its values as an array.
+    lengths
+        Those of X: integers, or a `Level`.
+    size, step, drop_last
+        As they were given to `windows`.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    numpy.ndarray or Ragged
+        (T, ...) of the dtype of dY. Summed in the order of the windows; float16 and bfloat16 in float32,
+        rounded once. Integers wrap. Rows that lie in no window are 0. A Ragged of a level fewer for a Ragged.
+
+    Raises
+    ------
+    TypeError
+        Not an array, or not of bool, integers or floats.
+    ValueError
+        dY is not of the windows that lengths, size and step make; the text names the sequence or the window.
+
+    See Also
+    --------
+    average_windows : the mean in place of the sum.
 
     Examples
     --------
@@ -317,7 +345,31 @@ def backprop_average_windows(
     drop_last: bool = False,
     max_bytes: int | None = None,
 ) -> Ragged:
-    """The gradient of `average_windows`: `windows` of rows of floats, each divided by how many it lies in.
+    """The gradient of `average_windows`: windows of rows, each divided by how many windows it lies in.
+
+    Parameters
+    ----------
+    dX
+        (T, ...) floats, the gradient of what `average_windows` gave: an array, a tensor or a `Ragged`.
+    lengths
+        How many rows each sequence has: integers, or a `Level`; none beside a Ragged. An array without them
+        is one sequence.
+    size, step, drop_last
+        As they were given to `average_windows`.
+    max_bytes
+        Refuse a result larger than this; half of the machine's memory by default.
+
+    Returns
+    -------
+    Ragged
+        sequences > windows > rows, of the dtype of dX. The values are a copy.
+
+    Raises
+    ------
+    TypeError
+        Not an array, not of floats, or `lengths` beside a Ragged.
+    ValueError
+        A size or step below 1, a negative length, lengths that do not add up to T, a result over max_bytes.
 
     Examples
     --------

@@ -63,9 +63,9 @@ class Beam:
     array([0.3 , 0.25, 0.5 , 0.09])
     """
 
-    __slots__ = ("_added", "_finished", "_level", "_parents", "_scores", "_tokens", "previous")
+    __slots__ = ("_added", "_finished", "_level", "_parents", "_previous", "_scores", "_tokens")
 
-    previous: Beam | None
+    _previous: Beam | None
     _level: Level
     _scores: Any
     _tokens: Ints
@@ -85,13 +85,18 @@ class Beam:
         self, previous: Beam | None, level: Level, scores: Any, parents: Ints, tokens: Ints, added: Bools,
         finished: Bools,
     ) -> None:  # fmt: skip
-        self.previous = previous
+        self._previous = previous
         self._level = level
         self._scores = scores
         self._parents = parents
         self._tokens = tokens
         self._added = added
         self._finished = finished
+
+    @property
+    def previous(self) -> Beam | None:
+        """The beam that this one was stepped from; None before the first step."""
+        return self._previous
 
     @property
     def level(self) -> Level:
@@ -131,9 +136,28 @@ class Beam:
         return f"Beam({len(self)} sources, {self._level.total} hypotheses, {ended} of them ended)"
 
     def expand(self, log_probs: Any) -> Ragged:
-        """The scores of all that hypotheses could become: of each source, of each hypothesis, by token.
+        """The scores of every continuation: by source, by hypothesis, by token.
 
-        One that has ended becomes itself alone. `step` keeps the best of these.
+        A hypothesis that has ended becomes itself alone. `step` keeps the best of these.
+
+        Parameters
+        ----------
+        log_probs
+            (hypotheses, tokens), an array or a tensor as the scores are: what each next token adds to the
+            score, with rows in the order of `tokens`. Rows of hypotheses that have ended are not looked at.
+
+        Returns
+        -------
+        Ragged
+            Two levels, sources > hypotheses, and a score for each token, or one for a hypothesis that has
+            ended.
+
+        Raises
+        ------
+        TypeError
+            A tensor where scores are arrays, or the reverse.
+        ValueError
+            Another number of rows than hypotheses, or rows without tokens.
 
         Examples
         --------
@@ -175,8 +199,9 @@ class Beam:
         k
             How many hypotheses a source keeps at most. Equal scores keep their order.
         end
-            The token that ends a hypothesis, or several, any of which does; None where nothing does. One that
-            has ended goes on as it is: no token is added, and `tokens` keeps the one that ended it.
+            The token that ends a hypothesis when it is added, or several, any of which does; None where nothing
+            does. One that has ended goes on as it is, whatever ends others at later steps: no token is added,
+            and `tokens` keeps the one that ended it.
 
         Returns
         -------
@@ -240,12 +265,18 @@ class Beam:
         raise ValueError(f"log_probs: the row of hypothesis {h} holds {held} at token {t}{beside}")
 
     def gather(self, state: Any) -> Any:
-        """States of the hypotheses before, a row or a sequence each, as those of the hypotheses now.
+        """The states of the hypotheses before this step, as those of the hypotheses now.
 
         Parameters
         ----------
         state
-            An array or a tensor with a row for each, a Ragged with a sequence for each, or a tuple of them.
+            An array or a tensor with a row for each hypothesis before, a Ragged with a sequence for each, or
+            a tuple of them. Tuples may nest.
+
+        Returns
+        -------
+        numpy.ndarray, torch.Tensor, Ragged or tuple
+            Of the kind and dtype of `state`, with a row or a sequence for each hypothesis now: a copy.
 
         Raises
         ------
@@ -260,7 +291,7 @@ class Beam:
         >>> beam.gather(np.array([[10], [20]])).ravel()
         array([10, 10, 20, 20])
         """
-        before = (self._level if self.previous is None else self.previous._level).total
+        before = (self._level if self._previous is None else self._previous._level).total
 
         def one(given: Any, name: str) -> Any:
             rows = given if isinstance(given, Ragged) else as_values(given, name)
@@ -273,6 +304,11 @@ class Beam:
     def hypotheses(self) -> Ragged:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.
 
+        Returns
+        -------
+        Ragged
+            Two levels, sources > hypotheses, and int64 tokens, of the kind that the scores have.
+
         Examples
         --------
         >>> beam = vl.Beam(1).step(np.float32([[-1, -2]]), k=2, end=1)
@@ -282,11 +318,11 @@ class Beam:
         at = np.arange(self._level.total)
         tokens, added = [], []
         beam = self
-        while beam.previous is not None:
+        while beam._previous is not None:
             tokens.append(beam._tokens[at])
             added.append(beam._added[at])
             at = beam._parents[at]
-            beam = beam.previous
+            beam = beam._previous
         shape = (len(tokens), self._level.total)
         block = np.array(tokens[::-1], np.int64).reshape(shape)
         lengths = np.array(added, bool).reshape(shape).sum(axis=0, dtype=np.int64)

@@ -22,7 +22,7 @@ def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int
     input
         A list of `Ragged` with as many levels each, and rows of one shape. Dtypes that differ are promoted.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level whose sequences grow: by rows at the innermost, which -1 stands for; by whole sequences of
         the level below, else. Above it all inputs nest alike.

@@ -123,7 +123,7 @@ def backprop_sequence_conv(
     *,
     level: int = -1,
 ) -> tuple[Ragged, Any, Any, Any]:
-    """The gradients of `sequence_conv`: of input, filter, padding_data (None without) and bias.
+    """The gradients of `sequence_conv`.
 
     Parameters
     ----------
@@ -132,10 +132,21 @@ def backprop_sequence_conv(
     input, filter, context_start, context_length, context_stride, padding_data, level
         As they were given to `sequence_conv`.
 
+    Returns
+    -------
+    d_input : Ragged
+        Nests as `input`, of its shape and dtype.
+    d_filter : numpy.ndarray or torch.Tensor
+        (context_length * D, M), of the dtype of `filter`.
+    d_padding : numpy.ndarray, torch.Tensor or None
+        Of the shape and dtype of `padding_data`; None without it.
+    d_bias : numpy.ndarray or torch.Tensor
+        (M,), of the dtype of dY.
+
     Raises
     ------
     ValueError, TypeError, IndexError
-        What `sequence_conv` refuses; a dY of another shape, that nests otherwise, or beside tensors an array.
+        What `sequence_conv` refuses; a dY of another shape or nesting, or an array beside tensors.
 
     Notes
     -----

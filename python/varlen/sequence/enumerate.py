@@ -41,7 +41,7 @@ def sequence_enumerate(
     pad_value
         What stands where there is no row: a number.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level whose sequences are gone through: by rows at the innermost, which -1 stands for; by whole
         sequences of the level below, else. There empty sequences pad, and no pad_value may be given.

@@ -40,7 +40,7 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     TypeError
         x is no Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
     ValueError
-        Rows of more than one number; tokens that nest otherwise.
+        Rows of more than one number; tokens that nest differently.
     OverflowError
         Tokens in lists that no integer of 64 bits holds.
     IndexError

@@ -34,7 +34,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     ref_level
         The level of y whose lengths say how often; the innermost by default.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level of x whose sequences are repeated, with all that nests below them; the innermost by
         default.
@@ -134,7 +134,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     y
         `Ragged`, whose levels alone are read.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level of y that has n sequences; a row goes to all the rows of its sequence, whatever nests
         between. The innermost by default.

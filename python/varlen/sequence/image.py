@@ -45,7 +45,7 @@ def im2sequence(
     out_stride
         A number, or two.
     name
-        Not looked at.
+        Ignored; Paddle has it.
 
     Returns
     -------
@@ -101,7 +101,8 @@ def backprop_im2sequence(
 
     Returns
     -------
-    Of the shape of `input`.
+    numpy.ndarray or torch.Tensor
+        Of the shape of `input`, of the dtype of dY.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def sequences(x: Any, argument: str = "x") -> Ragged:
 def select(x: Ragged, at: int, index: Any) -> tuple[Values, Levels]:
     """Sequences of level `at`, in any order and as often as wanted: their rows, and the levels from `at` on.
 
-    Watched by autograd where the values are.
+    Autograd follows tensors.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def gradient_rows(
     Raises
     ------
     ValueError
-        It has another number of rows, rows of another shape, or is a Ragged that nests otherwise.
+        It has another number of rows, rows of another shape, or is a Ragged that nests differently.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def gradient_rows(
     """
     if isinstance(dY, Ragged):
         if not same_levels(dY.levels, levels):
-            raise ValueError(f"{argument}: nests otherwise: {describe_difference(dY.levels, levels)}")
+            raise ValueError(f"{argument}: nests differently: {describe_difference(dY.levels, levels)}")
         rows = dY.values
     else:
         rows = as_values(dY, argument)
@@ -108,7 +108,7 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
     Raises
     ------
     TypeError
-        They are no integers.
+        They are not integers.
     ValueError
         There are more or fewer, or one is below `least`, None for what is checked later.
     OverflowError

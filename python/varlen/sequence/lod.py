@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
-    """The same rows under other levels, as Paddle's `lod_reset`. Rows are shared, and so is their gradient.
+    """The same rows under other levels, as Paddle's `lod_reset`.
+
+    Rows are shared, and so is their gradient.
 
     Parameters
     ----------
@@ -26,6 +28,11 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
     target_lod
         A `Level`, or integers for one: lengths, as Paddle's documentation has them, or offsets, as its op
         takes them, whichever fits the rows; or a list of either for several levels.
+
+    Returns
+    -------
+    Ragged
+        Of the class of x where it is a Ragged.
 
     Raises
     ------
@@ -63,6 +70,11 @@ def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
         of each innermost sequence of x, which then counts its parts and has the rows that it had.
     empty
         Where a new sequence without rows lies between two of x: "before" or "after", the one that holds it.
+
+    Returns
+    -------
+    Ragged
+        With one level more, and the rows of x, shared. Of the class of x where it is a Ragged.
 
     Raises
     ------

@@ -31,7 +31,8 @@ def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
 
     Returns
     -------
-    Of the shape and structure of `input`. Float16 and bfloat16 are added up in float32.
+    Ragged, numpy.ndarray or torch.Tensor
+        Of the shape and structure of `input`. Float16 and bfloat16 are added up in float32.
 
     Raises
     ------
@@ -74,10 +75,17 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     input, filter, level
         As they were given to `row_conv`.
 
+    Returns
+    -------
+    d_input : Ragged, numpy.ndarray or torch.Tensor
+        Of the structure and dtype of `input`.
+    d_filter : numpy.ndarray or torch.Tensor
+        (1 + future, D), of the dtype of `filter`.
+
     Raises
     ------
     ValueError, TypeError, IndexError
-        What `row_conv` refuses; a dY of another shape, that nests otherwise, or beside tensors an array.
+        What `row_conv` refuses; a dY of another shape or nesting, or an array beside tensors.
 
     Examples
     --------

@@ -31,14 +31,15 @@ def sequence_mask(
     dtype
         Of the result: one of NumPy's, or of torch's for tensors, or a name of it.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         Of a Ragged: the level whose sequences are meant, with all rows below; -1 is the innermost.
 
     Returns
     -------
-    (*x.shape, maxlen), a tensor for a tensor. Of a Ragged (n, maxlen); under more levels a `Ragged` of those
-    above.
+    numpy.ndarray, torch.Tensor or Ragged
+        (*x.shape, maxlen), a tensor for a tensor. Of a Ragged (n, maxlen); under more levels a `Ragged` of
+        those above.
 
     Raises
     ------

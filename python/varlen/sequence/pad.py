@@ -47,16 +47,19 @@ def sequence_pad(
     maxlen
         The length that sequences get; that of the longest by default. Never less: nothing is cut.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The innermost, which -1 stands for, or one above it: then the levels below are padded too, as
         `Ragged.to_dense` does it, and maxlen may be a list with a length, or None, for each of them.
 
     Returns
     -------
-    (out, length): out is (n, maxlen, ...), length int64 (n,). From above the innermost level out is (n,
-    maxlen, next maxlen, ..., ...), and length a tuple of the lengths at each of those levels, which
-    `sequence_unpad` takes. Where there are levels above `level`, `Ragged` of those levels over such rows.
+    out : numpy.ndarray, torch.Tensor or Ragged
+        (n, maxlen, ...) of the dtype of x. From above the innermost level (n, maxlen, next maxlen, ..., ...).
+        Where there are levels above `level`, a Ragged of those levels with such rows.
+    length : numpy.ndarray, torch.Tensor, Ragged or tuple
+        int64 (n,). From above the innermost level a tuple of the lengths at each level, which
+        `sequence_unpad` takes.
 
     Raises
     ------
@@ -141,7 +144,7 @@ def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
         How many rows of each are there: integers (n,) or (n, 1), a `Ragged` of them, or a `Level`. A tuple of
         such, for each level that `sequence_pad` padded, outermost first.
     name
-        Not looked at.
+        Ignored; Paddle has it.
 
     Returns
     -------
@@ -153,7 +156,7 @@ def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
     ValueError
         A length below 0 or above maxlen, which is named, or another number of them.
     TypeError
-        Lengths that are no integers.
+        Lengths that are not integers.
     OverflowError
         A length that does not fit 63 bits.
 
@@ -185,7 +188,8 @@ def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
 
     Returns
     -------
-    Of the shape of x: an array or a tensor, or a `Ragged` where x is one.
+    numpy.ndarray, torch.Tensor or Ragged
+        Of the kind and shape of x.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def sequence_pool(
     pool_type
         "average", "sum", "sqrt", "max", "last" or "first", in any case.
     is_test
-        Taken, and of no effect.
+        Ignored; Paddle has it.
     pad_value
         What a sequence without rows gives: a number, for "last" and "first" also a row.
     level
@@ -52,8 +52,10 @@ def sequence_pool(
 
     Returns
     -------
-    (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats keep
-    their dtype; of integers "average" and "sqrt" give float64, "sum" int64 or uint64.
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats
+        keep their dtype; of integers "average" and "sqrt" give float64, "sum" int64 or uint64. With
+        `with_index` also the index.
 
     Raises
     ------
@@ -101,6 +103,29 @@ def sequence_pool(
 def sequence_first_step(input: Any, *, level: int = -1) -> Any:
     """The first row of each sequence, zeros where it has none: `sequence_pool` of "first".
 
+    Parameters
+    ----------
+    input
+        `Ragged` of rows (T, ...) of any dtype.
+    level
+        The level whose sequences become one row each, with all rows below; -1 is the innermost.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...) of the dtype of `input`; under more levels a `Ragged` of those above.
+
+    Raises
+    ------
+    TypeError
+        `input` is no Ragged.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_first_step`, for any depth and dtype.
+
     Examples
     --------
     >>> vl.sequence_first_step(vl.Ragged([3, 1, 4], [2, 0, 1]))
@@ -111,6 +136,29 @@ def sequence_first_step(input: Any, *, level: int = -1) -> Any:
 
 def sequence_last_step(input: Any, *, level: int = -1) -> Any:
     """The last row of each sequence, zeros where it has none: `sequence_pool` of "last".
+
+    Parameters
+    ----------
+    input
+        `Ragged` of rows (T, ...) of any dtype.
+    level
+        The level whose sequences become one row each, with all rows below; -1 is the innermost.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...) of the dtype of `input`; under more levels a `Ragged` of those above.
+
+    Raises
+    ------
+    TypeError
+        `input` is no Ragged.
+    IndexError
+        No such level.
+
+    Notes
+    -----
+    As Paddle's `sequence_last_step`, for any depth and dtype.
 
     Examples
     --------
@@ -171,7 +219,24 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
 
 
 def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
-    """The gradient of `sequence_first_step`.
+    """The gradient of `sequence_first_step`: row i for the first row of sequence i, zeros for the others.
+
+    Parameters
+    ----------
+    dY
+        (n, ...) numbers, the gradient of what `sequence_first_step` gave: an array, a tensor or a `Ragged`.
+    input, level
+        As they were given to `sequence_first_step`.
+
+    Returns
+    -------
+    Ragged
+        Nests as `input`, of the dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        What `sequence_first_step` refuses; a dY of another shape, or of no numbers.
 
     Examples
     --------
@@ -182,7 +247,24 @@ def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Rag
 
 
 def backprop_sequence_last_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
-    """The gradient of `sequence_last_step`.
+    """The gradient of `sequence_last_step`: row i for the last row of sequence i, zeros for the others.
+
+    Parameters
+    ----------
+    dY
+        (n, ...) numbers, the gradient of what `sequence_last_step` gave: an array, a tensor or a `Ragged`.
+    input, level
+        As they were given to `sequence_last_step`.
+
+    Returns
+    -------
+    Ragged
+        Nests as `input`, of the dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        What `sequence_last_step` refuses; a dY of another shape, or of no numbers.
 
     Examples
     --------

@@ -71,6 +71,16 @@ def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int =
     input, new_dim, level
         As they were given to `sequence_reshape`.
 
+    Returns
+    -------
+    Ragged
+        Nests as `input`, of its shape, of the dtype of dY.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        What `sequence_reshape` refuses; a dY of another shape, or that nests differently.
+
     Examples
     --------
     >>> r = vl.Ragged([[1.0, 2.0], [3.0, 4.0]], [1, 1])

@@ -16,7 +16,7 @@ def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Rag
     x
         `Ragged` of rows of any dtype and shape.
     name
-        Not looked at.
+        Accepted because Paddle has it, and ignored.
     level
         The level inside whose sequences things change places: rows at the innermost, which -1 stands for;
         whole sequences of the level below, else.
@@ -48,7 +48,26 @@ def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Rag
 
 
 def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged:
-    """The gradient of `sequence_reverse`, which is `sequence_reverse`: of the gradient, as a `Ragged`.
+    """The gradient of `sequence_reverse`, which is `sequence_reverse` of the gradient.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `sequence_reverse` gave, as a `Ragged`.
+    level
+        As it was given to `sequence_reverse`.
+
+    Returns
+    -------
+    Ragged
+        Rows, dtype and trailing dimensions of dY.
+
+    Raises
+    ------
+    TypeError
+        dY is no Ragged.
+    IndexError
+        No such level.
 
     Examples
     --------

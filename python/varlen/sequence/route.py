@@ -26,19 +26,24 @@ if TYPE_CHECKING:
 
 
 def split_lod(x: Ragged, num: int) -> list[Ragged]:
-    """Consecutive parts of equally many sequences of the outermost level, as Paddle's `SplitLoDTensor`.
+    """Consecutive parts of equally many outermost sequences, as Paddle's `SplitLoDTensor`.
 
     Parameters
     ----------
+    x
+        A Ragged of any depth.
     num
         How many parts: each has ceil(n / num) sequences, the last ones the rest, or none.
 
     Returns
     -------
-    `num` Raggeds, which share the rows of x.
+    list of Ragged
+        `num` parts, which share the rows of x.
 
     Raises
     ------
+    TypeError
+        x is no Ragged.
     ValueError
         `num` below 1.
 
@@ -53,12 +58,22 @@ def split_lod(x: Ragged, num: int) -> list[Ragged]:
 
 
 def merge_lod(parts: Iterable[Ragged]) -> Ragged:
-    """Parts one after another, as Paddle's `MergeLoDTensor`: `split_lod` turned round, or `vl.concatenate`.
+    """Parts one after another, as Paddle's `MergeLoDTensor`: the inverse of `split_lod`, as `vl.concatenate`.
+
+    Parameters
+    ----------
+    parts
+        Raggeds of the same number of levels, with rows of one shape. Parts without sequences are parts, too.
+
+    Returns
+    -------
+    Ragged
+        Of the class of the first part. The values are a copy.
 
     Raises
     ------
     TypeError, ValueError
-        No part, or parts that do not fit each other: which is named. Parts without sequences are parts.
+        No part, or parts that do not fit each other: which is named.
 
     Examples
     --------
@@ -70,11 +85,10 @@ def merge_lod(parts: Iterable[Ragged]) -> Ragged:
 
 
 def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
-    """Sequences that a mask says True of, and those that it says False of.
+    """Sequences for which a mask is True, and those for which it is False.
 
-    Moves whole sequences of `level`; the levels above stay, and hold those that are left. As Paddle's
-    `split_lod_tensor`, which drops the levels above. Autograd follows; its gradient is `merge_lod_tensor`
-    of two gradients.
+    Moves whole sequences of `level`. The levels above stay, and hold the sequences that are left; Paddle's
+    `split_lod_tensor` drops them. Autograd follows; the gradient is `merge_lod_tensor` of two gradients.
 
     Parameters
     ----------
@@ -87,7 +101,8 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
 
     Returns
     -------
-    Two of the kind of input: where True, where False. `merge_lod_tensor` puts them together again.
+    tuple of Ragged, numpy.ndarray or torch.Tensor
+        Two of the kind of `input`: where True, where False. `merge_lod_tensor` puts them together again.
 
     Raises
     ------
@@ -116,19 +131,24 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
 
 
 def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int = 0) -> Any:
-    """Sequences that a mask dealt out, in their order again: `split_lod_tensor` turned round.
+    """The two parts that `split_lod_tensor` made, as one again, in the original order.
 
-    What is below `level`, and the rows, may have become anything meanwhile, also empty. Autograd follows;
-    its gradients are `split_lod_tensor` of one.
+    What is below `level`, and the rows, may have changed meanwhile in any way. Autograd follows; the
+    gradients are `split_lod_tensor` of one.
 
     Parameters
     ----------
     in_true, in_false
         Of one kind and depth: the sequences where the mask is True, and where it is False.
     x
-        What was split, whose number of sequences and levels above are held against the result's; or None.
+        What was split: its number of sequences, and the levels above, must be those of the result. Or None.
     mask, level
         As `split_lod_tensor` had them.
+
+    Returns
+    -------
+    Ragged, numpy.ndarray or torch.Tensor
+        Of the kind of in_true and in_false. The rows are a copy.
 
     Raises
     ------
@@ -221,7 +241,7 @@ def _above(a: Levels, b: Levels, there: Bools) -> Levels:
         what = describe_difference(a[:-1], b[:-1])
         if len(a[-1]) != len(b[-1]):
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
-        raise ValueError(f"in_true, in_false: nest otherwise above level {len(a)}: {what}")
+        raise ValueError(f"in_true, in_false: nest differently above level {len(a)}: {what}")
     level = Level.from_offsets(a[-1].offsets + b[-1].offsets)
     says = counted_before(there)[level.offsets]
     if not np.array_equal(says, a[-1].offsets):
@@ -239,7 +259,7 @@ def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
     if len(levels[at]) != count:
         raise ValueError(f"x: has {len(levels[at])} sequences of level {at}, the mask is for {count}")
     if not same_levels(levels[:at], above):
-        raise ValueError(f"x: nests otherwise above level {at}: {describe_difference(levels[:at], above)}")
+        raise ValueError(f"x: nests differently above level {at}: {describe_difference(levels[:at], above)}")
 
 
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:

@@ -28,20 +28,21 @@ def sequence_scatter(
     updates
         `Ragged` of rows (T, ...) of the dtype of `input`, that nests as `index`; or its rows.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level of `index` whose sequence k is for row k, with all rows below; -1 is the innermost.
 
     Returns
     -------
-    Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
+    numpy.ndarray, torch.Tensor or Ragged
+        Of the shape, the dtype and the kind of `input`. Added in the order of the updates: one after another.
 
     Raises
     ------
     IndexError
         A place below 0, or W and more; sequence and place are named. No such level.
     ValueError
-        Another number of sequences than of rows; updates that nest otherwise, or of another shape.
+        Another number of sequences than of rows; updates that nest differently, or of another shape.
     TypeError
         `index` is no Ragged of integers, updates of another dtype.
 
@@ -66,7 +67,7 @@ def sequence_scatter(
 
 
 def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged]:
-    """The gradients of `sequence_scatter`: of input, which is dY, and of updates.
+    """The gradients of `sequence_scatter`.
 
     Parameters
     ----------
@@ -74,6 +75,18 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
         The gradient of what `sequence_scatter` gave: (n, W, ...), or a `Ragged` of such rows.
     index, level
         As they were given to `sequence_scatter`.
+
+    Returns
+    -------
+    d_input : numpy.ndarray, torch.Tensor or Ragged
+        dY itself.
+    d_updates : Ragged
+        Nests as `index`, of the dtype of dY.
+
+    Raises
+    ------
+    IndexError, ValueError, TypeError
+        What `sequence_scatter` refuses of `index`.
 
     Examples
     --------
@@ -118,7 +131,7 @@ def _updates(updates: Any, r: Ragged, block: Any) -> Any:
     if isinstance(updates, Ragged):
         if not same_levels(updates.levels, r.levels):
             raise ValueError(
-                f"updates: nests otherwise than index: {describe_difference(updates.levels, r.levels)}"
+                f"updates: nests differently from index: {describe_difference(updates.levels, r.levels)}"
             )
         rows = updates.values
     else:

@@ -25,7 +25,7 @@ def sequence_slice(
     offset, length
         Integers (n,) or (n, 1), one for each sequence of the level, a `Ragged` of them, or one for all.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level whose sequences are cut: by rows at the innermost, which -1 stands for; by whole sequences
         of the level below, else.
@@ -44,7 +44,7 @@ def sequence_slice(
     OverflowError
         One that does not fit 63 bits.
     TypeError
-        `input` is no Ragged, offsets or lengths are no integers.
+        `input` is no Ragged, offsets or lengths are not integers.
 
     Notes
     -----

@@ -23,9 +23,9 @@ def sequence_softmax(
     input
         `Ragged` of rows (T, ...) of numbers.
     use_cudnn
-        Taken, and of no effect.
+        Ignored; Paddle has it.
     name
-        Not looked at.
+        Ignored; Paddle has it.
     level
         The level whose sequences add up to one, with all rows below; -1 is the innermost.
 
@@ -78,7 +78,7 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     TypeError
         Y is no Ragged, dY is not of floats, or an array beside a tensor; the two are of different dtypes.
     ValueError
-        A dY of another shape, or that nests otherwise.
+        A dY of another shape, or that nests differently.
     IndexError
         No such level.
 

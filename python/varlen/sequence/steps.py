@@ -17,7 +17,7 @@ from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import reordered
 
 
-def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankTable:
+def sort_by_length(x: Ragged, level: int = -1, *, order: Any = "stable") -> RankTable:
     """The sequences of a level ranked by length, the longest first.
 
     Parameters
@@ -46,7 +46,7 @@ def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankT
 
     Notes
     -----
-    Paddle's `lod_rank_table`, which is another name for it.
+    Paddle's `lod_rank_table`, which takes the outermost level by default.
 
     Examples
     --------
@@ -60,7 +60,26 @@ def sort_by_length(x: Ragged, level: int = 0, *, order: Any = "stable") -> RankT
 
 
 def max_sequence_len(rank_table: RankTable) -> int:
-    """How many steps there are: the longest length; 0 where there are no sequences.
+    """How many steps there are: the longest length.
+
+    Parameters
+    ----------
+    rank_table
+        From `sort_by_length`.
+
+    Returns
+    -------
+    int
+        0 where there are no sequences.
+
+    Raises
+    ------
+    TypeError
+        Not a table.
+
+    Notes
+    -----
+    As Paddle's `max_sequence_len`.
 
     Examples
     --------
@@ -110,7 +129,7 @@ def segment_inputs(x: Ragged, table: RankTable) -> Packed:
 
 
 def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
-    """The outputs of all steps as sequences in their original order: `segment_inputs` turned round.
+    """The outputs of all steps as sequences in their original order: The inverse of `segment_inputs`.
 
     Parameters
     ----------
@@ -169,7 +188,8 @@ def reorder(x: Any, table: RankTable) -> Any:
 
     Returns
     -------
-    Of the kind of x. Watched by autograd where x is a tensor.
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of x. Autograd follows tensors.
 
     Raises
     ------
@@ -197,6 +217,23 @@ def reorder(x: Any, table: RankTable) -> Any:
 def backprop_reorder(dY: Any, table: RankTable) -> Any:
     """The gradient of `reorder`, and its inverse: back to the original order.
 
+    Parameters
+    ----------
+    dY
+        What `reorder` gave, or its gradient: rows, a Ragged, or a tuple of these.
+    table
+        The one that `reorder` had.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `reorder` refuses.
+
     Examples
     --------
     >>> table = vl.sequence.sort_by_length(vl.Ragged(np.zeros(6), [1, 3, 2]))
@@ -208,7 +245,27 @@ def backprop_reorder(dY: Any, table: RankTable) -> Any:
 
 
 def init_memories(h0: Any, table: RankTable) -> Any:
-    """What each sequence starts with, by rank: `reorder`, which Paddle leaves to be remembered.
+    """The states that sequences start with, in the order of their rank: `reorder` of `h0`.
+
+    Paddle's loop over steps expects initial states in that order, and leaves it to the caller to sort them.
+
+    Parameters
+    ----------
+    h0
+        (n, ...), a row for each sequence in the original order; or a Ragged of n sequences; or a tuple of
+        these, as the states of an LSTM are.
+    table
+        From `sort_by_length`.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of h0: the memory of step 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `reorder` refuses.
 
     Examples
     --------
@@ -235,6 +292,12 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
         The step, from 0; past the last one nothing is left.
     table
         From `sort_by_length`.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and dtype of `memory`, whose memory it shares: one row or sequence for each sequence that
+        is longer than t.
 
     Raises
     ------
@@ -276,12 +339,17 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     memory
         What was shrunk.
 
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor, Ragged or tuple
+        Of the kind and shape of `memory`, of the dtype of dY.
+
     Raises
     ------
     TypeError
         A tuple for one state, the reverse, or of another number; a list of arrays.
     ValueError
-        A gradient of more than the memory, that nests otherwise, or has rows of another shape.
+        A gradient of more than the memory, that nests differently, or has rows of another shape.
 
     Examples
     --------
@@ -295,7 +363,24 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
 
 
 def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
-    """The gradient of `segment_inputs`: `concat_outputs`.
+    """The gradient of `segment_inputs`, which is `concat_outputs`.
+
+    Parameters
+    ----------
+    dY
+        The gradients of all steps: an array or a Ragged for each, or a Packed.
+    table
+        The one that `segment_inputs` had. A Packed has its own.
+
+    Returns
+    -------
+    Ragged
+        Nests as the input of `segment_inputs`, of the dtype of dY.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `concat_outputs` refuses.
 
     Examples
     --------
@@ -307,7 +392,24 @@ def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None 
 
 
 def backprop_concat_outputs(dY: Ragged, table: RankTable) -> Packed:
-    """The gradient of `concat_outputs`: `segment_inputs`.
+    """The gradient of `concat_outputs`, which is `segment_inputs`.
+
+    Parameters
+    ----------
+    dY
+        The gradient of what `concat_outputs` gave: a Ragged that nests as it.
+    table
+        The one that `concat_outputs` had.
+
+    Returns
+    -------
+    Packed
+        The gradients of the steps, each a view.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `segment_inputs` refuses.
 
     Examples
     --------
@@ -355,7 +457,40 @@ def _a_table(table: Any) -> RankTable:
     return table
 
 
-lod_rank_table = sort_by_length
+def lod_rank_table(x: Ragged, level: int = 0) -> RankTable:
+    """The sequences of a level ranked by length; `sort_by_length` of the outermost level by default.
+
+    Parameters
+    ----------
+    x
+        A Ragged of any depth.
+    level
+        Whose sequences; the levels above it are kept for the way back.
+
+    Returns
+    -------
+    RankTable
+        Sequences that are equally long stand in their order.
+
+    Raises
+    ------
+    TypeError
+        Not a Ragged.
+    IndexError
+        There is no such level.
+
+    Notes
+    -----
+    Paddle's `lod_rank_table`.
+
+    Examples
+    --------
+    >>> vl.sequence.lod_rank_table(vl.Ragged(np.zeros(14), [[1, 2], [5, 1, 8]])).items
+    [(1, 2), (0, 1)]
+    """
+    return sort_by_length(x, level)
+
+
 lod_tensor_to_array = segment_inputs
 array_to_lod_tensor = concat_outputs
 reorder_lod_tensor_by_rank = reorder

@@ -10,6 +10,17 @@ from varlen.testing.oracle import Rows, offsets
 def size(nested: Rows, depth: int) -> int:
     """How many rows lie `depth` levels below a list.
 
+    Parameters
+    ----------
+    nested
+        Lists in lists, `depth` of them below the outermost.
+    depth
+        How many levels of lists lie below the outermost.
+
+    Returns
+    -------
+    The number of leaves.
+
     Examples
     --------
     >>> size([[7, 8], [], [9]], 1)
@@ -20,6 +31,17 @@ def size(nested: Rows, depth: int) -> int:
 
 def absolute(nested: Rows, depth: int) -> list[list[int]]:
     """Offsets of each of `depth` levels, outermost first, all in rows.
+
+    Parameters
+    ----------
+    nested
+        Lists in lists, `depth` of them below the outermost.
+    depth
+        How many levels of lists lie below the outermost.
+
+    Returns
+    -------
+    One list of offsets for each level.
 
     Examples
     --------
@@ -36,6 +58,17 @@ def absolute(nested: Rows, depth: int) -> list[list[int]]:
 def seq_pos(nested: Rows, depth: int) -> list[list[int]]:
     """Where sequences start in the one that holds them, breadth first.
 
+    Parameters
+    ----------
+    nested
+        Lists in lists, `depth` of them below the outermost.
+    depth
+        How many levels of lists lie below the outermost.
+
+    Returns
+    -------
+    One list of starts for each list of lists.
+
     Examples
     --------
     >>> seq_pos([[[7, 8], [9]], [[4]]], 2)
@@ -50,6 +83,21 @@ def seq_pos(nested: Rows, depth: int) -> list[list[int]]:
 
 def routed(nested: Rows, mask: list[Any], depth: int, which: bool) -> list[Any]:
     """The sequences `depth` lists down that a mask says `which` of; it is used up from its front.
+
+    Parameters
+    ----------
+    nested
+        Lists in lists, `depth` of them below the outermost.
+    mask
+        One bool for each sequence `depth` lists down; emptied from its front.
+    depth
+        How far down the sequences are.
+    which
+        The bool of the sequences that are kept.
+
+    Returns
+    -------
+    The lists around them, and the sequences that are kept.
 
     Examples
     --------

@@ -6,12 +6,31 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from varlen.testing.oracle import offsets
 
+Array = NDArray[Any]
 
-def lstm(params: Any, H0: Any, C0: Any, X: Any, sizes: Sequence[int]) -> Any:
+
+def lstm(params: Array, H0: Array, C0: Array, X: Array, sizes: Sequence[int]) -> Array:
     """An LSTM over packed rows, a sequence at a time, on NumPy arrays.
+
+    Parameters
+    ----------
+    params
+        One axis: for each layer and direction the weights (4 n, width) and biases (4 n,) of the input, then
+        those of the hidden state, (4 n, n) and (4 n,).
+    H0, C0
+        (layers, directions, n) what the hidden state and the cells start with.
+    X
+        (total, width) packed rows: all first rows, all second rows, and so on.
+    sizes
+        How many sequences have a row at each step; never more than at the step before.
+
+    Returns
+    -------
+    (total, directions * n) float64: the hidden state at each row.
 
     Examples
     --------
@@ -28,7 +47,9 @@ def lstm(params: Any, H0: Any, C0: Any, X: Any, sizes: Sequence[int]) -> Any:
     return X
 
 
-def _lstm_side(params: Any, h0: Any, c0: Any, X: Any, sizes: Sequence[int], way: int) -> tuple[Any, Any]:
+def _lstm_side(
+    params: Array, h0: Array, c0: Array, X: Array, sizes: Sequence[int], way: int
+) -> tuple[Array, Array]:
     n, wide, Y = len(h0), X.shape[1], np.zeros((len(X), len(h0)))
     Wx, bx, Wh, bh, rest = np.split(params, np.cumsum([4 * n * wide, 4 * n, 4 * n * n, 4 * n]))
     for i in range(max(sizes, default=0)):
@@ -39,7 +60,7 @@ def _lstm_side(params: Any, h0: Any, c0: Any, X: Any, sizes: Sequence[int], way:
     return Y, rest
 
 
-def _lstm_cell(gates: Any, c: Any) -> tuple[Any, Any]:
+def _lstm_cell(gates: Array, c: Array) -> tuple[Array, Array]:
     forget, let_in, out, new = np.split(gates, 4)
     f, i, o = (1 / (1 + np.exp(-x)) for x in (forget, let_in, out))
     c = f * c + i * np.tanh(new)

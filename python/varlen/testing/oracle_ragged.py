@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 Nested = list[Any]
+T = TypeVar("T")
 
 
 def concatenate(parts: Sequence[Nested], axis: int) -> Nested:
     """Nested lists joined along an axis.
+
+    Parameters
+    ----------
+    parts
+        Nested lists; equally many items in each on the axes above `axis`.
+    axis
+        The axis that grows, 0 for the outermost.
+
+    Returns
+    -------
+    A nested list as deep as each part.
 
     Examples
     --------
@@ -25,6 +37,17 @@ def concatenate(parts: Sequence[Nested], axis: int) -> Nested:
 def stack(parts: Sequence[Nested], axis: int) -> Nested:
     """Nested lists side by side along a new axis.
 
+    Parameters
+    ----------
+    parts
+        As those of `concatenate`.
+    axis
+        Where the new axis goes, 0 for the outermost.
+
+    Returns
+    -------
+    A nested list one level deeper than each part.
+
     Examples
     --------
     >>> stack([[[1], [2]], [[3], []]], 1)
@@ -33,19 +56,47 @@ def stack(parts: Sequence[Nested], axis: int) -> Nested:
     return list(parts) if axis == 0 else [stack(each, axis - 1) for each in zip(*parts, strict=True)]
 
 
-def tile(nested: Any, multiples: Sequence[int]) -> Any:
+def tile(nested: Nested, multiples: Sequence[int]) -> Nested:
     """What lies along each axis, so many times.
+
+    Parameters
+    ----------
+    nested
+        A nested list.
+    multiples
+        How often, for one axis or more from the outermost on.
+
+    Returns
+    -------
+    A nested list of the same depth.
 
     Examples
     --------
     >>> tile([[1], [2, 3]], [1, 2])
     [[1, 1], [2, 3, 2, 3]]
     """
-    return [tile(item, multiples[1:]) for item in nested] * multiples[0] if multiples else nested
+    items = [tile(item, multiples[1:]) for item in nested] if multiples[1:] else nested
+    return items * multiples[0]
 
 
-def gather(nested: Nested, indices: Any, axis: int, batch_dims: int) -> Any:
+def gather(nested: Nested, indices: Any, axis: int, batch_dims: int) -> object:
     """Items by their numbers.
+
+    Parameters
+    ----------
+    nested
+        A nested list.
+    indices
+        An int, or nested lists of ints, that count from 0.
+    axis
+        The axis that the ints count along.
+    batch_dims
+        How many outer axes `nested` and `indices` have in common.
+
+    Returns
+    -------
+    A nested list: the axes above `axis`, those of `indices`, those below `axis`; where an int leaves no axis,
+    the item.
 
     Examples
     --------
@@ -63,6 +114,19 @@ def gather(nested: Nested, indices: Any, axis: int, batch_dims: int) -> Any:
 def boolean_mask(nested: Nested, mask: Nested, axes: int) -> Nested:
     """What a mask of so many axes is true for.
 
+    Parameters
+    ----------
+    nested
+        A nested list.
+    mask
+        Bools in lists of the same lengths.
+    axes
+        How deep the mask is.
+
+    Returns
+    -------
+    A nested list; lists that lost all items stay.
+
     Examples
     --------
     >>> boolean_mask([[1, 2], [3]], [[True, False], [True]], 2)
@@ -77,6 +141,15 @@ def boolean_mask(nested: Nested, mask: Nested, axes: int) -> Nested:
 def cross(parts: Sequence[Nested]) -> list[Nested]:
     """Every item of a sequence with every item of the others of its number: one nested list for each part.
 
+    Parameters
+    ----------
+    parts
+        Lists of equally many sequences.
+
+    Returns
+    -------
+    One list of sequences for each part: sequence i is as long as the product of the i-th lengths.
+
     Examples
     --------
     >>> cross([[[1, 2]], [[3]]])
@@ -86,8 +159,21 @@ def cross(parts: Sequence[Nested]) -> list[Nested]:
     return [[[row[p] for row in sequence] for sequence in rows] for p in range(len(parts))]
 
 
-def each(nested: Nested, level: int, make: Callable[[Nested], Any]) -> Any:
+def each(nested: Nested, level: int, make: Callable[[Nested], T]) -> T | list[Any]:
     """What `make` gives for each list at a depth.
+
+    Parameters
+    ----------
+    nested
+        A nested list.
+    level
+        How deep the lists are, 0 for the outermost.
+    make
+        From one such list to what stands in its place.
+
+    Returns
+    -------
+    The lists above, with what was made in them.
 
     Examples
     --------

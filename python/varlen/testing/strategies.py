@@ -7,7 +7,7 @@ big-endian memory; NaN, infinities and the extremes of integers. Needs hypothesi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -18,27 +18,23 @@ from numpy.typing import NDArray
 from varlen import Ragged
 from varlen.testing import oracle
 
-T = TypeVar("T")
-
-if TYPE_CHECKING:
-    from typing import Concatenate
-
-    from typing_extensions import ParamSpec
-
-    P = ParamSpec("P")
-
-    def composite(draw: Callable[Concatenate[DrawFn, P], T]) -> Callable[P, SearchStrategy[T]]:
-        """`hypothesis.strategies.composite`, with its types."""
-
-else:
-    composite = st.composite
-
 DTYPES = ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64"]
 DTYPES += ["complex128", "datetime64[ns]", "S3", ">i4", ">f8"]
 
 
 def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]:
     """Lengths of sequences; none, only zeros and one giant among the draws.
+
+    Parameters
+    ----------
+    max_rows
+        The most sequences, but for a giant, which has up to four empty ones around it.
+    max_length
+        The longest of them; the giant has eight times as many rows.
+
+    Returns
+    -------
+    A strategy of lists of ints.
 
     Examples
     --------
@@ -55,6 +51,10 @@ def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]
 def dtypes() -> SearchStrategy[np.dtype[Any]]:
     """Dtypes of fixed width, of every width and byte order.
 
+    Returns
+    -------
+    A strategy of the dtypes that `DTYPES` names.
+
     Examples
     --------
     >>> dtypes().validate()
@@ -62,19 +62,34 @@ def dtypes() -> SearchStrategy[np.dtype[Any]]:
     return st.sampled_from(DTYPES).map(np.dtype)
 
 
-@composite
 def rows(
-    draw: DrawFn,
-    count: int,
-    dtype: np.dtype[Any] | str | None = None,
-    trailing: tuple[int, ...] | None = None,
-) -> NDArray[Any]:
-    """`count` rows: any dtype, trailing dimensions (0 among them) and memory layout, unless they are given.
+    count: int, dtype: np.dtype[Any] | str | None = None, trailing: tuple[int, ...] | None = None
+) -> SearchStrategy[NDArray[Any]]:
+    """Rows of any dtype, trailing dimensions (0 among them) and memory layout.
+
+    Parameters
+    ----------
+    count
+        How many rows there are.
+    dtype
+        None for any of `dtypes`.
+    trailing
+        The shape of a row; None for any.
+
+    Returns
+    -------
+    A strategy of arrays of shape (count, ...).
 
     Examples
     --------
     >>> rows(3, "int32", ()).validate()
     """
+    return st.composite(_draw_rows)(count, dtype, trailing)
+
+
+def _draw_rows(
+    draw: DrawFn, count: int, dtype: np.dtype[Any] | str | None, trailing: tuple[int, ...] | None
+) -> NDArray[Any]:
     kind = np.dtype(draw(dtypes()) if dtype is None else dtype)
     rest = draw(st.sampled_from([(), (), (), (1,), (3,), (2, 2), (0,)])) if trailing is None else trailing
     array = draw(hnp.arrays(kind, (count, *rest), fill=st.nothing() if count < 20 else None))
@@ -84,6 +99,15 @@ def rows(
 
 def layouts(array: NDArray[Any]) -> SearchStrategy[NDArray[Any]]:
     """The same values in memory that is contiguous, Fortran-ordered, strided, reversed or read-only.
+
+    Parameters
+    ----------
+    array
+        Of at least one axis; it is copied.
+
+    Returns
+    -------
+    A strategy of arrays of the same shape, dtype and values.
 
     Examples
     --------
@@ -107,14 +131,28 @@ def layouts(array: NDArray[Any]) -> SearchStrategy[NDArray[Any]]:
     return st.sampled_from(makers).map(lambda make: make())
 
 
-@composite
-def levels(draw: DrawFn, depth: int = 1, max_rows: int = 6, max_length: int = 5) -> list[list[int]]:
-    """Lengths of `depth` levels that fit each other, outermost first.
+def levels(depth: int = 1, max_rows: int = 6, max_length: int = 5) -> SearchStrategy[list[list[int]]]:
+    """Lengths of levels that fit each other, outermost first.
+
+    Parameters
+    ----------
+    depth
+        How many levels there are.
+    max_rows, max_length
+        As those of `lengths`, for the outermost level; `max_length` holds for the others too.
+
+    Returns
+    -------
+    A strategy of lists of lists of ints.
 
     Examples
     --------
     >>> levels(2).validate()
     """
+    return st.composite(_draw_levels)(depth, max_rows, max_length)
+
+
+def _draw_levels(draw: DrawFn, depth: int, max_rows: int, max_length: int) -> list[list[int]]:
     result = [draw(lengths(max_rows, max_length))]
     for _ in range(1, depth):
         n = sum(result[-1])
@@ -122,32 +160,61 @@ def levels(draw: DrawFn, depth: int = 1, max_rows: int = 6, max_length: int = 5)
     return result
 
 
-@composite
 def raggeds(
-    draw: DrawFn,
     depth: int | None = None,
     dtype: np.dtype[Any] | str | None = None,
     trailing: tuple[int, ...] | None = None,
-) -> Ragged:
-    """A Ragged of 1 to 3 levels, unless the depth is given.
+) -> SearchStrategy[Ragged]:
+    """Containers of any shape that a Ragged of arrays may have.
+
+    Parameters
+    ----------
+    depth
+        How many levels there are; None for 1 to 3.
+    dtype, trailing
+        As those of `rows`.
+
+    Returns
+    -------
+    A strategy of `varlen.Ragged`.
 
     Examples
     --------
     >>> raggeds(depth=1, dtype="int64").validate()
     """
+    return st.composite(_draw_ragged)(depth, dtype, trailing)
+
+
+def _draw_ragged(
+    draw: DrawFn, depth: int | None, dtype: np.dtype[Any] | str | None, trailing: tuple[int, ...] | None
+) -> Ragged:
     nesting = draw(levels(draw(st.integers(1, 3)) if depth is None else depth, max_rows=5, max_length=4))
     values = draw(rows(sum(nesting[-1]), dtype, trailing))
     return Ragged(values, lengths=[np.array(x, np.int64) for x in nesting])
 
 
-@composite
-def nested_lists(draw: DrawFn, depth: int = 1, leaves: SearchStrategy[Any] | None = None) -> list[Any]:
-    """Nested lists of `depth` ragged levels under the outer one, with numbers as leaves.
+def nested_lists(depth: int = 1, leaves: SearchStrategy[Any] | None = None) -> SearchStrategy[list[Any]]:
+    """Lists in lists, of lengths that fit each other.
+
+    Parameters
+    ----------
+    depth
+        How many levels of lists lie below the outermost.
+    leaves
+        A strategy of what is in them; None for ints from -100 to 100.
+
+    Returns
+    -------
+    A strategy of lists.
 
     Examples
     --------
     >>> nested_lists(2).validate()
     """
+    return st.composite(_draw_lists)(depth, leaves)
+
+
+def _draw_lists(draw: DrawFn, depth: int, leaves: SearchStrategy[Any] | None) -> list[Any]:
     nesting = draw(levels(depth))
     n = sum(nesting[-1])
     values = draw(st.lists(st.integers(-100, 100) if leaves is None else leaves, min_size=n, max_size=n))
@@ -156,6 +223,15 @@ def nested_lists(draw: DrawFn, depth: int = 1, leaves: SearchStrategy[Any] | Non
 
 def slices(size: int) -> SearchStrategy[slice]:
     """Slices that reach beyond both ends, with steps of both signs.
+
+    Parameters
+    ----------
+    size
+        How many items there are to choose from.
+
+    Returns
+    -------
+    A strategy of slices.
 
     Examples
     --------
@@ -167,8 +243,18 @@ def slices(size: int) -> SearchStrategy[slice]:
 
 
 def index_for(size: int) -> SearchStrategy[Any]:
-    """What may stand in `r[...]` for `size` sequences and gives several: slices, integers with duplicates and
-    negatives as lists or arrays of any integer dtype, masks as lists or arrays.
+    """What may stand in `r[...]` and gives several sequences.
+
+    Slices; integers with duplicates and negatives, and masks, both as lists and as arrays; any integer dtype.
+
+    Parameters
+    ----------
+    size
+        How many sequences there are to choose from.
+
+    Returns
+    -------
+    A strategy of slices, lists and arrays.
 
     Examples
     --------
@@ -186,6 +272,15 @@ def index_for(size: int) -> SearchStrategy[Any]:
 
 def as_index(index: Any) -> slice | Sequence[Any]:
     """An index of `index_for` as the oracle takes it.
+
+    Parameters
+    ----------
+    index
+        What `index_for` drew.
+
+    Returns
+    -------
+    The same slice, or a list.
 
     Examples
     --------

@@ -37,6 +37,7 @@ def constant(pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | Non
     Returns
     -------
     RaggedTensor
+        With a level for each depth of the lists.
 
     Raises
     ------
@@ -80,7 +81,8 @@ def boolean_mask(data: Any, mask: Any) -> Any:
 
     Returns
     -------
-    A container of the class of data.
+    numpy.ndarray, torch.Tensor or Ragged
+        Of the class of data.
 
     Raises
     ------
@@ -110,7 +112,8 @@ def stack(values: Iterable[Ragged], axis: int = 0) -> Ragged:
 
     Returns
     -------
-    A container of the class of the first.
+    Ragged
+        Of the class of the first.
 
     Raises
     ------
@@ -138,7 +141,8 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Returns
     -------
-    A container of the class of the first Ragged; what `op` gives where there is none.
+    Ragged or object
+        Of the class of the first Ragged; what `op` gives where there is none.
 
     Raises
     ------
@@ -174,7 +178,8 @@ def range(starts: ArrayLike, limits: ArrayLike | None = None, deltas: ArrayLike 
 
     Returns
     -------
-    RaggedTensor of int64.
+    RaggedTensor
+        One level, int64.
 
     Raises
     ------
@@ -212,7 +217,8 @@ def row_splits_to_segment_ids(splits: ArrayLike) -> Ints:
 
     Returns
     -------
-    (total,) int64.
+    numpy.ndarray
+        int64 (total,), read-only.
 
     Raises
     ------
@@ -239,7 +245,8 @@ def segment_ids_to_row_splits(segment_ids: ArrayLike, num_segments: int | None =
 
     Returns
     -------
-    (n + 1,) int64.
+    numpy.ndarray
+        int64 (n + 1,), read-only.
 
     Raises
     ------

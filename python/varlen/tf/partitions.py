@@ -40,7 +40,29 @@ class RowPartitions(Ragged):
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: ArrayLike) -> Self:
-        """`from_offsets`, as TensorFlow calls them.
+        """From offsets: row i goes from row_splits[i] to row_splits[i + 1].
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
+            outermost level.
+        row_splits
+            (n + 1,) integers, which start at 0, never decrease, and end at the number of items.
+
+        Returns
+        -------
+        RaggedTensor
+            One level, or one more than the Ragged has. The values are shared.
+
+        Raises
+        ------
+        ValueError
+            Splits that break one of these rules; the text names the row and the number.
+
+        Notes
+        -----
+        As `tf.RaggedTensor.from_row_splits`; `varlen.Ragged.from_offsets` under TensorFlow's name.
 
         Examples
         --------
@@ -51,12 +73,29 @@ class RowPartitions(Ragged):
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: ArrayLike) -> Self:
-        """From how many rows each sequence has, (n,).
+        """From how many items each row has.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
+            outermost level.
+        row_lengths
+            (n,) integers of 0 or more, which add up to the number of items.
+
+        Returns
+        -------
+        RaggedTensor
+            One level, or one more than the Ragged has. The values are shared.
 
         Raises
         ------
         ValueError
-            Negative lengths, or lengths that do not add up to the rows.
+            Negative lengths, or lengths that do not add up to the items.
+
+        Notes
+        -----
+        As `tf.RaggedTensor.from_row_lengths`.
 
         Examples
         --------
@@ -69,12 +108,29 @@ class RowPartitions(Ragged):
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: ArrayLike) -> Self:
-        """From where each sequence begins, (n,): the first at 0; each ends where the next one begins.
+        """From where each row begins. It ends where the next one begins.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
+            outermost level.
+        row_starts
+            (n,) integers; the first is 0, and none is below the one before it.
+
+        Returns
+        -------
+        RaggedTensor
+            One level, or one more than the Ragged has. The values are shared.
 
         Raises
         ------
         ValueError
-            Starts that decrease, do not begin at 0, or lie beyond the rows.
+            Starts that decrease, do not begin at 0, or lie beyond the items.
+
+        Notes
+        -----
+        As `tf.RaggedTensor.from_row_starts`.
 
         Examples
         --------
@@ -98,7 +154,29 @@ class RowPartitions(Ragged):
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: ArrayLike) -> Self:
-        """`from_bounds`, as TensorFlow calls them: where each sequence ends, (n,).
+        """From where each row ends. It begins where the one before it ends.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
+            outermost level.
+        row_limits
+            (n,) integers, none below the one before it; the last is the number of items.
+
+        Returns
+        -------
+        RaggedTensor
+            One level, or one more than the Ragged has. The values are shared.
+
+        Raises
+        ------
+        ValueError
+            Limits that decrease, are negative, or do not end at the number of items.
+
+        Notes
+        -----
+        As `tf.RaggedTensor.from_row_limits`; `varlen.Ragged.from_bounds` under TensorFlow's name.
 
         Examples
         --------
@@ -109,12 +187,31 @@ class RowPartitions(Ragged):
 
     @classmethod
     def from_value_rowids(cls, values: Any, value_rowids: ArrayLike, nrows: int | None = None) -> Self:
-        """`from_row_ids`, as TensorFlow calls them: `nrows` sequences, by default the last id + 1.
+        """From the row that each item is in.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
+            outermost level.
+        value_rowids
+            (items,) integers of 0 or more, none below the one before it.
+        nrows
+            How many rows there are; by default the last id + 1.
+
+        Returns
+        -------
+        RaggedTensor
+            One level, or one more than the Ragged has. The values are shared.
 
         Raises
         ------
         ValueError
-            Ids that decrease, are below 0 or beyond nrows; another number of them than rows.
+            Ids that decrease, are below 0 or not below nrows; another number of them than items.
+
+        Notes
+        -----
+        As `tf.RaggedTensor.from_value_rowids`; `varlen.Ragged.from_row_ids` under TensorFlow's name.
 
         Examples
         --------
@@ -125,17 +222,31 @@ class RowPartitions(Ragged):
 
     @classmethod
     def from_uniform_row_length(cls, values: Any, uniform_row_length: int, nrows: int | None = None) -> Self:
-        """From one length that all sequences have.
+        """From one length that all rows have.
 
         Parameters
         ----------
+        values
+            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
+            outermost level.
+        uniform_row_length
+            How many items each row has, 0 or more.
         nrows
-            How many sequences; by default as many as the rows make, none where the length is 0.
+            How many rows; by default as many as the items make, none where the length is 0.
+
+        Returns
+        -------
+        RaggedTensor
+            One level, or one more than the Ragged has. The values are shared.
 
         Raises
         ------
         ValueError
-            A length below 0, or one that so many sequences of do not make the rows.
+            A length below 0, or nrows rows of it that are not all the items.
+
+        Notes
+        -----
+        As `tf.RaggedTensor.from_uniform_row_length`.
 
         Examples
         --------
@@ -160,6 +271,19 @@ class RowPartitions(Ragged):
     def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> Self:
         """From offsets for each level, outermost first.
 
+        Parameters
+        ----------
+        flat_values
+            Rows laid end to end, (total, ...).
+        nested_row_splits
+            A list of (n + 1,) integers, one for each level; each ends at the number of rows of the next
+            level.
+
+        Returns
+        -------
+        RaggedTensor
+            With a level for each entry. The values are shared.
+
         Raises
         ------
         TypeError
@@ -181,6 +305,18 @@ class RowPartitions(Ragged):
     def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> Self:
         """From lengths for each level, outermost first.
 
+        Parameters
+        ----------
+        flat_values
+            Rows laid end to end, (total, ...).
+        nested_row_lengths
+            A list of (n,) integers, one for each level; each adds up to the number of rows of the next level.
+
+        Returns
+        -------
+        RaggedTensor
+            With a level for each entry. The values are shared.
+
         Raises
         ------
         TypeError, ValueError
@@ -200,13 +336,23 @@ class RowPartitions(Ragged):
     def from_nested_value_rowids(
         cls, flat_values: Any, nested_value_rowids: Any, nested_nrows: Any = None
     ) -> Self:
-        """From the ids of each level's sequences for the items of the next one, outermost first.
+        """From the ids of each level's rows for the items of the next one, outermost first.
 
         Parameters
         ----------
+        flat_values
+            Rows laid end to end, (total, ...).
+        nested_value_rowids
+            A list of integers that never decrease, one for each level: the row that each item of the next
+            level is in.
         nested_nrows
-            How many sequences each level has, which tells of empty ones at the end; an entry may be None.
-            Without it a level has as many as the one above says it holds, and the outermost its last id + 1.
+            How many rows each level has, which counts empty ones at the end; an entry may be None. Without it
+            a level has as many as the one above holds, and the outermost its last id + 1.
+
+        Returns
+        -------
+        RaggedTensor
+            With a level for each entry. The values are shared.
 
         Raises
         ------
@@ -260,7 +406,12 @@ class RowPartitions(Ragged):
         return level.longest if len(level) and level.shortest == level.longest else None
 
     def nrows(self) -> int:
-        """How many sequences there are: `len`.
+        """How many rows there are: `len`.
+
+        Returns
+        -------
+        int
+            The sequences of the outermost level.
 
         Examples
         --------
@@ -277,6 +428,11 @@ class RowPartitions(Ragged):
         axis
             1 is the outermost level: int64 (n,), read-only. 0 is `nrows()`. A level further in gives a Ragged
             of its lengths, nested as its sequences are; an axis of the rows a Ragged of that one size.
+
+        Returns
+        -------
+        numpy.ndarray, RaggedTensor or int
+            int64, as `axis` says.
 
         Raises
         ------
@@ -301,7 +457,12 @@ class RowPartitions(Ragged):
         return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
 
     def row_starts(self) -> Ints:
-        """Where each sequence begins: int64 (n,), read-only.
+        """Where each row begins.
+
+        Returns
+        -------
+        numpy.ndarray
+            int64 (n,), read-only.
 
         Examples
         --------
@@ -311,7 +472,12 @@ class RowPartitions(Ragged):
         return self._levels[0].offsets[:-1]
 
     def row_limits(self) -> Ints:
-        """Where each sequence ends: int64 (n,), read-only.
+        """Where each row ends.
+
+        Returns
+        -------
+        numpy.ndarray
+            int64 (n,), read-only.
 
         Examples
         --------
@@ -321,7 +487,12 @@ class RowPartitions(Ragged):
         return self._levels[0].bounds
 
     def value_rowids(self) -> Ints:
-        """`row_ids`: the sequence that each item is in, int64, read-only, kept.
+        """The row that each item is in: `varlen.Level.row_ids` of the outermost level.
+
+        Returns
+        -------
+        numpy.ndarray
+            int64, an entry for each item; read-only, kept.
 
         Examples
         --------
@@ -331,7 +502,12 @@ class RowPartitions(Ragged):
         return self._levels[0].row_ids
 
     def nested_row_lengths(self) -> tuple[Ints, ...]:
-        """Lengths of each level: int64, read-only, kept.
+        """Lengths of each level, outermost first.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            int64 (n,) for each level of n rows; read-only, kept.
 
         Examples
         --------
@@ -341,7 +517,12 @@ class RowPartitions(Ragged):
         return tuple(level.lengths for level in self._levels)
 
     def nested_value_rowids(self) -> tuple[Ints, ...]:
-        """For each level the sequence that each item of the next one is in: int64, read-only, kept.
+        """For each level, outermost first, the row that each item of the next one is in.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            int64, one for each level; read-only, kept.
 
         Examples
         --------

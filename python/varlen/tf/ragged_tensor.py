@@ -26,10 +26,25 @@ if TYPE_CHECKING:
 
 
 class RaggedTensor(RowPartitions):
-    """A `varlen.Ragged` with the members of `tf.RaggedTensor`; autograd goes through those that move values.
+    """A `varlen.Ragged` with the members of `tf.RaggedTensor`. Autograd goes through those that move values.
 
     It is made as `varlen.Ragged` is, by `constant`, or by one of its own constructors. Axes are those of
     `shape`: 0 the sequences, then one for each level, then those of the rows.
+
+    Parameters
+    ----------
+    values
+        Rows laid end to end, (total, ...), of any dtype of fixed width: an array or a tensor, shared where
+        its memory is contiguous, or what `np.asarray` reads.
+    lengths
+        (n,) integers, how many rows each sequence has; or a list of these, one for each level, outermost
+        first.
+    offsets
+        In place of lengths: (n + 1,) integers, or a list of these.
+    levels
+        In place of lengths: `Level` objects, outermost first, which are shared.
+    data
+        In place of values, under Thinc's name.
 
     Examples
     --------
@@ -59,6 +74,12 @@ class RaggedTensor(RowPartitions):
             after it. NaN leaves out NaN.
         ragged_rank
             How many levels; without lengths and padding all their sequences are equally long.
+
+        Returns
+        -------
+        RaggedTensor
+            Of the dtype of `tensor`. Without lengths and padding its values are a view where the rectangle is
+            C-contiguous; otherwise a copy.
 
         Raises
         ------
@@ -107,6 +128,11 @@ class RaggedTensor(RowPartitions):
             A size for each axis, None for as large as need be: shorter sequences are padded, longer ones lose
             their ends, and so do the sequences themselves along axis 0.
 
+        Returns
+        -------
+        numpy.ndarray or torch.Tensor
+            ndim axes, of the dtype of the values: a copy.
+
         Raises
         ------
         ValueError
@@ -136,7 +162,17 @@ class RaggedTensor(RowPartitions):
         return backend_of(r._values).pad(r._values, r._levels, fill=fill, sizes=wide)
 
     def bounding_shape(self, axis: Any = None) -> Any:
-        """The size of the rectangle that holds all sequences: int64 (ndim,), or of one axis or several.
+        """The size of the smallest rectangle that holds all sequences.
+
+        Parameters
+        ----------
+        axis
+            One axis, or several; all by default.
+
+        Returns
+        -------
+        numpy.ndarray or int
+            int64 (ndim,), or with an entry for each of several axes; an int for one axis.
 
         Raises
         ------
@@ -158,11 +194,17 @@ class RaggedTensor(RowPartitions):
         return sizes[[axis_of(each, self.ndim) for each in as_list(axis, "axis", "ints")]]
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
-        """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values.
+        """Merge the axes from outer to inner into one, along which their items lie end to end.
+
+        Parameters
+        ----------
+        outer_axis, inner_axis
+            The first and the last axis that are merged; negative ones count from the end.
 
         Returns
         -------
-        A Ragged, or an array where no ragged axis is left.
+        RaggedTensor, numpy.ndarray or torch.Tensor
+            An array or a tensor where no ragged axis is left. Shares values.
 
         Raises
         ------
@@ -178,7 +220,18 @@ class RaggedTensor(RowPartitions):
         return merge_dims(self, outer_axis, inner_axis)
 
     def expand_dims(self, axis: int) -> Self:
-        """One more axis, of size 1: at 0 around all sequences, then around those of each level, then in rows.
+        """One more axis, of size 1.
+
+        Parameters
+        ----------
+        axis
+            Where it stands in the result: at 0 around all sequences, then around those of each level, then in
+            the rows; negative ones count from the end.
+
+        Returns
+        -------
+        RaggedTensor
+            Shares values.
 
         Raises
         ------
@@ -195,10 +248,21 @@ class RaggedTensor(RowPartitions):
         return result
 
     def with_values(self, new_values: Any) -> Self:
-        """Other rows in the sequences of the outermost level: an array, or a Ragged whose sequences they are.
+        """Other rows in the sequences of the outermost level.
 
         TensorFlow's `values`, which this replaces, are those of a level fewer; `with_flat_values` replaces
         what `values` are here.
+
+        Parameters
+        ----------
+        new_values
+            An array or a tensor, which is shared, with a row for each item of the outermost level; or a
+            Ragged with a sequence for each.
+
+        Returns
+        -------
+        RaggedTensor
+            With the outermost level, shared, and those of a Ragged below it.
 
         Raises
         ------
@@ -214,7 +278,18 @@ class RaggedTensor(RowPartitions):
         return self._make(*nest_rows(new_values, self._levels[:1], "new_values"))
 
     def with_flat_values(self, new_values: Any) -> Self:
-        """Other values in all levels, which are shared; a Ragged's sequences become the rows.
+        """Other values under the same levels, which are shared.
+
+        Parameters
+        ----------
+        new_values
+            An array or a tensor, which is shared, with as many rows as there are values; or a Ragged with as
+            many sequences, which become the rows.
+
+        Returns
+        -------
+        RaggedTensor
+            With the levels of this one, and those of a Ragged below them.
 
         Raises
         ------

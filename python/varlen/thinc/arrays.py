@@ -7,7 +7,7 @@ is given.
 from __future__ import annotations
 
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -15,29 +15,42 @@ from varlen.arguments import as_dtype
 from varlen.backends import backend_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import torch
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 F = TypeVar("F")
+ArrayT = TypeVar("ArrayT", bound="NDArray[Any] | torch.Tensor")
 
 
 class _Alloc(Protocol):
-    def __call__(self, *d: int, dtype: Any = ..., zeros: bool = True) -> NDArray[Any]: ...
+    def __call__(self, *d: int, dtype: DTypeLike = ..., zeros: bool = True, **named: int) -> NDArray[Any]: ...
 
 
 class _AllocShape(Protocol):
     def __call__(
-        self, shape: int | tuple[int, ...], *, dtype: Any = ..., zeros: bool = True
+        self, shape: int | tuple[int, ...], *, dtype: DTypeLike = ..., zeros: bool = True
     ) -> NDArray[Any]: ...
 
 
 class _Asarray(Protocol):
-    def __call__(self, data: Any, *, dtype: Any = ...) -> Any: ...
+    @overload
+    def __call__(self, data: ArrayT, *, dtype: DTypeLike | torch.dtype | None = ...) -> ArrayT: ...
+    @overload
+    def __call__(self, data: ArrayLike, *, dtype: DTypeLike | None = ...) -> NDArray[Any]: ...
 
 
 class _Reshape(Protocol):
-    def __call__(self, array: Any, *d: int) -> Any: ...
+    def __call__(self, array: ArrayT, *d: int, **named: int) -> ArrayT: ...
 
 
+class _ReshapeShape(Protocol):
+    def __call__(self, array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT: ...
+
+
+@overload
+def as_contig(data: ArrayT, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
+@overload
+def as_contig(data: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
 def as_contig(data: Any, dtype: Any = None) -> Any:
     """What was given where its memory is in C order and its dtype the one asked for, else a copy that is so.
 
@@ -47,6 +60,10 @@ def as_contig(data: Any, dtype: Any = None) -> Any:
         An array, a tensor, or what `np.asarray` reads.
     dtype
         Of the result. Every number is checked, none wraps; floats round.
+
+    Returns
+    -------
+    A tensor of a tensor, else an array; both C-contiguous.
 
     Raises
     ------
@@ -68,6 +85,10 @@ def as_contig(data: Any, dtype: Any = None) -> Any:
     return backend_of(result).contiguous(result)
 
 
+@overload
+def asarray(data: ArrayT, *, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
+@overload
+def asarray(data: ArrayLike, *, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
 def asarray(data: Any, *, dtype: Any = None) -> Any:
     """What was given as an array, a copy only where it has to be.
 
@@ -77,6 +98,10 @@ def asarray(data: Any, *, dtype: Any = None) -> Any:
         An array, a tensor, which stays one, or nested lists of numbers.
     dtype
         Of the result; of a tensor one of torch. Every number is checked, none wraps; floats round.
+
+    Returns
+    -------
+    A tensor of a tensor, else an array.
 
     Raises
     ------
@@ -97,13 +122,22 @@ def asarray(data: Any, *, dtype: Any = None) -> Any:
     return _as(data, dtype, None)
 
 
-def alloc(shape: int | tuple[int, ...], *, dtype: Any = np.float32, zeros: bool = True) -> NDArray[Any]:
+def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = np.float32, zeros: bool = True) -> NDArray[Any]:
     """A new array of this shape.
 
     Parameters
     ----------
+    shape
+        The size of each axis; an int for one axis.
+    dtype
+        Any but one of Python objects.
     zeros
         Filled with zeros; else with whatever is there.
+
+    Returns
+    -------
+    numpy.ndarray
+        C-contiguous.
 
     Raises
     ------
@@ -126,13 +160,19 @@ def alloc(shape: int | tuple[int, ...], *, dtype: Any = np.float32, zeros: bool 
     return result(shape, as_dtype(dtype, "dtype"))
 
 
-def reshape(array: Any, shape: int | tuple[int, ...]) -> Any:
-    """The same numbers in another shape, shared where the memory allows; -1 is what is left.
+def reshape(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
+    """The same numbers in another shape, shared where the memory allows.
 
     Parameters
     ----------
     array
         An array or a tensor.
+    shape
+        The size of each axis; one of them may be -1, for what is left.
+
+    Returns
+    -------
+    An array or a tensor, as was given, of the same dtype.
 
     Raises
     ------
@@ -150,18 +190,21 @@ def reshape(array: Any, shape: int | tuple[int, ...]) -> Any:
            [2, 3]])
     """
     try:
-        return backend_of(array).as_array(array, "array").reshape(shape)
+        result: ArrayT = backend_of(array).as_array(array, "array").reshape(shape)
+        return result
     except RuntimeError as error:
         raise ValueError(f"shape: {error}") from None
 
 
 def get_dropout_mask(
-    shape: int | tuple[int, ...], drop: float | None, *, seed: Any = None
+    shape: int | tuple[int, ...], drop: float | None, *, seed: int | np.random.Generator | None = None
 ) -> NDArray[np.float32]:
     """What activations are multiplied with in training: 0 with probability `drop`, else 1 / (1 - drop).
 
     Parameters
     ----------
+    shape
+        The size of each axis; an int for one axis.
     drop
         None and what is not above 0 give ones, what is not below 1 zeros.
     seed
@@ -245,12 +288,29 @@ def _sizes(name: str, ndim: int, given: tuple[int, ...], named: dict[str, int]) 
 
 
 def _alloc(name: str, ndim: int, default: str) -> _Alloc:
-    def result(*d: int, dtype: Any = default, zeros: bool = True, **named: int) -> NDArray[Any]:
+    def result(*d: int, dtype: DTypeLike = default, zeros: bool = True, **named: int) -> NDArray[Any]:
         return alloc(_sizes(name, ndim, d, named), dtype=dtype, zeros=zeros)
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
-    doc = f"""A new array of {_axes(ndim)}, {default} where no dtype is given: `alloc` of a shape.
+    every = ", ".join(f"d{k}" for k in range(ndim))
+    doc = f"""A new array of {_axes(ndim)}: `alloc` of a shape.
 
+    Parameters
+    ----------
+    {every}
+        The size of {"the axis" if ndim == 1 else "each axis"}.
+    dtype
+        Any but one of Python objects.
+    zeros
+        Filled with zeros; else with whatever is there.
+
+    Returns
+    -------
+    numpy.ndarray
+        ({every}{"," if ndim == 1 else ""}), C-contiguous.
+
+    Notes
+    -----
     As Thinc's `Ops.{name}`.
 
     Examples
@@ -263,11 +323,29 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
 
 
 def _alloc_shape(name: str, default: str) -> _AllocShape:
-    def result(shape: int | tuple[int, ...], *, dtype: Any = default, zeros: bool = True) -> NDArray[Any]:
+    def result(
+        shape: int | tuple[int, ...], *, dtype: DTypeLike = default, zeros: bool = True
+    ) -> NDArray[Any]:
         return alloc(shape, dtype=dtype, zeros=zeros)
 
-    doc = f"""A new array of this shape, {default} where no dtype is given; see `alloc`.
+    doc = f"""A new array of this shape: `alloc` with a dtype of its own.
 
+    Parameters
+    ----------
+    shape
+        The size of each axis; an int for one axis.
+    dtype
+        Any but one of Python objects.
+    zeros
+        Filled with zeros; else with whatever is there.
+
+    Returns
+    -------
+    numpy.ndarray
+        C-contiguous.
+
+    Notes
+    -----
     As Thinc's `Ops.{name}`.
 
     Examples
@@ -286,8 +364,28 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
     number = "5" if default == "int32" else "5.0"
     nested = "[" * (ndim or 1) + number + "]" * (ndim or 1)
     of = f" of {_axes(ndim)}" if ndim else ""
-    doc = f"""What was given as an array{of}, {default} where no dtype is given; see `asarray`.
+    doc = f"""What was given as an array{of}, a copy only where it has to be.
 
+    Parameters
+    ----------
+    data
+        An array, a tensor, which stays one, or nested lists of numbers.
+    dtype
+        Of the result; of a tensor one of torch. Every number is checked, none wraps; floats round.
+
+    Returns
+    -------
+    A tensor of a tensor, else an array.
+
+    Raises
+    ------
+    ValueError
+        A number that the dtype does not hold; lists that are no rectangle{"; other axes" if ndim else ""}.
+    TypeError
+        Python objects; no such dtype.
+
+    Notes
+    -----
     As Thinc's `Ops.{name}`, {"which does not look at the axes." if ndim else "which wraps."}
 
     Examples
@@ -299,13 +397,32 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
 
 
 def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
-    def result(array: Any, *d: int, **named: int) -> Any:
+    def result(array: ArrayT, *d: int, **named: int) -> ArrayT:
         return reshape(array, _sizes(name, ndim, d, named))
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
     number = "np.zeros(2, int)" if kind == "integers" else "np.zeros(2)"
-    doc = f"""The same {kind or "numbers"} in {_axes(ndim)}; see `reshape`.
+    every = ", ".join(f"d{k}" for k in range(ndim))
+    doc = f"""The same {kind or "numbers"} in {_axes(ndim)}: `reshape` to a shape.
 
+    Parameters
+    ----------
+    array
+        An array or a tensor.
+    {every}
+        {"The size of the axis, -1" if ndim == 1 else "The size of each axis; one may be -1,"} for the rest.
+
+    Returns
+    -------
+    An array or a tensor, as was given, of the same dtype; shared where the memory allows.
+
+    Raises
+    ------
+    ValueError
+        The sizes hold another number of {kind or "numbers"}.
+
+    Notes
+    -----
     As Thinc's `Ops.{name}`.
 
     Examples
@@ -316,12 +433,30 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
     return _named(result, name, _plain("array", *(f"d{k}" for k in range(ndim))), doc)
 
 
-def _reshape_shape(name: str, kind: str) -> Any:
-    def result(array: Any, shape: int | tuple[int, ...]) -> Any:
+def _reshape_shape(name: str, kind: str) -> _ReshapeShape:
+    def result(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
         return reshape(array, shape)
 
-    doc = f"""The same {kind} in another shape; see `reshape`.
+    doc = f"""The same {kind} in another shape: `reshape` under the name for them.
 
+    Parameters
+    ----------
+    array
+        An array or a tensor.
+    shape
+        The size of each axis; one of them may be -1, for what is left.
+
+    Returns
+    -------
+    An array or a tensor, as was given, of the same dtype; shared where the memory allows.
+
+    Raises
+    ------
+    ValueError
+        The shape holds another number of {kind}.
+
+    Notes
+    -----
     As Thinc's `Ops.{name}`.
 
     Examples

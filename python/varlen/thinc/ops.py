@@ -18,14 +18,15 @@ from varlen.ops.flatten import unpad
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     Array = NDArray[Any]
+    Ints = Array | Sequence[int]
 
 _SUM = "lengths must sum up to the number of rows"
 
 
-def _level(lengths: Any, rows: int | None = None, least: int = 0) -> Level:
+def _level(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
     """The sequences of so many rows; what does not fit raises what Thinc raises, in its words."""
     allowed = "> 0" if least else ">= 0"
     try:
@@ -40,7 +41,7 @@ def _level(lengths: Any, rows: int | None = None, least: int = 0) -> Level:
     return level
 
 
-def _around(X: Array, nW: int, lengths: Any, op: str, what: str) -> Level:
+def _around(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
     """The sequences of a window's rows: one where nothing else is said."""
     if X.ndim != 2:
         raise ValueError(f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
@@ -108,12 +109,38 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
     def flatten(
         self,
-        X: Sequence[Any],
-        dtype: Any = None,
+        X: Sequence[Array] | None,
+        dtype: DTypeLike | None = None,
         pad: int = 0,
         ndim_if_empty: int = 2,
     ) -> Array:
-        """Arrays laid end to end; with pad rows of zeros before each that has rows, and after the last."""
+        """Arrays laid end to end, with room between them where asked.
+
+        Parameters
+        ----------
+        X
+            Arrays of any lengths that agree in all other axes; None for no array.
+        dtype
+            Of the result; None for that of the arrays.
+        pad
+            How many rows of zeros stand before each array that has rows, and after the last.
+        ndim_if_empty
+            How many axes the result has where there is no array.
+
+        Returns
+        -------
+        (total, ...) the rows of all arrays; float32 where there is no array and no dtype.
+
+        Notes
+        -----
+        NumpyOps' `flatten`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().flatten([np.array([1.0, 2.0]), np.array([3.0])], pad=1)
+        array([0., 1., 2., 0., 3., 0.])
+        """
         if X is None or len(X) == 0:
             return self.alloc((0,) * ndim_if_empty, dtype=dtype or "f")  # type: ignore[no-any-return]
         full = [x for x in X if x.size]
@@ -122,8 +149,39 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         flat = _core.flatten(full, None, max(0, int(pad)))
         return flat if dtype is None else flat.astype(dtype, copy=False)
 
-    def unflatten(self, X: Array, lengths: Any, pad: int = 0) -> list[Array]:
-        """The way back: views of X. Lengths that do not sum up to the rows are an IndexError."""
+    def unflatten(self, X: Array, lengths: Ints, pad: int = 0) -> list[Array]:
+        """The arrays that `flatten` laid end to end, as views.
+
+        Parameters
+        ----------
+        X
+            (total, ...) the rows of all arrays.
+        lengths
+            (n,) integers: how many rows each sequence has.
+        pad
+            As it was given to `flatten`.
+
+        Returns
+        -------
+        n arrays that share the memory of X.
+
+        Raises
+        ------
+        IndexError
+            Lengths that do not add up to the rows, those of zeros included.
+        ValueError
+            A length below 0.
+
+        Notes
+        -----
+        As NumpyOps' `unflatten`, which cuts without checking the sum.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().unflatten(np.array([1.0, 2.0, 3.0]), [2, 1])
+        [array([1., 2.]), array([3.])]
+        """
         if pad <= 0:
             return _core.ragged2list(X, _level(lengths, len(X)))
         level = _level(lengths)
@@ -134,8 +192,36 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         ends = level.bounds + pad * there
         return _core.views(X, ends - level.lengths, ends)
 
-    def pad(self, seqs: Sequence[Any], round_to: int = 1) -> Array:
-        """Arrays side by side, (sequences, longest, ...), zeros behind their ends."""
+    def pad(self, seqs: Sequence[Array], round_to: int = 1) -> Array:
+        """Arrays side by side, zeros behind their ends.
+
+        Parameters
+        ----------
+        seqs
+            (length, ...) arrays of one dtype that agree in all other axes; at least one.
+        round_to
+            The padded length is a multiple of it.
+
+        Returns
+        -------
+        (n, longest, ...) of the dtype of the arrays.
+
+        Raises
+        ------
+        ValueError
+            No array, arrays that differ, a `round_to` below 1.
+
+        Notes
+        -----
+        NumpyOps' `pad`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().pad([np.array([1.0, 2.0]), np.array([3.0])])
+        array([[1., 2.],
+               [3., 0.]])
+        """
         if round_to < 1:
             raise ValueError(f"Rounding for padding must at least be 1, was: {round_to}")
         if not seqs:
@@ -150,135 +236,790 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         return dense
 
     def unpad(self, padded: Array, lengths: Sequence[int]) -> list[Array]:
-        """The way back: views of padded, for as many sequences as there are lengths."""
+        """The arrays that `pad` laid side by side, as views.
+
+        Parameters
+        ----------
+        padded
+            (n, longest, ...) one row of slots for each array.
+        lengths
+            The lengths of the arrays, as many as are wanted from the first on.
+
+        Returns
+        -------
+        One array for each length, which shares the memory of padded.
+
+        Raises
+        ------
+        ValueError
+            A length that is below 0 or over the longest.
+        IndexError
+            More lengths than sequences.
+
+        Notes
+        -----
+        NumpyOps' `unpad`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().unpad(np.array([[1.0, 2.0], [3.0, 0.0]]), [2, 1])
+        [array([1., 2.]), array([3.])]
+        """
         return unpad(padded, lengths)
 
-    def list2padded(self, seqs: Sequence[Any]) -> Padded:
-        """Arrays side by side in Thinc's Padded, never a view of them."""
+    def list2padded(self, seqs: Sequence[Array]) -> Padded:
+        """Arrays side by side, time-major and the longest first.
+
+        Parameters
+        ----------
+        seqs
+            (length, width) arrays of one width.
+
+        Returns
+        -------
+        thinc.types.Padded
+            Its data is (longest, n, width) and never shares memory with the arrays; the other fields are
+            int32.
+
+        Notes
+        -----
+        NumpyOps' `list2padded`, but faster; arrays of equal length come in the same order.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> padded = VarlenOps().list2padded([np.ones((1, 1)), np.ones((2, 1))])
+        >>> padded.data.shape, padded.size_at_t, padded.indices
+        ((2, 2, 1), array([2, 1], dtype=int32), array([1, 0], dtype=int32))
+        """
         padded: Padded = new_padded(*_core.list2padded(seqs))
         return padded
 
     def padded2list(self, padded: Padded) -> list[Array]:
-        """The way back: views of one array."""
+        """The arrays that `list2padded` laid side by side, in the order that it was given.
+
+        Parameters
+        ----------
+        padded
+            A Thinc `Padded`.
+
+        Returns
+        -------
+        (length, width) arrays: views of one new array.
+
+        Raises
+        ------
+        ValueError
+            Fields that do not fit each other.
+
+        Notes
+        -----
+        NumpyOps' `padded2list`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> ops = VarlenOps()
+        >>> ops.padded2list(ops.list2padded([np.array([[1.0]]), np.array([[2.0], [3.0]])]))
+        [array([[1.]]), array([[2.],
+               [3.]])]
+        """
         fields = padded.size_at_t, padded.lengths, padded.indices
         return _core.ragged2list(*_core.padded2ragged(padded.data, *fields))
 
-    def seq2col(self, seq: Array, nW: int, *, lengths: Any = None) -> Array:
-        """Each row with its nW neighbours on either side beside it."""
+    def seq2col(self, seq: Array, nW: int, *, lengths: Ints | None = None) -> Array:
+        """Each row with its nW neighbours on either side beside it.
+
+        Parameters
+        ----------
+        seq
+            (total, width) float32 or float64: all rows, end to end.
+        nW
+            How many neighbours stand on either side.
+        lengths
+            (n,) integers: how many rows each sequence has; None for one sequence of all rows.
+
+        Returns
+        -------
+        (total, (2 * nW + 1) * width) of the same dtype; zeros in place of neighbours outside the sequence.
+
+        Raises
+        ------
+        ValueError
+            An array that has not two axes; a length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `seq2col`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().seq2col(np.array([[1.0], [2.0], [3.0]]), 1, lengths=np.array([2, 1]))
+        array([[0., 1., 2.],
+               [1., 2., 0.],
+               [0., 3., 0.]])
+        """
         level = _around(seq, nW, lengths, "seq2col", "sequence")
         return _core.seq2col(seq, level, nW, nW)[0]
 
-    def backprop_seq2col(self, dY: Array, nW: int, *, lengths: Any = None) -> Array:
-        """The gradient. A width that does not divide into the places is a ValueError."""
+    def backprop_seq2col(self, dY: Array, nW: int, *, lengths: Ints | None = None) -> Array:
+        """The gradient of `seq2col`: each row's sum over the places that it stood in.
+
+        Parameters
+        ----------
+        dY
+            (total, (2 * nW + 1) * width) the gradient of the result.
+        nW
+            How many neighbours stood on either side.
+        lengths
+            (n,) integers: how many rows each sequence has; None for one sequence of all rows.
+
+        Returns
+        -------
+        (total, width) of the dtype of dY.
+
+        Raises
+        ------
+        ValueError
+            An array that has not two axes, or whose width does not divide into the places; a length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_seq2col`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_seq2col(np.ones((3, 3)), 1, lengths=np.array([2, 1]))
+        array([[2.],
+               [2.],
+               [1.]])
+        """
         level = _around(dY, nW, lengths, "backprop_seq2col", "gradient")
         return _core.backprop_seq2col(dY, level, nW, nW)
 
-    def reduce_sum(self, X: Array, lengths: Any) -> Array:
-        """The sum of each sequence, zeros of none."""
+    def reduce_sum(self, X: Array, lengths: Ints) -> Array:
+        """The sum of the rows of each sequence, column by column; zeros where it has none.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_sum`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_sum(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
+        array([[3.],
+               [0.],
+               [3.]])
+        """
         return _core.reduce("sum", X, _level(lengths, len(X)), 0)
 
-    def reduce_mean(self, X: Array, lengths: Any) -> Array:
-        """The mean of each sequence, zeros of none."""
+    def reduce_mean(self, X: Array, lengths: Ints) -> Array:
+        """The mean of the rows of each sequence, column by column; zeros where it has none.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_mean`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_mean(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
+        array([[1.5],
+               [0. ],
+               [3. ]])
+        """
         return _core.reduce("mean", X, _level(lengths, len(X)), 0)
 
-    def reduce_max(self, X: Array, lengths: Any) -> tuple[Array, Array]:
-        """The largest number of each sequence, and its row inside it: the first of equals. NaN propagates."""
+    def reduce_max(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
+        """The largest number of each column of each sequence, and its row inside the sequence.
+
+        Of equal numbers it is the first, and NaN is larger than any number.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X, and (n, width) int32.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_max`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_max(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        (array([[2.],
+               [3.]]), array([[1],
+               [0]], dtype=int32))
+        """
         return _core.reduce_extreme("max", X, _level(lengths, len(X), 1), narrow=True)
 
-    def reduce_first(self, X: Array, lengths: Any) -> tuple[Array, Array]:
-        """The first row of each sequence, and the offsets."""
+    def reduce_first(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
+        """The first row of each sequence, and where the sequences start.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X, and (n + 1,) int32: the starts, and the end of the last.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_first`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_first(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        (array([[1.],
+               [3.]]), array([0, 2, 3], dtype=int32))
+        """
         if len(lengths) == 0:
-            return self._none_of(X), lengths
+            return self._none_of(X), np.asarray(lengths, np.int32)
         level = _level(lengths, len(X), 1)
         return _core.gather_column(X, (level,), 0)[0], level.offsets32.copy()
 
-    def reduce_last(self, X: Array, lengths: Any) -> tuple[Array, Array]:
-        """The last row of each sequence, and which they are."""
+    def reduce_last(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
+        """The last row of each sequence, and its number.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X, and (n,) int64: which rows these are.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_last`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_last(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        (array([[2.],
+               [3.]]), array([1, 2]))
+        """
         if len(lengths) == 0:
-            return self._none_of(X), lengths
+            return self._none_of(X), np.asarray(lengths, np.int32)
         level = _level(lengths, len(X), 1)
         return _core.gather_column(X, (level,), -1)[0], level.bounds - 1
 
     def _none_of(self, X: Array) -> Array:
         return self.alloc((0, *X.shape[1:]), dtype=X.dtype)  # type: ignore[no-any-return]
 
-    def backprop_reduce_sum(self, d_sums: Array, lengths: Any) -> Array:
-        """Each row for all rows of its sequence."""
+    def backprop_reduce_sum(self, d_sums: Array, lengths: Ints) -> Array:
+        """The gradient of `reduce_sum`: a sequence's row for each of its rows.
+
+        Parameters
+        ----------
+        d_sums
+            (n, width) the gradient of the sums.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_sums.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        ValueError
+            Another number of lengths than of rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_sum`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_sum(np.array([[1.0], [2.0]]), np.array([2, 1]))
+        array([[1.],
+               [1.],
+               [2.]])
+        """
         return _core.expand(d_sums, _level(lengths))
 
-    def backprop_reduce_mean(self, d_means: Array, lengths: Any) -> Array:
-        """Each row, divided by the length, for all rows of its sequence."""
+    def backprop_reduce_mean(self, d_means: Array, lengths: Ints) -> Array:
+        """The gradient of `reduce_mean`: a sequence's row, divided by its length, for each of its rows.
+
+        Parameters
+        ----------
+        d_means
+            (n, width) the gradient of the means.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_means.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        ValueError
+            Another number of lengths than of rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_mean`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_mean(np.array([[1.0], [2.0]]), np.array([2, 1]))
+        array([[0.5],
+               [0.5],
+               [2. ]])
+        """
         level = _level(lengths)
         return _core.expand(_core.divided_by_lengths(d_means, level), level)
 
-    def backprop_reduce_max(self, d_maxes: Array, which: Array, lengths: Any) -> Array:
-        """Each number for the row that it came from, zeros for the others."""
+    def backprop_reduce_max(self, d_maxes: Array, which: Array, lengths: Ints) -> Array:
+        """The gradient of `reduce_max`: each number for the row that it came from, zeros for the others.
+
+        Parameters
+        ----------
+        d_maxes
+            (n, width) the gradient of the maxima.
+        which
+            (n, width) integers: the rows that `reduce_max` gave.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_maxes.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            A row that its sequence does not have.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_max`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_max(np.array([[5.0], [7.0]]), np.array([[1], [0]]), np.array([2, 1]))
+        array([[0.],
+               [5.],
+               [7.]])
+        """
         return _core.expand_which(d_maxes, _level(lengths, None, 1), which)
 
-    def backprop_reduce_first(self, d_firsts: Array, starts_ends: Any) -> Array:
-        """Each row for the first of its sequence, zeros for the others."""
+    def backprop_reduce_first(self, d_firsts: Array, starts_ends: Ints) -> Array:
+        """The gradient of `reduce_first`: each row for the first of its sequence, zeros for the others.
+
+        Parameters
+        ----------
+        d_firsts
+            (n, width) the gradient of the first rows.
+        starts_ends
+            (n + 1,) integers that `reduce_first` gave.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_firsts.
+
+        Raises
+        ------
+        ValueError
+            `starts_ends` that decrease, do not begin with 0, are one number alone, or do not fit the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_first`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_first(np.array([[5.0], [7.0]]), np.array([0, 2, 3]))
+        array([[5.],
+               [0.],
+               [7.]])
+        """
         if len(starts_ends) == 0:
             return self._none_of(d_firsts)
         if len(starts_ends) == 1:
             raise ValueError("starts_ends must not have size 1")
         return _core.expand_end(d_firsts, Level.from_offsets(starts_ends), False)
 
-    def backprop_reduce_last(self, d_lasts: Array, lasts: Any) -> Array:
-        """Each row for the last of its sequence, zeros for the others."""
+    def backprop_reduce_last(self, d_lasts: Array, lasts: Ints) -> Array:
+        """The gradient of `reduce_last`: each row for the last of its sequence, zeros for the others.
+
+        Parameters
+        ----------
+        d_lasts
+            (n, width) the gradient of the last rows.
+        lasts
+            (n,) integers that `reduce_last` gave.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_lasts.
+
+        Raises
+        ------
+        ValueError
+            `lasts` that decrease or do not fit the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_last`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_last(np.array([[5.0], [7.0]]), np.array([1, 2]))
+        array([[0.],
+               [5.],
+               [7.]])
+        """
         if len(lasts) == 0:
             return self._none_of(d_lasts)
         return _core.expand_end(d_lasts, Level.from_bounds(np.asarray(lasts) + 1), True)
 
-    def softmax_sequences(self, Xs: Array, lengths: Any, *, inplace: bool = False, axis: int = -1) -> Array:
-        """The softmax of each column inside each sequence; `inplace` and `axis` mean nothing.
+    def softmax_sequences(self, Xs: Array, lengths: Ints, *, inplace: bool = False, axis: int = -1) -> Array:
+        """The softmax of each column inside each sequence.
 
-        The maximum is subtracted, where Thinc clips to 20.
+        Parameters
+        ----------
+        Xs
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers: how many rows each sequence has.
+        inplace, axis
+            Taken for Thinc's sake, and ignored, as NumpyOps ignores them.
+
+        Returns
+        -------
+        (total, width) of the dtype of Xs.
+
+        Raises
+        ------
+        NotImplementedError
+            More than two axes.
+        ValueError
+            A length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        As NumpyOps' `softmax_sequences`, but the maximum is subtracted, where Thinc clips to 20.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().softmax_sequences(np.zeros((3, 1)), np.array([2, 1]))
+        array([[0.5],
+               [0.5],
+               [1. ]])
         """
         if Xs.ndim >= 3:
             raise NotImplementedError(f"Softmax currently only supports 2d. Got: {Xs.ndim}")
         return _core.softmax(Xs, _level(lengths, len(Xs)))
 
-    def backprop_softmax_sequences(self, dY: Array, Y: Array, lengths: Any) -> Array:
-        """The gradient."""
+    def backprop_softmax_sequences(self, dY: Array, Y: Array, lengths: Ints) -> Array:
+        """The gradient of `softmax_sequences`.
+
+        Parameters
+        ----------
+        dY
+            (total, width) the gradient of the result.
+        Y
+            (total, width) the result.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of dY.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_softmax_sequences`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> Y = np.array([[0.5], [0.5], [1.0]])
+        >>> VarlenOps().backprop_softmax_sequences(np.array([[1.0], [0.0], [1.0]]), Y, np.array([2, 1]))
+        array([[ 0.25],
+               [-0.25],
+               [ 0.  ]])
+        """
         return _core.backprop_softmax(dY, Y, _level(lengths, len(dY)))
 
     def gather_add(self, table: Array, indices: Array) -> Array:
-        """The sum of the rows that each row of indices names. IndexError where there is no such row."""
+        """The sum of the rows that each row of indices names.
+
+        Parameters
+        ----------
+        table
+            (rows, width) float32 or float64.
+        indices
+            (n, k) integers in 0 ... rows - 1.
+
+        Returns
+        -------
+        (n, width) of the dtype of table.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Notes
+        -----
+        NumpyOps' `gather_add`, but faster, and every index is checked.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().gather_add(np.array([[1.0], [2.0], [4.0]]), np.array([[0, 1], [2, 2]]))
+        array([[3.],
+               [8.]])
+        """
         return _core.gather_add(table, indices)
 
-    def scatter_add(self, table: Array, indices: Array, values: Any) -> None:
+    def scatter_add(self, table: Array, indices: Array, values: ArrayLike) -> None:
         """Add each row of values to the row of table that its index names, in place.
 
         Below 0 an index is left out where they are int32 in one axis, and counts from the end otherwise, as
         with NumpyOps.
+
+        Parameters
+        ----------
+        table
+            (rows, ...) numbers, which are changed.
+        indices
+            Integers of any shape.
+        values
+            The shape of indices and then that of a row, or what broadcasts to it; cast to the dtype of table.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+        ValueError
+            Values of another shape, or that share memory with table.
+
+        Notes
+        -----
+        NumpyOps' `scatter_add`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> table = np.zeros((2, 1))
+        >>> VarlenOps().scatter_add(table, np.array([1, 1]), np.array([[3.0], [4.0]]))
+        >>> table
+        array([[0.],
+               [7.]])
         """
         wanted = (*indices.shape, *table.shape[1:])
-        if np.shape(values) != wanted or getattr(values, "dtype", None) != table.dtype:
-            values = np.broadcast_to(values, wanted).astype(table.dtype)
+        rows = np.asarray(values)
+        if rows.shape != wanted or rows.dtype != table.dtype:
+            rows = np.broadcast_to(rows, wanted).astype(table.dtype)
         if indices.size and indices.min() < 0:
             there = indices >= 0
             if indices.dtype == np.int32 and indices.ndim == 1:
-                indices, values = indices[there], values[there]
+                indices, rows = indices[there], rows[there]
             else:
                 indices = np.where(there, indices, indices + len(table))
-        _core.scatter_add(table, indices, values)
+        _core.scatter_add(table, indices, rows)
 
     def hash(self, ids: Array, seed: int) -> Array:
-        """Four hashes of 32 bits for each id."""
+        """Four hashes of 32 bits for each id.
+
+        Parameters
+        ----------
+        ids
+            (n,) uint64.
+        seed
+            From 0 to 2**32 - 1.
+
+        Returns
+        -------
+        (n, 4) uint32.
+
+        Notes
+        -----
+        NumpyOps' `hash`, but faster: MurmurHash3_x64_128.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().hash(np.array([1], np.uint64), 0)
+        array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
+        """
         return _core.hash(ids, seed)
 
     def ngrams(self, n: int, keys: Array) -> Array:
-        """A hash for every n keys that follow each other."""
+        """A hash for every n keys that follow each other.
+
+        Parameters
+        ----------
+        n
+            How many keys go into a hash.
+        keys
+            (total,) uint64.
+
+        Returns
+        -------
+        (total - n + 1,) uint64; (0,) where there are fewer keys, or n is below 1.
+
+        Notes
+        -----
+        NumpyOps' `ngrams`, but faster: MurmurHash64A.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().ngrams(2, np.array([1, 2, 3], np.uint64))
+        array([ 2346165840139155392, 16863871380863422640], dtype=uint64)
+        """
         if n < 1:
             return self.alloc((0,), dtype="uint64")  # type: ignore[no-any-return]
         return _core.ngrams(n, keys, Level.from_lengths((len(keys),)))[0]
 
     def lstm_forward_training(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
-    ) -> tuple[Array, Any]:
-        """An LSTM over packed rows, and what its gradient needs: Y, G, C, X as NumpyOps has them.
+    ) -> tuple[Array, _LSTMState]:
+        """An LSTM over packed rows, and what its gradient needs.
 
-        As in NumpyOps, H0 is what the cells start with, and C0 the hidden state.
+        Parameters
+        ----------
+        params
+            One axis, float32 or float64: all weights, as Thinc's LSTM has them.
+        H0
+            (depth, directions, nO) what the cells start with, as in NumpyOps.
+        C0
+            (depth, directions, nO) what the hidden state starts with, as in NumpyOps.
+        X
+            (T, nI) packed rows: all first rows, all second rows, and so on.
+        size_at_t
+            (steps,) integers that never increase: how many sequences run at each step. T in all.
+
+        Returns
+        -------
+        (T, directions * nO) of the dtype of params, and the state: Y, G, C, X, as NumpyOps has them.
+
+        Raises
+        ------
+        TypeError
+            `params` that are neither float32 nor float64.
+        ValueError
+            Shapes that do not fit, sizes that increase or do not add up to T.
+
+        Notes
+        -----
+        NumpyOps' `lstm_forward_training`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> start, X, sizes = np.zeros((1, 1, 1)), np.ones((3, 2)), np.array([2, 1])
+        >>> Y, state = VarlenOps().lstm_forward_training(np.zeros(20), start, start, X, sizes)
+        >>> Y.shape, len(state)
+        ((3, 1), 4)
         """
         inputs: list[Any] = [*_lstm_inputs(params, H0, C0, X), size_at_t]
         Y, state = lstm_forward_training(*inputs)
@@ -287,16 +1028,94 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
     def lstm_forward_inference(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
     ) -> Array:
-        """The same without the gradient."""
+        """What `lstm_forward_training` gives, without the state.
+
+        Parameters
+        ----------
+        params, H0, C0, X, size_at_t
+            As those of `lstm_forward_training`.
+
+        Returns
+        -------
+        (T, directions * nO) of the dtype of params.
+
+        Notes
+        -----
+        NumpyOps' `lstm_forward_inference`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> start, X, sizes = np.zeros((1, 1, 1)), np.ones((3, 2)), np.array([2, 1])
+        >>> VarlenOps().lstm_forward_inference(np.zeros(20), start, start, X, sizes).shape
+        (3, 1)
+        """
         inputs: list[Any] = [*_lstm_inputs(params, H0, C0, X), size_at_t]
         result: Array = lstm_forward_inference(*inputs)
         return result
 
-    def backprop_lstm(self, dY: Array, lengths: Array, params: Array, fwd_state: Any) -> tuple[Array, Array]:
-        """The gradients of the rows and of params: those that Thinc's leaves out too."""
+    def backprop_lstm(
+        self, dY: Array, lengths: Array, params: Array, fwd_state: _LSTMState
+    ) -> tuple[Array, Array]:
+        """The gradients of the rows and of params.
+
+        Parameters
+        ----------
+        dY
+            (T, directions * nO) the gradient of Y.
+        lengths
+            The size_at_t of the forward pass.
+        params
+            As they were there.
+        fwd_state
+            The state that came with Y.
+
+        Returns
+        -------
+        Gradients of X, (T, nI), and of params.
+
+        Raises
+        ------
+        TypeError, ValueError
+            What does not fit the state.
+
+        Notes
+        -----
+        As NumpyOps' `backprop_lstm`, with what that leaves out: the gradients of the first step and of the
+        second bias, and the hidden state of the step before in that of the weights.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> ops, params, start = VarlenOps(), np.zeros(20), np.zeros((1, 1, 1))
+        >>> Y, state = ops.lstm_forward_training(params, start, start, np.ones((3, 2)), np.array([2, 1]))
+        >>> dX, d_params = ops.backprop_lstm(np.ones_like(Y), np.array([2, 1]), params, state)
+        >>> dX.shape, d_params.shape
+        ((3, 2), (20,))
+        """
         own: Any = np.ascontiguousarray
         return backprop_lstm(own(dY, params.dtype), lengths, own(params), fwd_state.own)
 
     def maxout(self, X: Array) -> tuple[Array, Array]:
-        """The largest of each row's pieces, and which it is: bit for bit NumpyOps'."""
+        """The largest of each row's pieces, and which it is.
+
+        Parameters
+        ----------
+        X
+            (n, nO, pieces) float32 or float64.
+
+        Returns
+        -------
+        (n, nO) of the dtype of X, and (n, nO) int32: the first of equal pieces.
+
+        Notes
+        -----
+        NumpyOps' `maxout`, bit for bit, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().maxout(np.array([[[1.0, 3.0], [2.0, 0.0]]]))
+        (array([[3., 2.]]), array([[1, 0]], dtype=int32))
+        """
         return _core.maxout(X)

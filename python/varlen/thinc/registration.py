@@ -23,12 +23,16 @@ _undo: list[Callable[[], None]] = []
 
 
 def install() -> Callable[[], None]:
-    """Make VarlenOps the process's default on the CPU, until `uninstall`, which is given back.
+    """Make VarlenOps the process's default on the CPU, until `uninstall`.
 
     From then on `get_ops("cpu")`, `get_ops("numpy")`, `require_cpu`, `get_array_ops`, `Model.to_cpu`, new
     threads, and this thread if it computes with NumpyOps, all take VarlenOps; so do the instances of NumpyOps
     that modules keep for themselves. Models that were made before keep the ops that they were made with.
     Once more does no harm: modules imported meanwhile are seen to.
+
+    Returns
+    -------
+    `uninstall`, to be called without arguments.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from varlen import types
 from varlen.interop import thinc as interop
@@ -12,6 +12,7 @@ from varlen.types.indexing import int_index
 
 if TYPE_CHECKING:
     import numpy as np
+    import thinc.types
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -29,6 +30,11 @@ class Ragged(types.Ragged):
     int as index gives a Ragged of one sequence that shares memory, and so does iterating, where
     `varlen.Ragged` gives the sequence itself (`r.row(i)` here). Tuples address rows inside sequences in both.
     `lengths` and `starts_ends` are int32.
+
+    Parameters
+    ----------
+    values, lengths, data, offsets, levels
+        As those of `varlen.Ragged`.
 
     Examples
     --------
@@ -92,8 +98,17 @@ class Ragged(types.Ragged):
         return self.starts_ends[1:]
 
     @classmethod
-    def from_thinc(cls, ragged: Any) -> Self:
-        """From Thinc's `Ragged`, or what has its `dataXd` and `lengths`; shares memory.
+    def from_thinc(cls, ragged: thinc.types.Ragged) -> Self:
+        """From Thinc's `Ragged`, or what has its `dataXd` and `lengths`.
+
+        Parameters
+        ----------
+        ragged
+            Its `dataXd` is (total, ...), its `lengths` (n,) integers.
+
+        Returns
+        -------
+        A Ragged of one level, of this class; it shares the values.
 
         Raises
         ------
@@ -112,8 +127,13 @@ class Ragged(types.Ragged):
         values, level = interop.ragged_parts(ragged)
         return cls(values, levels=level)
 
-    def to_thinc(self) -> Any:
-        """Thinc's `Ragged` of one level: it shares the values, and has lengths of its own.
+    def to_thinc(self) -> thinc.types.Ragged:
+        """Thinc's `Ragged` of the same sequences.
+
+        Returns
+        -------
+        thinc.types.Ragged
+            It shares the values; its lengths, int32 (n,), are its own.
 
         Raises
         ------
@@ -135,6 +155,11 @@ class Padded(types.Padded):
     """A `varlen.Padded` that Thinc's makes, and that makes Thinc's.
 
     `size_at_t`, `lengths` and `indices` are int32.
+
+    Parameters
+    ----------
+    data, size_at_t, lengths, indices
+        As those of `varlen.Padded`.
 
     Examples
     --------
@@ -165,8 +190,17 @@ class Padded(types.Padded):
         return _read_only(interop.as_int32(self._indices, "indices"))
 
     @classmethod
-    def from_thinc(cls, padded: Any) -> Self:
-        """From Thinc's `Padded`, or what has its four fields; shares the data.
+    def from_thinc(cls, padded: thinc.types.Padded) -> Self:
+        """From Thinc's `Padded`, or what has its four fields.
+
+        Parameters
+        ----------
+        padded
+            Its `data` is (L, B, ...); its `size_at_t`, `lengths` and `indices` are (L,), (B,), (B,) integers.
+
+        Returns
+        -------
+        A Padded of this class; it shares the data.
 
         Raises
         ------
@@ -184,8 +218,13 @@ class Padded(types.Padded):
         """
         return cls(*interop.padded_parts(padded))
 
-    def to_thinc(self) -> Any:
-        """Thinc's `Padded`: it shares the data, and has small arrays of its own.
+    def to_thinc(self) -> thinc.types.Padded:
+        """Thinc's `Padded` of the same columns.
+
+        Returns
+        -------
+        thinc.types.Padded
+            It shares the data; its three small arrays, int32, are its own.
 
         Raises
         ------
@@ -204,6 +243,11 @@ class Padded(types.Padded):
 class Pairs(types.Pairs[T]):
     """`varlen.Pairs` that Thinc's make, and that make Thinc's.
 
+    Parameters
+    ----------
+    one, two
+        Two batches with as many items each, as `varlen.Pairs` takes them.
+
     Examples
     --------
     >>> from varlen.thinc import Pairs
@@ -214,8 +258,17 @@ class Pairs(types.Pairs[T]):
     __slots__ = ()
 
     @classmethod
-    def from_thinc(cls, pairs: Any) -> Self:
-        """From Thinc's `Pairs`, or what has `one` and `two`; a container of Thinc in it is converted too.
+    def from_thinc(cls, pairs: thinc.types.Pairs[Any]) -> Self:
+        """From Thinc's `Pairs`, or what has `one` and `two`.
+
+        Parameters
+        ----------
+        pairs
+            Two batches; a container of Thinc among them is converted too.
+
+        Returns
+        -------
+        Pairs of this class; they share what is in them.
 
         Raises
         ------
@@ -228,10 +281,16 @@ class Pairs(types.Pairs[T]):
         >>> Pairs.from_thinc(Pairs([3, 1], [4, 1])).one
         [3, 1]
         """
-        return cls(*map(from_thinc, interop.fields_of(pairs, "pairs", "one", "two")))
+        one, two = (cast(T, from_thinc(x)) for x in interop.fields_of(pairs, "pairs", "one", "two"))
+        return cls(one, two)
 
-    def to_thinc(self) -> Any:
-        """Thinc's `Pairs`; a Ragged or Padded in it is converted too.
+    def to_thinc(self) -> thinc.types.Pairs[Any]:
+        """Thinc's `Pairs` of the same two batches.
+
+        Returns
+        -------
+        thinc.types.Pairs
+            It shares what is in it; a Ragged or Padded is converted too.
 
         Raises
         ------
@@ -252,7 +311,7 @@ def _read_only(field: Int32s) -> Int32s:
     return field
 
 
-def from_thinc(x: Any) -> Any:
+def from_thinc(x: T) -> Ragged | Padded | Pairs[Any] | T:
     """A container of `varlen.thinc` from a container of Thinc. Shares memory. All else is given back.
 
     Parameters
@@ -287,6 +346,14 @@ def from_thinc(x: Any) -> Any:
     return x
 
 
+@overload
+def to_thinc(x: types.Ragged) -> thinc.types.Ragged: ...
+@overload
+def to_thinc(x: types.Padded) -> thinc.types.Padded: ...
+@overload
+def to_thinc(x: types.Pairs[Any]) -> thinc.types.Pairs[Any]: ...
+@overload
+def to_thinc(x: T) -> T: ...
 def to_thinc(x: Any) -> Any:
     """Thinc's container from one of varlen. Shares values, copies lengths. All else is given back.
 

@@ -15,7 +15,12 @@ from varlen.types import Padded, Ragged
 
 
 def list2array() -> Layer:
-    """Arrays of a list to one array, end to end; of a Ragged its values. The gradient is cut as X was.
+    """Arrays of a list laid end to end as one array; of a Ragged its values.
+
+    Returns
+    -------
+    Layer
+        Y is (total, ...). The gradient is cut as X was, and of its kind.
 
     Notes
     -----
@@ -31,11 +36,16 @@ def list2array() -> Layer:
 
 
 def list2ragged() -> Layer:
-    """Arrays of a list, (length, ...), to a Ragged. The gradient is a list of arrays of those shapes.
+    """Arrays of a list, (length, ...), as a Ragged. A Ragged passes.
+
+    Returns
+    -------
+    Layer
+        Y is a Ragged of one level. The gradient is a list of arrays of the shapes that came.
 
     Notes
     -----
-    As Thinc's `list2ragged`, whose gradients lose trailing axes, and which refuses a Ragged; here it passes.
+    As Thinc's `list2ragged`, whose gradients lose trailing axes, and which refuses a Ragged.
 
     Examples
     --------
@@ -47,7 +57,12 @@ def list2ragged() -> Layer:
 
 
 def ragged2list() -> Layer:
-    """A Ragged of one level to a list of views, (length, ...) each. The gradient is a Ragged.
+    """A Ragged of one level as a list of views, (length, ...) each.
+
+    Returns
+    -------
+    Layer
+        Y is a list. The gradient is a Ragged.
 
     Notes
     -----
@@ -63,7 +78,12 @@ def ragged2list() -> Layer:
 
 
 def list2padded() -> Layer:
-    """Arrays of a list, (length, ...), to a Padded. The gradient is a list. A Padded passes.
+    """Arrays of a list, (length, ...), as a Padded. A Padded passes.
+
+    Returns
+    -------
+    Layer
+        Y is a Padded. The gradient is a list of arrays of the shapes that came.
 
     Notes
     -----
@@ -79,7 +99,12 @@ def list2padded() -> Layer:
 
 
 def padded2list() -> Layer:
-    """A Padded to a list of arrays, (length, ...), in their original order. The gradient is a Padded.
+    """A Padded as a list of arrays, (length, ...), in their original order.
+
+    Returns
+    -------
+    Layer
+        Y is a list. The gradient is a Padded with the order of columns that X has.
 
     Notes
     -----

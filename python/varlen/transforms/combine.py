@@ -17,11 +17,26 @@ from varlen.types import Padded
 
 
 def chain(*layers: Any) -> Any:
-    """Each layer sees what the one before it gave; gradients go the other way.
+    """One layer after another: each sees what the one before it gave. Gradients go the other way.
+
+    Parameters
+    ----------
+    *layers
+        At least one; anything that `as_layer` takes.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where one of the layers is one.
+
+    Raises
+    ------
+    TypeError
+        No layer, or something that cannot be called.
 
     Notes
     -----
-    As Thinc's `chain`. One Thinc Model among the layers makes it Thinc's own.
+    As Thinc's `chain`.
 
     Examples
     --------
@@ -42,10 +57,22 @@ def concatenate(*layers: Any) -> Any:
     Their results are of one kind, with sequences of the same lengths: arrays, Ragged, Padded, lists or
     tuples. Rows of one number count as (T, 1). The gradients that they give for X are added.
 
+    Parameters
+    ----------
+    *layers
+        At least one; anything that `as_layer` takes.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where one of the layers is one.
+
     Raises
     ------
+    TypeError
+        No layer, or something that cannot be called.
     ValueError
-        Results that differ in more than their last axis.
+        When it is called: results that differ in more than their last axis.
 
     Notes
     -----
@@ -67,10 +94,22 @@ def add(*layers: Any) -> Any:
 
     The gradients that they give for X are added too.
 
+    Parameters
+    ----------
+    *layers
+        At least one; anything that `as_layer` takes.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where one of the layers is one.
+
     Raises
     ------
+    TypeError
+        No layer, or something that cannot be called.
     ValueError
-        Results of different kinds, structures or shapes.
+        When it is called: results of different kinds, structures or shapes.
 
     Notes
     -----
@@ -88,10 +127,22 @@ def add(*layers: Any) -> Any:
 def residual(layer: Any) -> Any:
     """X and what the layer gives for it, added: arrays, Ragged, Padded, lists or tuples.
 
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes; it gives what has the kind, structure and shape of its X.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
+
     Raises
     ------
+    TypeError
+        The layer cannot be called.
     ValueError
-        The layer gives another kind, structure or shape than X has.
+        When it is called: the layer gives another kind, structure or shape than X has.
 
     Notes
     -----

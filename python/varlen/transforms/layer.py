@@ -52,7 +52,7 @@ class Layer:
     (array([2., 4.]), array([2., 2.]), 6)
     """
 
-    __slots__ = ("_forward", "_sample", "layers", "name")
+    __slots__ = ("_forward", "_layers", "_name", "_sample")
 
     def __init__(
         self,
@@ -61,13 +61,33 @@ class Layer:
         layers: tuple[Layer, ...] = (),
         sample: Callable[[Any], Any] | None = None,
     ) -> None:
-        self.name = name
-        self.layers = tuple(layers)
+        self._name = name
+        self._layers = tuple(layers)
         self._forward = forward
         self._sample = sample
 
+    @property
+    def name(self) -> str:
+        """What errors and `repr` call the layer."""
+        return self._name
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers that it calls, outermost first."""
+        return self._layers
+
     def predict(self, X: Any) -> Any:
-        """Y, without a way back.
+        """The result for X, without a gradient.
+
+        Parameters
+        ----------
+        X
+            What the layer takes; the function that made the layer says what.
+
+        Returns
+        -------
+        object
+            Y, what the layer makes of X.
 
         Examples
         --------
@@ -80,7 +100,19 @@ class Layer:
         return self._forward(X, is_train)
 
     def begin_update(self, X: Any) -> tuple[Any, Backprop]:
-        """Y and backprop; Thinc's word for `layer(X, is_train=True)`.
+        """The result for X and its gradient: Thinc's word for `layer(X, is_train=True)`.
+
+        Parameters
+        ----------
+        X
+            What the layer takes.
+
+        Returns
+        -------
+        Y : object
+            What `predict` gives.
+        backprop : callable
+            backprop(dY) gives dX, of the kind and structure of X.
 
         Examples
         --------
@@ -90,7 +122,17 @@ class Layer:
         return self._forward(X, True)
 
     def sample(self, X: Any) -> Any:
-        """What the layers inside see of X.
+        """What the layers inside see of X. Thinc initializes its models with that.
+
+        Parameters
+        ----------
+        X
+            What the layer takes.
+
+        Returns
+        -------
+        object
+            X itself where the layer hands it on as it is.
 
         Examples
         --------
@@ -101,6 +143,11 @@ class Layer:
 
     def to_thinc(self) -> Any:
         """A Thinc `Model` that does the same, and takes and gives Thinc's own containers.
+
+        Returns
+        -------
+        thinc.model.Model
+            Layers inside that are Thinc Models are its own layers.
 
         Raises
         ------
@@ -131,7 +178,7 @@ def result(make: Callable[..., Layer], *layers: Any) -> Any:
 
 
 def as_layer(given: Any) -> Layer:
-    """A Layer of anything that can be called; how is looked at once, here.
+    """A Layer of anything that can be called. How it is called is found out once, here.
 
     Parameters
     ----------
@@ -139,6 +186,11 @@ def as_layer(given: Any) -> Layer:
         A Layer; a torch module, whose gradients torch's autograd gives; a Thinc Model; `f(x, is_train)`,
         which gives (y, backprop); or `f(x)`, which gives y and has no gradient. A function is taken for
         f(x, is_train) if it has a parameter of that name, or a second one that has to be given.
+
+    Returns
+    -------
+    Layer
+        A Layer is given back as it is.
 
     Raises
     ------

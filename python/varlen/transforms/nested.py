@@ -17,14 +17,24 @@ from varlen.transforms.layer import Backprop, Layer, not_trained, result
 def with_flatten(layer: Any) -> Any:
     """The layer sees all items of nested lists as one list; what it gives is nested as they were.
 
-    Lists nest, to any depth that is the same everywhere; all else is an item, tuples too. The layer gives a
-    list with a result for each item, or an array with a row for each, of which the innermost lists become
-    slices.
+    Lists may nest to any depth that is the same everywhere. Everything that is no list is an item, a tuple
+    too.
+
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes; it gives a list with a result for each item, or an array with a row
+        for each, which is cut into the innermost lists.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
 
     Raises
     ------
     TypeError
-        X is no list.
+        X is no list, or the layer gives neither a list nor an array.
     ValueError
         Items beside lists; another number of results than of items; a gradient that nests differently.
 
@@ -42,12 +52,19 @@ def with_flatten(layer: Any) -> Any:
 
 
 def with_getitem(idx: int, layer: Any) -> Any:
-    """The layer sees item `idx` of a tuple, and its result takes that place; so with gradients.
+    """The layer sees item `idx` of a tuple, and its result takes that place. Gradients do the same.
 
     Parameters
     ----------
     idx
         A place; negatives count from the end.
+    layer
+        Anything that `as_layer` takes.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
 
     Raises
     ------
@@ -69,12 +86,22 @@ def with_getitem(idx: int, layer: Any) -> Any:
 
 
 def with_reshape(layer: Any) -> Any:
-    """The layer sees a table of an array (..., width): all axes but the last in one. It may change the width.
+    """The layer sees an array (..., width) as a table: all axes but the last in one.
+
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes; it gives as many rows, which may be of another width.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
 
     Raises
     ------
     TypeError
-        X is no array.
+        X is no array, or the layer gives none.
     ValueError
         Fewer than two axes; the layer gives another number of rows; a gradient that does not fit.
 
@@ -93,10 +120,22 @@ def with_reshape(layer: Any) -> Any:
 def map_list(layer: Any) -> Any:
     """The layer sees each item of a list by itself; the results are a list. Tuples give tuples.
 
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
+
     Raises
     ------
     TypeError
-        X is no list or tuple.
+        X or a gradient is no list or tuple.
+    ValueError
+        A gradient with another number of items than the result.
 
     Notes
     -----

@@ -42,7 +42,22 @@ def reduce_sum(*, empty: Any = 0) -> Layer:
 
 
 def reduce_mean(*, empty: Any = 0) -> Layer:
-    """The mean of each sequence's rows; otherwise as `reduce_sum`.
+    """The mean of each sequence's rows: (n, ...) for a Ragged, a Padded or a list of n sequences.
+
+    Parameters
+    ----------
+    empty
+        What a sequence without rows gives; None refuses such a sequence.
+
+    Returns
+    -------
+    Layer
+        Y and the gradient are of the kinds that `reduce_sum` gives. Floats keep their dtype; integers give
+        float64.
+
+    Notes
+    -----
+    As Thinc's `reduce_mean`, but trailing axes stay.
 
     Examples
     --------
@@ -54,9 +69,23 @@ def reduce_mean(*, empty: Any = 0) -> Layer:
 
 
 def reduce_max(*, empty: Any = None) -> Layer:
-    """The largest number of each sequence, column by column; otherwise as `reduce_sum`.
+    """The largest number of each sequence, column by column: (n, ...) for n sequences.
 
     The gradient goes to the first row that holds it.
+
+    Parameters
+    ----------
+    empty
+        What a sequence without rows gives; None, the default, refuses such a sequence.
+
+    Returns
+    -------
+    Layer
+        Y and the gradient are of the kinds that `reduce_sum` gives, and of the dtype of X.
+
+    Notes
+    -----
+    As Thinc's `reduce_max`, but trailing axes stay.
 
     Examples
     --------
@@ -68,7 +97,21 @@ def reduce_max(*, empty: Any = None) -> Layer:
 
 
 def reduce_first(*, empty: Any = None) -> Layer:
-    """The first row of each sequence. Otherwise as `reduce_sum`, but that `empty` may be a row.
+    """The first row of each sequence: (n, ...) for a Ragged, a Padded or a list of n sequences.
+
+    Parameters
+    ----------
+    empty
+        What a sequence without rows gives, a number or a row; None, the default, refuses such a sequence.
+
+    Returns
+    -------
+    Layer
+        Y and the gradient are of the kinds that `reduce_sum` gives. Rows may be of any dtype.
+
+    Notes
+    -----
+    As Thinc's `reduce_first`, but trailing axes stay.
 
     Examples
     --------
@@ -80,7 +123,21 @@ def reduce_first(*, empty: Any = None) -> Layer:
 
 
 def reduce_last(*, empty: Any = None) -> Layer:
-    """The last row of each sequence. Otherwise as `reduce_sum`, but that `empty` may be a row.
+    """The last row of each sequence: (n, ...) for a Ragged, a Padded or a list of n sequences.
+
+    Parameters
+    ----------
+    empty
+        What a sequence without rows gives, a number or a row; None, the default, refuses such a sequence.
+
+    Returns
+    -------
+    Layer
+        Y and the gradient are of the kinds that `reduce_sum` gives. Rows may be of any dtype.
+
+    Notes
+    -----
+    As Thinc's `reduce_last`, but trailing axes stay.
 
     Examples
     --------
@@ -92,10 +149,25 @@ def reduce_last(*, empty: Any = None) -> Layer:
 
 
 def expand_window(window_size: int = 1) -> Layer:
-    """Each row with `window_size` neighbours on either side beside it; `ops.seq2col`.
+    """Each row with `window_size` neighbours on either side beside it; a layer around `ops.seq2col`.
 
-    Places outside the row's own sequence are zero. A Ragged, a Padded, a list or a tuple comes out as what it
-    was; an array is one sequence.
+    Places outside the row's own sequence are zero.
+
+    Parameters
+    ----------
+    window_size
+        Neighbours on either side, 0 or more.
+
+    Returns
+    -------
+    Layer
+        A Ragged, a Padded, a list or a tuple comes out as what it was, with rows of
+        (2 * window_size + 1) * width numbers; an array is one sequence.
+
+    Raises
+    ------
+    ValueError
+        A window_size below 0.
 
     Notes
     -----

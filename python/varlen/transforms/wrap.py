@@ -61,6 +61,23 @@ def with_array2d(layer: Any, pad: int = 0) -> Any:
     The steps and columns of a Padded are one axis of rows. A result as wide as what was seen gets its
     trailing axes back; one of another width stays a table.
 
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes.
+    pad
+        As that of `with_array`.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As those of `with_array`, when it is called.
+
     Notes
     -----
     As Thinc's `with_array2d`, of which a Ragged comes out without its trailing axes.
@@ -80,6 +97,16 @@ def with_padded(layer: Any) -> Any:
     A Ragged, a list or a tuple of arrays is padded and comes out as what it was; of a nested Ragged the
     innermost sequences are. An array (steps, columns, ...) is seen as columns that are all as long. A
     recurrent module of torch sees a PackedSequence, so that it reads no padding in either direction.
+
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes; it gives a Padded, a recurrent module of torch a PackedSequence.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
 
     Raises
     ------
@@ -107,6 +134,16 @@ def with_padded(layer: Any) -> Any:
 def with_ragged(layer: Any) -> Any:
     """The layer sees a Ragged. A Padded, a list or a tuple of arrays comes out as what it was.
 
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes; it gives a Ragged.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
+
     Raises
     ------
     TypeError
@@ -131,6 +168,16 @@ def with_list(layer: Any) -> Any:
     """The layer sees a list with an array for each sequence. A Ragged or Padded comes out as what it was.
 
     Of a nested Ragged it sees the innermost sequences.
+
+    Parameters
+    ----------
+    layer
+        Anything that `as_layer` takes; it gives a list of as many arrays.
+
+    Returns
+    -------
+    Layer
+        Or a Thinc Model where the layer is one.
 
     Raises
     ------

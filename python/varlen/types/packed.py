@@ -112,7 +112,7 @@ class Packed:
         return result
 
     @classmethod
-    def from_ragged(cls, ragged: Ragged, level: int = 0, order: Any = "stable") -> Self:
+    def from_ragged(cls, ragged: Ragged, *, level: int = -1, order: Any = "stable") -> Self:
         """From a Ragged of any depth; `Ragged.pack` says more.
 
         `order` may be a `RankTable` that inputs of the same lengths share; `level` is then the table's.

@@ -134,14 +134,14 @@ class Structure(RaggedBase):
         result: Padded = ragged2padded(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
         return result
 
-    def pack(self, *, level: int = 0, order: Any = "stable") -> Packed:
+    def pack(self, *, level: int = -1, order: Any = "stable") -> Packed:
         """The sequences of a level side by side, step by step, the longest first, without padding.
 
         Parameters
         ----------
         level
-            Whose sequences are stepped through, -1 for the innermost. Above the innermost a step holds whole
-            sub-sequences. The levels above are kept for the way back.
+            Whose sequences are stepped through. Above the innermost a step holds whole sub-sequences. The
+            levels above are kept for the way back.
         order
             Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
             permutation; or a `RankTable` to share, which has a level of its own.
@@ -157,7 +157,7 @@ class Structure(RaggedBase):
         --------
         >>> vl.Ragged([3, 1, 4], [1, 2]).pack().steps()
         [array([1, 3]), array([4])]
-        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).pack()[0].to_list()
+        >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).pack(level=0)[0].to_list()
         [[1, 2], [4]]
         """
         return pack(self, level=level, order=order)

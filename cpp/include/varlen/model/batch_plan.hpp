@@ -31,7 +31,7 @@ struct BatchKey {
   int dim = 0;
   std::shared_ptr<const Values> fill;     ///< one row
   std::shared_ptr<const Values> nan;      ///< one element that takes the place of NaN; null keeps NaN
-  std::shared_ptr<const Values> between;  ///< the row that spreading leaves between; null is zero bytes
+  std::shared_ptr<const Values> between;  ///< the row of slots that no row fills; null is zero bytes
 };
 
 /// A key as it lies in a joint, filled with zero bytes.
@@ -40,8 +40,8 @@ struct BatchKey {
 struct BatchOptions {
   bool flatten = false;  ///< all dims of a key on one axis
   bool lift = false;     ///< all rows of a source are one record
-  Spread spread = Spread::first;
-  bool spread_nan = false;  ///< what spreading leaves between counts as NaN
+  FillMode fill_mode = FillMode::first;
+  bool fill_nan = false;  ///< what no row fills counts as NaN
   Side side = Side::right;
   Side cut = Side::right;
   Draw draw = Draw::from_start;
@@ -77,11 +77,6 @@ struct BatchRequest {
   const std::int64_t* prefix_rows = nullptr;  ///< which record of the prefix; null: one for all, or as many
   const std::int64_t* suffix_rows = nullptr;
 };
-
-/// Bytes of an output `name` of this shape; `used` counts those of the call. An Error where they do not fit
-/// 63 bits or take `used` over max_bytes (below 0: no limit).
-std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
-                          std::size_t axes, std::int64_t max_bytes, std::int64_t& used);
 
 /// Sources and options that were looked at once. Any thread may plan batches of it.
 class Batcher {
@@ -210,7 +205,7 @@ class BatchPlan {
   void write_not_nan(std::size_t key, std::byte* to);
   void write_parts(std::byte* to);
 
-  [[nodiscard]] bool is_spread(std::size_t key) const noexcept {
+  [[nodiscard]] bool is_above(std::size_t key) const noexcept {
     return b_.options_.flatten && b_.keys_[key].dim > 0 && b_.keys_[key].dim < b_.depth_;
   }
   [[nodiscard]] Padding how(const std::byte* pattern, const Convert& convert = {}) const noexcept {
@@ -220,7 +215,7 @@ class BatchPlan {
   [[nodiscard]] Scratch<Segment> segments(const Feeds* feeds, int axes) const;
   /// One value a row of the batch.
   void outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const;
-  /// All runs of a key, `width` bytes a row; `between` is what spreading leaves.
+  /// All runs of a key, `width` bytes a row; `between` is the row of slots that no row fills.
   void end_to_end(const std::vector<Feed>& feeds, std::size_t key, std::int64_t width,
                   const std::byte* between, std::byte* into) const;
   /// The ends of a level of the batch, from the second axis on.

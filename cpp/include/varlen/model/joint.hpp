@@ -138,7 +138,7 @@ class Joint {
   /// The two deepest dims made one. `between` gives one row of a column for the slots that stay empty; null,
   /// or a null row, is zero bytes.
   using Between = std::shared_ptr<const Values> (*)(const Values& values);
-  [[nodiscard]] Joint flatten(Spread spread, Between between = nullptr) const;
+  [[nodiscard]] Joint flatten(FillMode mode, Between between = nullptr) const;
 
   /// Refuses a damaged level under this view. Nothing to do where all were checked.
   void check() const;

@@ -47,9 +47,9 @@ void put(const Feed& feed, std::int64_t from, std::int64_t to, std::byte* out) n
 }
 
 /// Slots `part` of one run of a column that lies above them.
-void spread_run(const Feed& feed, const Nest& nest, Range rows, Range part, Spread spread,
-                const std::byte* fill, std::int64_t width, std::byte* out) noexcept {
-  if (spread == Spread::first) fill_rows(out, part.size(), width, fill);
+void broadcast_run(const Feed& feed, const Nest& nest, Range rows, Range part, FillMode mode,
+                   const std::byte* fill, std::int64_t width, std::byte* out) noexcept {
+  if (mode == FillMode::first) fill_rows(out, part.size(), width, fill);
   const Offsets* levels = nest.levels + feed.dim;
   const int depth = nest.depth - feed.dim;
   std::int64_t row = row_of_slot(levels, depth, rows, part.begin);
@@ -58,10 +58,10 @@ void spread_run(const Feed& feed, const Nest& nest, Range rows, Range part, Spre
     if (first >= part.end) break;
     const std::int64_t last = std::min(first_slot(levels, depth, row + 1), part.end);
     const std::int64_t begin = std::max(first, part.begin);
-    if (last <= begin || (spread == Spread::first && first < part.begin)) continue;
+    if (last <= begin || (mode == FillMode::first && first < part.begin)) continue;
     std::byte* to = out + (begin - part.begin) * width;
     put(feed, row, row + 1, to);
-    if (spread == Spread::repeat) {
+    if (mode == FillMode::repeat) {
       for (std::int64_t i = 1; i < last - begin; ++i)
         std::memcpy(to + i * width, to, static_cast<std::size_t>(width));
     }
@@ -103,9 +103,9 @@ void batch_rows(const Feed* feeds, const Runs& runs, const Range* ranges, const 
   });
 }
 
-void batch_spread(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
-                  const std::int64_t* ends, Spread spread, const std::byte* fill, std::int64_t width,
-                  std::byte* out) noexcept {
+void batch_broadcast(const Feed* feeds, const Runs& runs, const Range* slots, Range* const* up,
+                     const std::int64_t* ends, FillMode mode, const std::byte* fill, std::int64_t width,
+                     std::byte* out) noexcept {
   pieces(runs.count, ends, width, [&](std::int64_t i, std::int64_t from, std::int64_t to, std::int64_t at) {
     const Feed& feed = feeds[runs.from(i)];
     const Nest& nest = runs.source(i).nest;
@@ -113,7 +113,7 @@ void batch_spread(const Feed* feeds, const Runs& runs, const Range* slots, Range
     if (feed.dim == nest.depth) {
       put(feed, part.begin, part.end, out + at * width);
     } else {
-      spread_run(feed, nest, up[feed.dim][i], part, spread, fill, width, out + at * width);
+      broadcast_run(feed, nest, up[feed.dim][i], part, mode, fill, width, out + at * width);
     }
   });
 }

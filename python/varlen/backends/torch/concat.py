@@ -74,7 +74,7 @@ def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
     for i, row in enumerate(rows):
         if not isinstance(row, torch.Tensor):
             raise TypeError(
-                f"data: item {i} of depth {len(levels) + 1} is no tensor but {type(row).__name__}"
+                f"data: item {i} of depth {len(levels) + 1}: expected a tensor, got {type(row).__name__}"
             )
         if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
             shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
