@@ -112,7 +112,8 @@ def flatten_levels(levels: Levels) -> Level:
     if len(levels) == 1:
         return levels[0]
     if tracing.is_tracing():
-        return tracing.flatten_levels(levels)
+        traced: Any = tracing.flatten_levels(levels)
+        return traced
     over = levels[0]
     for below in levels[1:]:
         over = reindex(over, below.offsets)

@@ -1,4 +1,4 @@
-"""Levels and containers while torch.compile traces a function: there offsets are tensors, inputs of the graph.
+"""Levels and containers while torch.compile traces a function: offsets are tensors, inputs of the graph.
 
 Nothing of torch is known here. Its backend, which is loaded when the first tensor comes, says how to see that
 a function is traced, and what makes tensors of lengths. A Level that comes from outside stays the object that

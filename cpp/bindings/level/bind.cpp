@@ -269,7 +269,7 @@ void bind_level(py::module_& m) {
        {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
        {Py_mp_length, reinterpret_cast<void*>(length)},
        {Py_sq_length, reinterpret_cast<void*>(length)}});
-  m.def("_make_tensors_by", &Level::make_tensors_by, py::arg("make"), "make(offsets) gives `Level._tensor`.");
+  m.def("make_tensors_by", &Level::make_tensors_by, py::arg("make"), "make(offsets) gives `Level._tensor`.");
 }
 
 }  // namespace varlen::bindings

@@ -12,6 +12,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import LARGEST, as_ints
+from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import check_levels, flatten_levels, resolve_level
 
@@ -146,8 +147,11 @@ def as_level(lengths: Any) -> Level:
     """
     if type(lengths) is Level:
         return lengths
+    if tracing.tensors is None:
+        backend_of(lengths)  # the first tensor of all brings what says whether it is traced
     if tracing.is_tracing():
-        return tracing.level_of(lengths)
+        traced: Any = tracing.level_of(lengths)
+        return traced
     return Level.from_lengths(as_ints(lengths))
 
 

@@ -40,6 +40,8 @@ def container(name: str) -> Callable[[T], T]:
 
 
 def _class(name: str) -> Any:
+    if tracing.is_tracing():  # a class that is loaded meanwhile would change the table that a graph relies on
+        return getattr(sys.modules["varlen"], name)
     return _CLASSES.get(name) or getattr(sys.modules["varlen"], name)
 
 
@@ -52,10 +54,10 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     [[3, 1], [4]]
     """
     kind = _class("Ragged")
-    result: Ragged = (
-        tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
-    )
-    return result
+    traced = tracing.is_tracing()
+    result: Any = tracing.make(kind, values, levels) if traced else kind._make(values, levels)
+    ragged: Ragged = result
+    return ragged
 
 
 def ragged_like(X: Any, values: Any, levels: Levels) -> Any:

@@ -166,7 +166,9 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
     _fitting(over, len(rows), "rows")
     _check_room(over.total, rows)
-    return ragged_like(x if isinstance(x, Ragged) else y, broadcast_rows(rows, over), levels)
+    kind = x if isinstance(x, Ragged) else y
+    result: Ragged = ragged_like(kind, broadcast_rows(rows, over), levels)
+    return result
 
 
 def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:

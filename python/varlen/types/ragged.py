@@ -118,14 +118,16 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
     def offsets(self) -> Ints:
         """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
         if tracing.is_tracing():
-            return tracing.as_traced(self._levels[0]).offsets.numpy()
+            offsets: Ints = tracing.as_traced(self._levels[0]).offsets.numpy()
+            return offsets
         return self._levels[0].offsets
 
     @property
     def lengths(self) -> Ints:
         """Of the outermost level: int64 (n,), read-only."""
         if tracing.is_tracing():
-            return tracing.as_traced(self._levels[0]).lengths.numpy()
+            lengths: Ints = tracing.as_traced(self._levels[0]).lengths.numpy()
+            return lengths
         return self._levels[0].lengths
 
     @property
@@ -315,7 +317,8 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         >>> vl.Ragged([3, 1], [2]).astype(np.float32).dtype
         dtype('float32')
         """
-        return same_kind(self, backend_of(self._values).astype(self._values, dtype))
+        result: Ragged = same_kind(self, backend_of(self._values).astype(self._values, dtype))
+        return result
 
     def copy(self) -> Ragged:
         """Values of its own; levels, which cannot change, are shared.
@@ -326,7 +329,8 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         >>> r.copy().equals(r)
         True
         """
-        return same_kind(self, copy_of(self._values))
+        result: Ragged = same_kind(self, copy_of(self._values))
+        return result
 
     def __copy__(self) -> Ragged:
         return self.copy()

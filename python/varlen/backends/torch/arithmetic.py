@@ -18,7 +18,7 @@ _NAMES |= {"degrees": "rad2deg", "radians": "deg2rad", "rint": "round", "fabs": 
 
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A NumPy ufunc, or its name, by the torch function that is called so: so that dtypes and gradients are torch's.
+    """A NumPy ufunc, or the name of one, by the torch function of that name: with its dtypes and gradients.
 
     Raises
     ------

@@ -27,7 +27,7 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
     >>> gather(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), slice(1, None))[0]
     tensor([4])
     """
-    if tracing.is_tracing():
+    if tracing.is_tracing() and x.device.type == "cpu":
         return traced_gather(x, levels, index)
     if not x.requires_grad:
         moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather, levels, index)
@@ -50,7 +50,7 @@ def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, L
     >>> gather_row(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), 0)
     (tensor([3, 1]), ())
     """
-    if tracing.is_tracing():
+    if tracing.is_tracing() and x.device.type == "cpu":
         values, picked = traced_gather(x, levels, [i])
         return values, picked[1:]
     if not x.requires_grad:

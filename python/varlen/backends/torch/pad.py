@@ -119,7 +119,7 @@ def pad(
         raise TypeError(f"out: expected a tensor of {x.dtype}")
     options = (padding_side, None, mask, max_len, truncate)
     limits = (None, pad_to_multiple, max_bytes, sizes)
-    if tracing.is_tracing():
+    if tracing.is_tracing() and x.device.type == "cpu":
         return _pad_traced(x, levels, options, limits, fill, out)
     if _is_watched(x):
         return _pad_watched(x, levels, options, limits, fill, out)
@@ -193,7 +193,7 @@ def _pad_traced(
     row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
     number = fill if row is None else row.item() if row.ndim == 0 else None
     block = _pad(x, tuple(levels), sizes, most, side, cut, number, max_bytes)
-    marks = None
+    marks: Any = None
     if mask or (row is not None and row.ndim):
         there = torch.ones(x.shape[0], dtype=torch.bool)
         marks = _pad(there, tuple(levels), sizes, most, side, cut, None, max_bytes)
@@ -234,7 +234,7 @@ def unpad(
     if out is not None and not isinstance(out, torch.Tensor):
         raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     depth = len(levels) + 1
-    if tracing.is_tracing():
+    if tracing.is_tracing() and block.device.type == "cpu":
         sizes = block.shape[1:depth]
         return into(_rows_of(block, tuple(levels), sizes, levels[-1].total, padding_side), out)
     if _is_watched(block) and out is None and not has_no_name(block):

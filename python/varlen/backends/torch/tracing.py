@@ -1,4 +1,4 @@
-"""Levels of a graph of torch.compile: registered ops that make, check and pick offsets, which are tensors there."""
+"""Levels in a graph of torch.compile: registered ops that make, check and pick offsets, which are tensors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ _longest: AutogradOp = AutogradOp(
 
 
 def _run_positions(offsets: Array, total: int) -> Array:
-    return level_of(offsets).positions.copy()
+    positions: Array = level_of(offsets).positions.copy()
+    return positions
 
 
 _positions: AutogradOp = AutogradOp(
@@ -236,12 +237,9 @@ def row_ids(level: Any) -> torch.Tensor:
 
 def _functions() -> dict[Any, str]:
     """The functions of torch by the names that they have, which a graph does not tell."""
-    names = {}
-    for place in (torch.nn.functional, torch._C.TensorBase, torch.Tensor, torch):
-        for name, function in vars(place).items():
-            if callable(function) and not isinstance(function, type):
-                names[function] = name
-    return names
+    places = (torch.nn.functional, torch._C.TensorBase, torch.Tensor, torch)
+    named = [(name, given) for place in places for name, given in vars(place).items()]
+    return {given: name for name, given in named if callable(given) and not isinstance(given, type)}
 
 
 NAMES = _functions()
@@ -254,4 +252,4 @@ def _kept(offsets: Array) -> torch.Tensor:
 
 tracing.is_tracing = torch.compiler.is_dynamo_compiling
 tracing.tensors = sys.modules[__name__]
-_core._make_tensors_by(_kept)
+_core.make_tensors_by(_kept)
