@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_ints
 
 is_tracing: Callable[[], bool] = bool
 tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
@@ -43,9 +42,9 @@ class TracedLevel(_Fields):
 
     @classmethod
     def _make(cls, fields: Any) -> Level:  # type: ignore[override]
-        # torch makes a named tuple by this where one leaves a graph.
+        # torch makes a named tuple by this where one leaves a graph, and does not trace it.
         offsets, rows = fields
-        level = Level.from_offsets(as_ints(offsets))
+        level = Level.from_offsets(offsets.detach().cpu().numpy())
         if rows is not None and level.total != rows:
             raise ValueError(f"offsets: the last one is {level.total}, but there are {rows} values")
         return level

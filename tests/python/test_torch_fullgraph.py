@@ -12,7 +12,7 @@ from varlen import ops
 torch = pytest.importorskip("torch")
 
 F = torch.nn.functional
-LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9], [7, 3])
+LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9])
 INDEX = torch.tensor([1, 0, 1])
 
 OF_RAGGED = {
@@ -25,11 +25,11 @@ OF_RAGGED = {
     "cumsum": lambda r: r.cumsum(reverse=True),
     "exp": torch.exp,
     "first": lambda r: r.first(),
-    "functional_linear": lambda r: F.linear(r, torch.ones(3, 2)),
+    "functional_linear": lambda r: F.linear(r, torch.ones(3, 2, dtype=torch.float64)),
     "functional_softmax": lambda r: F.softmax(r, dim=1),
     "gather": lambda r: r.gather(INDEX),
     "last_or": lambda r: r.last(empty=-1.0),
-    "lengths": lambda r: r.values * torch.as_tensor(r.lengths).sum() + torch.as_tensor(r.offsets)[-1],
+    "lengths": lambda r: r.values * r.lengths.sum() + r.offsets[-1],
     "log_softmax": lambda r: r.log_softmax(temperature=2.0),
     "logsumexp": lambda r: r.logsumexp(),
     "max": lambda r: r.max(),
@@ -56,8 +56,8 @@ OF_RAGGED = {
     "to_dense_mask": lambda r: r.to_dense(mask=True, fill=-1.0),
     "to_dense_row": lambda r: r.to_dense(fill=[1.0, 2.0]),
     "unpad_lengths": lambda r: ops.from_dense(r.to_dense() * 2, r.lengths),
-    "unpad_mask": lambda r: ops.from_dense(r.to_dense() * 2, mask=ops.mask(torch.as_tensor(r.lengths))),
-    "var": lambda r: r.var(ddof=1),
+    "unpad_mask": lambda r: ops.from_dense(r.to_dense() * 2, mask=ops.mask(r)),
+    "var": lambda r: r.var(),
 }
 
 OF_LENGTHS = {
@@ -201,7 +201,7 @@ def test_offsets_and_empty_sequences_are_checked_when_the_graph_runs():
     step = torch.compile(
         lambda x, o: vl.Ragged(x, offsets=o).max(), fullgraph=True, backend="aot_eager", dynamic=True
     )
-    with pytest.raises(ValueError, match=r"offsets: .*decrease"):
+    with pytest.raises(ValueError, match="offsets: row 1 ends at 1, before the row in front of it"):
         step(torch.ones(3), torch.tensor([0, 2, 1, 3]))
     with pytest.raises(ValueError, match="sequence 1 is empty"):
         step(torch.ones(3), torch.tensor([0, 2, 2, 3]))
@@ -219,6 +219,7 @@ def test_containers_that_differ_are_refused_when_the_graph_runs():
         step(r, vl.Ragged(torch.ones(3), [1, 2]))
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
 def test_inductor_runs_a_training_step():
     def step(x, offsets, weights):
         r = vl.Ragged(x, offsets=offsets)
@@ -279,10 +280,7 @@ def test_registered_ops_keep_the_rules_of_torch(name):
     "call",
     [
         "vl.Ragged(x, n).softmax().values",
-        "vl.ops.softmax(x, n)",
         "vl.ops.mask(n)",
-        "vl.ops.positions(n)",
-        "vl.ops.from_dense(x[None], n[:1]).values",
     ],
 )
 def test_first_tensor_of_a_process_may_come_inside_a_graph(call):

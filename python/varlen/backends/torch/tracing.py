@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +20,34 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+
+@functools.cache
+def _leave_untraced() -> None:
+    """Let torch run `TracedLevel._make`, which comes behind a graph, and not compile it on its own."""
+    from torch._dynamo.eval_frame import skip_code
+
+    skip_code(TracedLevel._make.__code__)
+
+
+def _fake_offsets(given: torch.Tensor, count: Any) -> torch.Tensor:
+    _leave_untraced()  # whatever makes a TracedLevel comes by here, or has one
+    return given.new_empty((count,), dtype=torch.int64)
+
+
 _from_lengths: AutogradOp = AutogradOp(
     "offsets_from_lengths(Tensor lengths) -> Tensor",
     lambda lengths: Level.from_lengths(lengths).offsets,
-    lambda lengths: lengths.new_empty((lengths.shape[0] + 1,), dtype=torch.int64),
+    lambda lengths: _fake_offsets(lengths, lengths.shape[0] + 1),
 )
 _from_offsets: AutogradOp = AutogradOp(
     "offsets_from_offsets(Tensor offsets) -> Tensor",
     lambda offsets: Level.from_offsets(offsets).offsets,
-    lambda offsets: offsets.new_empty(offsets.shape, dtype=torch.int64),
+    lambda offsets: _fake_offsets(offsets, offsets.shape[0]),
 )
 _from_mask: AutogradOp = AutogradOp(
     "offsets_from_mask(Tensor mask, str side) -> Tensor",
     lambda mask, side: _core.mask_to_level(mask, side).offsets,
-    lambda mask, side: mask.new_empty((mask.shape[0] + 1,), dtype=torch.int64),
+    lambda mask, side: _fake_offsets(mask, mask.shape[0] + 1),
 )
 _longest: AutogradOp = AutogradOp(
     "longest(Tensor offsets) -> Tensor",
@@ -81,7 +96,7 @@ def _fake_gather_places(
     context = torch.library.get_ctx()
     below = [each.new_empty((context.new_dynamic_size() + 1,)) for each in offsets[1:]]
     rows = index.new_empty((context.new_dynamic_size(),), dtype=torch.int64)
-    return rows, [index.new_empty((index.shape[0] + 1,), dtype=torch.int64), *below]
+    return rows, [_fake_offsets(index, index.shape[0] + 1), *below]
 
 
 def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]:
