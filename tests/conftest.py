@@ -26,7 +26,7 @@ MOST_PROCESSES = 8
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Deal the whole suite out to the cores where pytest-xdist is installed; a part of it starts sooner in one."""
+    """Deal the whole suite out to the cores where pytest-xdist is installed; a part starts sooner in one."""
     if not config.pluginmanager.hasplugin("xdist") or config.args_source is not config.ArgsSource.TESTPATHS:
         return
     options = config.option

@@ -61,6 +61,7 @@ PYBIND11_MODULE(_core, m) {
   bind_softmax(m);
   bind_sort(m);
   bind_span(m);
+  bind_tensor(m);
   bind_window(m);
 }
 #undef PyInit__core

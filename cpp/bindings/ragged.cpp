@@ -9,6 +9,8 @@
 #include "gather/gather.hpp"
 #include "rooms.hpp"
 #include "support/fastcall.hpp"
+#include "support/ndarray.hpp"
+#include "tensor/tensor.hpp"
 
 namespace varlen::bindings {
 
@@ -31,20 +33,41 @@ PyObject* make(PyTypeObject* type, py::object values, py::object levels) {
   return self;
 }
 
-PyObject* make(PyTypeObject* type, Nested&& nested) {
-  py::tuple levels = nested.nesting();
-  return make(type, std::move(nested.values), std::move(levels));
+bool wants_gradient(PyObject* tensor) {
+  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
+  const auto answer = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
+  if (!answer) throw py::error_already_set();
+  return answer.ptr() != Py_False;
 }
 
-/// Whether both parts are there, and the values are an array.
-bool has_array(PyObject* self) {
+/// The values as an array: themselves, or over the memory of a tensor that autograd does not follow. Null
+/// where there are none such, or no levels.
+py::object array_in(PyObject* self) {
   const auto& [head, values, levels] = parts(self);
-  return values != nullptr && levels != nullptr && py::isinstance<py::array>(values);
+  if (values == nullptr || levels == nullptr) return {};
+  if (py::isinstance<py::array>(values)) return py::reinterpret_borrow<py::object>(values);
+  if (!is_tensor(values) || wants_gradient(values)) return {};
+  return array_over(values);
 }
 
-PyObject* row(PyObject* self, std::int64_t i) {
-  Nested picked = gather_row(Nested(parts(self).values, parts(self).levels), i);
-  return picked.levels.empty() ? picked.values.release().ptr() : make(Py_TYPE(self), std::move(picked));
+/// What was picked, of the kind of the values, and of the type of `self` where levels are left.
+PyObject* picked_of(PyObject* self, Nested&& picked) {
+  py::object values = std::move(picked.values);
+  if (is_tensor(parts(self).values)) values = tensor_over(py::reinterpret_borrow<py::array>(values));
+  if (picked.levels.empty()) return values.release().ptr();
+  return make(Py_TYPE(self), std::move(values), picked.nesting());
+}
+
+PyObject* row(PyObject* self, const py::object& rows, std::int64_t i) {
+  return picked_of(self, gather_row(Nested(rows.ptr(), parts(self).levels), i));
+}
+
+/// A row of integers or bools, of NumPy's own type.
+bool is_index_array(PyObject* key) {
+  const Api& api = Api::get();
+  if (Py_TYPE(key) != api.PyArray_Type_ || fields_of(key)->nd != 1) return false;
+  const char kind = py::detail::array_descriptor_proxy(fields_of(key)->descr)->kind;
+  return kind == 'i' || kind == 'u' || kind == 'b';
 }
 
 PyObject* by_python(PyObject* self, PyObject* key) {
@@ -54,16 +77,21 @@ PyObject* by_python(PyObject* self, PyObject* key) {
 
 PyObject* subscript(PyObject* self, PyObject* key) noexcept {
   return guarded([&] {
-    if (!has_array(self)) return by_python(self, key);
-    if (PyLong_CheckExact(key)) return row(self, place_of(key, "index"));
-    if (!PySlice_Check(key)) return by_python(self, key);
-    return make(Py_TYPE(self), gather(Nested(parts(self).values, parts(self).levels), key));
+    const bool is_int = PyLong_CheckExact(key) != 0;
+    const bool is_known = is_int || PySlice_Check(key) || is_index_array(key);
+    const py::object rows = is_known ? array_in(self) : py::object();
+    if (!rows) return by_python(self, key);
+    if (is_int) return row(self, rows, place_of(key, "index"));
+    return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), key));
   });
 }
 
 /// What reversed() asks for.
 PyObject* item(PyObject* self, Py_ssize_t i) noexcept {
-  return guarded([&] { return has_array(self) ? row(self, i) : by_python(self, py::int_(i).ptr()); });
+  return guarded([&] {
+    const py::object rows = array_in(self);
+    return rows ? row(self, rows, i) : by_python(self, py::int_(i).ptr());
+  });
 }
 
 Py_ssize_t length(PyObject* self) noexcept {

@@ -35,6 +35,7 @@ void bind_shift(pybind11::module_& m);
 void bind_softmax(pybind11::module_& m);
 void bind_sort(pybind11::module_& m);
 void bind_span(pybind11::module_& m);
+void bind_tensor(pybind11::module_& m);
 void bind_window(pybind11::module_& m);
 
 }  // namespace varlen::bindings

@@ -318,6 +318,28 @@ def is_zero(fill: Any) -> bool:
     return type(fill) is int and fill == 0
 
 
+def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype[Any]] | None:
+    """Integers in one row, from a list of such, an array or a tensor; None where it is anything else.
+
+    Examples
+    --------
+    >>> row_of_ints([2, 0]), row_of_ints([True]), row_of_ints(1)
+    (array([2, 0]), None, None)
+    """
+    numbers = given
+    if type(given) is list:
+        if not given or type(given[0]) is not int:
+            return None
+        try:
+            numbers = np.array(given)
+        except (TypeError, ValueError, OverflowError):
+            return None
+    elif type(given) is not np.ndarray:
+        numbers = as_ints(given)
+    plain = type(numbers) is np.ndarray and numbers.ndim == 1 and numbers.dtype.kind == "i"
+    return numbers if plain else None
+
+
 def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """A list, array or tensor of integers or bools as an array of one dimension.
 
@@ -331,6 +353,8 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
     >>> index_array([True, False])
     array([ True, False])
     """
+    if type(key) is list and (numbers := row_of_ints(key)) is not None:
+        return numbers
     if isinstance(key, (str, bytes, dict, set)) or key is None:
         raise_index(key)
     given = unmasked(as_ints(key), "index")

@@ -104,20 +104,20 @@ def describe_difference(a: Levels, b: Levels) -> str:
 def flatten_levels(levels: Levels) -> Level:
     """One level that cuts the rows as the first of `levels` does through all that nest below it.
 
+    Kept by the levels themselves: asked for again, it is the same object, or one that shares its numbers.
+
     Examples
     --------
     >>> flatten_levels((Level([2, 1]), Level([3, 0, 2]))).lengths
     array([3, 2])
     """
-    if len(levels) == 1:
-        return levels[0]
     if tracing.is_tracing():
-        traced: Any = tracing.flatten_levels(levels)
+        traced: Level = tracing.flatten_levels(levels)
         return traced
-    over = levels[0]
-    for below in levels[1:]:
-        over = reindex(over, below.offsets)
-    return over
+    flat = levels[-1]
+    for level in levels[-2::-1]:
+        flat = level.compose(flat)
+    return flat
 
 
 def levels_over_rows(levels: Levels) -> Levels:
@@ -130,7 +130,7 @@ def levels_over_rows(levels: Levels) -> Levels:
     """
     found = [levels[-1]]
     for level in reversed(levels[:-1]):
-        found.append(Level.from_offsets(found[-1].offsets[level.offsets]))
+        found.append(level.compose(found[-1]))
     return tuple(reversed(found))
 
 

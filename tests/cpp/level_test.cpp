@@ -144,6 +144,65 @@ TEST(level, lets_go_of_what_it_shares_with_its_last_copy) {
   CHECK_EQ(freed, 1);
 }
 
+TEST(level, composes_as_a_loop_does_and_keeps_the_last) {
+  for (int round = 0; round < 50; ++round) {
+    const Ints outer = lengths_drawn();
+    const auto above = Level::from_lengths(outer.data(), std::ssize(outer));
+    Ints inner(z(above.total()));
+    for (auto& length : inner) length = draw(0, 5);
+    const auto below = Level::from_lengths(inner.data(), std::ssize(inner));
+    Ints sums;
+    std::size_t row = 0;
+    for (const std::int64_t length : outer) {
+      std::int64_t sum = 0;
+      for (std::int64_t k = 0; k < length; ++k) sum += inner[row++];
+      sums.push_back(sum);
+    }
+    const Level flat = above.compose(below);
+    check_against_loops(flat, sums);
+    CHECK(above.compose(below).is(flat));
+    const auto equal = Level::from_lengths(inner.data(), std::ssize(inner));
+    CHECK(!above.compose(equal).is(flat));
+    CHECK(above.compose(equal) == flat);
+  }
+}
+
+TEST(level, what_it_composed_to_dies_with_it_and_the_level_below_before) {
+  const Ints offsets = {0, 2, 3};
+  auto owner = std::make_shared<int>(0);
+  const std::weak_ptr<int> below_lives = owner;
+  const Ints lengths = {1, 1};
+  const auto above = Level::from_lengths(lengths.data(), 2);
+  {
+    const Level below = Level::shared(offsets.data(), 2, std::move(owner));
+    CHECK_EQ(above.compose(below).total(), 3);
+  }
+  CHECK(below_lives.expired());
+  const auto other = Level::from_lengths(offsets.data() + 1, 2);
+  CHECK_EQ(above.compose(other).total(), 5);
+}
+
+TEST(level, refuses_to_compose_what_does_not_fit) {
+  const Ints lengths = {2, 1};
+  const auto above = Level::from_lengths(lengths.data(), 2);
+  check_refused(Fault::value,
+                "levels: the lengths of one level add up to 3, but the one below it has 2 sequences",
+                [&] { return above.compose(above); });
+}
+
+TEST(level, composes_alike_for_many_threads) {
+  const Ints twos(1000, 2);
+  const Ints threes(2000, 3);
+  const auto above = Level::from_lengths(twos.data(), 1000);
+  const auto below = Level::from_lengths(threes.data(), 2000);
+  std::vector<Level> found(8);
+  std::vector<std::thread> threads;
+  for (auto& level : found) threads.emplace_back([&] { level = above.compose(below); });
+  for (auto& thread : threads) thread.join();
+  for (const Level& level : found) CHECK(level.is(found[0]));
+  CHECK_EQ(found[0].stats().longest, 6);
+}
+
 TEST(level, answers_many_threads_alike) {
   for (int turn = 0; turn < 30; ++turn) {
     Ints ends(1000);

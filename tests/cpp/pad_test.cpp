@@ -36,7 +36,7 @@ void check_levels(std::int64_t n, int depth, std::int64_t longest) {
 
 TEST(pad, equals_slot_by_slot) {
   set_num_threads(1);
-  for (int turn = 0; turn < 3000; ++turn) {
+  for (int turn = 0; turn < turns_of_one_thread(3000); ++turn) {
     const int depth = static_cast<int>(draw(1, 3));
     check_levels(draw(0, depth == 1 ? 40 : 6), depth, draw_longest(depth));
   }
@@ -53,7 +53,7 @@ TEST(pad, threads_change_nothing) {
 }
 
 TEST(pad, segments_equal_slot_by_slot) {
-  for (int turn = 0; turn < 1500; ++turn) {
+  for (int turn = 0; turn < turns_of_one_thread(1500); ++turn) {
     const int depth = static_cast<int>(draw(1, 3));
     const std::int64_t width = kWidths[z(draw(0, std::ssize(kWidths) - 1))];
     const std::int64_t longest = draw_longest(depth);
@@ -85,7 +85,7 @@ TEST(pad, segments_equal_slot_by_slot) {
 }
 
 TEST(pad, converts_on_the_way) {
-  for (int turn = 0; turn < 1500; ++turn) {
+  for (int turn = 0; turn < turns_of_one_thread(1500); ++turn) {
     const int depth = static_cast<int>(draw(1, 2));
     const std::int64_t many = draw(1, 3);
     const std::int64_t n = draw(0, 40 / depth);

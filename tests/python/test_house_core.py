@@ -56,6 +56,7 @@ ROOMS = {
     "sort": "include cpu bindings tests cpp-tests",
     "span": "include cpu bindings tests cpp-tests",
     "status": "include",
+    "tensor": "bindings tests",
     "views": "include",
     "window": "include cpu bindings tests cpp-tests",
     "within": "include cpu",

@@ -16,48 +16,31 @@ LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9])
 INDEX = torch.tensor([1, 0, 1])
 
 OF_RAGGED = {
-    "abs": abs,
-    "add": lambda r: 2 - r,
     "astype": lambda r: r.astype(torch.float64),
     "broadcast_rows": lambda r: r.broadcast_rows(r.mean()),
-    "cummax": lambda r: r.cummax(),
-    "cumprod": lambda r: r.cumprod(),
-    "cumsum": lambda r: r.cumsum(reverse=True),
-    "exp": torch.exp,
-    "first": lambda r: r.first(),
-    "functional_linear": lambda r: F.linear(r, torch.ones(3, 2, dtype=torch.float64)),
-    "functional_softmax": lambda r: F.softmax(r, dim=1),
+    "ends": lambda r: r.first() + r.last(empty=-1.0),
+    "extremes": lambda r: r.max() * r.argmax() + r.min(empty=0.0),
+    "functions": lambda r: F.linear(torch.exp(F.softmax(r, dim=1)), torch.ones(3, 2, dtype=torch.float64)),
     "gather": lambda r: r.gather(INDEX),
-    "last_or": lambda r: r.last(empty=-1.0),
-    "lengths": lambda r: r.values * r.lengths.sum() + r.offsets[-1],
     "log_softmax": lambda r: r.log_softmax(temperature=2.0),
-    "logsumexp": lambda r: r.logsumexp(),
-    "max": lambda r: r.max(),
-    "mean": lambda r: r.mean(),
-    "min_or": lambda r: r.min(empty=0.0),
-    "mul_itself": lambda r: r * r,
-    "mul_rows": lambda r: r * r.sum(),
-    "mul_tensor": lambda r: torch.arange(2.0) * r,
-    "places": lambda r: r.values * (r.row_ids + r.positions)[:, None] * r.cu_seqlens.sum(),
-    "prod": lambda r: r.prod(),
-    "reverse": lambda r: r.reverse(),
-    "roll": lambda r: r.roll(1),
+    "moves": lambda r: r.reverse() + r.roll(1) * r.shift(1, fill=-1),
+    "operators": lambda r: abs(2 - r) * r * r.sum() + torch.arange(2.0) * r**2,
+    "parts": lambda r: r.values * r.lengths.sum() + r.offsets[-1] + r.cu_seqlens.sum() * r.shape[0],
+    "places": lambda r: r.values * (r.row_ids + r.positions)[:, None],
     "row": lambda r: r.row(1),
+    "scans": lambda r: r.cumsum(reverse=True) + r.cumprod() * r.cummax(),
     "sequence_expand": lambda r: vl.sequence_expand(r, r),
     "sequence_expand_as": lambda r: vl.sequence_expand_as(r.sum(), r),
-    "shift": lambda r: r.shift(1, fill=-1),
     "softmax": lambda r: r.softmax(),
-    "softmax_weighted": lambda r: (r.softmax() * 3.0).sum() ** 2,
     "sort": lambda r: r.sort(),
-    "std": lambda r: r.std(),
-    "sum": lambda r: r.sum(),
+    "statistics": lambda r: r.std() + r.var() * r.logsumexp() + r.prod(),
+    "sums": lambda r: r.sum() / r.count()[:, None] + r.mean() + r.any() + r.all(),
     "to_dense": lambda r: r.to_dense(),
     "to_dense_cut": lambda r: r.to_dense(max_len=4, pad_to_multiple_of=3, padding_side="left"),
     "to_dense_mask": lambda r: r.to_dense(mask=True, fill=-1.0),
     "to_dense_row": lambda r: r.to_dense(fill=[1.0, 2.0]),
     "unpad_lengths": lambda r: ops.from_dense(r.to_dense() * 2, r.lengths),
     "unpad_mask": lambda r: ops.from_dense(r.to_dense() * 2, mask=ops.mask(r)),
-    "var": lambda r: r.var(),
 }
 
 OF_LENGTHS = {
@@ -150,14 +133,25 @@ def test_two_levels_are_one_graph():
     check_graph(step, lambda n: (torch.tensor(n),))
 
 
-def test_nothing_breaks_the_graph():
-    r, x, lengths = vl.Ragged(torch.ones(3, 2), [2, 1]), torch.ones(3, 2), torch.tensor([2, 1])
+@pytest.mark.parametrize("given", ["Ragged", "lengths"])
+def test_nothing_breaks_the_graph(given):
+    steps = {
+        "pad": lambda r: r.to_dense(),
+        "unpad": lambda r: ops.from_dense(r.values[None], torch.tensor([3])),
+        "reduce": lambda r: r.sum() + r.mean() + r.max() + r.min(),
+        "softmax": lambda r: r.softmax(),
+        "gather": lambda r: r.gather(INDEX),
+        "expand": lambda r: vl.sequence_expand_as(r.sum(), r),
+        "scan": lambda r: r.cumsum(),
+    }
+    x, lengths = torch.ones(3, 2), torch.tensor([2, 1])
     with torch._dynamo.config.patch(capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True):
-        for step in OF_RAGGED.values():
-            explained = torch._dynamo.explain(step)(r)
-            assert (explained.graph_break_count, explained.graph_count) == (0, 1)
-        for step in OF_LENGTHS.values():
-            explained = torch._dynamo.explain(step)(x, lengths)
+        for step in steps.values():
+            torch.compiler.reset()
+            if given == "Ragged":
+                explained = torch._dynamo.explain(step)(vl.Ragged(x, [2, 1]))
+            else:
+                explained = torch._dynamo.explain(lambda x, n, step=step: step(vl.Ragged(x, n)))(x, lengths)
             assert (explained.graph_break_count, explained.graph_count) == (0, 1)
 
 
@@ -209,6 +203,16 @@ def test_offsets_and_empty_sequences_are_checked_when_the_graph_runs():
     unused = torch.compile(lambda x, o: vl.Ragged(x, offsets=o) * 2, fullgraph=True, backend="aot_eager")
     with pytest.raises(ValueError, match="the last one is 2, but there are 3 values"):
         unused(torch.ones(3), torch.tensor([0, 1, 2]))
+
+
+def test_numbers_of_sequences_are_checked_when_the_graph_runs():
+    step = torch.compile(lambda r, k: r.gather(k).values, fullgraph=True, backend="aot_eager")
+    r = vl.Ragged(torch.arange(3), [2, 1])
+    assert step(r, torch.tensor([1, 0])).tolist() == [2, 0, 1]
+    with pytest.raises(RuntimeError, match="indices: one is negative"):
+        step(r, torch.tensor([1, -1]))
+    with pytest.raises(IndexError, match="2 is out of range"):
+        step(r, torch.tensor([1, 2]))
 
 
 def test_containers_that_differ_are_refused_when_the_graph_runs():

@@ -163,7 +163,17 @@ py::object by_row(const Arguments<3>& args) {
   return gather_row(Nested(args[0], args[1]), place_of(args[2], "i")).result();
 }
 
+constexpr Signature<2> kInRange{"in_range", {"numbers", "count"}};
+
+py::object in_range(const Arguments<2>& args) {
+  const Ints numbers = as_ints(args[0], "numbers");
+  const std::int64_t count = int_of(args[1], "count");
+  return py::bool_(gather_in_range(numbers.data, numbers.count, count));
+}
+
 PyMethodDef gather_methods[] = {
+    method<kInRange, in_range>("in_range(numbers, count)\n--\n\n"
+                               "Whether all integers are from 0 to below `count`."),
     method<kGather, by_index>("gather(values, levels, index)\n--\n\n"
                               "(values, levels) of the sequences of a slice, a mask or integers. A slice of "
                               "step 1 shares values."),

@@ -49,6 +49,13 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
   });
 }
 
+PyObject* compose(PyObject* self, PyObject* below) noexcept {
+  return guarded([&] {
+    if (!Object::is(below)) raise_type("below: expected a Level, got " + type_name(below));
+    return Object::in(self).compose(Object::in(below)).release().ptr();
+  });
+}
+
 constexpr Signature<1> kLengths{"from_lengths", {"lengths"}};
 constexpr Signature<1> kOffsets{"from_offsets", {"offsets"}};
 constexpr Signature<1> kBounds{"from_bounds", {"bounds"}};
@@ -155,6 +162,36 @@ Examples
 >>> varlen.Level.from_bounds([3, 3, 5]).lengths
 array([3, 0, 2])
 )";
+constexpr const char* kComposeDoc =
+    R"(compose(below)
+--
+
+The level that cuts what lies in the sequences of `below` as this one cuts the sequences themselves.
+
+It is kept for the last `below`, for as long as this level lives: asked again, it is worked out no more.
+
+Parameters
+----------
+below
+    A Level with as many sequences as this one has rows.
+
+Returns
+-------
+Level
+    As many sequences as this one has, over the rows of `below`.
+
+Raises
+------
+TypeError
+    Something else than a Level.
+ValueError
+    Another number of sequences.
+
+Examples
+--------
+>>> varlen.Level([2, 1]).compose(varlen.Level([3, 0, 2])).lengths
+array([3, 2])
+)";
 constexpr const char* kRowIdsDoc =
     R"(from_row_ids(row_ids, count=-1)
 --
@@ -191,6 +228,7 @@ PyMethodDef level_methods[] = {
     method<kOffsets, from_offsets>(kOffsetsDoc, METH_STATIC),
     method<kBounds, from_bounds>(kBoundsDoc, METH_STATIC),
     method<kRowIds, from_row_ids>(kRowIdsDoc, METH_STATIC),
+    {"compose", compose, METH_O, kComposeDoc},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {},
 };

@@ -80,6 +80,13 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
   raise_value("lengths: sequence " + std::to_string(i) + " is empty; say what it gives with empty=");
 }
 
+/// The plain 0 of Python, which is zero bytes in any dtype.
+bool is_zero(PyObject* number) {
+  if (!PyLong_CheckExact(number)) return false;
+  int overflow = 0;
+  return PyLong_AsLongAndOverflow(number, &overflow) == 0 && overflow == 0;
+}
+
 /// A reduction of arguments that were found right: what it needs, and what it makes.
 struct Work {
   Work(PyObject* op, PyObject* given_values, PyObject* given_level, PyObject* given_empty,
@@ -94,7 +101,9 @@ struct Work {
     direct = result == asked || (result == Type::u64 && asked == Type::i64);
     const LevelStats stats = level.stats();
     if (level.count() > 0 && stats.shortest == 0 && !given(given_empty)) refuse_empty(level);
-    const Fill empty_as = given(given_empty) ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
+    // Zero is what `one` holds, and fits any dtype.
+    const bool is_number = given(given_empty) && !is_zero(given_empty);
+    const Fill empty_as = is_number ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
     shape = values.rows(level.count());
     out = given(given_out)
               ? checked_out("out", given_out, dtype, shape, {given_values, values.array, given_empty})

@@ -124,4 +124,8 @@ void Level::make_tensors_by(py::object make) {
   Py_XDECREF(std::exchange(tensor_maker, make.release().ptr()));
 }
 
+LevelRef Level::compose(const Level& below) const {
+  return LevelRef(model_.compose(below.model_));
+}
+
 }  // namespace varlen::bindings

@@ -69,6 +69,8 @@ class Level {
   [[nodiscard]] const py::object& tensor();
   static void make_tensors_by(py::object make);
 
+  [[nodiscard]] LevelRef compose(const Level& below) const;
+
   [[nodiscard]] bool equals(const Level& other) const noexcept { return model_ == other.model_; }
 
  private:

@@ -14,6 +14,9 @@ namespace varlen {
 /// Fails with index_out_of_range at the first bad position.
 Status gather_index(const std::int64_t* index, std::int64_t n, std::int64_t count, Range* ranges) noexcept;
 
+/// Whether all of the n numbers are from 0 to below `count`.
+bool gather_in_range(const std::int64_t* numbers, std::int64_t n, std::int64_t count) noexcept;
+
 /// How many bytes of a mask are not 0.
 std::int64_t gather_count(const std::uint8_t* mask, std::int64_t n) noexcept;
 

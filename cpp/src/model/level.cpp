@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -73,6 +74,12 @@ struct Level::State {
   Memo row_ids;
   Memo positions;
   std::atomic<void*> companion{nullptr};
+
+  // What `compose` gave last. The level below is held weakly: that one number more is kept is no reason for
+  // another level to live on.
+  std::mutex composing;
+  std::weak_ptr<const State> below;
+  std::shared_ptr<State> composed;
 };
 
 Level::Level(std::shared_ptr<State> state) noexcept : state_(std::move(state)), view_(state_->view) {}
@@ -179,6 +186,33 @@ const std::int32_t* Level::lengths32() const {
 const std::int32_t* Level::offsets32() const {
   check_int32("offsets", total());
   return state_->offsets32.get<std::int32_t>(count() + 1, [&](std::int32_t* out) { offsets_of(view_, out); });
+}
+
+Level Level::compose(const Level& below, std::string_view argument) const {
+  const auto kept = [&]() -> std::shared_ptr<State> {
+    return state_->below.lock() == below.state_ ? state_->composed : nullptr;
+  };
+  {
+    const std::scoped_lock lock(state_->composing);
+    if (auto known = kept()) return Level(std::move(known));
+  }
+  if (total() != below.count()) {
+    throw Error(Fault::value, std::string(argument) + ": the lengths of one level add up to " +
+                                  std::to_string(total()) + ", but the one below it has " +
+                                  std::to_string(below.count()) + " sequences");
+  }
+  Buffer offsets = buffer_of(count() + 1, kWidth);
+  auto* const out = offsets.as<std::int64_t>();
+  for (std::int64_t i = 0; i <= count(); ++i) out[i] = below.offsets()[this->offsets()[i]];
+  auto made = std::make_shared<State>(std::move(offsets), std::nullopt);
+  auto before = made;  // let go of when the lock is
+  {
+    const std::scoped_lock lock(state_->composing);
+    if (auto known = kept()) return Level(std::move(known));  // another thread was faster
+    state_->below = below.state_;
+    std::swap(state_->composed, before);
+  }
+  return Level(std::move(made));
 }
 
 void* Level::companion() const noexcept {

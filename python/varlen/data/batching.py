@@ -20,7 +20,7 @@ _OPEN_TOGETHER = 256
 
 
 class Batching(Rows):
-    """Rows that make batches, with the plans of the options that were used last."""
+    """Rows that can be batched. Keeps the plans of the options that were used last."""
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
@@ -42,7 +42,7 @@ class Batching(Rows):
         edges_per_row: a prefix of as many records as the dataset has rows has one for each of them, not for
         each row of the batch.
         """
-        # What are integers already is left to the core to check.
+        # Arrays of integers are checked by the core.
         if type(epoch) is not int or not 0 <= epoch < 2**63:
             epoch = as_int(epoch, "epoch")
         is_checked = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
@@ -63,7 +63,7 @@ class Batching(Rows):
         )
 
     def _check_files(self, rows: Any) -> None:
-        """Refuses files that were cut since they were mapped: to touch what is gone ends the process."""
+        """Refuse mapped files that were cut short: reading what is gone would end the process."""
         source = self._source
         if len(source.counts) < 2:
             source.guard()

@@ -12,11 +12,11 @@ _PAGE = 4096
 
 
 class Buffers(dict[str, "np.ndarray[Any, Any]"]):
-    """Buffers for `out=`, by name: made when first needed, made larger when a batch needs more, else written
+    """Buffers for `out=`, by name: made when first needed, enlarged when a batch needs more, otherwise used
     again.
 
-    Memory that is used again is several times faster to fill than new memory. A batch made into buffers is
-    good until the next one is made into them.
+    Memory that is used again is several times faster to fill than new memory. A batch in buffers is
+    valid until the next one is made in them.
 
     Parameters
     ----------

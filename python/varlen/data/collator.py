@@ -24,21 +24,21 @@ __all__ = ["Collator"]
 class Collator:
     """A dataset and the options of its batches, as one function. Made by `Dataset.collator`.
 
-    It pickles as the dataset does, by its paths: workers of any start method open the files themselves.
+    It pickles as the paths of its files: workers of any start method open them themselves.
 
-    Random windows of a seed depend on the seed, the epoch and the row alone, whatever the batch and the
-    worker. The epoch is that of the batch sampler which dealt the rows (`TokenBudget`, `LengthBuckets`); with
-    any other sampler call `set_epoch` before each epoch. Both reach workers that live on between epochs.
-    Without a seed every batch has new windows.
+    With a seed, the random window of a row depends only on the seed, the epoch and the row, not on the batch
+    or the worker. The epoch is that of the batch sampler that gave the rows (`TokenBudget`, `LengthBuckets`);
+    with any other sampler call `set_epoch` before each epoch. Both reach workers that live through several
+    epochs. Without a seed every batch has new windows.
 
     Parameters
     ----------
     dataset
-        Where the rows are.
+        The dataset whose rows are batched.
     options
         Of the batches.
     seed
-        Of random windows: an int; a numpy.random.Generator, of which one number is drawn; or None.
+        Of random windows: an int; a numpy.random.Generator, from which one number is drawn; or None.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Collator:
         return None if self._epoch is None else self._epoch.get()
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the epoch that random windows depend on, in this process and in the workers that it has.
+        """Set the epoch that random windows depend on, in this process and in its workers.
 
         Parameters
         ----------

@@ -65,56 +65,57 @@ class Dataset(Batching):
     ) -> Batch:
         """Rows, or windows of them, as one padded or ragged batch, in one call from the file to the arrays.
 
-        What it gives is what `JointNestedRaggedTensorDict.vstack([ds[i, a:b] for ...]).to_dense()` gives, and
-        keys of dim 0, one value a row.
+        The numbers are those of `JointNestedRaggedTensorDict.vstack([ds[i, a:b] for ...]).to_dense()`; keys
+        of dim 0, one value for each row, are in the batch too.
 
         Parameters
         ----------
         rows
-            Row numbers, any integers, negatives from the end; a mask or a slice.
+            Row numbers, any integers, negative ones from the end; or a mask, or a slice.
         keys
-            Some keys only. Levels below the deepest of them are not looked at.
+            Only these keys. Levels that none of them has are ignored.
         start, end
-            int arrays, one entry a row: only events `[start, end)`, as slices count and clip them.
+            (rows,) integers: only the events `[start, end)` of each row, counted and clipped as slices do.
         max_len
-            At most so many events, prefix and suffix among them. With a sequence, its first entry is that and
-            the others cut the inner axes of a padded batch, at the `truncate` side.
+            The most events of a row in the batch, prefix and suffix included. Of a sequence, the first number
+            says that, and the others cut the inner axes of a padded batch, at the `truncate` side.
         window
-            Which events those are where there are more: "from_start", "to_end", "random" (every place as
-            likely) or "balanced_random" (every event as likely: the window may hang over either end, and is
-            then shorter). None cuts at the `truncate` side.
+            Which events are taken from a row that has more: "from_start", "to_end", "random" (every window is
+            equally likely) or "balanced_random" (every event is equally likely: a window may reach over
+            either end of the row, and is then shorter). None cuts at the `truncate` side.
         seed, epoch
-            For random windows. An int: the window of a row depends on seed, epoch and row number alone,
-            whatever else is in the batch. A numpy.random.Generator, or None for new randomness: one draw a
-            batch.
+            For random windows. With an int the window of a row depends only on seed, epoch and row number,
+            not on the other rows of the batch. A numpy.random.Generator, or None for new randomness, is drawn
+            from once for each batch.
         flatten
             One axis instead of many: events become the rows of the deepest dim, and start, end and max_len
-            count those. A key of a dim above fills the rows under each of its values, as `fill_mode` says.
+            count those. A key of a dim above is repeated for the rows under each of its values, as
+            `fill_mode` says.
         fill_mode
-            "first": to the first of them, zero elsewhere; "nan": the same with NaN for floats; "repeat": to
-            all.
+            "first": its value goes to the first of these rows, and zero to the others; "nan": the same with
+            NaN for floats; "repeat": to all of them.
         padding_side, truncate
             "right" or "left", on every axis.
         fill
-            What padding holds: a value for all keys, or a mapping from some keys to theirs. Zero by default.
+            The value of padding: one for all keys, or a mapping from some keys to theirs. Zero by default.
         dtype
             Of the outputs: one for all keys, or a mapping. Values that do not fit are a ValueError.
         nan
-            A number that takes the place of NaN, in all float keys or by a mapping. Gives `key/mask` too:
-            True where a number was, False for NaN and padding.
+            A number that replaces NaN: for all float keys, or a mapping. The batch then has `key/mask` too,
+            which is False for NaN and padding.
         pad_to, pad_to_multiple_of
-            Slots of the first ragged axis, or of each: exactly so many (ValueError where a row needs more),
-            or the next multiple.
+            The size of the first ragged axis, or of each: exactly this (ValueError where a row needs more),
+            or the next multiple of it.
         prefix, suffix
-            What is joined before and after each window on the first ragged axis: a mapping of keys to lists
-            or a JointNestedRaggedTensorDict. One level less than the batch: the same for every row. As many
-            levels: one record for each row. Keys that it lacks are filled. Where it takes more than max_len,
-            the suffix is kept before the prefix.
+            Events that are joined before and after each window, on the first ragged axis: a mapping of keys
+            to lists, or a JointNestedRaggedTensorDict. With a level less than the batch it is one record for
+            all rows, with as many levels it has a record for each row. Keys that it lacks are filled. Where
+            both do not fit into max_len, the suffix is kept first.
         masks
             Give `dimK/mask`, bool, True where data is.
         layout
-            "ragged": values end to end; `dimK/offsets` int64, and of the first axis `dim1/cu_seqlens` int32
-            and `dim1/max_length`. Nothing is padded.
+            "padded"; or "ragged": values end to end, with `dimK/offsets` int64, and for the first axis
+            `dim1/cu_seqlens` int32 and `dim1/max_length`.
         lengths, positions, parts, windows
             Give also `dim1/lengths` (int64, events of each row of the batch), `dim1/positions` (ragged only,
             int64, place of each event), `dim1/part` (uint8: 1 prefix, 2 window, 3 suffix, 0 padding),
@@ -125,10 +126,10 @@ class Dataset(Batching):
             A batch that takes more is a ValueError, before it is made. Half of the memory by default.
         out
             A mapping from names to arrays that are written instead of new ones: of the right dtype,
-            C-contiguous, of the right shape or with room for as many entries; the batch then holds a view of
+            C-contiguous, of the right shape or with room for as many entries. The batch then holds views of
             their front. Or a `Buffers`, which grow as needed.
         framework
-            "torch" gives tensors that share the arrays' memory.
+            "numpy", or "torch" for tensors that share the arrays' memory.
 
         Returns
         -------
@@ -168,10 +169,10 @@ class Dataset(Batching):
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False
     ) -> tuple[Ints, Ints, Ints]:
-        """All windows of at most `max_len` events through every row, `stride` apart.
+        """All windows of at most `max_len` events in every row, `stride` apart.
 
-        They cover every event, and the last window of a row ends with it, where the stride is at most
-        max_len. A larger stride leaves events out, between windows and behind the last one. Empty rows have
+        With a stride of at most max_len they cover every event, and the last window of a row ends where the
+        row ends. A larger stride leaves out events between windows and behind the last one. Empty rows have
         no window.
 
         Parameters
@@ -211,7 +212,7 @@ class Dataset(Batching):
         return _core.step_windows(self.lengths_at(None if flatten else 1), most, apart)
 
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator:
-        """A function for DataLoader's `collate_fn` that makes batches with these options; it can be pickled.
+        """A function for DataLoader's `collate_fn` that makes batches with these options. It can be pickled.
 
         It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
 
@@ -220,7 +221,7 @@ class Dataset(Batching):
         seed
             Of random windows, as `batch` takes it; see `Collator` for epochs and workers.
         **options
-            Of `batch`.
+            As those of `batch`.
 
         Returns
         -------
@@ -270,31 +271,33 @@ class Dataset(Batching):
         progress: bool = False,
         **options: Unpack[BatchKeywords],
     ) -> Epoch:
-        """Iterates batches of the whole dataset once.
+        """Batches of the whole dataset, once through.
 
         Parameters
         ----------
         batch_size
-            Rows a batch; the last may have fewer, unless `drop_last`.
+            Rows of a batch; the last may have fewer, unless `drop_last`.
         batches
-            Instead: batches of row numbers, such as a sampler gives.
-        shuffle, seed, epoch
-            Another order for each seed and epoch; they are those of random windows too. The epoch is 0 by
-            default, or with `batches` of a sampler of this module the sampler's.
-        prefetch
-            Make so many batches ahead, in a thread, into buffers that are used again: a batch is good until
-            the next one is taken.
+            In place of batch_size: lists of row numbers, such as a sampler gives.
+        shuffle
+            Take the rows in random order.
+        seed, epoch
+            Of the order and of random windows: the same for the same two ints. The epoch is 0 by default, or
+            with a sampler of this module that of the sampler.
         drop_last
             Leave out the last batch where it has fewer rows than batch_size.
+        prefetch
+            Make so many batches ahead, in a thread, into buffers that are used again: a batch is valid until
+            the next one is taken.
         progress
-            Show a bar.
+            Show a progress bar.
         **options
-            Of `batch`.
+            As those of `batch`.
 
         Returns
         -------
         Epoch
-            To be iterated for batches, as often as wanted.
+            Iterate it for batches, as often as wanted.
 
         Raises
         ------
@@ -322,7 +325,7 @@ class Dataset(Batching):
         )
 
     def close(self) -> None:
-        """Closes the files. Earlier batches and views stay valid; the dataset has no rows any more.
+        """Close the files. Earlier batches and views stay valid; the dataset then has no rows.
 
         Examples
         --------

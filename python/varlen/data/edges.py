@@ -1,4 +1,4 @@
-"""What goes in front of a window and behind it: static codes, query tokens, end tokens."""
+"""Rows that are joined before and after each window: static codes, query tokens, end tokens."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Rows = Any
 
 
 class Epoch:
-    """What `Dataset.epoch` gives: iterate it for batches; its length is how many. It can be iterated again.
+    """The result of `Dataset.epoch`: iterating gives batches, as often as wanted; `len` is their number.
 
     With the same seed every pass is the same; without one each differs.
 

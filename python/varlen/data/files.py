@@ -17,17 +17,17 @@ def open(
     mmap: bool = True,
     keys: Iterable[str] | None = None,
 ) -> Dataset:
-    """Opens files of nested rows as one dataset. Their headers are read, nothing else.
+    """Open files of nested rows as one dataset. Only their headers are read.
 
     Parameters
     ----------
     path
         A `.nrt` file, a list of files, a pattern with `*`, or a folder of shards, with or without an index.
-        Where shards have a key in different dtypes of numbers, it is read in the one that holds them all.
+        Where shards have a key in different dtypes of numbers, it gets the dtype that holds them all.
     mmap
-        False for network file systems: nothing is mapped, and every read copies the bytes that it needs.
+        Pass False for network file systems: nothing is mapped, and every read copies the bytes that it needs.
     keys
-        Some keys only.
+        Only these keys.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def open(
     Raises
     ------
     FileNotFoundError
-        Nothing is there.
+        There is no such file or folder.
     varlen.io.FileFormatError
-        A damaged file, or shards that do not go together: a ValueError that names the file and the place.
+        A damaged file, or shards that do not fit together: a ValueError that names the file and the place.
     KeyError
         A key that the files do not have.
 

@@ -37,7 +37,7 @@ class ColumnLike(Protocol):
 
 
 class Source(Protocol):
-    """Rows in one or more shards, counted through."""
+    """Rows of one or more shards, numbered across all of them."""
 
     mmap: bool
     row_ids: str | None
@@ -105,9 +105,7 @@ def as_joint(value: Any, argument: str) -> _core.Joint:
 
 
 class MemorySource:
-    """Joints one after another. They have the same keys at the same dims; a part without rows says
-    nothing.
-    """
+    """Joints one after another, with the same keys at the same dims; parts without rows are not compared."""
 
     mmap = True
 
@@ -132,7 +130,7 @@ class MemorySource:
 
     @property
     def paths(self) -> list[str]:
-        """Nothing is in a file."""
+        """Empty strings: nothing is in a file."""
         return [""] * len(self._joints)
 
     def joint(self, shard: int) -> _core.Joint:
@@ -168,7 +166,7 @@ class MemorySource:
         return self._ids.rows_of(ids)
 
     def guard(self, shards: Iterable[int] | None = None) -> None:
-        """Memory stays as it is."""
+        """Nothing to check: memory does not change."""
 
     def __iter__(self) -> Iterator[_core.Joint]:
         return iter(self._joints)
@@ -202,7 +200,7 @@ class MemorySource:
 
 
 def _longer_words(part: int, name: str, known: Column, found: Column) -> tuple[str, ...] | None:
-    """The vocabulary of two parts. Refuses other words for an id; one may go on where the other ends."""
+    """The longer vocabulary of two parts. One has to begin with the other: an id means one word."""
     a, b = known.vocabulary, found.vocabulary
     if a is b:
         return a
@@ -215,7 +213,7 @@ def _longer_words(part: int, name: str, known: Column, found: Column) -> tuple[s
 
 
 def columns_of(joint: _core.Joint, lift: int = 0) -> dict[str, Column]:
-    """The columns of a joint; lifted, those of the batch of which it is one record."""
+    """The columns of a joint. With `lift` a level more: those of a batch in which it is one record."""
     words = (joint.meta or {}).get("vocabularies", {})
     out = {}
     for name, dim in zip(joint.names, joint.dims, strict=True):

@@ -88,9 +88,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 
 
 class BatchOptions:
-    """Options that go together, with the defaults of those that were not given; `values` has them by name.
+    """The options of a batch, checked together, with the defaults of those that were not given.
 
-    What was given is copied: a dict or a list that is changed later changes nothing here.
+    `values` has them by name. Dicts and lists are copied, so changing them later has no effect.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class BatchOptions:
 
 
 class OptionsCache:
-    """The options of earlier calls, by their values, so that a loop checks its options once.
+    """The options of earlier calls, found by their values, so that a loop checks its options once.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class OptionsCache:
 
     def __init__(self) -> None:
         self._known: dict[Any, BatchOptions] = {}
-        # The last options where none of them can be changed in place: then the same objects say the same.
+        # The last options, if none can change in place: then the same objects have the same values.
         self._last: tuple[tuple[str, ...], tuple[Any, ...], BatchOptions] | None = None
 
     def __call__(self, given: BatchKeywords) -> BatchOptions:
@@ -228,7 +228,7 @@ _IMMUTABLE = (str, int, bool, float, type(None))
 
 
 class _Same:
-    """An object as a key that equals itself alone."""
+    """An object as a key that equals only itself."""
 
     __slots__ = ("it",)
 
@@ -243,7 +243,7 @@ class _Same:
 
 
 def _by_value(value: Any) -> Any:
-    """A key that is equal for equal values alone: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
+    """A key that is equal only for equal values: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
     kind = type(value)
     if kind is float:
         return kind, value.hex()

@@ -25,7 +25,7 @@ _PARTS = "dim1/part"
 
 
 class BatchPlan:
-    """The options of a batch worked out for a list of joints: what is left is one call of the core a batch.
+    """The options of a batch, resolved for a list of joints, so that a batch is one call of the core.
 
     lift: every joint is one record, as for samples that are to be put together.
     """
@@ -184,7 +184,7 @@ def _nan_replacements(
     columns: Mapping[str, ColumnLike],
     dtypes: Mapping[str, np.dtype[Any]],
 ) -> dict[str, Array]:
-    """What NaN becomes, one entry in the dtype of the output, for the keys where it does not stay."""
+    """The value that replaces NaN, in the dtype of the output, for each key where NaN is replaced."""
     wanted = per_key("nan", given, chosen, columns)
     out = {}
     for key, column in chosen.items():

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class _SharedState(Generic[Item, Result]):
-    """What the threads and the consumer share. Threads hold this alone, so that the prefetcher can be
+    """State that the threads and the consumer share. Threads hold only this, so that the prefetcher can be
     dropped.
     """
 
@@ -106,25 +106,25 @@ class _SharedState(Generic[Item, Result]):
 
 
 class Prefetcher(Iterator[Result], Generic[Item, Result]):
-    """Makes batches ahead of the loop that takes them, in their order.
+    """Makes batches ahead of the loop that takes them, in order.
 
     There are depth + 1 sets of buffers: one that the consumer reads, the others ready or being filled. **A
-    batch is good until the next one is taken**: its buffers are then filled anew. Copy what is to be kept.
+    batch is valid until the next one is taken**: its buffers are then filled again. Copy what you keep.
 
-    The core releases the GIL while it fills, so that threads of this process do what worker processes do,
-    and nothing is sent between processes. An error in `make` or in `items` is raised where its batch would
-    have come. Leaving the `with` block, dropping the prefetcher or ending the interpreter stops the threads.
+    The core releases the GIL while it fills buffers, so threads of this process can do the work of worker
+    processes, and nothing is sent between processes. An error in `make` or in `items` is raised in place of
+    its batch. Leaving the `with` block, dropping the prefetcher or ending the interpreter stops the threads.
 
     Parameters
     ----------
     make
-        Called as make(item, buffers) in a thread; passes `buffers` on as `out=`.
+        Called as make(item, buffers) in a thread; it passes `buffers` on as `out=`.
     items
-        What batches are made of, such as lists of row numbers. Read ahead, by the threads.
+        What batches are made of, such as lists of row numbers. The threads read them ahead.
     depth
-        Batches ahead, at least 1.
+        How many batches to make ahead, at least 1.
     threads
-        How many of them at once, at most depth.
+        How many are made at the same time, at most depth.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
         return result
 
     def close(self) -> None:
-        """Stops the threads and waits for them. The batch that was taken last stays good.
+        """Stops the threads and waits for them. The batch that was taken last stays valid.
 
         Examples
         --------

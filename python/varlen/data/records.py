@@ -12,7 +12,7 @@ __all__ = ["Records", "RowNumbers"]
 
 
 class RowNumbers(list[int]):
-    """Row numbers of one batch, and the epoch that they were dealt in: a list to everything else.
+    """A list of the row numbers of one batch, which also knows the epoch that they belong to.
 
     The epoch travels with the rows to whichever process makes the batch.
 
@@ -41,7 +41,7 @@ class RowNumbers(list[int]):
 
 
 class Records(Sequence[Any]):
-    """Rows of a dataset by number: a sequence of the rows, which `collate` makes a batch of in one call.
+    """Rows of a dataset by number: a sequence of rows, of which `collate` makes a batch in one call.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _wrap = JointNestedRaggedTensorDict._wrap
 
 
 class Rows:
-    """What `Dataset` knows about its rows; the batches are its own."""
+    """The rows of a `Dataset`; batches are in `Dataset` itself."""
 
     def __init__(self, source: Any) -> None:
         if not hasattr(source, "read_many"):
@@ -37,7 +37,7 @@ class Rows:
 
     @functools.cached_property
     def _only(self) -> _core.Joint | None:
-        # Made when a row is asked for: to open a file of many keys is to look at its header alone.
+        # Made when a row is asked for, so that opening a file of many keys only reads its header.
         return self._source.joint(0) if self._source.mmap and len(self._source.counts) == 1 else None
 
     @property
@@ -63,7 +63,7 @@ class Rows:
         Returns
         -------
         list of str
-            In the order of their source.
+            In the order of the files.
 
         Examples
         --------
@@ -144,17 +144,17 @@ class Rows:
         return self.lengths_at(1)
 
     def lengths_at(self, dim: int | None = None) -> Ints:
-        """int64, how many rows of a dim each row of the dataset has; the deepest dim where none is given.
+        """How many rows of a dim each row of the dataset has.
 
         Parameters
         ----------
         dim
-            From 1, the first ragged axis, to `depth`.
+            From 1, the first ragged axis, to `depth`, which is the default.
 
         Returns
         -------
-        ndarray
-            Read-only, and kept: the next call gives it again.
+        numpy.ndarray
+            int64 (rows,), read-only, and kept: the next call gives the same array.
 
         Raises
         ------
@@ -181,15 +181,15 @@ class Rows:
         return self._lengths[wanted]
 
     def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
-        """Row(s) as a JointNestedRaggedTensorDict: an int, a slice, a tuple as there, integers or a mask.
+        """One row or several as a JointNestedRaggedTensorDict.
 
-        They keep their vocabularies, units of time and row ids. Views of one mapped file or of memory, where
-        the index is an int, a tuple or a slice of step 1; else copies.
+        They keep their vocabularies, units of time and row ids. An int, a tuple or a slice of step 1 gives
+        views of a mapped file or of memory; other indices give copies.
 
         Parameters
         ----------
         index
-            As above.
+            An int; a slice; a tuple, as `JointNestedRaggedTensorDict` takes it; integers or a mask.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class Rows:
         return widened(view, self._source.wider(shard))
 
     def row_numbers(self, rows: Any) -> Ints:
-        """Row numbers as int64, from integers of any kind, a mask or a slice; negatives count from the end.
+        """Row numbers as int64, from integers of any dtype, a mask or a slice; negatives count from the end.
 
         Parameters
         ----------
@@ -270,8 +270,8 @@ class Rows:
 
         Returns
         -------
-        ndarray
-            int64, each from 0 to the number of rows.
+        numpy.ndarray
+            int64, each at least 0 and below the number of rows.
 
         Raises
         ------
@@ -311,7 +311,7 @@ class Rows:
         return np.where(array < 0, array + n, array)
 
     def rows_of(self, ids: Any) -> Ints:
-        """int64, the row of each id, where the rows were given ids when they were written (`row_ids=`).
+        """The row of each id, where the rows have ids (`row_ids=` when they were written).
 
         Parameters
         ----------
@@ -320,13 +320,13 @@ class Rows:
 
         Returns
         -------
-        ndarray
-            Of the shape of the ids.
+        numpy.ndarray
+            int64, of the shape of the ids.
 
         Raises
         ------
         KeyError
-            An id that no row has: the first.
+            An id that no row has; the text names the first.
         ValueError
             The rows have no ids.
 

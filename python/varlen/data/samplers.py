@@ -28,21 +28,25 @@ class HasLengths(Protocol):
 
 
 class BatchSampler:
-    """What the samplers share: a seed and an epoch, replicas, and how many batches there are.
+    """Base class of the samplers: seed and epoch, replicas, and the number of batches.
 
-    A batch list is worked out for each epoch, for all replicas alike, from the seed and the epoch. Replica
-    `rank` of `num_replicas` takes every num_replicas-th batch, beginning with its own. So that each has as
-    many, batches are taken again from the front of the list where the number does not divide, or left out
-    with `drop_last`.
+    The list of batches of an epoch is computed from the seed and the epoch, the same in every process.
+    Replica `rank` of `num_replicas` takes every num_replicas-th batch, from number `rank` on. Where the
+    number of batches does not divide, the first batches are taken again, so that each replica has as many;
+    with `drop_last` the rest is left out.
 
-    The subclasses, `LengthBuckets` and `TokenBudget`, say which rows go together.
+    The subclasses, `LengthBuckets` and `TokenBudget`, choose which rows go together.
 
     Parameters
     ----------
     lengths
-        int, the length of every row.
-    shuffle, seed, drop_last
-        What the order of the batches depends on, and whether small ones are left out.
+        (rows,) integers, the length of every row.
+    shuffle
+        Another order of rows and batches for each seed and epoch.
+    seed
+        int, at least 0.
+    drop_last
+        Leave out small batches, and those that do not divide among replicas.
     num_replicas, rank
         How many replicas there are, and which this is.
 
@@ -72,7 +76,7 @@ class BatchSampler:
         self._epoch_batches: tuple[int, list[Ints]] | None = None
 
     def set_epoch(self, epoch: int) -> None:
-        """Sets the epoch that the next iteration is of: another order, the same on every replica.
+        """Set the epoch of the next iteration: another order, the same on every replica.
 
         Parameters
         ----------
@@ -143,21 +147,22 @@ def _lengths_of(given: Any) -> Any:
 
 
 class LengthBuckets(BatchSampler):
-    """Batches of a fixed number of rows whose lengths are alike, so that little is padded.
+    """Batches of a fixed number of rows of similar length, so that there is little padding.
 
     Parameters
     ----------
     lengths
-        int, the length of every row, or any other measure; a dataset stands for its `lengths`.
+        (rows,) integers, the length of every row or any other measure; or a dataset, for its `lengths`.
     batch_size
-        Rows a batch.
+        Rows of a batch.
     bucket_size
         Rows of a bucket: shuffled rows are cut into buckets, each is sorted by length and cut into batches.
-        Larger means less padding and less chance. 100 batches by default; without `shuffle` all rows.
+        Larger buckets give less padding and less randomness. 100 batches by default; without `shuffle` all
+        rows.
     buckets
-        Instead: the lengths that divide one bucket from the next, increasing. Row i is in bucket
+        In place of bucket_size: increasing lengths that separate the buckets. Row i is in bucket
         `np.searchsorted(buckets, lengths[i])`: bucket 0 holds lengths up to buckets[0]. Rows of one bucket
-        come in random order; every bucket has a last batch of its own.
+        come in random order, and every bucket has a last batch of its own.
     shuffle
         Another order of rows and batches for each seed and epoch.
     seed
@@ -165,12 +170,12 @@ class LengthBuckets(BatchSampler):
     drop_last
         Leave out batches with fewer than batch_size rows, and those that do not divide among replicas.
     num_replicas, rank
-        See `BatchSampler`: every replica gets as many batches.
+        As those of `BatchSampler`: every replica gets as many batches.
 
     Raises
     ------
     ValueError, TypeError
-        Lengths that are negative or no integers, sizes below 1, buckets that do not increase.
+        Lengths that are negative or not integers, sizes below 1, buckets that do not increase.
 
     Examples
     --------
@@ -236,29 +241,37 @@ class LengthBuckets(BatchSampler):
 
 
 class TokenBudget(BatchSampler):
-    """Batches of as many rows as a number of tokens allows: short rows many, long rows few.
+    """Batches of as many rows as fit a number of tokens: many short rows, or few long ones.
 
     Parameters
     ----------
     lengths
-        int, the tokens of every row; a dataset stands for its `lengths`.
+        (rows,) integers, the tokens of every row; or a dataset, for its `lengths`.
     max_tokens
-        Tokens of a batch at most.
+        The most tokens of a batch.
     padded
-        Count what the batch takes when it is padded, its longest row times its rows; False for ragged
-        batches, where the sum counts.
+        Count the tokens of the padded batch, its longest row times its rows. With False, for ragged batches,
+        count the sum of the lengths.
     max_len
-        Rows count as at most so long: what `Dataset.batch(max_len=...)` cuts them to.
+        The length that rows are cut to, as by `Dataset.batch(max_len=...)`: longer rows count as this.
     max_batch
-        Rows a batch at most.
+        The most rows of a batch.
     too_long
-        A row over the budget by itself: "raise" a ValueError, "alone" in a batch of its own, or "skip" it.
+        What to do with a row that is over the budget by itself: "raise" a ValueError, put it "alone" into a
+        batch, or "skip" it.
     bucket_size
-        Rows that are sorted by length together, as in `LengthBuckets`, so that little is padded. All rows
-        without `shuffle`, 100 times the rows of a mean batch otherwise; 1 keeps their order.
-    shuffle, seed, drop_last, num_replicas, rank
-        As in `LengthBuckets`; drop_last leaves out the batches that do not divide among replicas, and none
-        for being small.
+        How many rows are sorted by length together, as in `LengthBuckets`. By default all rows without
+        `shuffle`, and 100 times the rows of a mean batch with it; 1 keeps the order of the rows.
+    shuffle, seed, num_replicas, rank
+        As those of `LengthBuckets`.
+    drop_last
+        Leave out the batches that do not divide among replicas. No batch is left out for being small.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Lengths that are negative or not integers, sizes below 1, a row over max_tokens where too_long is
+        "raise".
 
     Examples
     --------

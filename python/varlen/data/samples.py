@@ -31,15 +31,15 @@ Array = np.ndarray[Any, Any]
 
 
 class Collate:
-    """A function for DataLoader's `collate_fn` that pads, or lays end to end, what has different lengths.
+    """A function for DataLoader's `collate_fn`: pads values of different lengths, or lays them end to end.
 
     Samples have one structure, and the batch has it too:
 
     ==================================  ==================================================================
     in the samples                      in the batch
     ==================================  ==================================================================
-    a mapping                           a dict; what comes beside a value is called `key/mask` and so on
-    a tuple, a named tuple              a tuple of as many; in place of values and what comes beside, a pair
+    a mapping                           a dict; masks, offsets and so on are called `key/mask` and so on
+    a tuple, a named tuple              a tuple of as many; values with a mask or offsets are a pair
     arrays, tensors of one dimension    rows padded to (samples, longest, ...), and a bool mask, True where
     and more; lists of numbers          data is; or `layout="ragged"`: end to end, and int64 offsets, in a
                                         mapping also int32 `cu_seqlens` and `max_length`
@@ -107,7 +107,7 @@ class Collate:
         Raises
         ------
         ValueError, TypeError
-            Samples that do not go together; the key and the sample are named.
+            Samples of different structure; the key and the sample are named.
         KeyError
             `fill` or `dtype` name a key that no sample has.
 
@@ -172,7 +172,7 @@ class Collate:
         return type(first)(*merged) if hasattr(first, "_fields") else tuple(merged)
 
     def _leaf(self, name: str, items: list[Any], key: Any = None) -> dict[str, Any]:
-        """The values under "", and what comes beside them."""
+        """A dict: the values under "", and their mask or offsets."""
         fill, dtype = self._values["fill"], self._values["dtype"]
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
         fill = 0 if fill is None else fill
@@ -342,7 +342,7 @@ def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
 
 
 def _without_key(leaf: dict[str, Any]) -> Any:
-    """A leaf that stands beside no key: the values, or a pair."""
+    """A leaf without a key: the values, or a pair of values and their mask or offsets."""
     beside = leaf.get("mask", leaf.get("offsets"))
     return leaf[""] if beside is None else (leaf[""], beside)
 

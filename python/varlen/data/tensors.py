@@ -31,7 +31,7 @@ def tensor_dtype(column: ColumnLike) -> np.dtype[Any]:
 
 
 def torch_name(column: ColumnLike) -> str | None:
-    """What torch calls the dtype of a key that NumPy has no name for, and holds as unsigned integers."""
+    """The name in torch of a dtype that NumPy lacks, and whose bits it holds as unsigned integers."""
     tag: str | None = getattr(column, "tag", None)
     return None if tag is None else stand_in_name(tag)
 
@@ -147,7 +147,7 @@ class TensorLeaf:
         return as_numpy(item if _numpy_has(item.dtype) else item.float())
 
     def fill(self, fill: Any) -> Any:
-        """What padding holds, as the arrays hold it."""
+        """The value of padding, in the dtype of the arrays."""
         if self._bits_of is None:
             return fill
         import torch

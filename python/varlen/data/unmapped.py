@@ -31,8 +31,8 @@ def run_unmapped(
 ) -> Batch:
     """The batch of rows, of which only the windows are read.
 
-    Flattened windows count what lies deeper, and a prefix leaves each row its own room: there
-    the rows are read whole.
+    With `flatten` windows count events of deeper levels, and with a prefix each row has another width: then
+    whole rows are read.
     """
     source = dataset.source
     numbers = np.arange(len(rows))
@@ -54,7 +54,7 @@ def run_unmapped(
 def _windows(
     lengths: Ints, options: BatchOptions, rows: Ints, start: Any, end: Any, seed: Seed, epoch: int
 ) -> tuple[Ints, Ints]:
-    """Where each window begins and ends: a batch of a key whose rows have no bytes."""
+    """Where each window begins and ends, from a batch of a key whose rows have no bytes."""
     level = _core.Level.from_lengths(lengths)
     joint = _core.Joint(["_"], [1], [np.empty((level.total, 0), np.uint8)], [level])
     core_options = {

@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 class Agreement:
-    """The fields of all shards seen so far. The first file states them, each further one must fit.
+    """The fields of all shards so far. The first file states them; every other file must agree.
 
     Dtypes widen to hold the values of all shards, and one vocabulary may continue another.
     """
@@ -33,19 +33,19 @@ class Agreement:
 
     @property
     def metadata(self) -> tuple[Any]:
-        """What a Joint of any shard carries, in a tuple that is the same object until a field changes."""
+        """The metadata of a Joint of any shard, in a tuple that is the same object until a field changes."""
         if self._metadata is None:
             self._metadata = (joint_metadata(self.fields, self.row_ids),)
         return self._metadata
 
     def add_stated(self, shard: Shard) -> None:
-        """Takes in the fields that an index states for a shard that is not open."""
+        """Compare the fields that an index states for a shard that is not open, and keep what is new."""
         assert shard.fields is not None
         for name, field in self.fields.items():
             self._join(shard.path, name, replace(shard.fields[name], vocabulary=field.vocabulary))
 
     def add(self, shard: Shard, file: File) -> None:
-        """Takes in a file.
+        """Compare the fields of a file, and keep what is new.
 
         Raises
         ------

@@ -22,7 +22,7 @@ SUFFIX = ".varlen-tmp"
 
 Buffer = Any
 
-# What the system takes in one call.
+# The most buffers that the system takes in one call.
 _IOV_MAX = 1024
 
 
@@ -49,14 +49,14 @@ def temporary(target: str) -> tuple[int, str]:
     while True:
         path = os.path.join(folder, f".{name[:60]}.{os.getpid()}-{os.urandom(6).hex()}{SUFFIX}")
         try:
-            # The system takes the umask off these bits; nobody else has the file until it is renamed.
+            # The system applies the umask to these bits. No other process sees the file until it is renamed.
             return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
         except FileExistsError:
             continue
 
 
 def write_all(fd: int, buffers: Iterable[Buffer]) -> None:
-    """Writes every byte of the buffers, however little the system takes at a time."""
+    """Write every byte of the buffers, with as many calls as the system needs."""
     left = [view for view in (memoryview(b).cast("B") for b in buffers) if view.nbytes]
     at = 0
     while at < len(left):
@@ -69,16 +69,16 @@ def write_all(fd: int, buffers: Iterable[Buffer]) -> None:
 
 
 class AtomicWriter:
-    """A writer as a context: a block that ends well closes it, an error or its own end discards it."""
+    """A writer as a context manager: a block that ends without an error closes it, an error discards it."""
 
     _open = False
 
     def close(self) -> None:
-        """Puts what was written in its place."""
+        """Move the file that was written to its path."""
         raise NotImplementedError
 
     def discard(self) -> None:
-        """Leaves nothing behind."""
+        """Delete the temporary file."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -99,7 +99,7 @@ class AtomicWriter:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], durable: bool = True) -> Iterator[int]:
-    """A descriptor to write to; when the block ends well, what was written replaces the file at `path`.
+    """A descriptor to write to; a block that ends without an error replaces the file at `path`.
 
     An error inside the block, or in any step after it up to the rename, leaves the old file as it was and no
     temporary file behind. `durable=False` leaves out both fsyncs: other processes still see the old file or

@@ -15,13 +15,13 @@ __all__: list[str] = []
 
 Array = np.ndarray[Any, Any]
 
-# Memory for all columns together, and what is read at a time where the system cannot copy by itself.
+# The memory of all columns together, and the size of a read where the system cannot copy between files.
 _BUDGET = 64 * 1024 * 1024
 _CHUNK = 4 * 1024 * 1024
 
 
 class ColumnBuffer:
-    """One temporary file beside the target that no folder lists: a process that dies leaves nothing of it."""
+    """One unnamed temporary file beside the target, which is gone when the process ends."""
 
     def __init__(self, target: str, budget: int = _BUDGET) -> None:
         self._target = target
@@ -29,12 +29,12 @@ class ColumnBuffer:
         self._fd = -1
         self._end = 0
         self._buffered = 0
-        # Of each column: what lies in the file, as (offset, size), and behind it what is still in memory.
+        # For each column the parts in the file, as (offset, size), and the bytes that are still in memory.
         self._extents: dict[object, list[tuple[int, int]]] = {}
         self._tails: dict[object, list[Array]] = {}
 
     def append(self, column: object, data: Array) -> None:
-        """Adds bytes (a uint8 array that nobody changes afterwards) to a column."""
+        """Add bytes, a uint8 array that does not change afterwards, to a column."""
         self._tails.setdefault(column, []).append(data)
         self._buffered += data.nbytes
         if self._buffered > self._budget:
@@ -62,7 +62,7 @@ class ColumnBuffer:
         atomic.write_all(out, self._tails.get(column, ()))
 
     def close(self) -> None:
-        """Gives the memory and the disk space back."""
+        """Free the memory and the disk space."""
         self._extents.clear()
         self._tails.clear()
         self._buffered = 0

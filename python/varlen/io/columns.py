@@ -101,7 +101,7 @@ def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -
 
 
 def check_nesting(have: _core.Level, new: _core.Level, number: int, key: str, others: str) -> None:
-    """Refuses a level of a key that is not the one that is there: says which, and where they part."""
+    """Refuse a key whose level differs from an earlier key's; the text names both and the difference."""
     if have == new:
         return
     both = f"Inconsistent bounds tensors! {have.bounds} vs. {new.bounds}"
@@ -217,7 +217,7 @@ def cast_array(key: str, array: Array, options: ColumnOptions) -> Array:
 
 
 def _from_array(key: str, array: Array, options: ColumnOptions) -> Array:
-    """Rows of a dtype of their own, with any fixed dims, in the dtype that the key is to have."""
+    """Rows of an array, with any fixed dims, in the dtype of the key."""
     if array.dtype.kind in "UT" or (array.size and _holds_text(array)):
         return _as_ids(key, array, options)
     if key in options.vocabularies and array.dtype.kind in "iu":
@@ -248,7 +248,7 @@ def _with_unit(key: str, times: Array) -> Array:
 
 
 def _without_empty_arrays(value: Any) -> Any:
-    """The same nest with empty lists for empty arrays, which then decide no dtype."""
+    """The same lists with empty lists in place of empty arrays, which then do not decide the dtype."""
     if isinstance(value, np.ndarray):
         return value if len(value) else []
     if (
@@ -313,7 +313,7 @@ def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
 
 
 def _from_strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    """Strings as their places in the vocabulary: the one that was given, or all words as they come."""
+    """Strings as ids: of the vocabulary that was given, or of all words in the order of first appearance."""
     known = _known_words(key, options)
     flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, known, name=key)
     return _with_words(key, flat, known, options), levels

@@ -100,7 +100,7 @@ def stand_in_name(tag: str) -> str | None:
 
 
 def common_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The dtype that NumPy joins two dtypes of numbers to; None where they do not go together.
+    """The dtype that NumPy promotes two dtypes of numbers to; None where there is none.
 
     Times go with times of their own unit alone: in another one the same integers are other times.
 
@@ -122,7 +122,7 @@ def _is_number(dtype: np.dtype[Any]) -> bool:
 
 
 def widened(joint: _core.Joint, dtypes: Mapping[str, np.dtype[Any]]) -> _core.Joint:
-    """The same rows with some keys converted; those that were indexed away stay as they are.
+    """The same rows with some keys converted to wider dtypes; keys that an index removed are skipped.
 
     >>> widened(_core.Joint(["x"], [0], [np.array([1], "u1")], []), {"x": np.dtype("f4")}).values("x")
     array([1.], dtype=float32)
@@ -134,7 +134,7 @@ def widened(joint: _core.Joint, dtypes: Mapping[str, np.dtype[Any]]) -> _core.Jo
 
 
 def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array as C-contiguous little-endian memory; itself where it is that already."""
+    """The array as C-contiguous little-endian memory; the array itself where it is that."""
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
     flat: np.ndarray[Any, Any] = np.ascontiguousarray(array).reshape(array.shape)

@@ -6,7 +6,7 @@ __all__ = ["FileFormatError", "StaleFileError"]
 
 
 class FileFormatError(ValueError):
-    """A file is not what the format allows; the text says what, where, and in which file.
+    """A file breaks a rule of the format; the text names the file, the place and the fault.
 
     Examples
     --------
@@ -16,7 +16,7 @@ class FileFormatError(ValueError):
 
 
 class StaleFileError(ValueError):
-    """A file is not the one that was opened: it was replaced, changed or cut short since.
+    """A file was replaced, changed or cut short since it was opened.
 
     Examples
     --------

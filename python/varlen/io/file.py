@@ -303,7 +303,7 @@ class File:
             self.check()
 
     def validate(self) -> None:
-        """Read every bound once, and refuse levels that do not fit; opening looks at the last ones alone.
+        """Read every bound once, and refuse levels that do not fit; opening checks only the last ones.
 
         Raises
         ------
@@ -466,7 +466,7 @@ class File:
         return self.owned_level(number)
 
     def owned_level(self, number: int) -> _core.Level:
-        """A level of a file that holds its lengths alone, added up and kept.
+        """A level of a file that has only lengths: they are added up once, and kept.
 
         Parameters
         ----------
@@ -507,7 +507,7 @@ class File:
         return found
 
     def reader(self) -> _core.FileReader:
-        """The file opened anew, for reads of ranges of its data.
+        """A second handle of the file, for reads of ranges of its data.
 
         Returns
         -------
@@ -556,7 +556,7 @@ class File:
         return f"File({self.path!r}, {self.count} rows, {len(self.fields)} keys, depth {self.depth})"
 
     def _named(self, make: Callable[[], _T]) -> _T:
-        # The file's name in front of what is wrong with it.
+        # Put the file's name in front of the error.
         try:
             return make()
         except (FileFormatError, StaleFileError) as error:
@@ -571,7 +571,7 @@ class File:
             view = self._core.view(index, dtype_of(tag))
             if view.flags.aligned:
                 return view
-            view = view.copy()  # another writer's file, whose tensors lie anywhere
+            view = view.copy()  # tensors of other writers may lie at any offset
         else:
             reader = self.reader()
             view = reader.read(np.array([begin]), np.array([end])).view(dtype_of(tag)).reshape(shape)

@@ -39,7 +39,7 @@ class TensorEntry(NamedTuple):
 
 
 class FileLayout:
-    """Keys, dims, dtypes and levels. Immutable; `view` gives a tensor by its place in the header."""
+    """Keys, dims, dtypes and levels. Immutable. `view` gives a tensor by its number in the header."""
 
     __slots__ = ("_entries", "_fields", "_schema", "bounds", "count", "depth", "header", "lengths", "rows")
 
@@ -61,7 +61,7 @@ class FileLayout:
 
     @property
     def known_fields(self) -> Mapping[str, Field] | None:
-        """What `fields` gives, where it was asked before."""
+        """The result of `fields`, where it was computed before."""
         return self._fields
 
     def fields(self, view: Callable[[int], Array]) -> Mapping[str, Field]:
@@ -80,7 +80,7 @@ class FileLayout:
         return self._fields
 
     def entry(self, name: str) -> TensorEntry:
-        """Where a key lies; `fields` comes first."""
+        """Where a key lies; call `fields` first."""
         return self._entries[name]
 
     def key_of(self, index: int) -> str | None:
@@ -125,7 +125,7 @@ class FileLayout:
         return True
 
 
-# Layouts of files that were open a moment ago. Kept by identity, and only where the file is older than the
+# Layouts of files that were open a moment ago, by identity. Kept only where the file is older than the
 # clock of the file system is coarse: a later change then shows in its time.
 _recent: dict[Identity, FileLayout] = {}
 _lock = threading.Lock()

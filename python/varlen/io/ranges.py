@@ -28,7 +28,7 @@ def read_rows(
     ends: Ints | None = None,
     keys: Sequence[str] | None = None,
 ) -> _core.Joint:
-    """The rows, in their order, as columns of their own; of each only `[starts, ends)` of its first level.
+    """The rows, in their order, as new columns; of each row only `[starts, ends)` of its first level.
 
     One open of the file, one read a contiguous range: the ends of each level around the rows, then each key's
     values. Windows clip as slices do. A file that is another by now raises StaleFileError.
@@ -119,7 +119,7 @@ def _descend(
 
 
 def _ends(file: File, reader: _core.FileReader, number: int, first: Ints, last: Ints) -> Ints:
-    """For each range of sequences the end before it, then its ends; ranges end to end."""
+    """For each range of sequences the end before it, then its own ends; all ranges in one array."""
     index = file.layout.bounds[number - 1]
     lead = first > 0
     if index >= 0:

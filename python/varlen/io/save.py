@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 # Name, tag and shape of one tensor.
 Entry = tuple[str, str, tuple[int, ...]]
 
-# Data begins at a multiple of this: a cache line, and whatever vector loads may want.
+# Data begins at a multiple of this: a cache line, and enough for any vector load.
 _ALIGNMENT = 64
 
 _MAX_HEADER = 100_000_000
@@ -136,7 +136,7 @@ def _check(
     row_ids: str | None,
     result: Mapping[str, Any],
 ) -> None:
-    """Refuses what could be written but not be read again."""
+    """Refuse tensors that could be written, but not read again."""
     by_key = {}
     for name, array in stored.items():
         dim, bare = split_name(name)
@@ -162,7 +162,7 @@ def _check(
 
 def _check_nesting(header: bytes, stored: Mapping[str, Array]) -> None:
     if not all(split_name(name)[0] is not None for name in stored):
-        return  # a plain safetensors file, which nothing here nests
+        return  # a plain safetensors file, without levels
     table = _core.Header(header[8:], sum(array.nbytes for array in stored.values()))
     depth, bounds, _, rows = table.layout()
     for d in range(1, depth + 1):

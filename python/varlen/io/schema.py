@@ -64,7 +64,7 @@ class Field:
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
 
     def conflict(self, other: Field, *, words: bool = True, widen: bool = False) -> str | None:
-        """What keeps rows of the two from being one sequence, in words.
+        """Why rows of the two fields cannot be one sequence.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ def joint_metadata(fields: Mapping[str, _Described], row_ids: str | None) -> dic
 def make_metadata(
     vocabularies: Mapping[str, Sequence[str]] | None, row_ids: str | None
 ) -> dict[str, Any] | None:
-    """The metadata of a Joint; None where it says nothing.
+    """The metadata of a Joint; None where it is empty.
 
     >>> make_metadata({"code": ["a"]}, None), make_metadata(None, None)
     ({'vocabularies': {'code': ('a',)}}, None)
@@ -165,7 +165,7 @@ def make_metadata(
 
 @dataclass(frozen=True)
 class Schema:
-    """What the metadata of a file says; empty for a file that another library wrote."""
+    """The metadata of a file; empty for a file that another library wrote."""
 
     version: int | None = None
     dtypes: Mapping[str, str] = field(default_factory=dict)
@@ -218,7 +218,7 @@ def check_version(metadata: Mapping[str, str]) -> int | None:
 
 
 def decode_metadata(metadata: Mapping[str, str]) -> Schema:
-    """The schema that a file's metadata holds; what it does not know it leaves alone.
+    """The schema that a file's metadata holds; unknown entries are ignored.
 
     >>> decode_metadata({"varlen.version": "1", "varlen.schema": '{"row_ids": "id"}'}).row_ids
     'id'

@@ -571,7 +571,7 @@ class ShardSet:
             parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1]))
         agreed = self._agreed()
         assert agreed is not None
-        metadata = agreed.metadata[0]  # whole only now: each shard that is opened may bring further words
+        metadata = agreed.metadata[0]  # complete only now: each shard that is opened may add words
         parts = [part.with_meta(metadata) for part in parts]
         if len(parts) == 1:
             return parts[0]
@@ -674,13 +674,13 @@ class ShardSet:
         return self._counts_and_offsets
 
     def _agreed(self) -> Agreement | None:
-        # One file is looked into when something of it is asked for, many when they are opened.
+        # A single file is read when something of it is asked for, several when they are opened.
         if self._agreement is None and self._shards:
             self._agree(self._first)
         return self._agreement
 
     def _agree(self, shard: int) -> None:
-        """Takes the fields of this shard as those of all.
+        """Compare the fields of this shard with those of all.
 
         Of the next that has rows, where it has none; of the next that has keys, where none has rows.
         """
@@ -714,7 +714,7 @@ class ShardSet:
         path, known = self._shards[shard].path, self._expected[shard] if self._expected else None
         file = open_file(path, mmap=self.mmap)
         if known is not None and known != file.identity:
-            file = File(path, self.mmap, known)  # says in which way it is another
+            file = File(path, self.mmap, known)  # raises the error that says how it differs
         return file
 
     def _read_shard(self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None) -> _core.Joint:

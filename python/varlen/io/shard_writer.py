@@ -71,7 +71,7 @@ class ShardWriter(atomic.AtomicWriter):
         self._open = True
 
     def append(self, rows: Any) -> None:
-        """Add rows to as many shards as they fill; an error ends it all.
+        """Add rows to as many shards as they fill; after an error the writer is closed.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class ShardWriter(atomic.AtomicWriter):
             raise
 
     def discard(self) -> None:
-        """Give up: no shard stays, nor the folder where it was made here.
+        """Delete all shards, and the folder if the writer made it.
 
         Examples
         --------
@@ -164,7 +164,7 @@ class ShardWriter(atomic.AtomicWriter):
         paths = [shard.path for shard in self._shards]
         if self._writer is not None:
             self._writer.discard()
-            paths.append(self._writer.path)  # there already, where closing it failed at the end
+            paths.append(self._writer.path)  # already listed where `close` failed at its end
         for path in paths:
             with contextlib.suppress(OSError):
                 os.unlink(path)

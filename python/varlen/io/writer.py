@@ -39,7 +39,7 @@ _Prepared = tuple[int, Array, np.dtype[Any]]
 
 
 class _Column:
-    """What the pieces so far have of one key."""
+    """The rows of one key in the pieces so far."""
 
     def __init__(
         self, dim: int, dtype: np.dtype[Any], trailing: tuple[int, ...], kind: np.dtype[Any]
@@ -54,7 +54,7 @@ class _Column:
 
 
 class Writer(atomic.AtomicWriter):
-    """Appends rows to a file that appears, whole, when the writer is closed.
+    """Appends rows to a file, which appears when the writer is closed, complete.
 
     Memory is bounded whatever the number of rows: columns wait in a temporary file beside the target, which
     no folder lists. An error, or leaving the block by one, leaves nothing behind and the old file as it was.
@@ -222,7 +222,7 @@ class Writer(atomic.AtomicWriter):
             self.discard()
 
     def discard(self) -> None:
-        """Give up: nothing is written, and what waited is gone.
+        """Drop all rows: no file is written.
 
         Examples
         --------
@@ -237,7 +237,7 @@ class Writer(atomic.AtomicWriter):
         self._buffer.close()
 
     def _continue(self, other: Writer) -> None:
-        """Goes on where another writer ended: its keys, dims, dtypes, trailing shapes and vocabularies."""
+        """Take over the keys, dims, dtypes, trailing shapes and vocabularies of another writer."""
         self._words = {name: dict(known) for name, known in other._words.items()}
         if other._columns is not None:
             self._columns = {
@@ -278,7 +278,7 @@ class Writer(atomic.AtomicWriter):
         return stored.astype(self._ids)
 
     def _check_bare(self, name: str, given: Array, words: Mapping[str, Mapping[str, int]]) -> None:
-        """Refuses numbers of a key with words, unless they are ids of the vocabulary that was given."""
+        """Refuse numbers for a key of strings, unless they are ids of the vocabulary that was given."""
         if name not in words or given.size == 0:
             return
         if name not in self._given_words:
@@ -354,7 +354,7 @@ class Writer(atomic.AtomicWriter):
 
     def _assemble(self) -> None:
         columns = self._columns or {}
-        for name in columns.keys() - self._pinned.keys():  # wide until it was known what they hold
+        for name in columns.keys() - self._pinned.keys():  # kept wide until all values were seen
             column = columns[name]
             if name in self._ids_made and self._ids is None:
                 column.dtype = column.kind = smallest_integer(0, len(self._words[name]) - 1)

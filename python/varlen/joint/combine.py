@@ -52,7 +52,7 @@ class CombineMethods(JointState):
 
     @classmethod
     def vstack(cls: type[Self], tensor_dicts: Iterable[Self]) -> Self:
-        """Each becomes one row of a new dim 0: the way back from `J[i]`.
+        """Each becomes one row of a new dim 0: the inverse of `J[i]`.
 
         Values of keys that an integer index left behind come back as rows of dim 0, where all parts have
         them.
@@ -220,7 +220,7 @@ def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
 
 
 def _explain(parts: list[Self]) -> list[Self]:
-    """What is wrong, in the words that people know; dtypes made one where only they differ."""
+    """Refuse parts that differ, in upstream's words; parts of other dtypes get a common one."""
     first = parts[0]
     keys, dims, schema = first.keys(), first.max_n_dims, first.schema
     for part in parts[1:]:
@@ -238,7 +238,7 @@ def _explain(parts: list[Self]) -> list[Self]:
 
 
 def _unify(parts: list[Self]) -> list[Self]:
-    """The same rows with ids that mean the same words in all parts: those of the first, then what is new."""
+    """The same rows with one vocabulary for all parts: the words of the first, then new ones."""
     every = [part._meta.get("vocabularies", {}) for part in parts]
     if not every[0] or any(words.keys() != every[0].keys() for words in every):
         return parts

@@ -74,7 +74,7 @@ def _is_dtype_like(value: Any) -> bool:
 def first_generation(
     processed: Any, tensors_fp: Any, schema: Any, pre_raggedified: bool
 ) -> tuple[Any, Any, Any, bool]:
-    """Sorts out the positions of `(tensors, schema, pre_raggedified)` where those of today cannot be meant.
+    """The arguments of a call in the first generation's order, `(tensors, schema, pre_raggedified)`.
 
     A dict of dtypes is no dict of tensors, and a bool no path. An empty dict stays what it is today.
     """

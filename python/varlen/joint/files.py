@@ -76,7 +76,7 @@ def tensor_names(path: Path, subset: list[str] | None) -> tuple[str, ...]:
 
 
 def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any], durable: bool) -> None:
-    """Writes the tensors, with what belongs to those keys that are there."""
+    """Write the tensors, with the metadata of their keys."""
     bare = {full.partition("/")[2] for full in arrays}
     words = {key: words for key, words in metadata.get("vocabularies", {}).items() if key in bare}
     row_ids = metadata.get("row_ids")

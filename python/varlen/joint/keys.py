@@ -174,7 +174,7 @@ class KeyMethods(IndexMethods):
         return self._wrap(view.rename(after).with_meta(metadata or None), given)
 
     def with_key(self: Self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None) -> Self:
-        """One key more, or another one of that name.
+        """With one more key, or with the key of that name replaced.
 
         Parameters
         ----------

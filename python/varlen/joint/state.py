@@ -37,7 +37,7 @@ def _is_bounds(dim: int, name: str) -> bool:
 
 
 class JointState:
-    """The state behind `JointNestedRaggedTensorDict`, and what is asked of it directly.
+    """The state of `JointNestedRaggedTensorDict`, and the members that read it directly.
 
     One of three holds: `_joint` is a view of the core; or `_live` is the dict that `.tensors` gave out, which
     is the truth from then on; or neither, and `_tensors_fp` is a file to be opened when something is asked.
@@ -375,7 +375,7 @@ class JointState:
 
 
 def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
-    """The view of a dict of arrays; False beside it where arrays had to be copied."""
+    """The view of a dict of arrays, and whether it shares all of them."""
     names: list[str] = []
     dims: list[int] = []
     values: list[Array] = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, axis_of
+from varlen.arguments import as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
 from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
@@ -68,13 +68,18 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     >>> r.gather(vl.Ragged([2, 0, 1], [2, 0, 1]), batch_dims=1).to_list()
     [[4, 3], [], [5]]
     """
+    if axis is None and lengths is None and isinstance(X, RaggedBase) and type(batch_dims) is int:
+        numbers = None if batch_dims or isinstance(indices, RaggedBase) else row_of_ints(indices)
+        if numbers is not None and _core.in_range(numbers, len(X)):
+            return RaggedBase.__getitem__(X, numbers)
     values, levels = rows_and_levels(X, lengths)
     depth = len(levels)
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
     at = axis_of(shared if axis is None else axis, ndim)
     if at == shared == 0 and tracing.is_tracing():
-        return ragged_like(X, *backend_of(values).gather(values, levels, indices))
+        rows = tracing.tensors.as_index(indices)
+        return ragged_like(X, *backend_of(values).gather(values, levels, rows))
     if shared > min(at, depth):
         raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")
     if at > depth:
@@ -195,6 +200,8 @@ def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
 
 def _in_range(ids: Ints, sizes: Any, owners: Ints | None = None, repeated: bool = False) -> None:
     """Refuse numbers of items that are not there; repeated ones do not stand where the caller put them."""
+    if owners is None and ids.ndim == 1 and _core.in_range(ids, sizes):
+        return
     bad = (ids < 0) | (ids >= sizes)
     if bad.any():
         k = int(bad.argmax())

@@ -150,7 +150,7 @@ def as_level(lengths: Any) -> Level:
     if tracing.tensors is None:
         backend_of(lengths)  # the first tensor of all brings what says whether it is traced
     if tracing.is_tracing():
-        traced: Any = tracing.level_of(lengths)
+        traced: Level = tracing.level_of(lengths)
         return traced
     return Level.from_lengths(as_ints(lengths))
 

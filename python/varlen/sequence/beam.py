@@ -199,9 +199,9 @@ class Beam:
         k
             How many hypotheses a source keeps at most. Equal scores keep their order.
         end
-            The token that ends a hypothesis when it is added, or several, any of which does; None where nothing
-            does. One that has ended goes on as it is, whatever ends others at later steps: no token is added,
-            and `tokens` keeps the one that ended it.
+            The token that ends a hypothesis when it is added, or several, any of which does; None where
+            nothing does. One that has ended stays as it is, whatever ends others at later steps: no token is
+            added, and `tokens` keeps the one that ended it.
 
         Returns
         -------

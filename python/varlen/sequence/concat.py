@@ -85,9 +85,9 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     check_rows(parts, "input")
     nothing = [part._make(np.empty((part.total, 0), np.uint8), part.levels) for part in parts]
     result = interleaved(nothing, at, "input")
-    over = [flatten_levels(part.levels[at:]) for part in parts]
+    units = [flatten_levels(part.levels[at:]) for part in parts]
     d = gradient_rows(dY, result.total, result.levels, inner=tuple(parts[0].values.shape[1:]))
-    lengths = np.stack([each.lengths for each in over], axis=1)
+    lengths = np.stack([each.lengths for each in units], axis=1)
     pieces = Ragged._make(d, (Level.from_lengths(lengths.reshape(-1)),))
     n, k = lengths.shape
     rows = [select(pieces, 0, np.arange(p, n * k, k))[0] for p in range(k)]

@@ -168,12 +168,12 @@ def backprop_sequence_conv(
     d = alike(gradient_rows(dY, len(columns), levels, inner=(filter.shape[1],)), "dY", rows)
     d_columns = product(widened(d), conjugate(widened(filter)).T)
     d_columns = d_columns.reshape(len(d), window.length, rows.shape[1])
-    paired = is_complex(d_columns)  # what adds up knows real numbers alone
+    paired = is_complex(d_columns)  # sums are of real numbers only
     back = as_pairs(d_columns) if paired else d_columns
     first, left, right = window.around
-    d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.over)
+    d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.units)
     if first:
-        d_rows = backend_of(d_rows).shift(d_rows, window.over, first)
+        d_rows = backend_of(d_rows).shift(d_rows, window.units, first)
     d_rows = gradient_as(of_pairs(d_rows) if paired else d_rows, rows, d, filter)
     d_padding = None
     if padding_data is not None:
@@ -190,7 +190,7 @@ def backprop_sequence_conv(
 class _Window:
     """Where the rows of windows lie."""
 
-    over: Level
+    units: Level
     kept: Level
     above: tuple[Level, ...]
     start: int
@@ -199,40 +199,40 @@ class _Window:
 
     @property
     def around(self) -> tuple[int, int, int]:
-        """By how much rows move, so that a window holds its row; how far it goes left and right then."""
+        """How far rows are shifted, so that each window holds its row; then its reach to both sides."""
         last = self.start + self.length - 1
         first = max(self.start, 0) + min(last, 0)
         return first, first - self.start, last - first
 
     @property
     def before(self) -> int:
-        """Places that may lie in front of a sequence."""
+        """Places of a window that may lie in front of a sequence."""
         return max(0, -self.start)
 
     @property
     def padding(self) -> int:
-        """Places that may lie outside a sequence, on either side."""
+        """Places of a window that may lie outside a sequence, on both sides together."""
         return self.before + max(0, self.start + self.length - 1)
 
     def outside(self) -> tuple[Any, Any]:
         """The places of all windows that lie outside their sequence, and the rows of padding for them."""
         rows = self.kept.positions * self.stride
-        lengths = np.repeat(self.over.lengths, self.kept.lengths)
-        near = np.flatnonzero(
+        lengths = np.repeat(self.units.lengths, self.kept.lengths)
+        at_edges = np.flatnonzero(
             (rows + self.start < 0) | (rows + self.start + self.length > lengths)
         )  # fmt: skip
-        places = rows[near, None] + np.arange(self.start, self.start + self.length)
-        ends = lengths[near, None]
+        places = rows[at_edges, None] + np.arange(self.start, self.start + self.length)
+        ends = lengths[at_edges, None]
         which = np.where(places < 0, self.before + places, self.before + places - ends)
-        there = (places < 0) | (places >= ends)
-        at = near[:, None] * self.length + np.arange(self.length)
-        return at[there], which[there]
+        is_outside = (places < 0) | (places >= ends)
+        at = at_edges[:, None] * self.length + np.arange(self.length)
+        return at[is_outside], which[is_outside]
 
 
 def _window(
     r: Ragged, rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
 ) -> _Window:
-    _, over, above = units_of(r, None, level)
+    _, units, above = units_of(r, None, level)
     if filter.ndim != 2:
         raise ValueError(f"filter: expected (context_length * {rows.shape[1]}, M), got {tuple(filter.shape)}")
     if length is None:
@@ -247,9 +247,9 @@ def _window(
     begin = -(size // 2) if start is None else as_int(start, "context_start", -(2**63), None)
     if abs(begin) > _FARTHEST:
         raise ValueError(f"context_start: expected {-_FARTHEST} to {_FARTHEST}, got {begin}")
-    nothing = np.empty((over.total, 0), np.uint8)
-    kept = over if step == 1 else _core.seq2col(nothing, over, 0, 0, 1, step)[1]
-    return _Window(over, kept, above, begin, size, step)
+    nothing = np.empty((units.total, 0), np.uint8)
+    kept = units if step == 1 else _core.seq2col(nothing, units, 0, 0, 1, step)[1]
+    return _Window(units, kept, above, begin, size, step)
 
 
 def _columns(rows: Any, window: _Window, padding: Any) -> Any:
@@ -263,15 +263,15 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
         rows, padding = cast(rows, dtype), cast(padding, dtype)
     if is_complex(rows):
         pairs = None if padding is None else as_pairs(padding)
-        return of_pairs(_laid_out(as_pairs(rows), window, pairs))
-    return _laid_out(rows, window, padding)
+        return of_pairs(_unfold(as_pairs(rows), window, pairs))
+    return _unfold(rows, window, padding)
 
 
-def _laid_out(rows: Any, window: _Window, padding: Any) -> Any:
+def _unfold(rows: Any, window: _Window, padding: Any) -> Any:
     first, left, right = window.around
     if first:
-        rows = backend_of(rows).shift(rows, window.over, -first)
-    columns = backend_of(rows).seq2col(rows, window.over, left, right, 1, window.stride)[0]
+        rows = backend_of(rows).shift(rows, window.units, -first)
+    columns = backend_of(rows).seq2col(rows, window.units, left, right, 1, window.stride)[0]
     if padding is None:
         return columns
     at, which = window.outside()

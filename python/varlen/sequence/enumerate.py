@@ -78,14 +78,14 @@ def sequence_enumerate(
         if not is_zero(pad_value):
             raise ValueError(f"pad_value: at level {level} empty sequences pad, not {pad_value!r}")
         return _of_sequences(r, at, size)
-    values, over = r.values, r.levels[-1]
+    values, units = r.values, r.levels[-1]
     inner = _inner(values)
     fill = fill_for(memory_of(values[:0]), pad_value)
-    result = _places(values.reshape(len(values), 1, *inner), over, size).reshape(len(values), size, *inner)
+    result = _windows(values.reshape(len(values), 1, *inner), units, size).reshape(len(values), size, *inner)
     if is_zero(pad_value):
         return r._make(result, r.levels)
     try:
-        return r._make(_filled(result, over, size, fill), r.levels)
+        return r._make(_filled(result, units, size, fill), r.levels)
     except ValueError as error:
         raise of_pad_value(error) from None
 
@@ -117,16 +117,16 @@ def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: in
         result = _of_sequences(r._make(np.arange(r.total), r.levels), at, size)
         d = gradient_rows(dY, result.total, result.levels, inner=tuple(r.values.shape[1:]))
         return r._make(scatter_rows(d, result.values, r.total), r.levels)
-    inner, over = _inner(r.values), r.levels[-1]
+    inner, units = _inner(r.values), r.levels[-1]
     d = gradient_rows(dY, r.total, r.levels, inner=(size, *inner))
-    dX = in_parts(d, lambda each: _sums(each, over, size))
+    dX = in_parts(d, lambda each: _sums(each, units, size))
     return r._make(dX.reshape(r.values.shape), r.levels)
 
 
-def _sums(d: Any, over: Level, size: int) -> Any:
+def _sums(d: Any, units: Level, size: int) -> Any:
     """For each row the sum of its places in the windows."""
     column = d.reshape(len(d), size, math.prod(d.shape[2:]), 1)
-    return backprop_seq2col(column, 0, right=size - 1, lengths=over).reshape(len(d), *d.shape[2:])
+    return backprop_seq2col(column, 0, right=size - 1, lengths=units).reshape(len(d), *d.shape[2:])
 
 
 def _inner(values: Any) -> tuple[int, ...]:
@@ -135,35 +135,37 @@ def _inner(values: Any) -> tuple[int, ...]:
     return () if shape == (1,) else shape
 
 
-def _places(rows: Any, over: Level, size: int) -> Any:
+def _windows(rows: Any, units: Level, size: int) -> Any:
     """Each row with those behind it, zeros where there are none."""
     try:
-        result = backend_of(rows).seq2col(rows, over, 0, size - 1)[0]
+        result = backend_of(rows).seq2col(rows, units, 0, size - 1)[0]
     except (ValueError, OverflowError) as error:
         raise rename_argument(error, "win_size") from None
-    return result if result.dtype == rows.dtype else result.view(rows.dtype)  # bytes that have no name
+    return (
+        result if result.dtype == rows.dtype else result.view(rows.dtype)
+    )  # a dtype without a name of its own
 
 
-def _filled(result: Any, over: Level, size: int, fill: Any) -> Any:
+def _filled(result: Any, units: Level, size: int, fill: Any) -> Any:
     """The windows with their places behind the end of sequences filled."""
-    gaps = ~_core.seq2col(np.ones((over.total, 1, 1), np.bool_), over, 0, size - 1)[0]
-    gaps = gaps.reshape(over.total, size, *(1 for _ in result.shape[2:]))
+    gaps = ~_core.seq2col(np.ones((units.total, 1, 1), np.bool_), units, 0, size - 1)[0]
+    gaps = gaps.reshape(units.total, size, *(1 for _ in result.shape[2:]))
     return backend_of(result).fill_where(result, gaps, fill)
 
 
 def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
     """Windows of the sequences below level `at`."""
-    over = r.levels[at]
-    # One more sequence, which is empty, stands behind all others: number 0 of those counted backwards.
+    units = r.levels[at]
+    # An empty sequence is put behind all others: it has number 0 when they are counted from the end.
     below = r.levels[at + 1]
     padded = Level.from_offsets(np.append(below.offsets, below.total))
-    numbers = np.arange(over.total, 0, -1).reshape(-1, 1, 1)
-    order = over.total - _places(numbers, over, size).reshape(-1)
+    countdown = np.arange(units.total, 0, -1).reshape(-1, 1, 1)
+    order = units.total - _windows(countdown, units, size).reshape(-1)
     values = r.values
-    watched = bool(getattr(values, "requires_grad", False))
-    of = np.arange(r.total) if watched else values
-    rows, levels = select(r._make(of, (padded, *r.levels[at + 2 :])), 0, order)
-    if watched:  # rows come more than once, and their gradients are to be added in one order
+    needs_gradient = bool(getattr(values, "requires_grad", False))
+    source = np.arange(r.total) if needs_gradient else values
+    rows, levels = select(r._make(source, (padded, *r.levels[at + 2 :])), 0, order)
+    if needs_gradient:  # rows come more than once: their gradients are added in a fixed order
         rows = backend_of(values).take_rows(values, rows)
-    windows = Level.from_lengths(np.full(over.total, size))
+    windows = Level.from_lengths(np.full(units.total, size))
     return r._make(rows, (*r.levels[: at + 1], windows, *levels))

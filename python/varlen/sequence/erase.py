@@ -61,9 +61,9 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     """
     r = sequences(x)
     at = resolve_level(level, r.levels)
-    if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and _has_words(r.values.dtype):
-        return _erased(r, tokens)
-    keep = _kept(r, at, tokens)
+    if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and _fits_a_word(r.values.dtype):
+        return _erase_rows(r, tokens)
+    keep = _kept_mask(r, at, tokens)
     kept = reindex(r.levels[at], counted_before(keep))
     if at == len(r.levels) - 1:
         each = Level.from_lengths(np.ones(r.total, np.int64))
@@ -96,7 +96,7 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
     """
     r = sequences(x)
     at = resolve_level(level, r.levels)
-    chosen = _kept(r, at, tokens)
+    chosen = _kept_mask(r, at, tokens)
     levels = (*r.levels[:at], reindex(r.levels[at], counted_before(chosen)))
     where: Any = np.flatnonzero(chosen)
     if at < len(r.levels) - 1:
@@ -106,42 +106,42 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
     return r._make(scatter_rows(d, where, r.total), r.levels)
 
 
-def _erased(r: Ragged, tokens: Any) -> Ragged:
-    """Rows of numbers of up to 8 bytes, compared by these."""
-    _one_number(r)
+def _erase_rows(r: Ragged, tokens: Any) -> Ragged:
+    """Erase rows of numbers of up to 8 bytes, which are compared as bytes."""
+    _check_one_number(r)
     values = np.require(r.values, r.values.dtype.newbyteorder("="), ["C", "A"])
-    alike, held = _as_rows(_numbers(tokens), values.dtype)
-    alike = alike[held]
+    targets, is_exact = _cast_tokens(_numbers(tokens), values.dtype)
+    targets = targets[is_exact]
     if values.dtype.kind == "f":
-        zeros = alike[alike == 0]
-        alike = np.concatenate([alike, -zeros, abs(zeros)])
+        zeros = targets[targets == 0]
+        targets = np.concatenate([targets, -zeros, abs(zeros)])
     if values.dtype.kind == "b":  # any byte but 0 is True
-        values, alike = (x.view(np.uint8) != 0 for x in (values, alike))
-    words = values.view(f"u{values.dtype.itemsize}")
-    rows, kept = _core.erase(words, r.levels[-1], np.unique(alike.view(words.dtype)))
+        values, targets = (x.view(np.uint8) != 0 for x in (values, targets))
+    bits = values.view(f"u{values.dtype.itemsize}")
+    rows, kept = _core.erase(bits, r.levels[-1], np.unique(targets.view(bits.dtype)))
     rows = rows.view(values.dtype)
     return r._make(rows.astype(r.values.dtype, copy=False), (*r.levels[:-1], kept))
 
 
-def _has_words(dtype: np.dtype[Any]) -> bool:
+def _fits_a_word(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
-def _one_number(r: Ragged) -> None:
+def _check_one_number(r: Ragged) -> None:
     if r.values.shape[1:] not in ((), (1,)):
         raise ValueError(f"x: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
 
 
-def _kept(r: Ragged, at: int, tokens: Any) -> Any:
+def _kept_mask(r: Ragged, at: int, tokens: Any) -> Any:
     """Which rows, or which sequences below level `at`, equal no token: bool."""
-    _one_number(r)
-    rows = _read(r.values).reshape(-1)
+    _check_one_number(r)
+    rows = _comparable(r.values).reshape(-1)
     rows = rows.astype(rows.dtype.newbyteorder("="), copy=False)
     depth = len(r.levels) - at - 1
     if not depth:
-        alike, held = _as_rows(_numbers(tokens), rows.dtype)
-        return ~np.isin(rows, alike[held])
-    given, numbers = _nested(tokens)
+        targets, is_exact = _cast_tokens(_numbers(tokens), rows.dtype)
+        return ~np.isin(rows, targets[is_exact])
+    given, numbers = _token_sequences(tokens)
     if given is None:
         return np.ones(r.levels[at].total, np.bool_)
     if len(given.levels) != depth:
@@ -150,58 +150,64 @@ def _kept(r: Ragged, at: int, tokens: Any) -> Any:
         )
     if len(numbers) != given.total:
         raise ValueError(f"tokens: expected rows of one number, got shape {tuple(given.values.shape[1:])}")
-    alike, held = _as_rows(numbers, rows.dtype)
-    return ~_among(Ragged._make(rows, r.levels[at + 1 :]), Ragged._make(alike, given.levels), held)
+    targets, is_exact = _cast_tokens(numbers, rows.dtype)
+    return ~_equal_a_token(
+        Ragged._make(rows, r.levels[at + 1 :]), Ragged._make(targets, given.levels), is_exact
+    )
 
 
-def _read(values: Any) -> Any:
-    """Numbers for NumPy to compare: what it has no name for as float32, which holds it."""
-    read = array_of(values, "tokens")
-    return read.astype(np.float32) if read.dtype.kind == "V" and read.dtype.type is not np.void else read
+def _comparable(values: Any) -> Any:
+    """Numbers that NumPy can compare: dtypes that it does not know become float32, which holds them."""
+    numbers = array_of(values, "tokens")
+    return (
+        numbers.astype(np.float32)
+        if numbers.dtype.kind == "V" and numbers.dtype.type is not np.void
+        else numbers
+    )
 
 
 def _numbers(tokens: Any) -> Any:
     """Tokens laid end to end: numbers of NumPy, or of Python where no dtype holds them all."""
     given = tokens.values if isinstance(tokens, Ragged) else tokens
     try:
-        read = _read(as_values([given] if _is_one(given) else given, "tokens")).reshape(-1)
+        numbers = _comparable(as_values([given] if _is_scalar(given) else given, "tokens")).reshape(-1)
     except TypeError:
         _refuse_wide(given)
         raise
-    if read.dtype.kind not in "biuf":
-        raise TypeError(f"tokens: expected numbers, got {read.dtype}")
-    if read.dtype.kind == "f" and isinstance(given, (list, tuple)):
+    if numbers.dtype.kind not in "biuf":
+        raise TypeError(f"tokens: expected numbers, got {numbers.dtype}")
+    if numbers.dtype.kind == "f" and isinstance(given, (list, tuple)):
         each = np.asarray(given, np.object_).reshape(-1)
-        return each if any(isinstance(x, (int, np.integer)) for x in each) else read
-    return read
+        return each if any(isinstance(x, (int, np.integer)) for x in each) else numbers
+    return numbers
 
 
 def _refuse_wide(given: Any) -> None:
-    """Refuse lists of integers that no 64 bits hold, which are objects to NumPy."""
+    """Refuse lists of integers beyond 64 bits, which NumPy reads as objects."""
     for x in np.asarray(given, np.object_).reshape(-1):
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
             raise OverflowError(f"tokens: {x} does not fit 64 bits")
 
 
-def _is_one(given: Any) -> bool:
-    """Whether something is no list of things."""
+def _is_scalar(given: Any) -> bool:
+    """Whether it is one value, not a list of values."""
     return isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
 
 
-def _nested(tokens: Any) -> tuple[Ragged | None, Any]:
+def _token_sequences(tokens: Any) -> tuple[Ragged | None, Any]:
     """Tokens that are sequences, None where there are none, and their numbers."""
     if isinstance(tokens, Ragged):
         return tokens, _numbers(tokens)
-    if _is_one(tokens):
+    if _is_scalar(tokens):
         raise TypeError(f"tokens: expected a list of sequences, got {type(tokens).__name__}")
     if not len(tokens):
         return None, None
     for item in tokens:
-        if _is_one(item):
+        if _is_scalar(item):
             raise TypeError(f"tokens: expected sequences, as those to erase, got {item!r}")
     try:
-        whole = is_array(tokens) and not isinstance(tokens, np.ndarray)
-        given = Ragged.from_list(tokens if whole else list(unmasked(tokens, "tokens")))
+        is_tensor = is_array(tokens) and not isinstance(tokens, np.ndarray)
+        given = Ragged.from_list(tokens if is_tensor else list(unmasked(tokens, "tokens")))
     except (TypeError, ValueError, OverflowError) as error:
         raise type(error)("tokens" + str(error).removeprefix("data")) from None
     leaves = tokens
@@ -213,7 +219,7 @@ def _nested(tokens: Any) -> tuple[Ragged | None, Any]:
     return given, _numbers(given)
 
 
-def _as_rows(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+def _cast_tokens(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """Tokens in the dtype of x, and which of them it holds exactly: others, and NaN, equal nothing."""
     if dtype.kind not in "biufc":
         if len(tokens):
@@ -222,55 +228,55 @@ def _as_rows(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     if dtype.kind == "c":
         dtype = np.empty(0, dtype).real.dtype
     if tokens.dtype.hasobject:
-        each = [_as_rows(np.asarray(x).reshape(1), dtype) for x in tokens]
-        return np.concatenate([result for result, _ in each]), np.concatenate([held for _, held in each])
+        parts = [_cast_tokens(np.asarray(x).reshape(1), dtype) for x in tokens]
+        return np.concatenate([result for result, _ in parts]), np.concatenate([exact for _, exact in parts])
     if tokens.dtype == dtype:
         return tokens, tokens == tokens
     given = tokens.view(np.uint8) if tokens.dtype.kind == "b" else tokens
     if dtype.kind in "iu" and given.dtype.kind == "f":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         wide = given.astype(np.promote_types(given.dtype, np.float64))
-        there = (wide >= float(low)) & (wide < float(high // 2 + 1) * 2) & (wide == np.trunc(wide))
-        return np.where(there, wide, 0).astype(dtype), there
+        is_exact = (wide >= float(low)) & (wide < float(high // 2 + 1) * 2) & (wide == np.trunc(wide))
+        return np.where(is_exact, wide, 0).astype(dtype), is_exact
     with np.errstate(all="ignore"):
         result = given.astype(dtype)
         if dtype.kind == "f" and given.dtype.kind in "iu":
             # What was rounded up beyond the integers must not go back among them.
             wide = result.astype(np.promote_types(dtype, np.float64))
-            there = np.isfinite(wide) & (wide < float(int(np.iinfo(given.dtype).max) + 1))
-            there &= np.where(there, result, 0).astype(given.dtype) == given
-            return result, there
+            is_exact = np.isfinite(wide) & (wide < float(int(np.iinfo(given.dtype).max) + 1))
+            is_exact &= np.where(is_exact, result, 0).astype(given.dtype) == given
+            return result, is_exact
         return result, (result.astype(given.dtype) == given) & ((result < 0) == (given < 0))
 
 
-def _among(r: Ragged, tokens: Ragged, held: Any) -> Any:
+def _equal_a_token(r: Ragged, tokens: Ragged, is_exact: Any) -> Any:
     """Which sequences of the outermost level are equal to one of the tokens, whole: bool.
 
-    Rows get the number of the token's row that they equal, -1 where there is none, and -2 is a token's row
-    that nothing equals; then, from the innermost level on, sequences get a number for what they hold, until
-    there is one for each of the outermost.
+    Each row gets the number of the token's row that it equals, or -1; a token's row that cannot be held
+    exactly gets -2. Then, from the innermost level outwards, sequences that hold the same numbers get the
+    same number, until each of the outermost has one.
     """
-    known = np.unique(tokens.values[held])
-    ids, named = _ids(r.values, known), np.where(held, _ids(tokens.values, known), -2)
-    for below, wanted in zip(reversed(r.levels), reversed(tokens.levels), strict=True):
-        ids, named = _numbered(ids, below, named, wanted)
-    return np.isin(ids, named[named >= 0])
+    known = np.unique(tokens.values[is_exact])
+    row_ids, token_ids = _ids_among(r.values, known), np.where(is_exact, _ids_among(tokens.values, known), -2)
+    for level, token_level in zip(reversed(r.levels), reversed(tokens.levels), strict=True):
+        row_ids, token_ids = _label_sequences(row_ids, level, token_ids, token_level)
+    return np.isin(row_ids, token_ids[token_ids >= 0])
 
 
-def _ids(values: Any, known: Any) -> Any:
+def _ids_among(values: Any, known: Any) -> Any:
     if not len(known):
         return np.full(len(values), -1)
     at = np.minimum(np.searchsorted(known, values), len(known) - 1)
     return np.where(known[at] == values, at, -1)
 
 
-def _numbered(ids: Any, level: Level, named: Any, tokens: Level) -> tuple[Any, Any]:
-    """A number for each sequence of ids that may equal one of the tokens, -1 for others."""
-    may = np.isin(level.lengths, tokens.lengths)
-    chosen = Ragged._make(ids, (level,))[may]
-    both = concatenate([chosen, Ragged._make(named, (tokens,))])
+def _label_sequences(ids: Any, level: Level, token_ids: Any, token_level: Level) -> tuple[Any, Any]:
+    """A number for each sequence, the same for equal ones; -1 where no token is as long."""
+    may_match = np.isin(level.lengths, token_level.lengths)
+    chosen = Ragged._make(ids, (level,))[may_match]
+    both = concatenate([chosen, Ragged._make(token_ids, (token_level,))])
     block = both.to_dense(fill=-3)
-    _, which = np.unique(block, axis=0, return_inverse=True) if block.shape[1] else (0, np.zeros(len(block)))
-    numbers = np.full(len(level), -1)
-    numbers[may] = which.reshape(-1)[: len(chosen)]
-    return numbers, which.reshape(-1)[len(chosen) :]
+    _, labels = np.unique(block, axis=0, return_inverse=True) if block.shape[1] else (0, np.zeros(len(block)))
+    result = np.full(len(level), -1)
+    result[may_match] = labels.reshape(-1)[: len(chosen)]
+    return result, labels.reshape(-1)[len(chosen) :]

@@ -52,7 +52,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     IndexError
         No such level of x or y.
     TypeError
-        y is no Ragged, x no rows.
+        y is no Ragged, or x has no rows.
     OverflowError
         Repeats that no memory could hold.
 
@@ -74,12 +74,12 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
         rows = as_values(x, "x")
-        _fitting(times, len(rows), "rows")
-        _check_room(times.total, rows)
+        _check_count(times, len(rows), "rows")
+        _check_memory(times.total, rows)
         return broadcast_rows(rows, times)
     at = resolve_level(level, x.levels)
-    _fitting(times, tracing.count_of(x.levels[at]), "sequences")
-    _check_room(times.total, x.values)
+    _check_count(times, tracing.count_of(x.levels[at]), "sequences")
+    _check_memory(times.total, x.values)
     if not tracing.is_tracing() and times.total * x.total >= 2**60:
         _groups(x.levels[at:], times)
     values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
@@ -92,8 +92,9 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
     Parameters
     ----------
     dY
-        The gradient of what `sequence_expand` gave: a `Ragged`, or its rows. One after another are added
-        those of a sequence, float in double past 4096 of them: the same bits for any number of threads.
+        The gradient of what `sequence_expand` gave: a `Ragged`, or its rows. The
+        repeats of a row are added one after another, floats in float64 from 4096 of them on: the same bits
+        for any number of threads.
     x, y, ref_level, level
         As they were given to `sequence_expand`.
 
@@ -112,11 +113,11 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
         rows = as_values(x, "x")
-        _fitting(times, len(rows), "rows")
+        _check_count(times, len(rows), "rows")
         d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
         return in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0))
     at = resolve_level(level, x.levels)
-    _fitting(times, tracing.count_of(x.levels[at]), "sequences")
+    _check_count(times, len(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
     levels = _repeated(x.levels, at, times) if isinstance(dY, Ragged) else ()
     d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))
@@ -130,7 +131,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     Parameters
     ----------
     x
-        Rows (n, ...) of any dtype: an array, or a `Ragged`, whose levels are not looked at.
+        Rows (n, ...) of any dtype: an array, or a `Ragged`, whose levels are ignored.
     y
         `Ragged`, whose levels alone are read.
     name
@@ -147,11 +148,11 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     Raises
     ------
     ValueError
-        x has more or fewer rows than y sequences.
+        x has more or fewer rows than y has sequences.
     IndexError
         No such level.
     TypeError
-        y is no Ragged, x no rows.
+        y is no Ragged, or x has no rows.
 
     Notes
     -----
@@ -162,12 +163,12 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     >>> vl.sequence_expand_as([1, 2, 3], vl.Ragged(np.zeros(4), [3, 0, 1])).to_list()
     [[1, 1, 1], [], [3]]
     """
-    over, levels = _as_over(y, level)
+    units, levels = _rows_per_unit(y, level)
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
-    _fitting(over, len(rows), "rows")
-    _check_room(over.total, rows)
+    _check_count(units, len(rows), "rows")
+    _check_memory(units.total, rows)
     kind = x if isinstance(x, Ragged) else y
-    result: Ragged = ragged_like(kind, broadcast_rows(rows, over), levels)
+    result: Ragged = ragged_like(kind, broadcast_rows(rows, units), levels)
     return result
 
 
@@ -191,14 +192,14 @@ def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
     >>> vl.sequence.backprop_sequence_expand_as([1.0, 2.0, 4.0], vl.Ragged(np.zeros(3), [2, 0, 1]))
     array([3., 0., 4.])
     """
-    over, levels = _as_over(y, level)
+    units, levels = _rows_per_unit(y, level)
     return in_parts(
-        gradient_rows(dY, over.total, levels), lambda each: backend_of(each).reduce("sum", each, over, 0)
+        gradient_rows(dY, units.total, levels), lambda each: backend_of(each).reduce("sum", each, units, 0)
     )
 
 
 def _times(y: Any, ref_level: int) -> Level:
-    """The level whose lengths say how often."""
+    """The level whose lengths are the numbers of repeats."""
     if isinstance(y, Level):
         resolve_level(ref_level, (y,), "ref_level")
         return y
@@ -206,20 +207,20 @@ def _times(y: Any, ref_level: int) -> Level:
     return levels[resolve_level(ref_level, levels, "ref_level")]
 
 
-def _fitting(times: Level, count: int, what: str) -> None:
+def _check_count(times: Level, count: int, what: str) -> None:
     if not tracing.is_tracing() and len(times) != count:
         raise ValueError(f"x: has {count} {what}, but the level of y has {len(times)} sequences")
 
 
-def _check_room(count: int, rows: Any) -> None:
-    """Refuse so many rows like these where no memory could hold them, nor a number for each."""
+def _check_memory(count: int, rows: Any) -> None:
+    """Refuse a result of `count` rows like these where it is larger than any memory."""
     if tracing.is_tracing():
         return
     fits_memory(count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8), "y")
 
 
 def _above(levels: Levels, at: int, times: Level) -> Levels:
-    """The levels above; that right above counts sequences, of which there are others now."""
+    """The levels above; the innermost of them counts the sequences after they were repeated."""
     return (*levels[: at - 1], flatten_levels((levels[at - 1], times))) if at else ()
 
 
@@ -237,6 +238,6 @@ def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:
     return Level.from_lengths(times.lengths * blocks.lengths), blocks
 
 
-def _as_over(y: Any, level: int) -> tuple[Level, Levels]:
+def _rows_per_unit(y: Any, level: int) -> tuple[Level, Levels]:
     levels = sequences(y, "y").levels
     return flatten_levels(levels[resolve_level(level, levels) :]), levels

@@ -76,7 +76,7 @@ def im2sequence(
     (fh, fw), (sh, sw) = grid.filter, grid.stride
     patches = backend_of(images).patches(padded, (fh, fw), (sh, sw))
     rows = patches.reshape(len(images) * down * across, images.shape[1] * fh * fw)
-    level, which = grid.chosen(input_image_size, out_stride)
+    level, which = grid.select(input_image_size, out_stride)
     values = rows if which is None else take(rows, which)
     return Ragged._make(values, (*(input.levels if isinstance(input, Ragged) else ()), level))
 
@@ -113,15 +113,15 @@ def backprop_im2sequence(
     images = _images(input)
     n, channels, height, width = images.shape
     grid = _Grid(images.shape, filter_size, stride, padding)
-    level, which = grid.chosen(input_image_size, out_stride)
+    level, which = grid.select(input_image_size, out_stride)
     (fh, fw), (sh, sw), (up, left, below, right) = grid.filter, grid.stride, grid.padding
     above = input.levels if isinstance(input, Ragged) else ()
     d = gradient_rows(dY, level.total, (*above, level), inner=(channels * fh * fw,))
     backend = backend_of(d)
     if which is not None:
-        every = backend.zeros(d, (n * grid.down * grid.across, d.shape[1]))
-        every[like(which, d)] = d
-        d = every
+        all_rows = backend.zeros(d, (n * grid.down * grid.across, d.shape[1]))
+        all_rows[like(which, d)] = d
+        d = all_rows
     d = d.reshape(n, grid.down, grid.across, channels, fh, fw)
     d = backend.transpose(d, (0, 3, 1, 2, 4, 5))
     result = backend.zeros(d, (n, channels, up + height + below, left + width + right))
@@ -140,42 +140,42 @@ class _Grid:
         self.image = (int(shape[2]), int(shape[3]))
         self.filter = _pair(filter_size, "filter_size", 1)
         self.stride = _pair(stride, "stride", 1)
-        self.padding = _four(padding)
-        self.down, self.across = (self._places(axis, self.image[axis]) for axis in (0, 1))
+        self.padding = _four_sides(padding)
+        self.down, self.across = (self._patch_count(axis, self.image[axis]) for axis in (0, 1))
 
-    def _places(self, axis: int, size: int) -> int:
-        room = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
-        if room < 0:
+    def _patch_count(self, axis: int, size: int) -> int:
+        steps_left = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
+        if steps_left < 0:
             padded = tuple(self.image[k] + self.padding[k] + self.padding[k + 2] for k in (0, 1))
             raise ValueError(f"filter_size: {self.filter} is larger than an image with padding, {padded}")
-        return room // self.stride[axis] + 1
+        return steps_left // self.stride[axis] + 1
 
-    def chosen(self, sizes: Any, out_stride: Any) -> tuple[Level, Any]:
-        """The level of the patches, and which of all there are, None for every one."""
+    def select(self, sizes: Any, out_stride: Any) -> tuple[Level, Any]:
+        """The level of the patches, and which patches it takes; None for all."""
         steps = _pair(out_stride, "out_stride", 1)
         if sizes is None:
             return Level.from_lengths(np.full(self.count, self.down * self.across)), None
-        real = array_of(sizes, "input_image_size")
-        if real.shape != (self.count, 2) or real.dtype.kind not in "iu":
+        given = array_of(sizes, "input_image_size")
+        if given.shape != (self.count, 2) or given.dtype.kind not in "iu":
             raise ValueError(
-                f"input_image_size: expected ({self.count}, 2) integers, got {real.dtype}{real.shape}"
+                f"input_image_size: expected ({self.count}, 2) integers, got {given.dtype}{given.shape}"
             )
-        numbers = []
+        patch_counts = []
         for axis in (0, 1):
-            size = -(-real[:, axis].astype(np.int64) // steps[axis])
-            room = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
-            bad = (real[:, axis] < 1) | (size > self.image[axis]) | (room < 0)
+            size = -(-given[:, axis].astype(np.int64) // steps[axis])
+            steps_left = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
+            bad = (given[:, axis] < 1) | (size > self.image[axis]) | (steps_left < 0)
             if bad.any():
                 i = int(bad.argmax())
                 raise ValueError(
-                    f"input_image_size: image {i} is {tuple(real[i].tolist())}, with out_stride {steps} no "
+                    f"input_image_size: image {i} is {tuple(given[i].tolist())}, with out_stride {steps} no "
                     f"patches of {self.filter} in {self.image}"
                 )
-            numbers.append(room // self.stride[axis] + 1)
-        there = (np.arange(self.down) < numbers[0][:, None])[:, :, None] & (
-            np.arange(self.across) < numbers[1][:, None]
+            patch_counts.append(steps_left // self.stride[axis] + 1)
+        is_inside = (np.arange(self.down) < patch_counts[0][:, None])[:, :, None] & (
+            np.arange(self.across) < patch_counts[1][:, None]
         )[:, None, :]
-        return Level.from_lengths(numbers[0] * numbers[1]), np.flatnonzero(there)
+        return Level.from_lengths(patch_counts[0] * patch_counts[1]), np.flatnonzero(is_inside)
 
 
 def _images(input: Any) -> Any:
@@ -199,7 +199,7 @@ def _pair(given: Any, argument: str, least: int) -> tuple[int, int]:
     return as_int(given[0], argument, least), as_int(given[1], argument, least)
 
 
-def _four(given: Any) -> tuple[int, int, int, int]:
+def _four_sides(given: Any) -> tuple[int, int, int, int]:
     if np.ndim(given) and len(given) == 4:
         up, left, below, right = (as_int(x, "padding") for x in given)
         return up, left, below, right

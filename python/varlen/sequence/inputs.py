@@ -57,9 +57,9 @@ def select(x: Ragged, at: int, index: Any) -> tuple[Values, Levels]:
 def gradient_rows(
     dY: Any, count: int, levels: Levels = (), argument: str = "dY", inner: tuple[int, ...] | None = None
 ) -> Any:
-    """The rows of a gradient: as many as that has which it is the gradient of, and under the same levels.
+    """The rows of a gradient, which has `count` rows, or nests as `levels` do.
 
-    `inner` is the shape of one row, where it has to be that.
+    `inner` is the shape that each row must have, where it is given.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
 
 
 def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
-    """What NumPy takes for floats or objects, but are integers of Python, some of them beyond int64."""
+    """Integers of Python that NumPy reads as floats or objects, because some are beyond int64."""
     if numbers.dtype.hasobject or isinstance(given, (list, tuple)):
         each = numbers if numbers.dtype.hasobject else np.asarray(given, np.object_)
         if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in each.flat):
@@ -149,14 +149,14 @@ def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
 
 
 def array_of(given: Any, argument: str) -> NDArray[Any]:
-    """Numbers as NumPy reads them, of a Ragged its rows; what NumPy has no name for is float32.
+    """Numbers as NumPy reads them, of a Ragged its rows; dtypes that NumPy does not know become float32.
 
     Raises
     ------
     TypeError
         A masked array.
     ValueError
-        Lists that are no rectangle.
+        Lists that are not a rectangle.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def fill_for(values: Any, fill: Any) -> Any:
     Raises
     ------
     TypeError
-        A masked array, said of `pad_value`.
+        A masked array; the text names `pad_value`.
 
     Examples
     --------
@@ -195,32 +195,32 @@ def fill_for(values: Any, fill: Any) -> Any:
 
 
 def of_pad_value(error: ValueError) -> ValueError:
-    """What kernels say of `fill` and `empty`, said of `pad_value`.
+    """An error about `fill` or `empty` as one about `pad_value`.
 
     Examples
     --------
     >>> of_pad_value(ValueError("fill: 0.5 does not fit int64"))
     ValueError('pad_value: 0.5 does not fit int64')
     """
-    said = str(error).replace("with empty=", "with pad_value=")
-    return ValueError(re.sub("^(fill|empty):", "pad_value:", said))
+    text = str(error).replace("with empty=", "with pad_value=")
+    return ValueError(re.sub("^(fill|empty):", "pad_value:", text))
 
 
 def rename_argument(error: Exception, argument: str) -> Exception:
-    """What the core refuses under a name of its own, said of an argument.
+    """An error that names an argument of the core as one that names the argument of the caller.
 
     Examples
     --------
     >>> rename_argument(OverflowError("X: the result does not fit 63 bits"), "win_size")
     OverflowError('win_size: the result does not fit 63 bits')
     """
-    named, colon, said = str(error).partition(": ")
-    said = (said if colon else named).replace("give max_len, ", "")
-    return type(error)(f"{argument}: {said}")
+    name, colon, text = str(error).partition(": ")
+    text = (text if colon else name).replace("give max_len, ", "")
+    return type(error)(f"{argument}: {text}")
 
 
 def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
-    """What `add`, which adds rows up, makes of d. The two parts of complex numbers are columns to it.
+    """`add(d)`, where `add` sums rows of real numbers; complex numbers are passed as two columns.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
 
 
 def scatter_rows(d: Any, rows: NDArray[np.int64], total: int) -> Any:
-    """`total` rows, zeros but for those that d was taken from: the gradient of rows that were picked.
+    """`total` rows: those that d was taken from, and zeros. The gradient of picking rows.
 
     Examples
     --------

@@ -112,8 +112,8 @@ def _rows(x: Any) -> Any:
 
 
 def _read(given: Any, rows: int, argument: str) -> Levels:
-    """Levels from lengths or from offsets, whichever fits so many rows."""
-    fits, reasons = [], []
+    """Levels from lengths or from offsets, whichever fits the number of rows."""
+    readings, reasons = [], []
     for make in (Level.from_lengths, Level.from_offsets):
         try:
             levels = each_level(_flat(given), make, argument)
@@ -121,16 +121,16 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
         except ValueError as error:
             reasons.append(str(error).partition(": ")[2])
         else:
-            fits.append(levels)
-    if len(fits) == 2 and fits[0] != fits[1]:
+            readings.append(levels)
+    if len(readings) == 2 and readings[0] != readings[1]:
         raise ValueError(
             f"{argument}: fits {rows} rows as lengths, and as offsets too; a Level says which it is"
         )
-    if not fits and reasons[0] == reasons[1]:
+    if not readings and reasons[0] == reasons[1]:
         raise ValueError(f"{argument}: {reasons[0]}")
-    if not fits:
+    if not readings:
         raise ValueError(f"{argument}: as lengths: {reasons[0]}; as offsets: {reasons[1]}")
-    return fits[0]
+    return readings[0]
 
 
 def _flat(given: Any) -> Any:

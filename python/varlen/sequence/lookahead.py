@@ -56,11 +56,11 @@ def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
     """
     r, shape = _sequences_of(input)
     filter = _filter_of_rows(r, filter)
-    values, over, _ = units_of(r, None, level)
+    values, units, _ = units_of(r, None, level)
     rows, taps = widened(numbers(values, "input", True)), widened(filter)
     result = rows * taps[0]
     for k in range(1, len(taps)):
-        result = result + backend_of(rows).shift(rows, over, -k) * taps[k]
+        result = result + backend_of(rows).shift(rows, units, -k) * taps[k]
     result = as_of(result, values, filter)
     return r._make(result, r.levels) if shape is None else result.reshape(shape)
 
@@ -96,14 +96,14 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     """
     r, shape = _sequences_of(input)
     filter = _filter_of_rows(r, filter)
-    values, over, _ = units_of(r, None, level)
+    values, units, _ = units_of(r, None, level)
     numbers(values, "input", True)
     given = alike(_rows_of_gradient(dY, r, shape), "dY", values)
     rows, d, weights = widened(values), widened(given), conjugate(widened(filter))
     dX, taps = d * weights[0], [(conjugate(rows) * d).sum(0)]
     for k in range(1, len(weights)):
-        dX = dX + backend_of(d).shift(d, over, k) * weights[k]
-        taps.append((conjugate(backend_of(rows).shift(rows, over, -k)) * d).sum(0))
+        dX = dX + backend_of(d).shift(d, units, k) * weights[k]
+        taps.append((conjugate(backend_of(rows).shift(rows, units, -k)) * d).sum(0))
     dX = gradient_as(dX, values, given, filter)
     d_filter = backend_of(d).concat([tap[None] for tap in taps])
     d_filter = gradient_as(d_filter, filter, values, given)
@@ -123,10 +123,10 @@ def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
 
 
 def _filter_of_rows(r: Ragged, given: Any) -> Any:
-    wanted = tuple(r.values.shape[1:])
+    expected = tuple(r.values.shape[1:])
     filter = alike(given, "filter", r.values)
-    if tuple(filter.shape[1:]) != wanted or not len(filter):
-        raise ValueError(f"filter: expected one row or more of shape {wanted}, got {tuple(filter.shape)}")
+    if tuple(filter.shape[1:]) != expected or not len(filter):
+        raise ValueError(f"filter: expected one row or more of shape {expected}, got {tuple(filter.shape)}")
     return filter
 
 

@@ -65,8 +65,8 @@ def sequence_mask(
     [[[True, True], [True, False]], [[False, False]]]
     """
     if isinstance(x, Ragged):
-        values, over, above = units_of(x, None, level)
-        return wrap_units(x, _marks(over, (len(over),), maxlen, dtype, values), above)
+        values, units, above = units_of(x, None, level)
+        return wrap_units(x, _marks(units, (len(units),), maxlen, dtype, values), above)
     numbers = array_of(x, "x")
     if numbers.dtype.kind not in "iuf":
         if numbers.size:
@@ -84,10 +84,10 @@ def sequence_mask(
     return _marks(level_of, numbers.shape, maxlen, dtype, x if is_array(x) else flat)
 
 
-def _marks(over: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
-    width = over.longest if maxlen is None else as_int(maxlen, "maxlen")
+def _marks(units: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
+    width = units.longest if maxlen is None else as_int(maxlen, "maxlen")
     try:
-        marks = mask(over, width, width=width).reshape(*shape, width)
+        marks = mask(units, width, width=width).reshape(*shape, width)
     except (ValueError, OverflowError) as error:
         raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
     if not type(dtype).__module__.startswith("torch"):

@@ -26,8 +26,8 @@ def packed_of(parts: Sequence[Any], table: RankTable) -> Packed:
     array([1, 2, 3])
     """
     if len(parts) and isinstance(parts[0], Ragged):
-        whole = concatenate(parts)
-        return Packed._make(whole.values, table, whole.levels)
+        steps = concatenate(parts)
+        return Packed._make(steps.values, table, steps.levels)
     return Packed._make(joined(parts), table)
 
 
@@ -37,7 +37,7 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
     Raises
     ------
     TypeError, ValueError
-        Naming the step, and the first where they part.
+        The text names the step and what differs.
 
     Examples
     --------
@@ -56,19 +56,21 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
             if rows.dtype.hasobject:
                 raise TypeError(f"{argument}: step {t} holds Python objects, which cannot be moved as bytes")
         levels = len(part.levels) if nests else 0
-        found = nests, backend, levels, tuple(rows.shape[1:])
+        traits = nests, backend, levels, tuple(rows.shape[1:])
         if t == 0:
-            first, of_first, rows_of_first = found, kind, type(rows).__name__
-        if found[0] != first[0] or (found[1] != first[1] and not nests):
-            raise TypeError(f"{argument}: step {t} is of type {kind}, step 0 of type {of_first}")
-        if found[1] != first[1]:
+            first_traits, first_kind, first_rows = traits, kind, type(rows).__name__
+        if traits[0] != first_traits[0] or (traits[1] != first_traits[1] and not nests):
+            raise TypeError(f"{argument}: step {t} is of type {kind}, step 0 of type {first_kind}")
+        if traits[1] != first_traits[1]:
             raise TypeError(
-                f"{argument}: step {t} holds values of type {type(rows).__name__}, step 0 of {rows_of_first}"
+                f"{argument}: step {t} holds values of type {type(rows).__name__}, step 0 of {first_rows}"
             )
-        if levels != first[2]:
-            raise ValueError(f"{argument}: step {t} has {levels} levels, step 0 has {first[2]}")
-        if found[3] != first[3]:
-            raise ValueError(f"{argument}: step {t} has rows of shape {found[3]}, step 0 has {first[3]}")
+        if levels != first_traits[2]:
+            raise ValueError(f"{argument}: step {t} has {levels} levels, step 0 has {first_traits[2]}")
+        if traits[3] != first_traits[3]:
+            raise ValueError(
+                f"{argument}: step {t} has rows of shape {traits[3]}, step 0 has {first_traits[3]}"
+            )
 
 
 def joined(parts: Sequence[Any]) -> Values:

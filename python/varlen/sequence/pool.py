@@ -81,23 +81,23 @@ def sequence_pool(
     r, kind = sequences(input, "input"), _kind(pool_type)
     if with_index and kind != "max":
         raise ValueError(f'with_index: only "max" has one, not "{kind}"')
-    values, over, above = units_of(r, None, level)
+    values, units, above = units_of(r, None, level)
     if kind not in _ENDS:
         numbers(values, "input")
     unmasked(pad_value, "pad_value")
     try:
         if with_index:
-            result, which = backend_of(values).reduce_extreme("max", values, over, pad_value)
-            return wrap_units(r, result, above), wrap_units(r, _rows(which, over), above)
+            result, which = backend_of(values).reduce_extreme("max", values, units, pad_value)
+            return wrap_units(r, result, above), wrap_units(r, _rows(which, units), above)
         if kind in _ENDS:
-            result = backend_of(values).reduce_end(values, over, kind == "last", fill_for(values, pad_value))
+            result = backend_of(values).reduce_end(values, units, kind == "last", fill_for(values, pad_value))
         else:
             result = backend_of(values).reduce(
-                "mean" if kind in ("average", "sqrt") else kind, values, over, pad_value
+                "mean" if kind in ("average", "sqrt") else kind, values, units, pad_value
             )
     except ValueError as error:
         raise of_pad_value(error) from None
-    return wrap_units(r, _times_root(result, over, 1) if kind == "sqrt" else result, above)
+    return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, above)
 
 
 def sequence_first_step(input: Any, *, level: int = -1) -> Any:
@@ -196,25 +196,25 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
     [[0.5, 0.5], [], [2.0, 2.0]]
     """
     r, kind = sequences(input, "input"), _kind(pool_type)
-    values, over, above = units_of(r, None, level)
+    values, units, above = units_of(r, None, level)
     if kind not in _ENDS:
         numbers(values, "input")
-    d = numbers(gradient_rows(dY, len(over), above, inner=tuple(values.shape[1:])), "dY", True)
+    d = numbers(gradient_rows(dY, len(units), above, inner=tuple(values.shape[1:])), "dY", True)
     if kind in ("average", "sqrt"):
         floats(d, "dY")
     on = backend_of(d)
     if kind == "max":
-        which = backend_of(values).reduce_extreme("max", values, over, 0)[1]
+        which = backend_of(values).reduce_extreme("max", values, units, 0)[1]
         which = as_ints(which) if isinstance(d, np.ndarray) else which
-        result = on.expand_which(d, over, which) if over.total else _none(d)
+        result = on.expand_which(d, units, which) if units.total else _no_rows(d)
     elif kind in _ENDS:
-        full = np.flatnonzero(over.lengths)
-        kept = Level.from_bounds(over.offsets[1:][full])
-        result = on.expand_end(d[like(full, d)] if len(full) < len(over) else d, kept, kind == "last")
+        full = np.flatnonzero(units.lengths)
+        kept = Level.from_bounds(units.offsets[1:][full])
+        result = on.expand_end(d[like(full, d)] if len(full) < len(units) else d, kept, kind == "last")
     elif kind == "average":
-        result = on.expand_mean(d, over)
+        result = on.expand_mean(d, units)
     else:
-        result = on.expand(_times_root(d, over, -1) if kind == "sqrt" else d, over)
+        result = on.expand(_times_root(d, units, -1) if kind == "sqrt" else d, units)
     return r._make(result, r.levels)
 
 
@@ -281,21 +281,21 @@ def _kind(pool_type: Any) -> str:
     return kind
 
 
-def _none(d: Any) -> Any:
+def _no_rows(d: Any) -> Any:
     """No rows like those of d."""
     return d[:0]
 
 
-def _rows(which: Any, over: Level) -> Any:
+def _rows(which: Any, units: Level) -> Any:
     """Places inside sequences as rows of all, -1 where a sequence has none."""
     column = (-1, *(1 for _ in which.shape[1:]))
-    starts = like(over.offsets[:-1], which).reshape(column)
-    gone = like(over.lengths == 0, which).reshape(column)
-    return backend_of(which).where(~gone, which + starts, -1)
+    starts = like(units.offsets[:-1], which).reshape(column)
+    is_empty = like(units.lengths == 0, which).reshape(column)
+    return backend_of(which).where(~is_empty, which + starts, -1)
 
 
-def _times_root(rows: Any, over: Level, power: int) -> Any:
+def _times_root(rows: Any, units: Level, power: int) -> Any:
     """One row a sequence, times the root of how many rows the sequence has (1 for none), or divided by it."""
-    root = np.sqrt(np.maximum(over.lengths, 1)).reshape(-1, *(1 for _ in rows.shape[1:])) ** power
+    root = np.sqrt(np.maximum(units.lengths, 1)).reshape(-1, *(1 for _ in rows.shape[1:])) ** power
     wide = rows if is_complex(rows) else cast(rows, double(rows))
     return cast(wide * like(root, rows), rows.dtype)

@@ -51,13 +51,13 @@ def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
     [[[1, 2], [3, 4]], [], [[5, 6], [7, 8], [9, 10], [11, 12]]]
     """
     r, width = sequences(input, "input"), as_int(new_dim, "new_dim", 1)
-    values, over, above = units_of(r, None, level)
+    values, units, above = units_of(r, None, level)
     row = math.prod(values.shape[1:])
-    numbers = over.offsets * row
+    numbers = units.offsets * row
     if (numbers % width).any():
         i = int((numbers % width != 0).argmax()) - 1
-        raise ValueError(f"new_dim: sequence {i} has {over.lengths[i]} rows of {row}, not rows of {width}")
-    kept = over if row == width else Level.from_offsets(numbers // width)
+        raise ValueError(f"new_dim: sequence {i} has {units.lengths[i]} rows of {row}, not rows of {width}")
+    kept = units if row == width else Level.from_offsets(numbers // width)
     return r._make(values.reshape(kept.total, width), (*above, kept))
 
 

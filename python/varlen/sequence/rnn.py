@@ -31,7 +31,7 @@ def rnn(
     """A recurrent cell over the sequences of a level, step by step, without padding.
 
     A step takes element t of every sequence that is longer than t, the longest sequence first, so that the
-    states still needed are a prefix: nothing is masked, and nothing computed for what is not there.
+    states still needed are a prefix: nothing is masked, and no work is done for padding.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def rnn(
     is_train
         Give the way back too. The cell is then called as cell(x, h, is_train=True), and gives its result and
         its own way back: backprop(dy, dh), or backprop(dh) where the result is h alone, which gives (dx, dh).
-        Tensors need none of this: autograd watches.
+        Tensors need none of this: autograd follows them.
 
     Returns
     -------
@@ -99,17 +99,17 @@ def rnn(
     """
     x = _packed(inputs, level, order)
     table = x.table
-    there, back = (Growing, Shrinking) if reverse else (Shrinking, Growing)
+    forward, backward = (Growing, Shrinking) if reverse else (Shrinking, Growing)
     start = init_memories(_start(cell, init, x), table)
     run = _Run(cell, is_train)
-    last = run.forward(x.steps(), there(table, start))
+    last = run.forward(x.steps(), forward(table, start))
     ys = run.ys
     if table.total == 0:
-        taste = _Run(cell, is_train)
-        taste.forward([_nothing(x)], Once(cut(start, 0, 0)))
-        ys = taste.ys
+        dry_run = _Run(cell, is_train)
+        dry_run.forward([_empty_step(x)], Once(cut(start, 0, 0)))
+        ys = dry_run.ys
     outputs = _packed_outputs(ys, table, run.kinds).to_ragged()
-    result = outputs, _given(last, table)
+    result = outputs, _in_original_order(last, table)
     if not is_train:
         return result
 
@@ -121,9 +121,9 @@ def rnn(
             ends = each_state(lambda one, _: np.zeros_like(one), last)
         else:
             ends = init_memories(_gradient_of(d_last, last, table), table)
-        dxs, d_init = run.backward(d.steps(), back(table, ends))
+        dxs, d_init = run.backward(d.steps(), backward(table, ends))
         dx = packed_of(dxs, table) if dxs else x
-        return dx.to_ragged(), _given(d_init, table)
+        return dx.to_ragged(), _in_original_order(d_init, table)
 
     return result, backprop
 
@@ -134,8 +134,8 @@ class _Run:
     def __init__(self, cell: Callable[..., Any], is_train: bool) -> None:
         self.cell = cell
         self.is_train = is_train
-        self.alone = False
-        self.kind: Any = None  # the last one met, which the others mostly are of
+        self.output_is_state = False
+        self.kind: Any = None  # the kind of the last result, which most others have
         self.kinds: set[type] = set()
 
     def forward(self, steps: list[Any], sweep: Sweep) -> Any:
@@ -145,63 +145,63 @@ class _Run:
         ys: list[Any] = []
         backs: list[Any] = []
         state, running = sweep.start()
-        many = len(state) if type(state) is tuple else 0
+        state_count = len(state) if type(state) is tuple else 0
         for x, size in zip(sweep.ordered(steps), sweep.sizes, strict=True):
             if size != running:
                 state = sweep.resized(state, running, size)
                 running = size
             if is_train:
-                both = cell(x, state, is_train=True)
-                if not isinstance(both, (tuple, list)) or len(both) != 2:
-                    raise TypeError(f"cell: expected (result, backprop) with is_train, got {_kind(both)}")
-                result, back = both
+                pair = cell(x, state, is_train=True)
+                if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                    raise TypeError(f"cell: expected (result, backprop) with is_train, got {_kind(pair)}")
+                result, back = pair
                 backs.append(back)
             else:
                 result = cell(x, state)
             if type(result) is kind:
                 y = state = result
                 try:
-                    fits = len(y) == size
+                    has_size = len(y) == size
                 except TypeError:  # a scalar has no length
-                    fits = False
+                    has_size = False
             else:
-                fits = False
-                if many or isinstance(result, tuple):
-                    y, state = self.parted(result, many)
+                has_size = False
+                if state_count or isinstance(result, tuple):
+                    y, state = self.split_result(result, state_count)
                     kind = None
                 else:
                     y = state = result
                     kind = type(result)
-                    self.alone = True
-            if not fits:
+                    self.output_is_state = True
+            if not has_size:
                 self.check(y, state, sweep, len(ys), size)
             ys.append(y)
         self.ys, self.backs = sweep.ordered(ys), sweep.ordered(backs)
         return sweep.last(state, running)
 
-    def parted(self, result: Any, many: int) -> tuple[Any, Any]:
+    def split_result(self, result: Any, state_count: int) -> tuple[Any, Any]:
         """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
         if isinstance(result, tuple) and len(result) == 2:
             y, state = result
-            if len(state) == many if isinstance(state, tuple) else not many:
-                self.alone = False
-                return y, tuple(state) if many else state
+            if len(state) == state_count if isinstance(state, tuple) else not state_count:
+                self.output_is_state = False
+                return y, tuple(state) if state_count else state
         if (
             isinstance(result, tuple)
-            and len(result) == many
+            and len(result) == state_count
             and not any(isinstance(one, tuple) for one in result)
         ):
-            self.alone = True
+            self.output_is_state = True
             return result[0], tuple(result)
-        states = f"a tuple of {many} states" if many else "a state"
+        states = f"a tuple of {state_count} states" if state_count else "a state"
         raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(result)}")
 
     def check(self, y: Any, state: Any, sweep: Sweep, at: int, size: int) -> None:
         """Refuse an output or a state that is no array, or of another size than the step has."""
-        ones = (y, *state) if isinstance(state, tuple) else (y, state)
+        parts = (y, *state) if isinstance(state, tuple) else (y, state)
         kind = self.kind
         try:
-            for one in ones:
+            for one in parts:
                 if type(one) is not kind or len(one) != size:
                     break
             else:
@@ -209,7 +209,7 @@ class _Run:
         except TypeError:  # a scalar has no length
             pass
         t = sweep.ordered(range(len(sweep.sizes)))[at]
-        for one in ones:
+        for one in parts:
             array = isinstance(one, Ragged) or is_array(one)
             if not array or not one.ndim:
                 given = "a scalar" if array else type(one).__name__
@@ -227,7 +227,7 @@ class _Run:
             if size != running:
                 d = sweep.resized(d, running, size)
                 running = size
-            if not self.alone:
+            if not self.output_is_state:
                 dx, d = back(dy, d)
             elif isinstance(d, tuple):
                 dx, d = back((dy + d[0], *d[1:]))
@@ -238,7 +238,7 @@ class _Run:
         return sweep.ordered(dxs), sweep.last(d, running)
 
 
-def _nothing(x: Packed) -> Any:
+def _empty_step(x: Packed) -> Any:
     return Ragged._make(x.values, x.inner)[:0] if x.inner else x.values[:0]
 
 
@@ -306,7 +306,7 @@ def _start(cell: Any, init: Any, x: Packed) -> Any:
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 
 
-def _given(states: Any, table: RankTable) -> Any:
+def _in_original_order(states: Any, table: RankTable) -> Any:
     """States by rank as a caller gets them."""
     result = backprop_reorder(states, table)
     return each_state(lambda one, _: Ragged._make(one, table.outer), result) if table.outer else result

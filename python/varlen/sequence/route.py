@@ -123,11 +123,11 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
     if not isinstance(input, Ragged):
         rows = as_values(input, "input")
         _no_level(level)
-        there = _bools(mask, len(rows), "rows")
-        return _take(rows, there), _take(rows, ~there)
+        is_true = _bools(mask, len(rows), "rows")
+        return _take(rows, is_true), _take(rows, ~is_true)
     at = resolve_level(level, input.levels)
-    there = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
-    return _where(input, at, there), _where(input, at, ~there)
+    is_true = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
+    return _select_where(input, at, is_true), _select_where(input, at, ~is_true)
 
 
 def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int = 0) -> Any:
@@ -175,11 +175,11 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
     if len(a) != len(b):
         raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
     at = resolve_level(level, a)
-    there = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
-    above = _above(a[:at], b[:at], there)
+    is_true = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
+    above = _above(a[:at], b[:at], is_true)
     if x is not None:
-        _check_against(sequences(x, "x").levels, above, at, len(there))
-    result = _woven(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), there)
+        _check_against(sequences(x, "x").levels, above, at, len(is_true))
+    result = _merge(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), is_true)
     return in_true._make(result.values, (*above, *result.levels[1:]))
 
 
@@ -193,12 +193,12 @@ def _bools(mask: Any, count: int, what: str) -> Bools:
 
 
 def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:
-    """A mask that says True so often, and False so often."""
-    there = _bools(mask, true + false, f"{what} of in_true and in_false")
-    says = int(np.count_nonzero(there))
-    if says != true:
-        raise ValueError(f"mask: is True for {says} of the {what}, but in_true has {true}")
-    return there
+    """A mask that is True `true` times, and False `false` times."""
+    is_true = _bools(mask, true + false, f"{what} of in_true and in_false")
+    trues = int(np.count_nonzero(is_true))
+    if trues != true:
+        raise ValueError(f"mask: is True for {trues} of the {what}, but in_true has {true}")
+    return is_true
 
 
 def _no_level(level: int) -> None:
@@ -210,22 +210,22 @@ def _take(rows: Any, index: Any) -> Any:
     return apply_rows(rows, lambda each: (each[index], None))[0]
 
 
-def _where(x: Ragged, at: int, there: Bools) -> Ragged:
-    values, levels = select(x, at, there)
+def _select_where(x: Ragged, at: int, is_true: Bools) -> Ragged:
+    values, levels = select(x, at, is_true)
     above = x.levels[:at]
     if at:
-        above = (*above[:-1], reindex(above[-1], counted_before(there)))
+        above = (*above[:-1], reindex(above[-1], counted_before(is_true)))
     return x._make(values, (*above, *levels))
 
 
-def _woven(true: Ragged, false: Ragged, there: Bools) -> Ragged:
-    """Under one more level: where True the next sequence of the one, where False the next of the other."""
+def _merge(true: Ragged, false: Ragged, is_true: Bools) -> Ragged:
+    """Sequences of both in the order of the mask, under one more level."""
     if true.values.shape[1:] != false.values.shape[1:]:
         raise ValueError(
             f"in_false: has rows of shape {tuple(false.values.shape[1:])}, "
             f"in_true of shape {tuple(true.values.shape[1:])}"
         )
-    groups = Level.from_lengths(there.view(np.uint8)), Level.from_lengths((~there).view(np.uint8))
+    groups = Level.from_lengths(is_true.view(np.uint8)), Level.from_lengths((~is_true).view(np.uint8))
     parts = [
         part._make(part.values, (level, *part.levels))
         for part, level in zip((true, false), groups, strict=True)
@@ -233,7 +233,7 @@ def _woven(true: Ragged, false: Ragged, there: Bools) -> Ragged:
     return concatenate(parts, axis=1)
 
 
-def _above(a: Levels, b: Levels, there: Bools) -> Levels:
+def _above(a: Levels, b: Levels, is_true: Bools) -> Levels:
     """The levels above those that are merged: the innermost of them holds what both hold."""
     if not a:
         return ()
@@ -243,11 +243,11 @@ def _above(a: Levels, b: Levels, there: Bools) -> Levels:
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
         raise ValueError(f"in_true, in_false: nest differently above level {len(a)}: {what}")
     level = Level.from_offsets(a[-1].offsets + b[-1].offsets)
-    says = counted_before(there)[level.offsets]
-    if not np.array_equal(says, a[-1].offsets):
-        i = int((np.diff(says) != a[-1].lengths).argmax())
+    trues = counted_before(is_true)[level.offsets]
+    if not np.array_equal(trues, a[-1].offsets):
+        i = int((np.diff(trues) != a[-1].lengths).argmax())
         raise ValueError(
-            f"mask: is True for {says[i + 1] - says[i]} sequences in sequence {i} of level {len(a) - 1}, "
+            f"mask: is True for {trues[i + 1] - trues[i]} sequences in sequence {i} of level {len(a) - 1}, "
             f"but in_true has {a[-1].lengths[i]}"
         )
     return (*a[:-1], level)
@@ -265,7 +265,7 @@ def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:
     _no_level(level)
     a, b = as_values(in_true, "in_true"), as_values(in_false, "in_false")
-    there = _mask_of(mask, len(a), len(b), "rows")
-    if x is not None and len(x) != len(there):
-        raise ValueError(f"x: has {len(x)} rows, the mask is for {len(there)}")
-    return _woven(Ragged._make(a, ()), Ragged._make(b, ()), there).values
+    is_true = _mask_of(mask, len(a), len(b), "rows")
+    if x is not None and len(x) != len(is_true):
+        raise ValueError(f"x: has {len(x)} rows, the mask is for {len(is_true)}")
+    return _merge(Ragged._make(a, ()), Ragged._make(b, ()), is_true).values

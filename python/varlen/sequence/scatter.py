@@ -103,11 +103,11 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
 def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged]:
     """The row of all rows' places, laid end to end, that each entry of index means."""
     r = sequences(index, "index")
-    _, over, _ = units_of(r, None, level)
+    _, units, _ = units_of(r, None, level)
     if block.ndim < 2:
         raise ValueError(f"{argument}: expected (n, W, ...), got shape {tuple(block.shape)}")
-    if len(over) != len(block):
-        raise ValueError(f"index: has {len(over)} sequences for {len(block)} rows of {argument}")
+    if len(units) != len(block):
+        raise ValueError(f"index: has {len(units)} sequences for {len(block)} rows of {argument}")
     places = array_of(r, "index")
     if not places.size:
         places = places.astype(np.int64)
@@ -119,12 +119,12 @@ def _places(block: Any, index: Any, level: int, argument: str = "input") -> tupl
     out = (places < 0) | (places >= width)
     if out.any():
         at = int(out.argmax())
-        k = int(over.row_ids[at])
+        k = int(units.row_ids[at])
         raise IndexError(
-            f"index: entry {at - int(over.offsets[k])} of sequence {k} is {places[at]}, the rows of "
+            f"index: entry {at - int(units.offsets[k])} of sequence {k} is {places[at]}, the rows of "
             f"{argument} have {width} places"
         )
-    return over.row_ids * width + places.astype(np.int64), r
+    return units.row_ids * width + places.astype(np.int64), r
 
 
 def _updates(updates: Any, r: Ragged, block: Any) -> Any:

@@ -59,13 +59,13 @@ def sequence_slice(
     """
     r = sequences(input, "input")
     at = resolve_level(level, r.levels)
-    over = r.levels[at]
-    begins = per_sequence(offset, len(over), "offset", None)
-    sizes = per_sequence(length, len(over), "length", None)
+    units = r.levels[at]
+    begins = per_sequence(offset, len(units), "offset", None)
+    sizes = per_sequence(length, len(units), "length", None)
     if at == len(r.levels) - 1:
-        values, kept = apply_rows(r.values, lambda rows: _core.cut(rows, over, begins, sizes))
+        values, kept = apply_rows(r.values, lambda rows: _core.cut(rows, units, begins, sizes))
         return r._make(values, (*r.levels[:at], kept))
-    index, kept = _core.cut(np.arange(over.total), over, begins, sizes)
+    index, kept = _core.cut(np.arange(units.total), units, begins, sizes)
     values, below = select(r, at + 1, index)
     return r._make(values, (*r.levels[:at], kept, *below))
 

@@ -89,8 +89,8 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     [[0.25, -0.25], [0.0]]
     """
     y = sequences(Y, "Y")
-    values, over, _ = units_of(y, None, level)
+    values, units, _ = units_of(y, None, level)
     d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
     if isinstance(d, np.ndarray):
         alike(d, "dY", values, "Y")
-    return y._make(backend_of(d).backprop_softmax(d, values, over, False, 1.0), y.levels)
+    return y._make(backend_of(d).backprop_softmax(d, values, units, False, 1.0), y.levels)

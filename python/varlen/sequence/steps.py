@@ -86,7 +86,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
     >>> vl.sequence.max_sequence_len(vl.RankTable([3, 1]))
     3
     """
-    return _a_table(rank_table).longest
+    return _check_table(rank_table).longest
 
 
 def segment_inputs(x: Ragged, table: RankTable) -> Packed:
@@ -125,7 +125,7 @@ def segment_inputs(x: Ragged, table: RankTable) -> Packed:
     >>> [step.tolist() for step in steps]
     [[3, 0, 9], [4, 1], [5, 2], [6], [7], [8]]
     """
-    return Packed.from_ragged(sequences(x), order=_a_table(table))
+    return Packed.from_ragged(sequences(x), order=_check_table(table))
 
 
 def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
@@ -162,10 +162,10 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
     [[3, 4], [], [6, 7, 8]]
     """
     if isinstance(steps, Packed):
-        if table is not None and steps.table != _a_table(table):
+        if table is not None and steps.table != _check_table(table):
             raise ValueError("steps: they are packed by another table")
         return steps.to_ragged()
-    parts, at = as_list(steps, "steps", "arrays"), _a_table(table)
+    parts, at = as_list(steps, "steps", "arrays"), _check_table(table)
     if len(parts) != at.longest:
         raise ValueError(f"steps: {len(parts)} steps, but the longest sequence has length {at.longest}")
     check_steps(parts, "steps")
@@ -210,8 +210,8 @@ def reorder(x: Any, table: RankTable) -> Any:
     >>> vl.sequence.reorder(vl.Ragged([1, 2, 3, 4, 5, 6], [2, 1, 3]), table).to_list()
     [[3], [4, 5, 6], [1, 2]]
     """
-    at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), x, "x")
+    at = _check_table(table)
+    return each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), x, "x")
 
 
 def backprop_reorder(dY: Any, table: RankTable) -> Any:
@@ -240,8 +240,8 @@ def backprop_reorder(dY: Any, table: RankTable) -> Any:
     >>> vl.sequence.backprop_reorder(np.array([20, 30, 10]), table)
     array([10, 20, 30])
     """
-    at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.inverse, at.indices, name), dY, "dY")
+    at = _check_table(table)
+    return each_state(lambda one, name: _reorder(one, at, at.inverse, at.indices, name), dY, "dY")
 
 
 def init_memories(h0: Any, table: RankTable) -> Any:
@@ -276,8 +276,8 @@ def init_memories(h0: Any, table: RankTable) -> Any:
     >>> vl.sequence.init_memories((np.array([1, 2]), np.array([3, 4])), table)
     (array([2, 1]), array([4, 3]))
     """
-    at = _a_table(table)
-    return each_state(lambda one, name: _moved(one, at, at.indices, at.inverse, name), h0, "h0")
+    at = _check_table(table)
+    return each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), h0, "h0")
 
 
 def shrink(memory: Any, t: int, table: RankTable) -> Any:
@@ -316,7 +316,7 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
     >>> [vl.sequence.shrink(np.array([7, 8, 9]), t, table).tolist() for t in range(3)]
     [[7, 8, 9], [7, 8], [7]]
     """
-    size = _a_table(table).active(t)
+    size = _check_table(table).active(t)
 
     def one(rows: Any, name: str) -> Any:
         if not hasattr(rows, "__len__") or getattr(rows, "ndim", 1) == 0:
@@ -359,7 +359,7 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     as_many(dY, memory, "dY")
     each_state(lambda one, _: one, memory, "memory")
     memories = iter(memory if isinstance(memory, tuple) else (memory,))
-    return each_state(lambda d, name: _grown(d, next(memories), name), dY, "dY")
+    return each_state(lambda d, name: _pad_gradient(d, next(memories), name), dY, "dY")
 
 
 def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
@@ -420,7 +420,7 @@ def backprop_concat_outputs(dY: Ragged, table: RankTable) -> Packed:
     return segment_inputs(dY, table)
 
 
-def _moved(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> Any:
+def _reorder(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> Any:
     given = x if isinstance(x, Ragged) else as_values(x, argument)
     if len(given) != len(table):
         what = "sequences" if isinstance(given, Ragged) else "rows"
@@ -430,28 +430,28 @@ def _moved(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> An
     return reordered(given, (), order, back)[0]
 
 
-def _grown(dY: Any, memory: Any, argument: str) -> Any:
+def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
     """A gradient of the first rows, or sequences, with zeros for the others."""
     nests = isinstance(memory, Ragged)
-    was = memory.values if nests else as_values(memory, "memory")
+    memory_rows = memory.values if nests else as_values(memory, "memory")
     if isinstance(dY, Ragged):
         if nests and len(dY) > len(memory):
             raise ValueError(f"{argument}: has {len(dY)} sequences, the memory {len(memory)}")
         d = gradient_rows(dY, dY.total, memory[: len(dY)].levels if nests else (), argument)
     else:
         d = as_values(dY, argument)
-        if len(d) > len(was):
-            raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(was)}")
+        if len(d) > len(memory_rows):
+            raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(memory_rows)}")
         if nests and len(d) not in flatten_levels(memory.levels).offsets:
             raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
-    of_shape(d, was.shape[1:], argument)
-    behind = (len(was) - len(d), *d.shape[1:])
-    zeros = np.zeros(behind, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(behind)
+    of_shape(d, memory_rows.shape[1:], argument)
+    missing = (len(memory_rows) - len(d), *d.shape[1:])
+    zeros = np.zeros(missing, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(missing)
     result = joined([d, zeros])
     return memory._make(result, memory.levels) if nests else result
 
 
-def _a_table(table: Any) -> RankTable:
+def _check_table(table: Any) -> RankTable:
     if not isinstance(table, RankTable):
         raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
     return table

@@ -12,7 +12,7 @@ from varlen.types import RankTable
 
 
 class Sweep:
-    """The order of steps, and what becomes of states, arrays or tuples of them, between steps of other sizes.
+    """The order in which steps are run, and how states, arrays or tuples of them, change between steps.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Sweep:
         self.sizes = self.ordered(table.size_at_t.tolist())
 
     def ordered(self, steps: Any) -> Any:
-        """What there is for each step, in the order of the sweep; and back again."""
+        """A list with an item for each step, in the order of the sweep. Its own inverse."""
         return steps
 
     def start(self) -> tuple[Any, int]:
@@ -42,12 +42,12 @@ class Sweep:
         return state
 
     def steps(self, size: int) -> list[int]:
-        """When those states came from the cell that are stacked for a step of this size; -1 for no step."""
+        """The steps from which the states come that are joined at a step of this size; -1 for no step."""
         raise NotImplementedError
 
 
 class Shrinking(Sweep):
-    """From the first step to the last: the states of sequences that end are laid aside.
+    """From the first step to the last: the states of sequences that have ended are set aside.
 
     Examples
     --------
@@ -59,17 +59,17 @@ class Shrinking(Sweep):
 
     def __init__(self, table: RankTable, states: Any) -> None:
         super().__init__(table, states)
-        self.aside: list[Any] = []
+        self.finished: list[Any] = []
 
     def resized(self, state: Any, running: int, size: int) -> Any:
         if type(state) is tuple:
-            self.aside.append(cut(state, size, running))
+            self.finished.append(cut(state, size, running))
             return cut(state, 0, size)
-        self.aside.append(state[size:])
+        self.finished.append(state[size:])
         return state[:size]
 
     def last(self, state: Any, running: int) -> Any:
-        return _stacked([state, *reversed(self.aside)], self, running)
+        return _concat_states([state, *reversed(self.finished)], self, running)
 
     def steps(self, size: int) -> list[int]:
         sizes = [self.count, *self.sizes]
@@ -95,10 +95,10 @@ class Growing(Sweep):
         return cut(self.states, 0, 0), 0
 
     def resized(self, state: Any, running: int, size: int) -> Any:
-        more = cut(self.states, running, size)
+        joining = cut(self.states, running, size)
         if not running:
-            return more
-        return _stacked([state, more], self, size)
+            return joining
+        return _concat_states([state, joining], self, size)
 
     def last(self, state: Any, running: int) -> Any:
         return self.resized(state, running, self.count)
@@ -108,7 +108,7 @@ class Growing(Sweep):
 
 
 class Once(Sweep):
-    """One step without rows, where there is none, for what outputs would be like.
+    """A single step without rows, which shows the dtype and shape of outputs where there are no steps.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def cut(state: Any, begin: int, end: int) -> Any:
     return tuple([one[begin:end] for one in state]) if type(state) is tuple else state[begin:end]
 
 
-def _stacked(parts: list[Any], sweep: Sweep, size: int) -> Any:
+def _concat_states(parts: list[Any], sweep: Sweep, size: int) -> Any:
     """States one after another."""
     if len(parts) == 1:
         return parts[0]
@@ -140,14 +140,14 @@ def _stacked(parts: list[Any], sweep: Sweep, size: int) -> Any:
             return tuple([joined(each) for each in zip(*parts, strict=True)])
         return joined(parts)
     except (TypeError, ValueError, RuntimeError):
-        _unlike(parts, sweep.steps(size))
+        _refuse_mixed(parts, sweep.steps(size))
         raise
 
 
-def _unlike(parts: list[Any], steps: list[int]) -> None:
-    """Refuse a state that is of another kind, or whose rows have another shape, than what is beside it."""
-    for (now, was), t in zip(pairwise(parts), steps, strict=False):
-        for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (now, was)), strict=True):
+def _refuse_mixed(parts: list[Any], steps: list[int]) -> None:
+    """Refuse states of different kinds, or with rows of different shapes."""
+    for (now, before), t in zip(pairwise(parts), steps, strict=False):
+        for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (now, before)), strict=True):
             rows = is_array(a) and is_array(b)
             if not rows or backend_of(a) is not backend_of(b):
                 kinds = f"{type(a).__name__} at step {t}, {type(b).__name__} before"

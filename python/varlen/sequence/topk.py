@@ -66,17 +66,19 @@ def sequence_topk_avg_pooling(
     array([[5.  , 4.  , 2.25],
            [9.  , 5.5 , 3.25]])
     """
-    r, into, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
+    r, row_ragged, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
     values = r.values.reshape(-1)
-    most = _most(tables, ks)
-    best, _, kept = _largest(values if is_float(values) else cast(values, double(values)), tables, most)
-    ends = np.minimum(ks, most) - 1
+    k_max = _largest_k(tables, ks)
+    best, _, kept = _largest(values if is_float(values) else cast(values, double(values)), tables, k_max)
+    ends = np.minimum(ks, k_max) - 1
     with np.errstate(invalid="ignore"):  # inf beside -inf is NaN, which says enough
-        sums = widened(backend_of(best).pad(best, (kept,), sizes=[most])).cumsum(1)
+        sums = widened(backend_of(best).pad(best, (kept,), sizes=[k_max])).cumsum(1)
     means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
     result = cast(means, best.dtype)
     count = as_int(channel_num, "channel_num", 1)
-    return into._make(result[like(order, values)].reshape(into.total, count * len(ks)), into.levels)
+    return row_ragged._make(
+        result[like(order, values)].reshape(row_ragged.total, count * len(ks)), row_ragged.levels
+    )
 
 
 def backprop_sequence_topk_avg_pooling(
@@ -109,13 +111,15 @@ def backprop_sequence_topk_avg_pooling(
     >>> vl.sequence.backprop_sequence_topk_avg_pooling([[1.0, 1.0]], x, row, col, [1, 2], 1).values
     array([0. , 1.5, 0.5])
     """
-    r, into, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
-    given = floats(gradient_rows(dY, into.total, into.levels, inner=(channel_num * len(ks),)), "dY")
-    most = _most(tables, ks)
-    _, which, kept = _largest(r.values.reshape(-1), tables, most)
+    r, row_ragged, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
+    given = floats(
+        gradient_rows(dY, row_ragged.total, row_ragged.levels, inner=(channel_num * len(ks),)), "dY"
+    )
+    k_max = _largest_k(tables, ks)
+    _, which, kept = _largest(r.values.reshape(-1), tables, k_max)
     d = widened(given).reshape(-1, len(ks))
     d = d[like(np.argsort(order), d)]
-    each = _zeros(d, most)
+    each = _zeros(d, k_max)
     for i, k in enumerate(ks):
         each[:, :k] += d[:, i : i + 1] / k
     each = cast(each, given.dtype)
@@ -125,20 +129,20 @@ def backprop_sequence_topk_avg_pooling(
     return r._make(dX.reshape(r.values.shape), r.levels)
 
 
-def _most(tables: Level, ks: list[int]) -> int:
+def _largest_k(tables: Level, ks: list[int]) -> int:
     """Of how many numbers of a row sums are made; no row has more than the longest."""
     return max(1, min(max(ks), tables.longest))
 
 
-def _largest(values: Any, tables: Level, most: int) -> tuple[Any, Any, Level]:
+def _largest(values: Any, tables: Level, k_max: int) -> tuple[Any, Any, Level]:
     """The largest numbers of each row, NaN first, where they stand in it, and the level of both."""
     if isinstance(values, np.ndarray):
         values = cast(values, values.dtype.newbyteorder("="))
     if not is_float(values) or not bool(is_nan(values).any()):
-        return backend_of(values).sort(values, tables, True, most, True, True)
+        return backend_of(values).sort(values, tables, True, k_max, True, True)
     # The order of the core has NaN last.
-    rows = backend_of(values).order_with_nan_first(values, tables)[like(tables.positions < most, values)]
-    kept = _core.sort_kept(tables, most)
+    rows = backend_of(values).order_with_nan_first(values, tables)[like(tables.positions < k_max, values)]
+    kept = _core.sort_kept(tables, k_max)
     return values[rows], rows - like(np.repeat(tables.offsets[:-1], kept.lengths), rows), kept
 
 
@@ -152,7 +156,7 @@ def _tables(
     input: Any, row: Any, col: Any, topks: Any, channel_num: int, level: int
 ) -> tuple[Ragged, Ragged, Level, Any, list[int]]:
     """A level over the rows of all tables, and for each row and channel of the result the row of a table."""
-    r, into, across = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")
+    r, row_ragged, col_ragged = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")
     numbers(r.values, "input")
     count = as_int(channel_num, "channel_num", 1)
     ks = [as_int(k, f"topks[{i}]", 1) for i, k in enumerate(as_list(topks, "topks", "integers"))]
@@ -160,7 +164,7 @@ def _tables(
         raise ValueError("topks: expected one number or more")
     if r.values.shape[1:] not in ((), (1,)):
         raise ValueError(f"input: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
-    items, rows, columns = (units_of(each, None, level)[1] for each in (r, into, across))
+    items, rows, columns = (units_of(each, None, level)[1] for each in (r, row_ragged, col_ragged))
     for name, each in (("row", rows), ("col", columns)):
         if len(each) != len(items):
             raise ValueError(f"{name}: has {len(each)} sequences, input has {len(items)}")
@@ -175,4 +179,4 @@ def _tables(
     starts = np.repeat(count * rows.offsets[:-1], rows.lengths) + rows.positions
     steps = np.repeat(rows.lengths, rows.lengths)
     order = (starts[:, None] + np.arange(count) * steps[:, None]).reshape(-1)
-    return r, into, tables, order, ks
+    return r, row_ragged, tables, order, ks

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen._core import RaggedBase
 from varlen.arguments import as_ints, index_array, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
@@ -35,6 +36,8 @@ def get(r: Ragged, key: Any) -> Any:
         return row(r, key)
     if kind is slice or (kind is np.ndarray and key.ndim == 1 and key.dtype.kind in "iub"):
         return r._make(*backend_of(r._values).gather(r._values, r._levels, key))
+    if kind is list:
+        return RaggedBase.__getitem__(r, index_array(key))
     if isinstance(key, tuple):
         return _many(r, key)
     if key is Ellipsis:

@@ -106,7 +106,7 @@ class Structure(RaggedBase):
     def row_ids_at(self, level: int = -1) -> Ints:
         """The sequence of a level that each row of the values is in: int64 (total,), read-only.
 
-        Of the innermost level it is kept; for another one the levels below are looked through.
+        Kept by the levels once it was worked out.
 
         Raises
         ------

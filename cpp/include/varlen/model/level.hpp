@@ -57,6 +57,11 @@ class Level {
   [[nodiscard]] const std::int32_t* lengths32() const;
   [[nodiscard]] const std::int32_t* offsets32() const;
 
+  /// The level that cuts what lies in the sequences of `below` as this one cuts the sequences themselves.
+  /// That of the `below` that was asked for last is kept for as long as this level lives. An Error names
+  /// `argument` where this level does not cut as many sequences as there are.
+  [[nodiscard]] Level compose(const Level& below, std::string_view argument = "levels") const;
+
   /// One and the same, which needs no look at the numbers.
   [[nodiscard]] bool is(const Level& other) const noexcept { return state_ == other.state_; }
   [[nodiscard]] bool operator==(const Level& other) const noexcept;

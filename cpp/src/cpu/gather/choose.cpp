@@ -51,6 +51,14 @@ Status gather_index(const std::int64_t* index, std::int64_t n, std::int64_t coun
   return {};
 }
 
+bool gather_in_range(const std::int64_t* numbers, std::int64_t n, std::int64_t count) noexcept {
+  bool within = true;
+  for (std::int64_t k = 0; k < n; ++k) {
+    within = within && static_cast<std::uint64_t>(numbers[k]) < static_cast<std::uint64_t>(count);
+  }
+  return within;
+}
+
 std::int64_t gather_count(const std::uint8_t* mask, std::int64_t n) noexcept {
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < n; ++i) count += mask[i] != 0 ? 1 : 0;

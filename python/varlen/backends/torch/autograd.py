@@ -10,29 +10,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import torch
 
 from varlen import tracing
-from varlen._core import Level
+from varlen._core import Level, know_tensors, on_tensors
 from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
 from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_new: Callable[..., Any] = tuple.__new__  # a third of the time that SavedContext(...) takes
 _in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-_from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
+_is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
+_unwrap_if_dead: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.unwrap_if_dead
+
+know_tensors((torch.Tensor, torch.nn.Parameter), torch.from_numpy, torch.int8, torch.uint8)
 
 _LEVELS = (Level, TracedLevel)
 
 
-@dataclass
-class SavedContext:
+class SavedContext(NamedTuple):
     """What a gradient may ask for: how many rows the first input had, what was saved, the constants.
 
     Examples
@@ -70,6 +71,8 @@ class AutogradOp:
         Which of the leading inputs the gradient needs by number; -1 is the first output, -2 the second.
     batch
         The axes at which vmap puts its column, in what goes in and in what comes out; -1 is the last.
+    run_first
+        The work where the first of several outputs is wanted alone, by `first`.
 
     Only the first of several outputs has a gradient.
 
@@ -91,6 +94,7 @@ class AutogradOp:
         columns: int = 1,
         saves: tuple[int, ...] = (),
         batch: tuple[int, int] = (1, 1),
+        run_first: Callable[..., Any] | None = None,
     ) -> None:
         name = "varlen::" + re.split(r"\(", schema)[0]
         torch.library.define(name, schema[schema.index("(") :])
@@ -99,7 +103,7 @@ class AutogradOp:
         torch.library.register_autograd(
             name,
             lambda ctx, *ds: _like_inputs(ctx, _backward(self, ctx, ds[0])),
-            setup_context=lambda ctx, inputs, output: _setup(self, ctx, inputs, output),
+            setup_context=lambda ctx, inputs, output: _setup_registered(self, ctx, inputs, output),
         )
         self.run = run
         self.registered = getattr(torch.ops.varlen, schema[: schema.index("(")]).default
@@ -108,7 +112,16 @@ class AutogradOp:
         self.columns = columns
         self.saves = saves
         self.batch = batch
+        self.run_first = run_first
+        # Which of the constants may be tensors.
+        constants = self.registered._schema.arguments[columns:]
+        self.tensors = tuple(
+            k for k, x in enumerate(constants) if str(x.type) in ("Tensor", "Optional[Tensor]")
+        )
+        # A gradient that needs no tensors but its own, if the first of the constants is a Level.
+        self.is_linear = not saves and self.tensors == (0,)
         self._under_autograd: Callable[..., Any] = _autograd_function(self)
+        self._first_under_autograd: Callable[..., Any] = _autograd_function(self, first=True)
         self._transformed: Callable[..., Any] = _transformable_function(self)
 
     def __call__(self, *args: Any) -> Any:
@@ -116,11 +129,29 @@ class AutogradOp:
             return self.registered(*map(_for_torch, args))
         if _in_transform():
             return self._transformed(*args)
-        if self.differentiable and torch.is_grad_enabled():
+        if self.differentiable and _is_grad_enabled():
             for x in args[: self.columns]:
                 if x.requires_grad:
                     return self._under_autograd(*args)
         return self.plain(*args)
+
+    def first(self, *args: Any) -> Any:
+        """The first of several outputs; the others are not made where no gradient needs them.
+
+        Examples
+        --------
+        >>> from varlen.backends.torch.reduce import _extreme
+        >>> _extreme.first(torch.tensor([3.0, 1.0]), Level([2]), "max", 0)
+        tensor([3.])
+        """
+        if _is_compiling() or _in_transform():
+            return self(*args)[0]
+        if _is_grad_enabled():
+            for x in args[: self.columns]:
+                if x.requires_grad:
+                    return self._first_under_autograd(*args)
+        result = on_tensors(self.run_first, *args)
+        return self._indirect(*args)[0] if result is NotImplemented else result
 
     def plain(self, *args: Any) -> Any:
         """The verb alone: what it gives has no gradient.
@@ -131,17 +162,8 @@ class AutogradOp:
         >>> op.plain(torch.ones(2))
         tensor([3., 3.])
         """
-        try:
-            result = self.run(*[x.numpy() if isinstance(x, torch.Tensor) else x for x in args])
-        except (RuntimeError, TypeError):
-            if all(_shares_memory(x) for x in args if isinstance(x, torch.Tensor)):
-                raise
-            return self._indirect(*args)
-        if type(result) is np.ndarray:
-            return _from_numpy(result)
-        if isinstance(result, tuple):
-            return tuple(_from_numpy(each) for each in result)
-        return _from_numpy(np.asarray(result))
+        result = on_tensors(self.run, *args)
+        return self._indirect(*args) if result is NotImplemented else result
 
     def _indirect(self, *args: Any) -> Any:
         """The verb where a tensor does not show its memory to NumPy as it is."""
@@ -156,15 +178,6 @@ class AutogradOp:
 
 def _no_gradient(context: SavedContext, d: torch.Tensor) -> None:
     return None
-
-
-def _shares_memory(x: torch.Tensor) -> bool:
-    """Whether `x.numpy()` gives the numbers of a tensor."""
-    try:
-        x.numpy()
-    except (RuntimeError, TypeError):
-        return False
-    return True
 
 
 def _is_fake(x: torch.Tensor) -> bool:
@@ -216,32 +229,44 @@ def _for_torch(x: Any) -> Any:
     return tracing.offsets_of(x)
 
 
-def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first: bool = False) -> None:
     """Keep what the gradient needs: tensors where autograd can see them, the rest beside."""
-    outputs = output if isinstance(output, tuple) else (output,)
-    followed = 1 if op.differentiable else 0
-    if len(outputs) > followed:
-        ctx.mark_non_differentiable(*outputs[followed:])
     rest = inputs[op.columns :]
+    ctx.rows = inputs[0].shape[0]
+    ctx.rest = rest
+    ctx.count = 0
+    if op.is_linear and type(rest[0]) is Level:
+        return
+    outputs = output if isinstance(output, tuple) else (output,)
+    if len(outputs) > 1 and not first:
+        ctx.mark_non_differentiable(*outputs[1:])
     kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
-    kept += [x for x in rest if isinstance(x, torch.Tensor)]
+    for k in op.tensors:
+        if type(rest[k]) is not Level and isinstance(rest[k], torch.Tensor):
+            kept.append(rest[k])
+            ctx.rest = (*ctx.rest[:k], ..., *rest[k + 1 :])
     if kept:
         ctx.save_for_backward(*kept)
-    ctx.rest = tuple(... if isinstance(x, torch.Tensor) else x for x in rest)
-    ctx.rows = inputs[0].shape[0]
-    ctx.count = len(inputs)
+        ctx.count = len(kept)
+
+
+def _setup_registered(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """The same for the registered op, which autograd sees whether it has a gradient or not."""
+    _setup(op, ctx, inputs, output)
+    if not op.differentiable:
+        ctx.mark_non_differentiable(*(output if isinstance(output, tuple) else (output,)))
 
 
 def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
-    count = len(op.saves)
-    saved = ctx.saved_tensors
     rest = ctx.rest
-    if len(saved) > count:
-        tensors = iter(saved[count:])
+    saved = ctx.saved_tensors if ctx.count else ()
+    if ctx.count > len(op.saves):
+        tensors = iter(saved[len(op.saves) :])
         rest = tuple(next(tensors) if x is ... else x for x in rest)
-    gradients: Any = op.gradient(SavedContext(ctx.rows, saved[:count], rest), d)
-    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
-    return (*gradients, *(None for _ in range(ctx.count - len(gradients))))
+        saved = saved[: len(op.saves)]
+    gradients: Any = op.gradient(_new(SavedContext, (ctx.rows, saved, rest)), d)
+    gradients = gradients if type(gradients) is tuple else (gradients,)
+    return (*gradients, *(None,) * (op.columns + len(rest) - len(gradients)))
 
 
 def _like_inputs(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -271,21 +296,33 @@ def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
     return refuse
 
 
-def _autograd_function(op: AutogradOp) -> Any:
-    """An autograd function around the verb alone."""
+def _autograd_function(op: AutogradOp, first: bool = False) -> Any:
+    """An autograd function around the verb alone, or around the first of its outputs."""
 
     class Eager(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
-            result = op.plain(*(x.detach() if isinstance(x, torch.Tensor) else x for x in args))
-            _setup(op, ctx, args, result)
-            return result
+            result = on_tensors(op.run, *args)
+            if result is NotImplemented:
+                result = op._indirect(*args)
+            _setup(op, ctx, args, result, first)
+            return result[0] if first else result
 
         @staticmethod
         def backward(ctx: Any, *ds: torch.Tensor) -> Any:
             return _backward(op, ctx, ds[0])
 
-    return Eager.apply
+    # What torch's own `apply` adds to that of its base takes a third of the call: it looks for transforms,
+    # which are not there, and at signatures.
+    apply: Callable[..., Any] = super(torch.autograd.Function, Eager).apply
+
+    def run(x: torch.Tensor, *rest: Any) -> Any:
+        return apply(_unwrap_if_dead(x), *rest)
+
+    def run_all(*args: Any) -> Any:
+        return apply(*map(_unwrap_if_dead, args[: op.columns]), *args[op.columns :])
+
+    return run if op.columns == 1 else run_all
 
 
 def _transformable_function(op: AutogradOp) -> Any:

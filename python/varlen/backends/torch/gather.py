@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from varlen import _core, tracing
+from varlen._core import on_tensors
 from varlen.backends.torch.memory import apply_rows, like
 from varlen.backends.torch.span import take
 from varlen.backends.torch.tracing import gather as traced_gather
@@ -94,12 +95,8 @@ def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tenso
 
 def _moved(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
     """Rows that the core moves; torch does where the core cannot read the memory."""
-    try:
-        rows = x.numpy()
-    except (RuntimeError, TypeError):
-        return apply_rows(x, lambda each: op(each, *args))
-    moved, rest = op(rows, *args)
-    return _from_numpy(moved), rest
+    result = on_tensors(op, x, *args)
+    return apply_rows(x, lambda each: op(each, *args)) if result is NotImplemented else result
 
 
 def _picked(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:

@@ -22,7 +22,8 @@ def mask_to_level(mask: torch.Tensor, padding_side: str) -> Level:
     array([1, 2])
     """
     if tracing.is_tracing():
-        level: Any = traced_mask_to_level(mask, padding_side)
+        traced: Any = traced_mask_to_level(mask, padding_side)
+        level: Level = traced
         return level
     return _core.mask_to_level(as_numpy(mask), padding_side)
 

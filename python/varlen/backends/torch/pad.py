@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from varlen import _core, tracing
+from varlen._core import Level, on_tensors
 from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, into, level_of
 from varlen.backends.torch.cast import cast, exactly
@@ -29,6 +30,8 @@ _from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
 
 def _levels_of(given: Any) -> Levels:
     """Levels as they are, or from tensors of their offsets."""
+    if type(given) is tuple and type(given[0]) is Level:
+        return given
     return tuple(level_of(x.numpy() if isinstance(x, torch.Tensor) else x) for x in given)
 
 
@@ -36,7 +39,7 @@ def _run_pad(
     x: Array, offsets: Any, sizes: Any, most: Any, side: str, cut: str, fill: Any, limit: Any
 ) -> Array:
     levels, most = _levels_of(offsets), _kept(most)
-    block: Array = _core.pad(x, levels, side, fill, False, most, cut, max_bytes=limit, sizes=list(sizes))
+    block: Array = _core.pad(x, levels, side, fill, False, most, cut, None, None, 1, limit, list(sizes))
     return block
 
 
@@ -127,15 +130,17 @@ def pad(
         return _pad_elsewhere(x, levels, options, limits, fill, out)
     row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
     to = None if out is None else to_write(out)
-    try:
-        rows, dtype = x.numpy(), None
-    except (RuntimeError, TypeError):
-        rows, dtype = as_numpy(x), x.dtype
-    result = _core.pad(rows, levels, padding_side, row, mask, max_len, truncate, to, *limits)
-    if not mask:
-        return out if out is not None else tensor_of(result, dtype) if dtype else _from_numpy(result)
-    block = tensor_of(result[0], x.dtype) if out is None else out
-    return block, _from_numpy(result[1])
+    arguments = (levels, padding_side, row, mask, max_len, truncate, to, *limits)
+    result = on_tensors(_core.pad, x, *arguments)
+    if result is NotImplemented:
+        result = _core.pad(as_numpy(x), *arguments)
+        if mask:
+            result = (tensor_of(result[0], x.dtype), _from_numpy(result[1]))
+        else:
+            result = tensor_of(result, x.dtype)
+    if out is not None:
+        return (out, result[1]) if mask else out
+    return result
 
 
 def _is_watched(x: torch.Tensor) -> bool:
@@ -159,7 +164,9 @@ def _pad_watched(
         widths = shape.shape[1:-1]
     else:
         widths = tuple(level.longest for level in levels)
-    most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
+    most: tuple[int, ...] = (-1,) * len(levels)
+    if max_len is not None:
+        most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
     number = fill is None or np.ndim(fill) == 0
     if has_no_name(x):
         bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))

@@ -93,6 +93,7 @@ _extreme: AutogradOp = AutogradOp(
     _fake_extreme,
     lambda seen, d: _expand_which(d, seen.saved[0], seen.rest[0], seen.rows),
     saves=(-2,),
+    run_first=_run_sum,
 )
 
 
@@ -180,7 +181,7 @@ def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = N
     tensor([4., 4.])
     """
     if op in ("max", "min"):
-        return into(reduce_extreme(op, x, level, empty)[0], out)
+        return into(_extreme.first(x, level, op, _number(level, empty)), out)
     result = _OPS.get(op, _plain)(x, level, op, _number(level, empty))
     return into(result, out)
 

@@ -56,6 +56,10 @@ _prod_back: AutogradOp = AutogradOp(
 )
 
 
+def _run_found(x: Array, offsets: Array, op: str, exclusive: bool, reverse: bool) -> Array:
+    return _core.scan(op, x, level_of(offsets), exclusive, reverse)
+
+
 def _run_extreme(x: Array, offsets: Array, op: str, exclusive: bool, reverse: bool) -> tuple[Array, Array]:
     level = level_of(offsets)
     found = _core.scan(op, x, level, exclusive, reverse)
@@ -68,6 +72,7 @@ _extreme: AutogradOp = AutogradOp(
     lambda x, *_: (torch.empty_like(x), x.new_empty(x.shape, dtype=torch.int64)),
     lambda seen, d: _which_back(d, seen.saved[0], seen.rest[0]),
     saves=(-2,),
+    run_first=_run_found,
 )
 
 
@@ -118,7 +123,7 @@ def scan(
     tensor([3., 4., 4.])
     """
     if op in ("max", "min"):
-        return scan_extreme(op, x, level, exclusive, reverse, out)[0]
+        return into(_extreme.first(x, level, op, bool(exclusive), bool(reverse)), out)
     run = _sum if op == "sum" else _prod
     return into(run(x, level, bool(exclusive), bool(reverse)), out)
 

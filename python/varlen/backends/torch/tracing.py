@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from varlen import _core, tracing
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.backends.torch.autograd import AutogradOp, level_of
 from varlen.backends.torch.memory import tensor_of
 from varlen.tracing import TracedLevel
@@ -116,6 +116,32 @@ def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]
     offsets = [tracing.offsets_of(level) for level in levels]
     rows, picked = torch.ops.varlen.gather_places(offsets, index)
     return x.index_select(0, rows), _nested(picked, rows.shape[0])
+
+
+def as_index(indices: Any) -> torch.Tensor:
+    """Numbers of sequences, one row of them; those below 0 are refused when the graph runs.
+
+    Raises
+    ------
+    TypeError
+        They are no integers.
+    ValueError
+        They are a Ragged, or have more axes than one.
+
+    Examples
+    --------
+    >>> as_index([1, 0])
+    tensor([1, 0])
+    """
+    if isinstance(indices, RaggedBase):
+        raise ValueError("indices: in a graph expected one row of integers, got a Ragged")
+    index = torch.as_tensor(indices)
+    if index.dtype == torch.bool or index.is_floating_point() or index.is_complex():
+        raise TypeError(f"indices: expected integers, got {index.dtype}")
+    if index.ndim != 1:
+        raise ValueError(f"indices: in a graph expected one row of integers, got {index.ndim} axes")
+    torch._assert_async((index >= 0).all(), "indices: one is negative")
+    return index
 
 
 def _nested(offsets: list[torch.Tensor], rows: Any) -> tuple[TracedLevel, ...]:

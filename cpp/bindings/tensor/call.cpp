@@ -1,0 +1,100 @@
+// A call with tensors in it, made with arrays over their memory.
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "rooms.hpp"
+#include "support/fastcall.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
+#include "tensor.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+constexpr std::size_t kMostArguments = 16;
+
+/// The arguments of a call; those of a tensor are arrays, and owned.
+class Vector {
+ public:
+  Vector() = default;
+  Vector(const Vector&) = delete;
+  Vector& operator=(const Vector&) = delete;
+  ~Vector() {
+    for (std::size_t i = 0; i < count_; ++i) Py_XDECREF(owned_[i]);
+  }
+
+  /// False where a tensor shows no memory.
+  bool push(PyObject* argument) {
+    PyObject* owned = nullptr;
+    if (is_tensor(argument)) {
+      owned = array_over(argument).release().ptr();
+      if (owned == nullptr) return false;
+    }
+    given_[count_ + 1] = owned != nullptr ? owned : argument;
+    owned_[count_++] = owned;
+    return true;
+  }
+
+  PyObject* call(PyObject* function) {
+    return PyObject_Vectorcall(function, given_.data() + 1, count_ | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+  }
+
+ private:
+  std::array<PyObject*, kMostArguments + 1> given_;  // the first is room that a call may use
+  std::array<PyObject*, kMostArguments> owned_;
+  std::size_t count_ = 0;
+};
+
+/// Arrays as tensors, in tuples as well; the rest as it is.
+py::object with_tensors(py::object result) {
+  if (is_array(result.ptr(), Api::get())) return tensor_over(py::reinterpret_borrow<py::array>(result));
+  if (!PyTuple_CheckExact(result.ptr())) return result;
+  const Py_ssize_t count = PyTuple_GET_SIZE(result.ptr());
+  py::tuple each(count);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    auto item = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(result.ptr(), i));
+    if (is_array(item.ptr(), Api::get())) item = tensor_over(py::reinterpret_borrow<py::array>(item));
+    PyTuple_SET_ITEM(each.ptr(), i, item.release().ptr());
+  }
+  return each;
+}
+
+PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t count) noexcept {
+  return guarded([&] {
+    if (count < 1 || static_cast<std::size_t>(count) > kMostArguments + 1) {
+      raise_type("on_tensors: expected a function and at most " + std::to_string(kMostArguments) +
+                 " arguments");
+    }
+    Vector arguments;
+    for (Py_ssize_t i = 1; i < count; ++i) {
+      if (!arguments.push(given[i])) return Py_NewRef(Py_NotImplemented);
+    }
+    auto result = py::reinterpret_steal<py::object>(arguments.call(given[0]));
+    if (!result) throw py::error_already_set();
+    return with_tensors(std::move(result)).release().ptr();
+  });
+}
+
+PyMethodDef call_methods[] = {
+    {"on_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_tensors)), METH_FASTCALL,
+     "on_tensors(function, *args)\n--\n\n"
+     "function(*args) with arrays over the memory of the tensors among them, and tensors for the arrays that "
+     "it gives. NotImplemented, before the call, where a tensor does not show its memory on the CPU to "
+     "NumPy."},
+    {},
+};
+
+}  // namespace
+
+void bind_tensor(py::module_& m) {
+  m.def("know_tensors", &know_tensors, py::arg("types"), py::arg("from_numpy"), py::arg("int8"),
+        py::arg("uint8"),
+        "Which types `on_tensors` takes for tensors, what makes one of an array where their library does not "
+        "offer DLPack to C, and its dtypes of a byte.");
+  if (PyModule_AddFunctions(m.ptr(), call_methods) < 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,60 @@
+// The tables that a library of tensors hands to C by DLPack 1: the fields that are used here, in their order.
+#pragma once
+
+#include <cstdint>
+
+namespace varlen::bindings {
+
+struct DlDevice {
+  std::int32_t type;
+  std::int32_t index;
+};
+constexpr std::int32_t kDlCpu = 1;
+
+struct DlType {
+  std::uint8_t code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+};
+constexpr std::uint8_t kDlInt = 0;
+constexpr std::uint8_t kDlUnsigned = 1;
+constexpr std::uint8_t kDlFloat = 2;
+constexpr std::uint8_t kDlComplex = 5;
+constexpr std::uint8_t kDlBool = 6;
+
+struct DlTensor {
+  void* data;
+  DlDevice device;
+  std::int32_t ndim;
+  DlType dtype;
+  std::int64_t* shape;
+  std::int64_t* strides;  ///< in elements
+  std::uint64_t byte_offset;
+};
+
+struct DlVersion {
+  std::uint32_t major;
+  std::uint32_t minor;
+};
+
+/// A tensor and what is to be done when it is no longer needed.
+struct DlManaged {
+  DlVersion version;
+  void* context;
+  void (*deleter)(DlManaged* self);
+  std::uint64_t flags;
+  DlTensor tensor;
+};
+
+/// What the type of tensors has as `__dlpack_c_exchange_api__`.
+struct DlExchange {
+  DlVersion version;
+  DlExchange* older;
+  void* allocate;
+  void* managed_from_object;
+  int (*object_from_managed)(DlManaged* stolen, void** object);
+  int (*view)(void* object, DlTensor* out);  ///< lives as long as the object; may be missing
+  void* stream;
+};
+
+}  // namespace varlen::bindings

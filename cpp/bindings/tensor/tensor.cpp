@@ -1,0 +1,235 @@
+#include "tensor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dlpack.hpp"
+#include "rooms.hpp"
+#include "support/keep.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+constexpr int kMostAxes = 32;
+constexpr int kHalf = 23;  // NPY_HALF of NumPy's public header
+
+/// The library of tensors that was made known; what it holds lives for ever.
+struct Library {
+  std::vector<PyTypeObject*> types;
+  const DlExchange* exchange = nullptr;  ///< none where the library is older than it
+  PyObject* from_numpy = nullptr;
+  std::array<PyObject*, 2>
+      bytes{};  ///< its dtypes of integers of a byte; DLPack calls those of fewer bits so, too
+};
+
+Library& library() noexcept {
+  static Library* const known = new Library;
+  return *known;
+}
+
+struct Pair {
+  std::uint8_t code;
+  std::uint8_t bits;
+  int type;
+};
+constexpr Pair kPairs[] = {
+    {kDlFloat, 32, Api::NPY_FLOAT_},
+    {kDlFloat, 64, Api::NPY_DOUBLE_},
+    {kDlFloat, 16, kHalf},
+    {kDlInt, 64, Api::NPY_INT64_},
+    {kDlInt, 32, Api::NPY_INT32_},
+    {kDlInt, 16, Api::NPY_INT16_},
+    {kDlInt, 8, Api::NPY_INT8_},
+    {kDlBool, 8, Api::NPY_BOOL_},
+    {kDlUnsigned, 8, Api::NPY_UINT8_},
+    {kDlUnsigned, 16, Api::NPY_UINT16_},
+    {kDlUnsigned, 32, Api::NPY_UINT32_},
+    {kDlUnsigned, 64, Api::NPY_UINT64_},
+    {kDlComplex, 64, Api::NPY_CFLOAT_},
+    {kDlComplex, 128, Api::NPY_CDOUBLE_},
+};
+
+/// NumPy's number of a type; none where it has no such type.
+std::optional<int> number_type(DlType type) noexcept {
+  for (const Pair& pair : kPairs) {
+    if (pair.code == type.code && pair.bits == type.bits && type.lanes == 1) return pair.type;
+  }
+  return {};
+}
+
+std::optional<DlType> dl_type(const py::array& array) {
+  const auto* descr = py::detail::array_descriptor_proxy(fields_of(array.ptr())->descr);
+  if (descr->byteorder != '=' && descr->byteorder != '|') return {};
+  const auto bits = static_cast<std::uint8_t>(std::min<py::ssize_t>(array.itemsize() * 8, 255));
+  const auto found = [&](std::uint8_t code) -> std::optional<DlType> {
+    const DlType type{code, bits, 1};
+    return number_type(type) ? std::optional(type) : std::nullopt;
+  };
+  switch (descr->kind) {
+    case 'b':
+      return found(kDlBool);
+    case 'i':
+      return found(kDlInt);
+    case 'u':
+      return found(kDlUnsigned);
+    case 'f':
+      return found(kDlFloat);
+    case 'c':
+      return found(kDlComplex);
+    default:
+      return {};
+  }
+}
+
+bool says_yes(PyObject* tensor, PyObject* method) {
+  const auto said = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(tensor, method));
+  if (!said) throw py::error_already_set();
+  return said.ptr() == Py_True;
+}
+
+/// Whether the numbers are those of the memory turned round: a bit of the tensor says so.
+bool has_bit(PyObject* tensor, DlType type) {
+  if (type.code != kDlFloat && type.code != kDlComplex) return false;
+  static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
+  static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
+  return says_yes(tensor, is_neg) || (type.code == kDlComplex && says_yes(tensor, is_conj));
+}
+
+bool is_of_whole_bytes(PyObject* tensor, DlType type) {
+  if (type.bits != 8 || (type.code != kDlInt && type.code != kDlUnsigned)) return true;
+  static PyObject* const name = PyUnicode_InternFromString("dtype");
+  const auto dtype = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
+  if (!dtype) throw py::error_already_set();
+  return dtype.ptr() == library().bytes[0] || dtype.ptr() == library().bytes[1];
+}
+
+py::object array_by_exchange(PyObject* tensor) {
+  DlTensor seen{};
+  if (library().exchange->view(tensor, &seen) != 0) {
+    PyErr_Clear();
+    return {};
+  }
+  const std::optional<int> type = number_type(seen.dtype);
+  if (seen.device.type != kDlCpu || !type || seen.ndim > kMostAxes) return {};
+  if (has_bit(tensor, seen.dtype) || !is_of_whole_bytes(tensor, seen.dtype)) return {};
+  const std::int64_t item = seen.dtype.bits / 8;
+  std::array<Py_intptr_t, kMostAxes> shape;
+  std::array<Py_intptr_t, kMostAxes> strides;
+  std::int64_t count = 1;
+  for (int axis = 0; axis < seen.ndim; ++axis) {
+    const auto k = static_cast<std::size_t>(axis);
+    shape[k] = static_cast<Py_intptr_t>(seen.shape[axis]);
+    strides[k] = static_cast<Py_intptr_t>(seen.strides[axis] * item);
+    count *= seen.shape[axis];
+  }
+  const auto descr = py::reinterpret_steal<py::object>(Api::get().PyArray_DescrFromType_(*type));
+  if (count == 0) return make_array(descr.ptr(), seen.ndim, shape.data());
+  if (seen.data == nullptr) return {};
+  return make_array(descr.ptr(), seen.ndim, shape.data(), strides.data(),
+                    static_cast<std::byte*>(seen.data) + seen.byte_offset, tensor);
+}
+
+py::object array_by_method(PyObject* tensor) {
+  const py::handle self(tensor);
+  try {
+    return self.attr("detach")().attr("numpy")();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_RuntimeError) && !error.matches(PyExc_TypeError)) throw;
+    return {};
+  }
+}
+
+/// An array as DLPack tells of it.
+struct Export {
+  DlManaged managed{};
+  PyObject* array = nullptr;
+  std::array<std::int64_t, kMostAxes> shape;
+  std::array<std::int64_t, kMostAxes> strides;
+
+  static void destroy(DlManaged* managed) {
+    const std::unique_ptr<Export> self(static_cast<Export*>(managed->context));
+    if (Py_IsInitialized() == 0) return;
+    const HeldGil held;
+    Py_DECREF(self->array);
+  }
+};
+
+/// Null where DLPack has no words for the array.
+std::unique_ptr<Export> exported(const py::array& array) {
+  const std::optional<DlType> type = dl_type(array);
+  if (!type || array.ndim() > kMostAxes || !array.writeable()) return nullptr;
+  auto result = std::make_unique<Export>();
+  for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) {
+    const auto k = static_cast<std::size_t>(axis);
+    if (array.strides(axis) < 0 || array.strides(axis) % array.itemsize() != 0) return nullptr;
+    result->shape[k] = array.shape(axis);
+    result->strides[k] = array.strides(axis) / array.itemsize();
+  }
+  result->array = py::object(array).release().ptr();
+  result->managed = {{1, 0},
+                     result.get(),
+                     &Export::destroy,
+                     0,
+                     {fields_of(result->array)->data,
+                      {kDlCpu, 0},
+                      static_cast<std::int32_t>(array.ndim()),
+                      *type,
+                      result->shape.data(),
+                      result->strides.data(),
+                      0}};
+  return result;
+}
+
+}  // namespace
+
+bool is_tensor(PyObject* object) noexcept {
+  const std::vector<PyTypeObject*>& types = library().types;
+  return std::find(types.begin(), types.end(), Py_TYPE(object)) != types.end();
+}
+
+py::object array_over(PyObject* tensor) {
+  return library().exchange != nullptr ? array_by_exchange(tensor) : array_by_method(tensor);
+}
+
+py::object tensor_over(const py::array& array) {
+  if (library().exchange != nullptr) {
+    if (std::unique_ptr<Export> shared = exported(array)) {
+      void* tensor = nullptr;
+      if (library().exchange->object_from_managed(&shared.release()->managed, &tensor) != 0) {
+        throw py::error_already_set();
+      }
+      return py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor));
+    }
+  }
+  auto tensor = py::reinterpret_steal<py::object>(PyObject_CallOneArg(library().from_numpy, array.ptr()));
+  if (!tensor) throw py::error_already_set();
+  return tensor;
+}
+
+void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8) {
+  Library& known = library();
+  known.types.clear();
+  for (const py::handle type : types) {
+    if (!PyType_Check(type.ptr())) raise_type("types: expected types, got " + type_name(type));
+    known.types.push_back(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr()));
+  }
+  known.from_numpy = from_numpy.release().ptr();
+  known.bytes = {int8.release().ptr(), uint8.release().ptr()};
+  known.exchange = nullptr;
+  const py::object capsule = py::getattr(types[0], "__dlpack_c_exchange_api__", py::none());
+  if (capsule.is_none()) return;
+  const auto* exchange =
+      static_cast<const DlExchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (exchange == nullptr) throw py::error_already_set();
+  if (exchange->version.major == 1 && exchange->view != nullptr) known.exchange = exchange;
+}
+
+}  // namespace varlen::bindings

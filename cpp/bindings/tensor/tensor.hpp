@@ -1,0 +1,25 @@
+// Tensors of a library that nothing here links: seen as arrays, and made of arrays.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+namespace varlen::bindings {
+
+namespace py = pybind11;
+
+/// Whether this is a tensor of one of the types that were made known, and not of a subclass.
+[[nodiscard]] bool is_tensor(PyObject* object) noexcept;
+
+/// An array over the memory of a tensor, whatever autograd thinks of it. Null where it shows none on the CPU
+/// that NumPy reads as the same numbers.
+[[nodiscard]] py::object array_over(PyObject* tensor);
+
+/// A tensor over the memory of an array, which it keeps alive.
+[[nodiscard]] py::object tensor_over(const py::array& array);
+
+/// Makes the types of a library of tensors known, exact ones, what makes a tensor of an array where the
+/// library does not offer DLPack to C, and its dtypes of a byte.
+void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8);
+
+}  // namespace varlen::bindings
