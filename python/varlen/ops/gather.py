@@ -69,7 +69,8 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     [[4, 3], [], [5]]
     """
     if axis is None and lengths is None and isinstance(X, RaggedBase) and type(batch_dims) is int:
-        numbers = None if batch_dims or isinstance(indices, RaggedBase) else row_of_ints(indices)
+        plain = not batch_dims and not isinstance(indices, RaggedBase) and not tracing.is_tracing()
+        numbers = row_of_ints(indices) if plain else None
         if numbers is not None and _core.in_range(numbers, len(X)):
             return RaggedBase.__getitem__(X, numbers)
     values, levels = rows_and_levels(X, lengths)

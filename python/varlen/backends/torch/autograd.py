@@ -162,7 +162,12 @@ class AutogradOp:
         >>> op.plain(torch.ones(2))
         tensor([3., 3.])
         """
-        result = on_tensors(self.run, *args)
+        try:
+            result = on_tensors(self.run, *args)
+        except Exception:
+            if not any(map(_is_fake, args)):
+                raise
+            result = NotImplemented  # a compiler looks at shapes alone
         return self._indirect(*args) if result is NotImplemented else result
 
     def _indirect(self, *args: Any) -> Any:
@@ -180,9 +185,9 @@ def _no_gradient(context: SavedContext, d: torch.Tensor) -> None:
     return None
 
 
-def _is_fake(x: torch.Tensor) -> bool:
-    """Whether a tensor has a shape alone, or is one of a mode that looks on."""
-    return type(x) not in (torch.Tensor, torch.nn.Parameter)
+def _is_fake(x: Any) -> bool:
+    """Whether something is a tensor that has a shape alone, or is one of a mode that looks on."""
+    return isinstance(x, torch.Tensor) and type(x) not in (torch.Tensor, torch.nn.Parameter)
 
 
 def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -302,9 +307,7 @@ def _autograd_function(op: AutogradOp, first: bool = False) -> Any:
     class Eager(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
-            result = on_tensors(op.run, *args)
-            if result is NotImplemented:
-                result = op._indirect(*args)
+            result = op.plain(*args)
             _setup(op, ctx, args, result, first)
             return result[0] if first else result
 
