@@ -213,7 +213,7 @@ def test_numbers_of_sequences_are_checked_when_the_graph_runs():
     assert step(r, torch.tensor([1, 0])).tolist() == [2, 0, 1]
     with pytest.raises(RuntimeError, match="indices: one is negative"):
         step(r, torch.tensor([1, -1]))
-    with pytest.raises(IndexError, match="2 is out of range"):
+    with pytest.raises(IndexError, match="index 2 at position 1 is out of range"):
         step(r, torch.tensor([1, 2]))
 
 
