@@ -27,7 +27,8 @@ MOST_PROCESSES = 8
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
     """Deal the whole suite out to the cores where pytest-xdist is installed; a part starts sooner in one."""
-    if not config.pluginmanager.hasplugin("xdist") or config.args_source is not config.ArgsSource.TESTPATHS:
+    is_whole = config.args_source is config.ArgsSource.TESTPATHS
+    if not is_whole or not config.pluginmanager.hasplugin("xdist") or hasattr(config, "workerinput"):
         return
     options = config.option
     if options.numprocesses is None and not (options.usepdb or options.collectonly):

@@ -32,6 +32,7 @@ NOUNS = (
     "rnn",
     "joint",
     "offsets",
+    "tensors",
     "boundary",
     "threads",
     "imports",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,11 @@ def _of_arrow(table: Any) -> dict[str, np.ndarray]:
     return {"dim1/bounds": np.cumsum(table[0].chunk(0).value_lengths().to_numpy()), **columns}
 
 
+def _write_pickle(path: Path, tensors: dict[str, np.ndarray]) -> None:
+    with path.open("wb") as file:
+        pickle.dump(tensors, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+
 @row("save", "save the 4-key file", waits=True)
 def _(case: Case) -> None:
     tensors, path = _four_keys(case)
@@ -155,6 +161,10 @@ def _(case: Case) -> None:
     def _() -> Any:
         return _upstream(tensors).save, path
 
+    @case.contender("pickle, no fsync")
+    def _() -> Any:
+        return _write_pickle, path.with_suffix(".pickle"), tensors
+
     @case.contender("Arrow IPC, no fsync", needs="pyarrow")
     def _() -> Any:
         return _write_arrow, path.with_suffix(".arrow"), _arrow(tensors)
@@ -167,6 +177,32 @@ def _(case: Case) -> None:
                     np.save(file, array)
 
         return by_hand
+
+
+@row("save.quick", "save the 4-key file without waiting for the disk", waits=True)
+def _(case: Case) -> None:
+    tensors, path = _four_keys(case)
+    case.goal(
+        "as fast as a pickle", 1.0, lambda times: times.ratio("varlen, durable=False", "pickle"), "x pickle"
+    )
+    case.ours = "varlen, durable=False"
+
+    @case.contender("varlen, durable=False")
+    def _() -> Any:
+        joint = _joint(tensors)
+        return lambda: joint.save(path, durable=False)
+
+    @case.contender("pickle")
+    def _() -> Any:
+        return _write_pickle, path.with_suffix(".pickle"), tensors
+
+    @case.contender("Arrow IPC", needs="pyarrow")
+    def _() -> Any:
+        return _write_arrow, path.with_suffix(".arrow"), _arrow(tensors)
+
+    @case.contender("numpy by hand")
+    def _() -> Any:
+        return np.savez, path.with_suffix(".npz"), *tensors.values()
 
 
 @row("load", "load the 4-key file: an array for each key")

@@ -83,6 +83,50 @@ def _(case: Case) -> None:
     _plain(case, "sum", case.size(1_048_576, 21), 16, 0.5, 1.1)
 
 
+def _half(case: Case, name: str, count: int, mean: int) -> None:
+    """A tensor of halves: it has half of the bytes of float32."""
+    import torch
+
+    torch.set_num_threads(1)
+    lengths = np.maximum(sample.lengths(count, mean), 1)
+    floats = torch.from_numpy(sample.of_lengths(lengths).values)
+    values = floats.to(getattr(torch, name))
+    case.reference = torch.segment_reduce(values.float(), "sum", lengths=torch.from_numpy(lengths)).to(values.dtype)
+    case.reference = case.reference.float().numpy()
+
+    def shown(result: Any) -> np.ndarray:
+        return result.float().numpy()
+
+    case.per("an element", len(values))
+
+    @case.contender("varlen", show=shown)
+    def _() -> Any:
+        from varlen import Ragged
+
+        return Ragged(values, lengths).sum
+
+    @case.contender("varlen of float32", show=lambda result: shown(result.to(values.dtype)))
+    def _() -> Any:
+        from varlen import Ragged
+
+        return Ragged(floats, lengths).sum
+
+    @case.contender("torch.segment_reduce of float32", needs="torch", show=lambda result: shown(result.to(values.dtype)))
+    def _() -> Any:
+        each = torch.from_numpy(lengths)
+        return lambda: torch.segment_reduce(values.float(), "sum", lengths=each)
+
+    case.yardstick("read", yardstick.read, values.view(torch.int16).numpy())
+
+
+for _name in ("bfloat16", "float16"):
+    for _mean, _rows_of_it in ((64, 16_384), (1024, 4096)):
+
+        @row(f"reduce.sum.{_name}.{_mean}", f"sum of a tensor of {_name}, mean length {_mean}")
+        def _(case: Case, name: str = _name, count: int = _rows_of_it, mean: int = _mean) -> None:
+            _half(case, name, case.size(count, 21), mean)
+
+
 def _rows(case: Case, op: str, count: int, mean: int, width: int) -> None:
     """Rows of several numbers: against reading them."""
     lengths = np.maximum(sample.lengths(count, mean), 1)

@@ -10,6 +10,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
@@ -27,9 +28,8 @@ void check_like(const py::array& first, const py::array& other, std::size_t at) 
   if (!same)
     raise_value("arrays: rows of array " + std::to_string(at) + " have another shape than the first's");
   if (!other.dtype().is(first.dtype()) && !other.dtype().equal(first.dtype())) {
-    raise_value("arrays: array " + std::to_string(at) + " has dtype " +
-                py::str(other.dtype()).cast<std::string>() + ", the first has " +
-                py::str(first.dtype()).cast<std::string>());
+    raise_value("arrays: array " + std::to_string(at) + " has dtype " + str_of(other.dtype()) +
+                ", the first has " + str_of(first.dtype()));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
@@ -102,7 +103,7 @@ constexpr Signature<2> kDivided{"divided_by_lengths", {"rows", "level"}};
 py::object divided(const Arguments<2>& args) {
   const Numbers rows = numbers_of(args[0], "rows");
   if (!is_float(rows.type)) {
-    raise_type("rows: expected floats, got dtype " + std::string(py::str(rows.array.dtype())));
+    raise_type("rows: expected floats, got dtype " + str_of(rows.array.dtype()));
   }
   const LevelRef of = level_of_rows(args[1], "rows", rows.array.shape(0));
   const Level& level = LevelRef::in(of);

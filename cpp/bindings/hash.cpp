@@ -22,8 +22,7 @@ Numbers keys_of(PyObject* argument, const char* name) {
     raise_value(std::string(name) + ": expected one dimension, got " + std::to_string(keys.array.ndim()));
   }
   if (keys.type == Type::b1 || is_float(keys.type)) {
-    raise_type(std::string(name) + ": expected integers, got dtype " +
-               std::string(py::str(keys.array.dtype())));
+    raise_type(std::string(name) + ": expected integers, got dtype " + str_of(keys.array.dtype()));
   }
   if (keys.type == Type::u64) return keys;
   const Fill none;

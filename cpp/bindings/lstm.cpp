@@ -21,7 +21,7 @@ class Buffers {
     const py::array array = of(gates, "gates");
     const auto type = type_of(array.dtype());
     if (!type || (*type != Type::f32 && *type != Type::f64)) {
-      raise_type("gates: expected float32 or float64, got " + std::string(py::str(array.dtype())));
+      raise_type("gates: expected float32 or float64, got " + str_of(array.dtype()));
     }
     if (array.ndim() != 2 || array.shape(1) % 4 != 0) raise_value("gates: expected (rows, 4 * width)");
     type_ = *type;

@@ -6,6 +6,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/operands.hpp"
 #include "support/raise.hpp"
@@ -28,7 +29,7 @@ constexpr Signature<1> kMaxout{"maxout", {"X"}};
 py::object maxout_array(const Arguments<1>& args) {
   const Numbers x = numbers_of(args[0], "X");
   if (x.type != Type::f32 && x.type != Type::f64) {
-    raise_type("X: expected float32 or float64, got " + std::string(py::str(x.array.dtype())));
+    raise_type("X: expected float32 or float64, got " + str_of(x.array.dtype()));
   }
   const py::ssize_t last = x.array.ndim() - 1;
   const std::int64_t pieces = last < 1 ? 0 : x.array.shape(last);

@@ -78,11 +78,12 @@ PyObject* by_python(PyObject* self, PyObject* key) {
 PyObject* subscript(PyObject* self, PyObject* key) noexcept {
   return guarded([&] {
     const bool is_int = PyLong_CheckExact(key) != 0;
-    const bool is_known = is_int || PySlice_Check(key) || is_index_array(key);
+    const py::object list = PyList_CheckExact(key) ? row_of_ints(key) : py::object();
+    const bool is_known = is_int || PySlice_Check(key) || list || is_index_array(key);
     const py::object rows = is_known ? array_in(self) : py::object();
     if (!rows) return by_python(self, key);
     if (is_int) return row(self, rows, place_of(key, "index"));
-    return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), key));
+    return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), list ? list.ptr() : key));
   });
 }
 
@@ -145,8 +146,61 @@ PyMemberDef members[] = {
 PyMethodDef ragged_methods[] = {
     {"_make", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_of)),
      METH_FASTCALL | METH_CLASS, "_make(values, levels)\n\nOf parts that are known to fit."},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "The class, said to hold one kind of array."},
     {nullptr, nullptr, 0, nullptr},
 };
+
+constexpr const char* GETITEM_DOC =
+    R"(__getitem__($self, key, /)
+--
+
+Sequences, and what lies in them, by NumPy's rules on the first axis.
+
+Parameters
+----------
+key : int, slice, integers, bools, Ellipsis or tuple
+    An int picks one sequence, negative ones count from the end. A slice, a list or array of integers, or a
+    mask of bools, (n,), picks several. A tuple says one key for each axis: behind the first, a ragged axis
+    takes an int or a slice, which are applied inside every sequence; the axes of a row take what arrays take.
+
+Returns
+-------
+array, tensor or Ragged
+    One sequence: its rows (length, ...), or a Ragged of a level fewer where there are several levels.
+    Several: a container of the same class. `r[:, k]` is element k of every sequence. An int and a slice of
+    step 1 share memory with `r`, all other keys copy.
+
+Raises
+------
+IndexError
+    A number beyond the sequences, more keys than axes, an array of keys on a ragged axis.
+
+Examples
+--------
+>>> r = vl.Ragged([3, 1, 4, 1, 5], lengths=[3, 0, 2])
+>>> r[0], r[-1]
+(array([3, 1, 4]), array([1, 5]))
+>>> r[1:].to_list(), r[[2, 0]].to_list(), r[r.lengths > 0].to_list()
+([[], [1, 5]], [[1, 5], [3, 1, 4]], [[3, 1, 4], [1, 5]])
+>>> r[:, :2].to_list(), r[::2, 0], r[0, 1]
+([[3, 1], [], [1, 5]], array([3, 1]), np.int64(1)))";
+
+/// Says in help() what r[key] means. The method that Python makes of a slot has a text of its own; one of the
+/// same slot and another text takes its place. A method proper would take every r[i] through a lookup.
+void document_subscript(PyTypeObject* type) {
+  PyObject* const methods = type->tp_dict;
+  PyObject* const made = PyDict_GetItemString(methods, "__getitem__");
+  if (made == nullptr || !Py_IS_TYPE(made, &PyWrapperDescr_Type)) return;
+  const auto* const slot = reinterpret_cast<const PyWrapperDescrObject*>(made);
+  static wrapperbase described;  // the method points to it
+  described = *slot->d_base;
+  described.doc = GETITEM_DOC;
+  const auto method =
+      py::reinterpret_steal<py::object>(PyDescr_NewWrapper(type, &described, slot->d_wrapped));
+  if (!method || PyDict_SetItemString(methods, "__getitem__", method.ptr()) != 0)
+    throw py::error_already_set();
+  PyType_Modified(type);
+}
 
 }  // namespace
 
@@ -168,6 +222,7 @@ void bind_ragged(py::module_& m) {
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
   const auto type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
   if (!type) throw py::error_already_set();
+  document_subscript(reinterpret_cast<PyTypeObject*>(type.ptr()));
   m.attr("RaggedBase") = type;
 }
 

@@ -57,7 +57,7 @@ void check_shape(const py::array& given, const char* name, const py::array& like
 
 void check_floats(const Numbers& numbers, const char* name) {
   if (is_float(numbers.type)) return;
-  raise_type(std::string(name) + ": expected floats, got " + std::string(py::str(numbers.array.dtype())));
+  raise_type(std::string(name) + ": expected floats, got " + str_of(numbers.array.dtype()));
 }
 
 constexpr Signature<6> kScan{"scan", {"op", "values", "level", "exclusive", "reverse", "out"}, 3, 6};
@@ -148,8 +148,7 @@ py::object prod_back(const Arguments<6>& args) {
   check_floats(of_x, "X");
   check_shape(of_dy.array, "dY", of_x.array, "X");
   if (of_dy.type != of_x.type) {
-    raise_type("dY: expected " + std::string(py::str(of_x.array.dtype())) + " as X, got " +
-               std::string(py::str(of_dy.array.dtype())));
+    raise_type("dY: expected " + str_of(of_x.array.dtype()) + " as X, got " + str_of(of_dy.array.dtype()));
   }
   const LevelRef level = level_over(given_level, "X", of_x.array.shape(0));
   const py::dtype dtype = of_x.array.dtype();

@@ -6,6 +6,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
@@ -86,10 +87,9 @@ py::object backprop_softmax(const Arguments<6>& args) {
   job.op = op_of(log, Softmax::back_softmax, Softmax::back_log_softmax);
   const Numbers dy = numbers_of(given_dy, "dY");
   const Numbers y = numbers_of(given_y, "Y");
-  if (!is_float(dy.type)) raise_type("dY: expected floats, got " + std::string(py::str(dy.array.dtype())));
+  if (!is_float(dy.type)) raise_type("dY: expected floats, got " + str_of(dy.array.dtype()));
   if (y.type != dy.type) {
-    raise_type("Y: expected " + std::string(py::str(dy.array.dtype())) + " as dY, got " +
-               std::string(py::str(y.array.dtype())));
+    raise_type("Y: expected " + str_of(dy.array.dtype()) + " as dY, got " + str_of(y.array.dtype()));
   }
   const Extents shape = dy.rows(dy.array.shape(0));
   const Extents has(y.array.shape(), y.array.shape() + y.array.ndim());

@@ -1,9 +1,11 @@
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic
 
 from numpy import bool_, dtype, int32, int64, uint8, uint32, uint64
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Self
+
+from varlen.backends.values import ArrayT
 
 __version__: str
 
@@ -167,8 +169,8 @@ class MappedFile:
     def view(self, entry: int, dtype: dtype[Any]) -> NDArray[Any]: ...
     def will_need(self, begins: ArrayLike, ends: ArrayLike) -> None: ...
 
-class RaggedBase:
-    _values: Any
+class RaggedBase(Generic[ArrayT]):
+    _values: ArrayT
     _levels: tuple[Level, ...]
     @classmethod
     def _make(cls, values: Any, levels: tuple[Level, ...]) -> Self: ...
@@ -217,6 +219,9 @@ def backprop_softmax(
     temperature: float = 1.0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+
+bfloat16: dtype[Any]
+
 def block_mask(
     level: Level,
     values: NDArray[Any],
@@ -389,6 +394,7 @@ def release_memory() -> int: ...
 def remove_rows(Y: NDArray[Any], before: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def reverse(values: Any, level: Level, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
 def roll(values: Any, level: Level, by: Any, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def row_of_ints(numbers: list[Any]) -> NDArray[int64] | None: ...
 def scan(
     op: str,
     values: Any,

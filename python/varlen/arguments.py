@@ -326,16 +326,9 @@ def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype[Any]] | None:
     >>> row_of_ints([2, 0]), row_of_ints([True]), row_of_ints(1)
     (array([2, 0]), None, None)
     """
-    numbers = given
     if type(given) is list:
-        if not given or type(given[0]) is not int:
-            return None
-        try:
-            numbers = np.array(given)
-        except (TypeError, ValueError, OverflowError):
-            return None
-    elif type(given) is not np.ndarray:
-        numbers = as_ints(given)
+        return _core.row_of_ints(given)
+    numbers = given if type(given) is np.ndarray else as_ints(given)
     plain = type(numbers) is np.ndarray and numbers.ndim == 1 and numbers.dtype.kind == "i"
     return numbers if plain else None
 

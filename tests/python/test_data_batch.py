@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen import _core
 from varlen.data import Buffers, Dataset
+from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 SIDES = st.sampled_from(["left", "right"])
 
@@ -104,6 +105,18 @@ def test_batch_casts_and_replaces_nan(data):
             present &= mask.reshape(mask.shape + (1,) * (present.ndim - mask.ndim))
         wanted[f"{name}/mask"] = present
     assert_same(result, wanted)
+
+
+@pytest.mark.parametrize("which", ["prefix", "suffix"])
+def test_keys_that_an_edge_lacks_are_filled_beside_it(which):
+    """With what the key is padded with."""
+    ds = Dataset(Joint({"a": [[1], [2, 3]], "b": [[1.0], [2.0, 3.0]]}))
+    result = ds.batch([0, 1], **{which: {"a": [9]}}, fill={"b": -1})
+    rows = {"a": [[1], [2, 3]], "b": [[1.0], [2.0, 3.0]]}
+    edge, pad = {"a": 9, "b": -1}, {"a": 0, "b": -1}
+    for key, (one, two) in rows.items():
+        joined = [[edge[key], *row] if which == "prefix" else [*row, edge[key]] for row in (one, two)]
+        assert result[key].tolist() == [[*joined[0], pad[key]], joined[1]]
 
 
 def test_batch_gives_offsets_of_every_level():

@@ -42,6 +42,11 @@ def test_length_buckets_sort_within_a_bucket():
     assert LengthBuckets(lengths, 10, bucket_size=10).padding_share() > 0.2
 
 
+def test_batches_without_values_pad_nothing():
+    assert LengthBuckets([0, 0, 0], 2).padding_share() == 0
+    assert TokenBudget([], 3).padding_share() == 0
+
+
 @settings(max_examples=80, deadline=None)
 @given(LENGTHS, st.integers(1, 30), st.integers(1, 5), st.booleans())
 def test_token_budget_packs_as_a_loop_does(lengths, tokens, most, padded):
@@ -168,6 +173,8 @@ def test_random_windows_depend_on_seed_epoch_and_row_alone():
         alone, _ = windows(ds, [row], max_len=7, window="random", seed=4)
         assert alone[0] == starts[i]
     assert windows(ds, rows, max_len=7, window="random", seed=4, epoch=1)[0].tolist() != starts.tolist()
+    for other in (5, 4 + 2**32, 4 + 2**63):  # all 64 bits count
+        assert windows(ds, rows, max_len=7, window="random", seed=other)[0].tolist() != starts.tolist()
     rng = np.random.default_rng(0)
     a = windows(ds, [0] * 50, max_len=7, window="random", seed=rng)[0]
     assert len(set(a.tolist())) > 5

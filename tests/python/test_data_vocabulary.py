@@ -119,6 +119,17 @@ def test_keys_that_were_left_out_take_their_words_along(tmp_path):
     assert (list(rows.vocabularies), rows.row_ids) == (["w"], None)
 
 
+@pytest.mark.parametrize(("count", "dtype"), [(255, "u1"), (256, "u1"), (257, "u2")])
+def test_joined_vocabularies_have_the_smallest_ids(count, dtype):
+    """As they have that are made of all the words at once, or saved."""
+    words = [f"w{i}" for i in range(count)]
+    parts = [Joint({"w": [chosen]}, schema={"w": str}) for chosen in (words[:9], words[4:])]
+    whole = Joint.concatenate(parts)
+    assert whole.to_list() == {"w": [words[:9], words[4:]]}
+    assert whole.tensors["dim1/w"].dtype == dtype
+    assert Joint({"w": [words]}, schema={"w": str}).tensors["dim1/w"].dtype == dtype
+
+
 def test_parts_without_rows_say_nothing_of_words():
     parts = [joint(), joint()[:0], Joint._wrap(_core.Joint([], [], [], [], 0))]
     assert Dataset(parts)[[3]].to_list()["w"] == [["a"]]

@@ -44,6 +44,17 @@ for shape in [(), (1,), (3,), (8,), (33,), (300,)]:
             np.testing.assert_allclose(r.logsumexp(), wide.logsumexp(), rtol=1e-6)
         if shape == () and dtype[0] != "f":
             see(vl.sequence_erase(r, [1, 2, 3]))
+# Chains of 64 numbers, runs without a branch up to 128, blocks of 4096, sequences watched together.
+for lengths in ([31, 32, 33, 63, 64, 65], [127, 128, 129], [1] * 40 + [128], [4095, 4096, 4097, 70_000]):
+    for dtype in ["f4", "f8"]:
+        values = (rng.standard_normal(sum(lengths)) * 50).astype(dtype)
+        values[::11] *= 0
+        for marks in ([], [np.inf, -np.inf], [np.nan]):
+            values[7 : 7 + len(marks)] = marks
+            r = vl.Ragged(values, lengths)
+            with np.errstate(invalid="ignore"):
+                see(r.max(), r.min())
+                see(np.nan_to_num(r.sum()), np.nan_to_num(r.mean()))
 print(digest.hexdigest())
 """
 

@@ -67,8 +67,9 @@ def test_flatten_fills_with_nan_too(make):
         J.flatten(fill_mode="all")
 
 
-def test_flatten_of_empty_rows_warns(make):
-    J = make({"T": [1, 2], "Z": [[], []]}, schema={"T": int, "Z": int})
+@pytest.mark.parametrize("count", [1, 2])
+def test_flatten_of_empty_rows_warns(make, count):
+    J = make({"T": [1, 2][:count], "Z": [[], []][:count]}, schema={"T": int, "Z": int})
     with pytest.warns(UserWarning, match="all inner ragged rows are empty") as caught:
         flat = J.flatten()
     assert caught[0].filename == __file__

@@ -515,3 +515,47 @@ def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, 
     assert result.tobytes() == want.tobytes()
     if guarded is not None:
         guarded.check()
+
+
+ENDS = [1, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 16_385, 70_001]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", ENDS)
+@pytest.mark.parametrize("columns", [1, 2, 8, 16])
+def test_extremes_find_nan_wherever_it_lies(dtype, n, columns):
+    lengths = [n, 0, 1, n, 2] if columns == 1 else [n, 0, 1]
+    rng = np.random.default_rng(n)
+    values = rng.standard_normal((sum(lengths), columns)).astype(dtype)
+    values[0] = -np.inf
+    values[-1] = np.inf
+    for row in (
+        sorted({*range(min(n, 70)), *range(max(0, n - 70), n), n // 2}) if columns == 1 else [0, n - 1]
+    ):
+        marked = values.copy()
+        marked[row, columns - 1] = np.nan
+        guarded = Guarded(dtype, (len(lengths), columns))
+        _core.reduce("max", marked, vl.Level(lengths), -1, guarded.out)
+        guarded.check()
+        own = np.split(marked, np.cumsum(lengths)[:-1])
+        want = [x.max(0) if len(x) else np.full(columns, -1, dtype) for x in own]
+        np.testing.assert_array_equal(guarded.out, want)
+    np.testing.assert_array_equal(
+        vl.ops.reduce_min(values, lengths, empty=5),
+        [x.min(0) if len(x) else np.full(columns, 5) for x in np.split(values, np.cumsum(lengths)[:-1])],
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", ENDS[:-1])
+def test_a_sum_is_the_same_alone_and_among_others(dtype, n):
+    rng = np.random.default_rng(n)
+    values = (rng.standard_normal(n) * 1e3).astype(dtype)
+    alone = vl.ops.reduce_sum(values, [n])[0]
+    for before, behind in ((0, 1), (3, 0), (1, 200), (129, 5000)):
+        around = np.concatenate([np.ones(before, dtype), values, np.ones(behind, dtype)])
+        lengths = [1] * before + [n] + [behind]
+        assert vl.ops.reduce_sum(around, lengths)[before] == alone
+        assert vl.ops.reduce_sum(around, [before, n, behind])[1] == alone
+        shares = vl.ops.softmax(around, [before, n, behind])[before : before + n]
+        np.testing.assert_array_equal(shares, vl.ops.softmax(values, [n]))

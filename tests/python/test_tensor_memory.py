@@ -224,3 +224,22 @@ def test_gather_keeps_the_class():
     assert type(Own([1, 2], [1, 1]).gather([1])) is Own
     assert type(Own([1, 2], [1, 1])[[1]]) is Own
     assert type(Own(torch.arange(2), [1, 1])[1:]) is Own
+
+
+@pytest.mark.parametrize("needs", [False, True])
+def test_list_of_ints_picks_as_the_array_does_and_other_lists_as_before(needs):
+    ragged = vl.Ragged(torch.arange(6.0).requires_grad_(needs), [1, 2, 3])
+    assert ragged[[2, -3]].to_list() == ragged[np.array([2, -3])].to_list() == [[3.0, 4.0, 5.0], [0.0]]
+    assert ragged[[np.int8(1), 1]].to_list() == [[1.0, 2.0]] * 2
+    assert ragged[[True, False, True]].to_list() == [[0.0], [3.0, 4.0, 5.0]]
+    assert ragged[[]].to_list() == []
+    for bad in ([3], [0, -4]):
+        with pytest.raises(
+            IndexError, match=rf"index {bad[-1]} at position {len(bad) - 1} is out of range for 3"
+        ):
+            ragged[bad]
+    for bad in ([0.5], ["a"], [None], [2**70]):
+        with pytest.raises(IndexError, match="sequences are picked by"):
+            ragged[bad]
+    assert _core.row_of_ints([2, -1]).tolist() == [2, -1]
+    assert all(_core.row_of_ints(x) is None for x in ([], [True], [1, 2.0], [2**63], (1, 2), np.arange(2)))

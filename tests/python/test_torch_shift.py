@@ -56,6 +56,16 @@ def test_gradients(name, lengths):
     assert torch.autograd.gradgradcheck(lambda x: CALLS[name](x, lengths), (x,))
 
 
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("by", [1, -2, 9])
+def test_a_fill_has_no_gradient(lengths, by):
+    x = rows(lengths, (2,)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: ops.shift(x, lengths, by=by, fill=3.5), (x,))
+    assert torch.autograd.gradgradcheck(lambda x: ops.shift(x, lengths, by=by, fill=3.5), (x,))
+    ops.shift(x, lengths, by=by, fill=3.5).sum().backward()
+    assert torch.equal(x.grad, ops.shift(torch.ones_like(x), lengths, by=-by))
+
+
 def test_methods_of_a_ragged_are_watched_at_any_level():
     x = rows([5]).requires_grad_()
     r = vl.Ragged(x, [[2, 1], [2, 0, 3]])

@@ -6,6 +6,7 @@
 namespace varlen::bindings {
 
 void bind_cast(py::module_& m) {
+  m.attr("bfloat16") = bfloat16_stand_in();
   m.def(
       "cast",
       [](py::handle given, py::handle dtype, py::handle nan) {

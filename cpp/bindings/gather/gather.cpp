@@ -163,6 +163,13 @@ py::object by_row(const Arguments<3>& args) {
   return gather_row(Nested(args[0], args[1]), place_of(args[2], "i")).result();
 }
 
+constexpr Signature<1> kRowOfInts{"row_of_ints", {"numbers"}};
+
+py::object row_of_ints_or_none(const Arguments<1>& args) {
+  py::object row = row_of_ints(args[0]);
+  return row ? row : py::none();
+}
+
 constexpr Signature<2> kInRange{"in_range", {"numbers", "count"}};
 
 py::object in_range(const Arguments<2>& args) {
@@ -172,6 +179,9 @@ py::object in_range(const Arguments<2>& args) {
 }
 
 PyMethodDef gather_methods[] = {
+    method<kRowOfInts, row_of_ints_or_none>(
+        "row_of_ints(numbers)\n--\n\n"
+        "A list of plain ints as int64 (n,); None where there are none, or something else is among them."),
     method<kInRange, in_range>("in_range(numbers, count)\n--\n\n"
                                "Whether all integers are from 0 to below `count`."),
     method<kGather, by_index>("gather(values, levels, index)\n--\n\n"
@@ -193,6 +203,20 @@ Nested gather(const Nested& all, py::handle index) {
   if (is_plain_slice(index, all.count(), rows)) return view(all, 0, rows);
   const Ints picked = index_of(index, all.count());
   return pick(all, 0, picked.data, picked.count);
+}
+
+py::object row_of_ints(PyObject* list) {
+  if (!PyList_CheckExact(list) || PyList_GET_SIZE(list) == 0) return {};
+  py::array row = empty_ints(PyList_GET_SIZE(list));
+  std::int64_t* const out = ints(row);
+  for (py::ssize_t k = 0; k < row.size(); ++k) {
+    PyObject* const item = k < PyList_GET_SIZE(list) ? PyList_GET_ITEM(list, k) : nullptr;
+    if (item == nullptr || !PyLong_CheckExact(item)) return {};
+    int overflow = 0;
+    out[k] = PyLong_AsLongLongAndOverflow(item, &overflow);
+    if (overflow != 0) return {};
+  }
+  return row;
 }
 
 Nested gather_row(const Nested& all, std::int64_t i) {

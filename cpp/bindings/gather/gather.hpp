@@ -61,6 +61,9 @@ Nested gather(const Nested& all, py::handle index);
 /// Sequence i, a level fewer, values shared.
 Nested gather_row(const Nested& all, std::int64_t i);
 
+/// A list of plain ints as an array; null where there are none, or something else is among them.
+py::object row_of_ints(PyObject* list);
+
 /// n + 1 offsets, the first of them there.
 inline py::array fresh_offsets(std::int64_t n) {
   py::array offsets = empty_ints(n + 1);

@@ -73,7 +73,7 @@ py::object pad_arrays(const Arguments<15>& args) {
   if (wants_nan) {
     const auto from = type_of(values.dtype());
     if (!from || !is_float(*from)) {
-      raise_type("nan_mask: expected values of a float dtype, got " + std::string(py::str(values.dtype())));
+      raise_type("nan_mask: expected values of a float dtype, got " + str_of(values.dtype()));
     }
     is_nan = nan_mask_of(*from);
   }

@@ -4,6 +4,7 @@
 
 #include "reduce.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
@@ -29,8 +30,8 @@ Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers
                 text_of(has));
   }
   if (rows.type != values.type) {
-    raise_type(std::string(name) + ": expected " + std::string(py::str(values.array.dtype())) +
-               " as X, got " + std::string(py::str(rows.array.dtype())));
+    raise_type(std::string(name) + ": expected " + str_of(values.array.dtype()) + " as X, got " +
+               str_of(rows.array.dtype()));
   }
   const std::int64_t elements = count * values.columns();
   Scratch<std::byte> result(elements * size_of(type));
@@ -47,7 +48,7 @@ py::object backprop_reduced(const Arguments<7>& args) {
   job.ddof = ddof_of(ddof);
   const Numbers values = numbers_of(x, "X");
   if (!is_float(values.type)) {
-    raise_type("X: expected floats, got " + std::string(py::str(values.array.dtype())));
+    raise_type("X: expected floats, got " + str_of(values.array.dtype()));
   }
   const LevelRef over = level_over(given_level, "X", values.array.shape(0));
   Level& level = LevelRef::in(over);

@@ -30,7 +30,7 @@ Looked lookups_of(PyObject* given_indices) {
   py::array array = as_rows(given_indices, "indices");
   const char kind = array.dtype().kind();
   if (kind != 'i' && kind != 'u') {
-    raise_type("indices: expected integers, got dtype " + std::string(py::str(array.dtype())));
+    raise_type("indices: expected integers, got dtype " + str_of(array.dtype()));
   }
   if (array.itemsize() < 4) array = array.attr("astype")(py::dtype::of<std::int64_t>()).cast<py::array>();
   const auto [native, type] = numbers_of(array.ptr(), "indices");
@@ -110,8 +110,8 @@ py::object add(const Arguments<3>& args) {
   const auto given_table = py::reinterpret_borrow<py::array>(args[0]);
   if (given_table.ndim() == 0) raise_value("table: expected at least one dimension, got a scalar");
   if (!given_table.dtype().equal(values.array.dtype())) {
-    raise_type("values: expected " + std::string(py::str(given_table.dtype())) +
-               ", the dtype of the table, got " + std::string(py::str(values.array.dtype())));
+    raise_type("values: expected " + str_of(given_table.dtype()) + ", the dtype of the table, got " +
+               str_of(values.array.dtype()));
   }
   const Extents shape(given_table.shape(), given_table.shape() + given_table.ndim());
   py::array table = checked_out("table", args[0], values.array.dtype(), shape, {args[2], values.array});

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "span.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/ndarray.hpp"
 #include "support/outputs.hpp"
@@ -36,8 +37,8 @@ py::object insert(const Arguments<4>& args) {
     const Extents has(rows.shape(), rows.shape() + rows.ndim());
     if (has.size() != shape.size() || !std::equal(has.begin(), has.end(), shape.begin()) ||
         !rows.dtype().equal(x.dtype())) {
-      raise_value("rows: expected " + std::string(py::str(x.dtype())) + text_of(shape) + ", got " +
-                  std::string(py::str(rows.dtype())) + text_of(has));
+      raise_value("rows: expected " + str_of(x.dtype()) + text_of(shape) + ", got " + str_of(rows.dtype()) +
+                  text_of(has));
     }
     added = static_cast<const std::byte*>(rows.data());
   }

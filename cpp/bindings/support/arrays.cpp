@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dtypes.hpp"
 #include "ndarray.hpp"
 #include "outputs.hpp"
 #include "raise.hpp"
@@ -86,8 +87,7 @@ Ints as_ints(py::handle object, const char* argument) {
   const char kind = array.dtype().kind();
   if (kind == 'O') raise_no_ints(array, argument);
   if (kind != 'i' && kind != 'u') {
-    raise_type(std::string(argument) + ": expected integers, got dtype " +
-               py::str(array.dtype()).cast<std::string>());
+    raise_type(std::string(argument) + ": expected integers, got dtype " + str_of(array.dtype()));
   }
   if (!is_int64(array) || (array.flags() & py::array::c_style) == 0) {
     const bool may_not_fit = kind == 'u' && array.itemsize() == 8;

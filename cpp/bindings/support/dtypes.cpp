@@ -7,8 +7,37 @@
 
 namespace varlen::bindings {
 
+namespace {
+
+/// Never given back: it may outlive what owns statics.
+PyObject* stand_in() {
+  static PyObject* const dtype = [] {
+    py::list fields;
+    fields.append(py::make_tuple("bfloat16", "u2"));
+    return py::dtype::from_args(fields).release().ptr();
+  }();
+  return dtype;
+}
+
+/// Whether a dtype of two bytes that NumPy itself does not have is bfloat16: the package ml_dtypes calls it
+/// so, and there is the stand-in. The one that was found last is known by its address, for a name is as dear
+/// as a small reduction.
+bool is_bfloat16(const py::dtype& dtype) {
+  static PyObject* known = nullptr;
+  if (dtype.ptr() == known || dtype.ptr() == stand_in()) return true;
+  if (str_of(dtype) != "bfloat16" && !dtype.equal(py::handle(stand_in()))) return false;
+  Py_XSETREF(known, py::object(dtype).release().ptr());
+  return true;
+}
+
+}  // namespace
+
 std::string str_of(py::handle object) {
-  return py::str(object);
+  return object.ptr() == stand_in() ? "bfloat16" : py::str(object);
+}
+
+py::dtype bfloat16_stand_in() {
+  return py::reinterpret_borrow<py::dtype>(stand_in());
 }
 
 std::optional<Type> type_of(const py::dtype& dtype) {
@@ -27,7 +56,7 @@ std::optional<Type> type_of(const py::dtype& dtype) {
       if (size == 1 || size > 8) return std::nullopt;
       return size == 2 ? Type::f16 : size == 4 ? Type::f32 : Type::f64;
     case 'V':
-      if (size == 2 && str_of(dtype) == "bfloat16") return Type::bf16;
+      if (size == 2 && is_bfloat16(dtype)) return Type::bf16;
       return std::nullopt;
     default:
       return std::nullopt;

@@ -18,8 +18,12 @@ namespace varlen::bindings {
 
 namespace py = pybind11;
 
-/// What str() says of an object: for errors.
+/// What str() says of an object: for errors. The stand-in for bfloat16 is called by its name.
 std::string str_of(py::handle object);
+
+/// A dtype for the memory of bfloat16 numbers, which NumPy has no name for without the package ml_dtypes: a
+/// structure of one field. The core computes with its elements; to NumPy they are bytes.
+py::dtype bfloat16_stand_in();
 
 /// Nothing where elements are not converted: other dtypes, other byte orders.
 std::optional<Type> type_of(const py::dtype& dtype);

@@ -125,6 +125,8 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(result.mutable_data()));
     given = result;
   } else if (!given.dtype().equal(dtype)) {
+    // To NumPy the stand-in for bfloat16 is a structure, whose field a number would become.
+    if (to == Type::bf16 && dtype.equal(bfloat16_stand_in())) refuse(argument, value, dtype);
     if (!numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>())
       refuse(argument, value, dtype);
     bool kept = false;

@@ -22,8 +22,7 @@ Numbers numbers_of(PyObject* argument, const char* name) {
   py::array array = convertible(any, any.dtype(), true);
   const std::optional<Type> type = type_of(array.dtype());
   if (!type) {
-    raise_type(std::string(name) + ": expected bool, integers or floats, got " +
-               std::string(py::str(any.dtype())));
+    raise_type(std::string(name) + ": expected bool, integers or floats, got " + str_of(any.dtype()));
   }
   if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) array = array.attr("copy")();
   return {*type == Type::b1 ? plain_bools(array) : array, *type};

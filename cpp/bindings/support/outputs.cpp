@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dtypes.hpp"
 #include "ndarray.hpp"
 #include "raise.hpp"
 #include "varlen/checked.hpp"
@@ -37,8 +38,8 @@ py::array checked_out(std::string_view name, py::handle given, const py::dtype& 
                     std::equal(shape.begin(), shape.end(), array.shape());
   if (!same || !array.dtype().equal(dtype)) {
     const Extents has(array.shape(), array.shape() + array.ndim());
-    raise_value(std::string(name) + ": needs " + std::string(py::str(dtype)) + text_of(shape) + ", got " +
-                std::string(py::str(array.dtype())) + text_of(has));
+    raise_value(std::string(name) + ": needs " + str_of(dtype) + text_of(shape) + ", got " +
+                str_of(array.dtype()) + text_of(has));
   }
   if (!array.writeable()) raise_value(std::string(name) + ": is read-only");
   if ((array.flags() & py::array::c_style) == 0) raise_value(std::string(name) + ": is not C-contiguous");

@@ -19,6 +19,7 @@ struct DlType {
 constexpr std::uint8_t kDlInt = 0;
 constexpr std::uint8_t kDlUnsigned = 1;
 constexpr std::uint8_t kDlFloat = 2;
+constexpr std::uint8_t kDlBfloat = 4;
 constexpr std::uint8_t kDlComplex = 5;
 constexpr std::uint8_t kDlBool = 6;
 

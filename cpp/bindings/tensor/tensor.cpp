@@ -10,6 +10,7 @@
 
 #include "dlpack.hpp"
 #include "rooms.hpp"
+#include "support/dtypes.hpp"
 #include "support/keep.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
@@ -65,6 +66,14 @@ std::optional<int> number_type(DlType type) noexcept {
   return {};
 }
 
+/// The dtype of NumPy for a type, the stand-in for bfloat16; null where there is none.
+py::object descr_of(DlType type) {
+  if (type.code == kDlBfloat && type.bits == 16 && type.lanes == 1) return bfloat16_stand_in();
+  const std::optional<int> number = number_type(type);
+  if (!number) return {};
+  return py::reinterpret_steal<py::object>(Api::get().PyArray_DescrFromType_(*number));
+}
+
 std::optional<DlType> dl_type(const py::array& array) {
   const auto* descr = py::detail::array_descriptor_proxy(fields_of(array.ptr())->descr);
   if (descr->byteorder != '=' && descr->byteorder != '|') return {};
@@ -84,6 +93,9 @@ std::optional<DlType> dl_type(const py::array& array) {
       return found(kDlFloat);
     case 'c':
       return found(kDlComplex);
+    case 'V':
+      if (type_of(array.dtype()) == Type::bf16) return DlType{kDlBfloat, 16, 1};
+      return {};
     default:
       return {};
   }
@@ -97,7 +109,7 @@ bool says_yes(PyObject* tensor, PyObject* method) {
 
 /// Whether the numbers are those of the memory turned round: a bit of the tensor says so.
 bool has_bit(PyObject* tensor, DlType type) {
-  if (type.code != kDlFloat && type.code != kDlComplex) return false;
+  if (type.code != kDlFloat && type.code != kDlBfloat && type.code != kDlComplex) return false;
   static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
   static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
   return says_yes(tensor, is_neg) || (type.code == kDlComplex && says_yes(tensor, is_conj));
@@ -117,8 +129,8 @@ py::object array_by_exchange(PyObject* tensor) {
     PyErr_Clear();
     return {};
   }
-  const std::optional<int> type = number_type(seen.dtype);
-  if (seen.device.type != kDlCpu || !type || seen.ndim > kMostAxes) return {};
+  const py::object descr = descr_of(seen.dtype);
+  if (seen.device.type != kDlCpu || !descr || seen.ndim > kMostAxes) return {};
   if (has_bit(tensor, seen.dtype) || !is_of_whole_bytes(tensor, seen.dtype)) return {};
   const std::int64_t item = seen.dtype.bits / 8;
   std::array<Py_intptr_t, kMostAxes> shape;
@@ -130,7 +142,6 @@ py::object array_by_exchange(PyObject* tensor) {
     strides[k] = static_cast<Py_intptr_t>(seen.strides[axis] * item);
     count *= seen.shape[axis];
   }
-  const auto descr = py::reinterpret_steal<py::object>(Api::get().PyArray_DescrFromType_(*type));
   if (count == 0) return make_array(descr.ptr(), seen.ndim, shape.data());
   if (seen.data == nullptr) return {};
   return make_array(descr.ptr(), seen.ndim, shape.data(), strides.data(),

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gather/gather.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
@@ -44,7 +45,7 @@ py::array shared_rows(PyObject* given_x, const char* name, const Offsets& level,
                       Stepping how) {
   const auto [x, type] = numbers_of(given_x, name);
   if (!is_float(type)) {
-    raise_type(std::string(name) + ": expected floats, got " + std::string(py::str(x.dtype())));
+    raise_type(std::string(name) + ": expected floats, got " + str_of(x.dtype()));
   }
   py::array out = rows_like(x, x.shape(0));
   std::byte* const to = bytes(out);

@@ -10,10 +10,11 @@ Isa machine_isa() noexcept {
 #ifdef VARLEN_AVX2
   __builtin_cpu_init();  // this may run before the compiler's own constructors
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                    __builtin_cpu_supports("popcnt") != 0;
+                    __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("popcnt") != 0;
   if (!avx2) return Isa::baseline;
-  const bool packs = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                     __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512vbmi2") != 0;
+  const bool packs = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+                     __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+                     __builtin_cpu_supports("avx512vbmi2") != 0;
   return packs ? Isa::avx512 : Isa::avx2;
 #else
   return Isa::baseline;

@@ -1,11 +1,11 @@
 // How loops are compiled for several sets of instructions, and which of them runs: one mechanism, with a
-// column for the baseline, for AVX2 (with FMA) and, for functions of intrinsics, for AVX-512. On aarch64 the
+// column for the baseline, for AVX2 (with FMA and F16C) and, where it pays, for AVX-512. On aarch64 the
 // baseline is NEON, and vectors of the compiler become its instructions.
 //
 //   best<body>(...)         a function whose body is marked VARLEN_LOOP is compiled for each column
-//   VARLEN_LOOPS            a file of templates and vectors is: see each_target.hpp; VARLEN_BEST takes its
-//   table runs(Isa::avx512)       before a function of intrinsics, which is marked VARLEN_AVX2 or
-//   VARLEN_AVX512
+//   VARLEN_LOOPS            a file of templates and vectors is: see each_target.hpp; VARLEN_BEST or
+//                           VARLEN_WIDEST takes its table
+//   runs(Isa::avx512)       before a function of intrinsics, which is marked VARLEN_AVX2 or VARLEN_AVX512
 //
 // Only where it was measured to pay: moves of a few hundred bytes a row, folds, exp, minima and maxima.
 #pragma once
@@ -16,9 +16,9 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 /// A function for AVX2, to be called where it runs.
-#define VARLEN_AVX2 __attribute__((target("avx2,fma,popcnt")))
+#define VARLEN_AVX2 __attribute__((target("avx2,fma,f16c,popcnt")))
 /// A function for AVX-512 as machines have it that pack lanes of any width, to be called where it runs.
-#define VARLEN_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")))
+#define VARLEN_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi2,popcnt")))
 #endif
 
 /// The body of a function that is compiled for each set of instructions.
@@ -36,7 +36,26 @@
 #define VARLEN_BEST(table) (::varlen::baseline::table)
 #endif
 
+/// The same of a file that is compiled for AVX-512 too.
+#ifdef VARLEN_AVX512
+#define VARLEN_WIDEST(table) \
+  (::varlen::runs(::varlen::Isa::avx512) ? ::varlen::avx512::table : VARLEN_BEST(table))
+#else
+#define VARLEN_WIDEST(table) VARLEN_BEST(table)
+#endif
+
 namespace varlen {
+
+/// How wide the vectors are in the loops of each column.
+namespace baseline {
+inline constexpr std::int64_t kVectorBytes = 32;
+}  // namespace baseline
+namespace avx2 {
+inline constexpr std::int64_t kVectorBytes = 32;
+}  // namespace avx2
+namespace avx512 {
+inline constexpr std::int64_t kVectorBytes = 64;
+}  // namespace avx512
 
 namespace detail {
 /// Set once, while the library is loaded.

@@ -46,6 +46,7 @@ inline float widen(Half h) noexcept {
   const float tiny = std::bit_cast<float>(normal + (1U << 23)) - std::bit_cast<float>(113U << 23);
   std::uint32_t bits = exponent == kExponent ? special : normal;
   bits = exponent == 0 ? std::bit_cast<std::uint32_t>(tiny) : bits;
+  bits |= shifted > kExponent ? 1U << 22 : 0U;  // NaN becomes quiet, as instructions for this make it
   return std::bit_cast<float>(bits | ((h.bits & 0x8000U) << 16));
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,14 +11,35 @@ from varlen.arguments import as_ints, unmasked
 from varlen.backends import arrays, backend_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import torch
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import TypeVar
 
-    from varlen._core import Level
+    from varlen._core import Level, RaggedBase
 
     Values: TypeAlias = NDArray[Any] | torch.Tensor
+    Lengths: TypeAlias = ArrayLike | torch.Tensor | Level | Sequence[Level]
+    Axes: TypeAlias = int | Sequence[int] | None
+    # What a function gives back that takes arrays, tensors and containers; its overloads say which.
+    Rows: TypeAlias = NDArray[Any] | torch.Tensor | RaggedBase[Any] | Any
+
+    # The kind of array that a container holds. Not its dtype: what a method gives often has another one.
+    ArrayT = TypeVar("ArrayT", NDArray[Any], torch.Tensor)
+    # The kind of array that a function is given: what is neither an array nor a tensor becomes an array.
+    RowsT = TypeVar("RowsT", NDArray[Any], torch.Tensor, default=NDArray[Any])
+    # The class of a container that a function is given, and gives back.
+    RaggedT = TypeVar("RaggedT", bound=RaggedBase[Any])
+    # What a function gives back as it came: a container of that class, or an array of that dtype.
+    SameT = TypeVar("SameT", bound=NDArray[Any] | torch.Tensor | RaggedBase[Any], default=NDArray[Any])
+    # The states of a recurrent layer or a beam: rows, a container, or a tuple of them.
+    StateT = TypeVar("StateT")
+else:
+    from typing import TypeVar
+
+    ArrayT = TypeVar("ArrayT")
 
 __all__ = [
     "apply_rows",

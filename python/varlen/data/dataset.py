@@ -207,9 +207,9 @@ class Dataset(Batching):
                [3, 0],
                [4, 0]], dtype=uint8)
         """
-        most = as_int(max_len, "max_len", 1)
-        apart = most if stride is None else as_int(stride, "stride", 1)
-        return _core.step_windows(self.lengths_at(None if flatten else 1), most, apart)
+        size = as_int(max_len, "max_len", 1)
+        step = size if stride is None else as_int(stride, "stride", 1)
+        return _core.step_windows(self.lengths_at(None if flatten else 1), size, step)
 
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator:
         """A function for DataLoader's `collate_fn` that makes batches with these options. It can be pickled.

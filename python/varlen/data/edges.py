@@ -25,24 +25,24 @@ def edge_joint(
     filled; levels that it lacks are empty. The core refuses values that the dtype of the batch does not hold.
     """
     joint = _from_mapping(argument, given) if isinstance(given, Mapping) else as_joint(given, argument)
-    wanted = {key: min(c.dim, 1) if flatten else c.dim for key, c in columns.items() if c.dim > 0}
+    batch_dims = {key: min(c.dim, 1) if flatten else c.dim for key, c in columns.items() if c.dim > 0}
     dims = {name: dim for name, dim in zip(joint.names, joint.dims, strict=True) if dim >= 0}
     for name in dims:
         if name not in columns:
-            raise KeyError(f"{argument}: {name!r} is not a key of the batch: {sorted(wanted)}")
-    lifts = {wanted[name] - dim for name, dim in dims.items() if name in wanted}
+            raise KeyError(f"{argument}: {name!r} is not a key of the batch: {sorted(batch_dims)}")
+    lifts = {batch_dims[name] - dim for name, dim in dims.items() if name in batch_dims}
     if len(lifts) != 1 or not lifts <= {0, 1}:
         raise ValueError(
-            f"{argument}: its keys lie at dims {dims}, those of the batch at {wanted}; expected the same "
+            f"{argument}: its keys lie at dims {dims}, those of the batch at {batch_dims}; expected the same "
             "dims for a record for each row, or one less for one record for all"
         )
     lift = lifts.pop()
     levels = [_core.Level.from_lengths([len(joint)])] if lift else []
     levels += [joint.level(d) for d in range(1, joint.depth + 1)]
-    while len(levels) < max(wanted.values()):
+    while len(levels) < max(batch_dims.values()):
         levels.append(_core.Level.from_lengths(np.zeros(levels[-1].total, np.int64)))
     values = []
-    for key, dim in wanted.items():
+    for key, dim in batch_dims.items():
         if key in dims:
             rows, dtype = joint.values(key), columns[key].dtype
             is_time = dtype.kind in "mM" and rows.dtype.kind in "iu"  # in the unit of the key
@@ -50,7 +50,7 @@ def edge_joint(
         else:
             shape = (levels[dim - 1].total, *columns[key].trailing)
             values.append(np.ascontiguousarray(np.broadcast_to(fills[key], shape)))
-    return _core.Joint(list(wanted), list(wanted.values()), values, levels)
+    return _core.Joint(list(batch_dims), list(batch_dims.values()), values, levels)
 
 
 def _from_mapping(argument: str, given: Mapping[str, Any]) -> _core.Joint:

@@ -227,19 +227,19 @@ class OptionsCache:
 _IMMUTABLE = (str, int, bool, float, type(None))
 
 
-class _Same:
+class _Identity:
     """An object as a key that equals only itself."""
 
-    __slots__ = ("it",)
+    __slots__ = ("held",)
 
-    def __init__(self, it: object) -> None:
-        self.it = it
+    def __init__(self, held: object) -> None:
+        self.held = held
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.it is other.it
+        return isinstance(other, _Identity) and self.held is other.held
 
     def __hash__(self) -> int:
-        return id(self.it)
+        return id(self.held)
 
 
 def _by_value(value: Any) -> Any:
@@ -258,7 +258,7 @@ def _by_value(value: Any) -> Any:
         return kind, value.dtype, value.shape, value.tobytes()
     if is_tensor(value):
         return kind, value.dtype, value.shape, memory_of(value.detach()).tobytes()
-    return _Same(view_of(value) or value)
+    return _Identity(view_of(value) or value)
 
 
 def _copy(name: str, value: Any) -> Any:
@@ -285,8 +285,8 @@ def view_of(value: Any) -> _core.Joint | None:
 
 def _suggestion(name: object, known: Iterable[str]) -> str:
     """The names that look like one that is not known."""
-    near = difflib.get_close_matches(str(name), list(known), 2, 0.6)
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    matches = difflib.get_close_matches(str(name), list(known), 2, 0.6)
+    return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
 def check_names(options: Iterable[str], declared: Any) -> None:
@@ -306,18 +306,18 @@ def no_such_key(option: str, key: object, known: Iterable[Any]) -> KeyError:
 def with_options(function: Function) -> Function:
     """Shows the keywords behind `**options` in the function's signature, as help and editors read it."""
     signature = inspect.signature(function)
-    plain = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    taken = _keywords_of(signature)
-    more = [
+    named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    keywords = _keywords_of(signature)
+    added = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=_DEFAULTS.get(name),
             annotation=getattr(annotation, "__forward_arg__", annotation),
         )
-        for name, annotation in taken.__annotations__.items()
+        for name, annotation in keywords.__annotations__.items()
     ]
-    function.__signature__ = signature.replace(parameters=[*plain, *more])  # type: ignore[attr-defined]
+    function.__signature__ = signature.replace(parameters=[*named, *added])  # type: ignore[attr-defined]
     return function
 
 
@@ -364,9 +364,9 @@ def fill_row(
             row[...] = value
     except (ValueError, TypeError, OverflowError) as error:
         raise type(error)(f"{option}: {given!r} for {key!r}: {error}") from None
-    lost = (row[0] != value) & ((row[0] == row[0]) | (value == value))
+    does_not_fit = (row[0] != value) & ((row[0] == row[0]) | (value == value))
     if dtype.kind == "f" and value.dtype.kind in "iuf":
-        lost = np.isinf(row[0]) & ~np.isinf(value)  # rounding is what a float dtype does
-    if np.any(lost):
+        does_not_fit = np.isinf(row[0]) & ~np.isinf(value)  # rounding is what a float dtype does
+    if np.any(does_not_fit):
         raise ValueError(f"{option}: {given!r} does not fit {dtype}, the dtype of {key!r} in the batch")
     return row

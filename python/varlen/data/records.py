@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from varlen.data.rows import Rows
 
 __all__ = ["Records", "RowNumbers"]
@@ -79,7 +81,7 @@ class Records(Sequence[Any]):
         return self._dataset
 
     @property
-    def rows(self) -> Any:
+    def rows(self) -> Sequence[int] | NDArray[Any]:
         """Their numbers, as they were given.
 
         Examples
@@ -89,7 +91,8 @@ class Records(Sequence[Any]):
         >>> ds.__getitems__([2, 0]).rows
         [2, 0]
         """
-        return self._rows
+        rows: Sequence[int] | NDArray[Any] = self._rows
+        return rows
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -167,18 +167,18 @@ class Rows:
         >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[[1, 2], [3]], []]})).lengths_at(2)
         array([3, 0])
         """
-        wanted = self.depth if dim is None else as_int(dim, "dim")
+        level = self.depth if dim is None else as_int(dim, "dim")
         if self.depth == 0:
             raise ValueError("lengths: every key has dim 0, one value a row; rows have no lengths")
-        if not 1 <= wanted <= self.depth:
-            raise ValueError(f"dim: expected 1 to {self.depth}, got {wanted}")
-        if wanted not in self._lengths:
+        if not 1 <= level <= self.depth:
+            raise ValueError(f"dim: expected 1 to {self.depth}, got {level}")
+        if level not in self._lengths:
             shards = [s for s, count in enumerate(self._source.counts) if count]
-            parts = [_lengths_of(self._source, s, wanted) for s in shards]
+            parts = [_lengths_of(self._source, s, level) for s in shards]
             result = np.concatenate(parts) if parts else np.empty(0, np.int64)
             result.flags.writeable = False
-            self._lengths[wanted] = result
-        return self._lengths[wanted]
+            self._lengths[level] = result
+        return self._lengths[level]
 
     def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
         """One row or several as a JointNestedRaggedTensorDict.
@@ -303,9 +303,9 @@ class Rows:
             return np.flatnonzero(array)
         if array.dtype.kind not in "iu":
             raise TypeError(f"rows: expected integers, got dtype {array.dtype}")
-        wrong = (array < -n) | (array >= n)  # in the array's own dtype, where nothing wraps
-        if wrong.any():
-            at = int(np.argmax(wrong))
+        out_of_range = (array < -n) | (array >= n)  # in the array's own dtype, where nothing wraps
+        if out_of_range.any():
+            at = int(np.argmax(out_of_range))
             raise IndexError(f"rows: index {array[at]} at position {at} is out of range for {n} rows")
         array = array.astype(np.int64, copy=False)
         return np.where(array < 0, array + n, array)

@@ -122,10 +122,10 @@ class Collate:
         if not items:
             raise ValueError("samples: a batch needs at least one")
         for option in _PER_KEY:
-            asked = self._values[option]
-            if isinstance(asked, Mapping):
+            given = self._values[option]
+            if isinstance(given, Mapping):
                 known = set(_keys_of(items[0]))
-                for key in asked:
+                for key in given:
                     if key not in known:
                         raise no_such_key(option, key, known)
         return self._merge("", items)
@@ -158,7 +158,7 @@ class Collate:
             if _is_data(values[0]):
                 leaf = self._leaf(f"{name}[{key!r}]", values, key)
                 out[key] = leaf.pop("")
-                out |= {f"{key}/{beside}": value for beside, value in leaf.items()}
+                out |= {f"{key}/{extra}": value for extra, value in leaf.items()}
             else:
                 out[key] = self._merge(f"{name}[{key!r}]", values)
         return out
@@ -190,9 +190,9 @@ class Collate:
         except (ValueError, TypeError, OverflowError) as error:
             raise type(error)(f"samples{name}: {error}") from None
 
-    def _array_dtype(self, asked: Any, items: list[Any]) -> np.dtype[Any] | None:
-        if asked is not None:
-            return as_dtype(asked, "dtype", objects=True)
+    def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
+        if given is not None:
+            return as_dtype(given, "dtype", objects=True)
         kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
         # torch takes int64 as indices; lists of integers are int64 anyway.
         return (
@@ -252,13 +252,13 @@ class Collate:
         keys = set(_keys_of(joint))
         own: PaddingKeywords = {}
         for option in _PER_KEY:
-            asked = self._values[option]
-            if isinstance(asked, Mapping):
-                own[option] = {key: value for key, value in asked.items() if key in keys}
+            given = self._values[option]
+            if isinstance(given, Mapping):
+                own[option] = {key: value for key, value in given.items() if key in keys}
         return self._options.changed(**own) if own else self._options
 
 
-def collate(samples: Sequence[Any]) -> Any:
+def collate(samples: Sequence[Any]) -> dict[str, Any] | Any:
     """Samples of any dataset as one padded batch: `Collate()` as a plain function.
 
     Parameters
@@ -343,8 +343,8 @@ def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
 
 def _without_key(leaf: dict[str, Any]) -> Any:
     """A leaf without a key: the values, or a pair of values and their mask or offsets."""
-    beside = leaf.get("mask", leaf.get("offsets"))
-    return leaf[""] if beside is None else (leaf[""], beside)
+    extra = leaf.get("mask", leaf.get("offsets"))
+    return leaf[""] if extra is None else (leaf[""], extra)
 
 
 _PER_KEY: tuple[Literal["fill", "dtype"], ...] = ("fill", "dtype")

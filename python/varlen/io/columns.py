@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, unmasked, words_of
-from varlen.io.schema import encode_strings, make_metadata
+from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
 __all__: list[str] = []
 
@@ -100,19 +100,19 @@ def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -
     return _core.Joint(names, dims, values, levels, count, metadata)
 
 
-def check_nesting(have: _core.Level, new: _core.Level, number: int, key: str, others: str) -> None:
+def check_nesting(known: _core.Level, level: _core.Level, number: int, key: str, others: str) -> None:
     """Refuse a key whose level differs from an earlier key's; the text names both and the difference."""
-    if have == new:
+    if known == level:
         return
-    both = f"Inconsistent bounds tensors! {have.bounds} vs. {new.bounds}"
-    if len(have) != len(new):
+    both = f"Inconsistent bounds tensors! {known.bounds} vs. {level.bounds}"
+    if len(known) != len(level):
         raise ValueError(
-            f"{both}: level {number} has {len(new)} rows in {key!r} and {len(have)} in {others!r}"
+            f"{both}: level {number} has {len(level)} rows in {key!r} and {len(known)} in {others!r}"
         )
-    row = int((have.lengths != new.lengths).argmax())
+    row = int((known.lengths != level.lengths).argmax())
     raise ValueError(
-        f"{both}: row {row} of level {number} has length {new.lengths[row]} in {key!r} "
-        f"and {have.lengths[row]} in {others!r}"
+        f"{both}: row {row} of level {number} has length {level.lengths[row]} in {key!r} "
+        f"and {known.lengths[row]} in {others!r}"
     )
 
 
@@ -333,7 +333,7 @@ def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOpti
     if key in options.vocabularies and len(known) > (count := len(options.vocabularies[key])):
         raise ValueError(f"{key}: {list(known)[count]!r} is not in its vocabulary of {count} words")
     options.vocabularies[key] = list(known)
-    dtype = np.min_scalar_type(max(len(known) - 1, 0))
+    dtype = id_dtype(len(known))
     options.schema[key] = dtype.type
     return ids.astype(dtype)
 

@@ -14,7 +14,7 @@ from varlen import _core
 from varlen.arguments import as_mapping, unmasked, words_of
 from varlen.io import atomic
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
-from varlen.io.schema import encode_metadata, store
+from varlen.io.schema import encode_metadata, id_dtype, store
 
 __all__ = ["save", "split_name"]
 
@@ -89,7 +89,7 @@ def save(
             raise ValueError(f"entries: two keys are called {bare!r} and hold strings")
         stored[name] = little_endian(store(bare, array, words))
         if bare in words:
-            stored[name] = stored[name].astype(np.min_scalar_type(max(len(words[bare]) - 1, 0)))
+            stored[name] = stored[name].astype(id_dtype(len(words[bare])))
     given_words = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
     lists = {
         **{key: list(w) for key, w in words.items()},

@@ -50,7 +50,8 @@ class Field:
     dtype: np.dtype[Any]
     tag: str
     trailing: tuple[int, ...] = ()
-    vocabulary: tuple[str, ...] | None = field(default=None, repr=False)
+    # By a factory, so that the class has no attribute None that nothing documents.
+    vocabulary: tuple[str, ...] | None = field(default_factory=type(None), repr=False)
 
     @property
     def unit(self) -> str | None:
@@ -272,6 +273,15 @@ def encode_metadata(
             raise ValueError(f"metadata: {key!r} is a key of varlen's own")
         out[key] = value
     return out
+
+
+def id_dtype(words: int) -> np.dtype[Any]:
+    """The smallest dtype for the ids of so many words.
+
+    >>> id_dtype(256), id_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(max(words - 1, 0))
 
 
 def encode_strings(array: Array, known: dict[str, int]) -> Array:

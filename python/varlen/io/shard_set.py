@@ -190,8 +190,8 @@ class ShardSet:
         ...     shards.row_ids
         'id'
         """
-        agreed = self._agreed()
-        return None if agreed is None else agreed.row_ids
+        agreement = self._agreed()
+        return None if agreement is None else agreement.row_ids
 
     @property
     def paths(self) -> list[str]:
@@ -226,8 +226,8 @@ class ShardSet:
         ...     shards.fields["t"].dtype
         dtype('int64')
         """
-        agreed = self._agreed()
-        return {} if agreed is None else agreed.fields
+        agreement = self._agreed()
+        return {} if agreement is None else agreement.fields
 
     @property
     def names(self) -> list[str]:
@@ -304,10 +304,10 @@ class ShardSet:
         """
         file = self.file(shard)
         joint = file.joint() if self._keys is None or not file.names else file.joint(self._keys)
-        agreed = self._agreed()
-        if len(self._files) == 1 or agreed is None:
+        agreement = self._agreed()
+        if len(self._files) == 1 or agreement is None:
             return joint
-        metadata = agreed.metadata
+        metadata = agreement.metadata
         known = self._joints.get(shard)
         if known is None or known[0] is not metadata:
             known = metadata, joint.with_meta(metadata[0])
@@ -341,8 +341,8 @@ class ShardSet:
         found = self._wider.get(shard)
         if found is None:
             own = self.file(shard).fields if len(self._files) > 1 else {}
-            agreed = self.fields if own else {}
-            found = {n: f.dtype for n, f in agreed.items() if n in own and own[n].dtype != f.dtype}
+            fields = self.fields if own else {}
+            found = {n: f.dtype for n, f in fields.items() if n in own and own[n].dtype != f.dtype}
             self._wider[shard] = found
         return found
 
@@ -377,9 +377,9 @@ class ShardSet:
         file = self._files[shard]
         if file is None:
             file = self._open(shard)
-            agreed = self._agreed()
-            assert agreed is not None
-            agreed.add(self._shards[shard], file)
+            agreement = self._agreed()
+            assert agreement is not None
+            agreement.add(self._shards[shard], file)
             self._files[shard] = file
         return file
 
@@ -569,9 +569,9 @@ class ShardSet:
             mine = np.flatnonzero(shards == shard)
             cut = [None if w is None else w[mine] for w in windows]
             parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1]))
-        agreed = self._agreed()
-        assert agreed is not None
-        metadata = agreed.metadata[0]  # complete only now: each shard that is opened may add words
+        agreement = self._agreed()
+        assert agreement is not None
+        metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
         parts = [part.with_meta(metadata) for part in parts]
         if len(parts) == 1:
             return parts[0]
@@ -699,16 +699,16 @@ class ShardSet:
 
     def _widen_all(self) -> None:
         """Widens the dtypes to those of all shards: what an index states of them, else they are opened."""
-        agreed, stated = self._agreed(), set()
-        assert agreed is not None
+        agreement, stated = self._agreed(), set()
+        assert agreement is not None
         for i, shard in enumerate(self._shards):
             if shard.rows == 0:
                 continue  # holds no value, so any dtype holds its values
-            if shard.fields is None or not agreed.fields.keys() <= shard.fields.keys():
+            if shard.fields is None or not agreement.fields.keys() <= shard.fields.keys():
                 self.file(i)
             elif id(shard.fields) not in stated:
                 stated.add(id(shard.fields))
-                agreed.add_stated(shard)
+                agreement.add_stated(shard)
 
     def _open(self, shard: int) -> File:
         path, known = self._shards[shard].path, self._expected[shard] if self._expected else None

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list
+from varlen.io.schema import id_dtype
 from varlen.joint.state import JointState
 
 __all__: list[str] = []
@@ -249,7 +250,7 @@ def _unify(parts: list[Self]) -> list[Self]:
         for dim, name in zip(view.dims, view.names, strict=True):
             if name in whole and dim >= 0:
                 place = {word: i for i, word in enumerate(whole[name])}
-                moved = np.array([place[word] for word in words[name]], np.min_scalar_type(len(place)))
+                moved = np.array([place[word] for word in words[name]], id_dtype(len(place)))
                 view = view.with_column(name, dim, moved[view.values(name)], metadata)
         out.append(part._wrap(view, part._given_schema))
     return out

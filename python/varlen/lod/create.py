@@ -16,7 +16,7 @@ from varlen.lod.tensor import LoDTensor
 from varlen.types import Ragged
 
 
-def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> LoDTensor:
+def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> LoDTensor[Any]:
     """Data under levels, as Paddle's `create_lod_tensor`.
 
     Parameters
@@ -75,7 +75,7 @@ def create_random_int_lodtensor(
     high: int,
     *,
     seed: int | None = None,
-) -> LoDTensor:
+) -> LoDTensor[Any]:
     """Random integers from low to high, both included, under levels.
 
     Parameters

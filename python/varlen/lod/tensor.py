@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
-from varlen.backends.values import as_values
+from varlen.backends.values import ArrayT, as_values
 from varlen.levels import check_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
 from varlen.lod import seq_pos
 from varlen.ops.inputs import nest_rows
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from typing_extensions import Self
+
+    from varlen.backends.values import RowsT
 
     Ints = NDArray[np.int64]
 
 
-class LoDTensor(Ragged):
+class LoDTensor(Ragged[ArrayT]):
     """A `varlen.Ragged` with the members of Paddle's `LoDTensor`, at any depth.
 
     It is made as `varlen.Ragged` is, by `create_lod_tensor`, or by one of its own constructors. Members that
@@ -54,8 +58,27 @@ class LoDTensor(Ragged):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[LoDTensor[Any]],
+            data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
+            dtype: Any = None,
+        ) -> LoDTensor[RowsT]: ...
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[LoDTensor[Any]], data: Sequence[Any], dtype: Any = None
+        ) -> LoDTensor[NDArray[Any]]: ...
+        @classmethod
+        def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
+
     @classmethod
-    def from_recursive_sequence_lengths(cls, values: Any, recursive_sequence_lengths: Any) -> Self:
+    def from_recursive_sequence_lengths(
+        cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], recursive_sequence_lengths: Any
+    ) -> LoDTensor[RowsT]:
         """From a list of lengths for each level, outermost first; Paddle's `set_recursive_sequence_lengths`.
 
         Parameters
@@ -84,10 +107,11 @@ class LoDTensor(Ragged):
         """
         name = "recursive_sequence_lengths"
         levels = nested_levels(recursive_sequence_lengths, Level.from_lengths, name)
-        return cls._make(*nest_rows(values, levels, name))
+        result: Any = cls._make(*nest_rows(values, levels, name))
+        return cast("LoDTensor[RowsT]", result)
 
     @classmethod
-    def from_lod(cls, values: Any, lod: Any) -> Self:
+    def from_lod(cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], lod: Any) -> LoDTensor[RowsT]:
         """From offsets for each level that count the sequences of the next one; Paddle's `set_lod`.
 
         Parameters
@@ -115,10 +139,13 @@ class LoDTensor(Ragged):
         >>> LoDTensor.from_lod(np.arange(6), [[0, 2, 3], [0, 3, 4, 6]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
-        return cls._make(*nest_rows(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
+        result: Any = cls._make(*nest_rows(values, nested_levels(lod, Level.from_offsets, "lod"), "lod"))
+        return cast("LoDTensor[RowsT]", result)
 
     @classmethod
-    def from_absolute_offsets(cls, values: Any, offsets: Any, *, empty: str | None = None) -> Self:
+    def from_absolute_offsets(
+        cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], offsets: Any, *, empty: str | None = None
+    ) -> LoDTensor[RowsT]:
         """From offsets for each level that count rows, as `absolute_offsets` gives them.
 
         Parameters
@@ -147,10 +174,13 @@ class LoDTensor(Ragged):
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         over = nested_levels(offsets, Level.from_offsets, "offsets")
-        return cls._make(*nest_rows(values, nest_levels(over, "offsets", empty), "offsets"))
+        result: Any = cls._make(*nest_rows(values, nest_levels(over, "offsets", empty), "offsets"))
+        return cast("LoDTensor[RowsT]", result)
 
     @classmethod
-    def from_seq_pos(cls, values: Any, start_poses: Any, dim: int | None = None) -> Self:
+    def from_seq_pos(
+        cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], start_poses: Any, dim: int | None = None
+    ) -> LoDTensor[RowsT]:
         """From where sequences start, counted in rows of the sequence that holds them, without ends.
 
         Parameters
@@ -183,7 +213,10 @@ class LoDTensor(Ragged):
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
         rows = values if isinstance(values, RaggedBase) else as_values(values)
-        return cls._make(*nest_rows(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses"))
+        result: Any = cls._make(
+            *nest_rows(rows, seq_pos.levels_of(start_poses, len(rows), dim), "start_poses")
+        )
+        return cast("LoDTensor[RowsT]", result)
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
         """Lengths of each level, outermost first. As arrays: `levels`.
@@ -284,7 +317,7 @@ class LoDTensor(Ragged):
         """
         return tuple(level.offsets for level in levels_over_rows(self._levels))
 
-    def seq_pos(self) -> Any:
+    def seq_pos(self) -> Self | Any:
         """Where sequences start inside the sequence that holds them, counted in rows.
 
         Returns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,10 +15,23 @@ from varlen.ops.inputs import units_of, whole_numbers
 from varlen.ops.reduce import wrap_units
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from varlen._core import Level
+    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
 
 
-def bincount(X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = None, level: int = -1) -> Any:
+@overload
+def bincount(
+    X: RaggedBase[ArrayT], lengths: None = None, *, minlength: int = 0, weights: Any = None, level: int = -1
+) -> ArrayT | Any: ...
+@overload
+def bincount(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, minlength: int = 0, weights: Any = None, level: int = -1
+) -> RowsT: ...
+def bincount(
+    X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = None, level: int = -1
+) -> Rows:
     """How often each number from 0 on is in each sequence, or the sum of its weights.
 
     Parameters

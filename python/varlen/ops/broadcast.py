@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen import tracing
 from varlen._core import RaggedBase
@@ -12,8 +12,20 @@ from varlen.levels import describe_difference, flatten_levels, resolve_level, sa
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import ragged_like
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -> Any:
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.types import Ragged
+
+
+@overload
+def broadcast_rows(X: RaggedT, rows: Any, lengths: None = None, *, level: int = -1) -> RaggedT: ...
+@overload
+def broadcast_rows(
+    X: RowsT | Sequence[Any], rows: Any, lengths: Lengths, *, level: int = -1
+) -> Ragged[RowsT]: ...
+def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     """A row for each sequence of a level, given to all values below it: a Ragged that nests as X.
 
     What operators do with a Ragged of fewer levels, as a method.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from varlen.levels import describe_difference, each_level, flatten_levels, same_
 from varlen.ops.dims import expand_dims
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
     from varlen.types import Ragged
 
 
-def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
+def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     """One after another: their sequences (axis 0), what is inside each sequence (ragged axes), or their rows.
 
     Parameters
@@ -59,15 +60,18 @@ def concatenate(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     depth = len(parts[0]._levels)
     if at > depth:
         alike(parts, depth, "raggeds")
-        return parts[0]._make(_side_by_side([part._values for part in parts], at - depth), parts[0]._levels)
+        return cast(
+            "RaggedT",
+            parts[0]._make(_side_by_side([part._values for part in parts], at - depth), parts[0]._levels),
+        )
     if at == 0:
-        return joined(parts, "raggeds")
+        return cast("RaggedT", joined(parts, "raggeds"))
     alike(parts, at - 1, "raggeds")
     check_rows(parts, "raggeds")
-    return interleaved(parts, at - 1, "raggeds")
+    return cast("RaggedT", interleaved(parts, at - 1, "raggeds"))
 
 
-def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
+def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     """One after another along a new axis: at 0 each part becomes one sequence of a new outermost level.
 
     Parameters
@@ -98,10 +102,10 @@ def stack(raggeds: Iterable[Ragged], axis: int = 0) -> Ragged:
     """
     parts = parts_of(raggeds, "raggeds")
     at = axis_of(axis, parts[0].ndim + 1)
-    return concatenate([expand_dims(part, at) for part in parts], at)
+    return cast("RaggedT", concatenate([expand_dims(part, at) for part in parts], at))
 
 
-def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
+def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     """Consecutive pieces: `sizes` sequences in each, or sizes[k] in piece k.
 
     Parameters
@@ -136,10 +140,10 @@ def split(ragged: Ragged, sizes: int | Sequence[int] | Any) -> list[Ragged]:
         if level.total != n:
             raise ValueError(f"sizes: they add up to {level.total}, but there are {n} sequences")
         cuts = level.offsets.tolist()
-    return [ragged[a:b] for a, b in pairwise(cuts)]
+    return cast("list[RaggedT]", [ragged[a:b] for a, b in pairwise(cuts)])
 
 
-def parts_of(given: Any, argument: str) -> list[Ragged]:
+def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
     """Raggeds to join: at least one, all with as many levels.
 
     Raises
@@ -169,7 +173,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged]:
     return parts
 
 
-def alike(parts: list[Ragged], depth: int, argument: str) -> None:
+def alike(parts: list[Ragged[Any]], depth: int, argument: str) -> None:
     """Refuse parts that nest differently from the first in the outermost `depth` levels.
 
     Examples
@@ -183,7 +187,7 @@ def alike(parts: list[Ragged], depth: int, argument: str) -> None:
             raise ValueError(f"{argument}: part {p} nests differently from the first: {parted}")
 
 
-def check_rows(parts: list[Ragged], argument: str) -> None:
+def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
     """Refuse parts with rows of another shape than the first.
 
     Examples
@@ -200,7 +204,7 @@ def check_rows(parts: list[Ragged], argument: str) -> None:
             )
 
 
-def interleaved(parts: list[Ragged], at: int, argument: str) -> Ragged:
+def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]:
     """Each sequence of a level is those of its number in every part, end to end; above they nest alike.
 
     Examples
@@ -231,7 +235,7 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
     return backend_of(*values).concat(values, axis, "raggeds")
 
 
-def joined(parts: list[Ragged], argument: str) -> Ragged:
+def joined(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     """The sequences of each part after those of the part before it.
 
     Examples
@@ -245,7 +249,7 @@ def joined(parts: list[Ragged], argument: str) -> Ragged:
     return parts[0]._make(backend_of(*values).concat(values, 0, argument), levels)
 
 
-def _interleaved(parts: list[Ragged], argument: str) -> Ragged:
+def _interleaved(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     """Sequence i of every part, end to end."""
     values: list[Any] = [part._values for part in parts]
     units = [flatten_levels(part._levels) for part in parts]

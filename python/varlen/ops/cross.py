@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from varlen.levels import flatten_levels, resolve_level
 from varlen.ops.combine import alike, parts_of
 
 if TYPE_CHECKING:
-    from varlen.types import Ragged
+    from varlen.backends.values import RaggedT
 
 
-def cross(raggeds: Iterable[Ragged], *, level: int = -1) -> tuple[Ragged, ...]:
+def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]:
     """Every item of a sequence with every item of the sequences of its number in the others.
 
     Parameters
@@ -68,4 +68,4 @@ def cross(raggeds: Iterable[Ragged], *, level: int = -1) -> tuple[Ragged, ...]:
         place, item = np.divmod(place, each.lengths[ids])
         rows = take(part._values, each.offsets[ids] + item)
         result.append(part._make(rows, (*parts[0]._levels[:at], level_of)))
-    return tuple(reversed(result))
+    return cast("tuple[RaggedT, ...]", tuple(reversed(result)))

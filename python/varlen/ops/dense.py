@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -18,10 +18,47 @@ from varlen.ops.outputs import new_ragged
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
     from varlen.levels import Levels
     from varlen.types import Ragged
 
 
+@overload
+def to_dense(
+    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: Any = None,
+    mask: Literal[False] = False, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+) -> ArrayT: ...  # fmt: skip
+@overload
+def to_dense(
+    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: Any = None,
+    mask: Literal[True], max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+) -> tuple[ArrayT, ArrayT]: ...  # fmt: skip
+@overload
+def to_dense(
+    X: RaggedBase[ArrayT], lengths: None = None, *, padding_side: str = "right", fill: Any = None, mask: bool,
+    max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: Any = None,
+    dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+) -> ArrayT | tuple[ArrayT, ArrayT]: ...  # fmt: skip
+@overload
+def to_dense(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: Any = None,
+    mask: Literal[False] = False, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+) -> RowsT: ...  # fmt: skip
+@overload
+def to_dense(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: Any = None,
+    mask: Literal[True], max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    out: Any = None, dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+) -> tuple[RowsT, RowsT]: ...  # fmt: skip
+@overload
+def to_dense(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right", fill: Any = None, mask: bool,
+    max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: Any = None,
+    dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 def to_dense(
     X: Any,
     lengths: Any = None,
@@ -35,7 +72,7 @@ def to_dense(
     dtype: Any = None,
     pad_to_multiple_of: int = 1,
     max_bytes: int | None = None,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """A rectangle of the sequences, filled where they are shorter.
 
     Parameters
@@ -91,8 +128,13 @@ def to_dense(
 
 
 def from_dense(
-    block: Any, lengths: Any = None, *, mask: Any = None, padding_side: str = "right", out: Any = None
-) -> Ragged:
+    block: RowsT | Sequence[Any],
+    lengths: Any = None,
+    *,
+    mask: Any = None,
+    padding_side: str = "right",
+    out: Any = None,
+) -> Ragged[RowsT]:
     """The sequences of a padded rectangle, from its lengths or its mask. The inverse of `to_dense`.
 
     Parameters

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.ops.inputs import units_of
 from varlen.ops.outputs import ragged_like
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Any:
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.types import Ragged
+
+
+@overload
+def diff(X: RaggedT, lengths: None = None, *, n: int = 1, level: int = -1) -> RaggedT: ...
+@overload
+def diff(X: RowsT | Sequence[Any], lengths: Lengths, *, n: int = 1, level: int = -1) -> Ragged[RowsT]: ...
+def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Rows:
     """Each row less the one before it in its sequence, n times over; a sequence loses n rows, or all.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,8 +13,20 @@ from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Any, Any]:
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.types import Ragged
+
+
+@overload
+def fill_empty_rows(X: RaggedT, default: Any, lengths: None = None) -> tuple[RaggedT, Rows]: ...
+@overload
+def fill_empty_rows(
+    X: RowsT | Sequence[Any], default: Any, lengths: Lengths
+) -> tuple[Ragged[RowsT], RowsT]: ...
+def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Rows, Rows]:
     """One row in each innermost sequence that had none, and which those were.
 
     Parameters

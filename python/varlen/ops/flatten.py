@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen._core import Level
 from varlen.arguments import as_dtype, as_int
 from varlen.backends import backend_of
 from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from varlen.backends.values import Lengths, RowsT
 
 
-def flatten(X: Sequence[Any] | None, dtype: Any = None, pad: int = 0, ndim_if_empty: int = 2) -> Any:
+def flatten(
+    X: Sequence[RowsT] | Sequence[Sequence[Any]] | None,
+    dtype: Any = None,
+    pad: int = 0,
+    ndim_if_empty: int = 2,
+) -> RowsT:
     """Arrays laid end to end on their first axis, as one array.
 
     Parameters
@@ -60,15 +64,15 @@ def flatten(X: Sequence[Any] | None, dtype: Any = None, pad: int = 0, ndim_if_em
     """
     if X is None or (hasattr(X, "__len__") and len(X) == 0):
         shape = (0,) * as_int(ndim_if_empty, "ndim_if_empty")
-        return np.zeros(shape, np.float32 if dtype is None else as_dtype(dtype, "dtype"))
+        return cast("RowsT", np.zeros(shape, np.float32 if dtype is None else as_dtype(dtype, "dtype")))
     first = X[0] if isinstance(X, (list, tuple)) else X
-    return backend_of(first).flatten(X, dtype, as_int(pad, "pad"))
+    return cast("RowsT", backend_of(first).flatten(X, dtype, as_int(pad, "pad")))
 
 
 list2array = flatten
 
 
-def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
+def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[RowsT]:
     """The arrays that lie end to end in one. The inverse of `flatten`.
 
     Parameters
@@ -110,15 +114,16 @@ def unflatten(X: Any, lengths: ArrayLike | Level, pad: int = 0) -> list[Any]:
         raise ValueError("X: expected at least one dimension, got a scalar")
     if gap == 0:
         _check_rows(level.total, len(values), "add up to")
-        return backend.split(values, level)
+        result: list[RowsT] = backend.split(values, level)
+        return result
     has_rows = level.lengths > 0
     count = int(np.count_nonzero(has_rows))
     _check_rows(level.total + gap * (count + (count > 0)), len(values), f"and gaps of {gap} add up to")
     begins = level.offsets[:-1] + gap * np.cumsum(has_rows)
-    return backend.views(values, begins, begins + level.lengths)
+    return cast("list[RowsT]", backend.views(values, begins, begins + level.lengths))
 
 
-def unpad(padded: Any, lengths: ArrayLike | Level, *, padding_side: str = "right") -> list[Any]:
+def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right") -> list[RowsT]:
     """The sequences of a rectangle without their padding. The inverse of `pad`.
 
     Parameters
@@ -167,9 +172,15 @@ def unpad(padded: Any, lengths: ArrayLike | Level, *, padding_side: str = "right
     begins = width - level.lengths if padding_side == "left" else np.zeros(len(level), np.int64)
     ends = begins + level.lengths
     if not backend.is_contiguous(block):
-        return [row[a:b] for row, a, b in zip(block, begins.tolist(), ends.tolist(), strict=False)]
+        result: list[RowsT] = [
+            row[a:b] for row, a, b in zip(block, begins.tolist(), ends.tolist(), strict=False)
+        ]
+        return result
     starts = width * np.arange(len(level))
-    return backend.views(block.reshape(n * width, *block.shape[2:]), starts + begins, starts + ends)
+    return cast(
+        "list[RowsT]",
+        backend.views(block.reshape(n * width, *block.shape[2:]), starts + begins, starts + ends),
+    )
 
 
 def _check_rows(needed: int, rows: int, what: str) -> None:

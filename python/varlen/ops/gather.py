@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -16,14 +16,28 @@ from varlen.ops.inputs import as_bools, nested, rows_and_levels, whole_numbers
 from varlen.ops.outputs import new_ragged, ragged_like
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from varlen.backends.values import ArrayT, Lengths, RaggedT, Rows, RowsT
     from varlen.levels import Levels
+    from varlen.types import Ragged
 
     Ints = NDArray[np.int64]
 
 
-def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None, batch_dims: int = 0) -> Any:
+@overload
+def gather(
+    X: RaggedT, indices: Any, lengths: None = None, *, axis: int | None = None, batch_dims: int = 0
+) -> RaggedT | Any: ...
+@overload
+def gather(
+    X: RowsT | Sequence[Any], indices: Any, lengths: Lengths, *, axis: int | None = None, batch_dims: int = 0
+) -> Ragged[RowsT] | Any: ...
+def gather(
+    X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None, batch_dims: int = 0
+) -> Rows:
     """Items of an axis by their numbers: of the whole, or of each sequence from numbers of its own.
 
     Parameters
@@ -100,7 +114,21 @@ def gather(X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None
     return _picked(X, values, levels[at:], level.offsets[owners] + ids, (*levels[: at - 1], *inner))
 
 
-def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Any:
+@overload
+def boolean_mask(
+    X: RaggedT, mask: Any, lengths: None = None, *, flatten: Literal[False] = False
+) -> RaggedT: ...
+@overload
+def boolean_mask(
+    X: RaggedBase[ArrayT], mask: Any, lengths: None = None, *, flatten: bool
+) -> ArrayT | Any: ...
+@overload
+def boolean_mask(
+    X: RowsT | Sequence[Any], mask: Any, lengths: Lengths, *, flatten: Literal[False] = False
+) -> Ragged[RowsT]: ...
+@overload
+def boolean_mask(X: RowsT | Sequence[Any], mask: Any, lengths: Lengths, *, flatten: bool) -> RowsT | Any: ...
+def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Rows:
     """Keep what a mask is true for: sequences, their children, or single numbers, as deep as the mask goes.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen import _core
 from varlen._core import RaggedBase
@@ -13,12 +13,19 @@ from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from varlen._core import Level
+    from varlen.backends.values import Lengths, Rows
+    from varlen.types import Ragged
 
 
-def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> Any:
+@overload
+def ngrams(n: int, keys: RaggedBase[Any], *, lengths: None = None) -> Ragged[Any]: ...
+@overload
+def ngrams(n: int, keys: Any, *, lengths: Lengths) -> Ragged[Any]: ...
+@overload
+def ngrams(n: int, keys: Any, *, lengths: None = None) -> NDArray[np.uint64]: ...
+def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
     """A hash of every n consecutive keys.
 
     Parameters
@@ -56,7 +63,8 @@ def ngrams(n: int, keys: Any, *, lengths: ArrayLike | Level | None = None) -> An
     [[], [16863871380863422640]]
     """
     rows, level = rows_and_sequences(keys, lengths, "keys")
-    result, grams = _core.ngrams(as_int(n, "n", 1), as_values(as_ints(rows), "keys"), level)
+    numbers: Any = as_values(as_ints(rows), "keys")
+    result, grams = _core.ngrams(as_int(n, "n", 1), numbers, level)
     if isinstance(keys, RaggedBase):
         return keys._make(result, (*keys._levels[:-1], grams))
     return result if lengths is None else new_ragged(result, (grams,))
@@ -96,4 +104,5 @@ def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
     >>> vl.ops.hash(np.array([1], np.uint64), 0)
     array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
     """
-    return _core.hash(as_values(as_ints(ids), "ids"), as_int(seed, "seed"))
+    numbers: Any = as_values(as_ints(ids), "ids")
+    return _core.hash(numbers, as_int(seed, "seed"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen._core import RaggedBase
 from varlen.arguments import as_int
@@ -11,9 +11,10 @@ from varlen.backends import backend_of
 from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
     from varlen.backends.table import Backend
+    from varlen.backends.values import ArrayT, Rows, RowsT
     from varlen.types import Ragged
 
 
@@ -22,6 +23,25 @@ def _backend_of(arrays: Any) -> Backend:
     return backend_of(arrays[0] if isinstance(arrays, (list, tuple)) and arrays else None)
 
 
+@overload
+def pad(
+    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: Any = 0,
+    padding_side: str = "right", max_len: int | None = None, truncate: str = "right",
+    mask: Literal[False] = False, out: Any = None, dtype: DTypeLike | None = None,
+    max_bytes: int | None = None,
+) -> RowsT: ...  # fmt: skip
+@overload
+def pad(
+    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: Any = 0,
+    padding_side: str = "right", max_len: int | None = None, truncate: str = "right", mask: Literal[True],
+    out: Any = None, dtype: DTypeLike | None = None, max_bytes: int | None = None,
+) -> tuple[RowsT, RowsT]: ...  # fmt: skip
+@overload
+def pad(
+    arrays: Sequence[RowsT] | Sequence[Sequence[Any]], pad_to_multiple_of: int = 1, *, fill: Any = 0,
+    padding_side: str = "right", max_len: int | None = None, truncate: str = "right", mask: bool,
+    out: Any = None, dtype: DTypeLike | None = None, max_bytes: int | None = None,
+) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 def pad(
     arrays: Sequence[Any],
     pad_to_multiple_of: int = 1,
@@ -34,7 +54,7 @@ def pad(
     out: Any = None,
     dtype: DTypeLike | None = None,
     max_bytes: int | None = None,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """Arrays of different lengths as one rectangle.
 
     Parameters
@@ -97,8 +117,11 @@ def pad(
 
 
 def list2ragged(
-    arrays: Sequence[Any], *, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
-) -> Ragged:
+    arrays: Sequence[RowsT] | Sequence[Sequence[Any]],
+    *,
+    dtype: DTypeLike | None = None,
+    out: RowsT | None = None,
+) -> Ragged[RowsT]:
     """Arrays laid end to end on their first axis, as a `Ragged`.
 
     Parameters
@@ -134,7 +157,7 @@ def list2ragged(
     return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
 
 
-def ragged2list(ragged: Ragged) -> list[Any]:
+def ragged2list(ragged: RaggedBase[ArrayT]) -> list[ArrayT | Any]:
     """Each sequence as a view of the values.
 
     Parameters

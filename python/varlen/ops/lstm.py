@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +10,13 @@ from varlen._core import Level
 from varlen.arguments import as_ints
 from varlen.backends import backend_of
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RowsT
+
 
 def lstm_forward_training(
-    params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any
-) -> tuple[Any, tuple[Any, ...]]:
+    params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: Any
+) -> tuple[RowsT, tuple[Any, ...]]:
     """An LSTM of any depth, in one direction or both, and what its gradient needs.
 
     Parameters
@@ -59,7 +62,7 @@ def lstm_forward_training(
     return _forward(params, H0, C0, X, size_at_t, True)
 
 
-def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any) -> Any:
+def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: Any) -> RowsT:
     """What `lstm_forward_training` gives, without the state that its gradient needs.
 
     Parameters
@@ -87,10 +90,11 @@ def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any
     >>> vl.ops.lstm_forward_inference(params, start, start, np.ones((3, 2), np.float32), [2, 1]).shape
     (3, 1)
     """
-    return _forward(params, H0, C0, X, size_at_t, False)[0]
+    result: RowsT = _forward(params, H0, C0, X, size_at_t, False)[0]
+    return result
 
 
-def backprop_lstm(dY: Any, lengths: Any, params: Any, fwd_state: tuple[Any, ...]) -> tuple[Any, Any]:
+def backprop_lstm(dY: RowsT, lengths: Any, params: Any, fwd_state: tuple[Any, ...]) -> tuple[RowsT, RowsT]:
     """The gradient of `lstm_forward_training`.
 
     Parameters

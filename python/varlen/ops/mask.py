@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,20 +14,22 @@ from varlen.backends.values import like
 from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Sequence
 
-    from varlen.types import Ragged
+    from numpy.typing import NDArray
+
+    from varlen.backends.values import RowsT
 
 
 def mask(
-    lengths: ArrayLike | Level | Ragged,
+    lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any],
     max_len: int | None = None,
     padding_side: str = "right",
     *,
     width: int | None = None,
     pad_to_multiple_of: int = 1,
     max_bytes: int | None = None,
-) -> Any:
+) -> RowsT:
     """True where a rectangle of the sequences holds data.
 
     Parameters
@@ -95,10 +97,10 @@ def mask(
         max_bytes,
         width,
     )
-    return like(there, values)
+    return cast("RowsT", like(there, values))
 
 
-def positions(lengths: ArrayLike | Level | Ragged) -> Any:
+def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
     """The place of each row inside its sequence; what models call `position_ids`.
 
     Parameters
@@ -119,11 +121,11 @@ def positions(lengths: ArrayLike | Level | Ragged) -> Any:
     """
     level, values = _level_and_kind(lengths)
     if tracing.is_tracing():
-        return _traced(tracing.as_traced(level).positions, values)
-    return like(level.positions, values)
+        return cast("RowsT", _traced(tracing.as_traced(level).positions, values))
+    return cast("RowsT", like(level.positions, values))
 
 
-def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
+def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
     """The sequence that each row is in: `row_ids` of a Ragged.
 
     Parameters
@@ -144,11 +146,11 @@ def segment_ids(lengths: ArrayLike | Level | Ragged) -> Any:
     """
     level, values = _level_and_kind(lengths)
     if tracing.is_tracing():
-        return _traced(tracing.as_traced(level).row_ids, values)
-    return like(level.row_ids, values)
+        return cast("RowsT", _traced(tracing.as_traced(level).row_ids, values))
+    return cast("RowsT", like(level.row_ids, values))
 
 
-def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
+def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
     """Where each sequence begins, and the end of the last: what attention kernels take.
 
     Parameters
@@ -174,19 +176,19 @@ def cu_seqlens(lengths: ArrayLike | Level | Ragged) -> Any:
     """
     level, values = _level_and_kind(lengths)
     if tracing.is_tracing():
-        return _traced(tracing.as_traced(level).offsets.int(), values)
-    return like(level.offsets32, values)
+        return cast("RowsT", _traced(tracing.as_traced(level).offsets.int(), values))
+    return cast("RowsT", like(level.offsets32, values))
 
 
 def block_mask(
-    lengths: ArrayLike | Level | Ragged,
+    lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any],
     causal: bool = False,
     window: int | tuple[int | None, int | None] | None = None,
     *,
     dtype: Any = bool,
     out: Any = None,
     max_bytes: int | None = None,
-) -> Any:
+) -> RowsT:
     """Which rows of sequences that lie end to end may look at which: those of their own sequence.
 
     Parameters
@@ -240,7 +242,7 @@ def block_mask(
     if causal:
         behind = 0
     backend = backend_of(values, out, dtype)
-    return backend.block_mask(level, dtype, before, behind, out, max_bytes, values)
+    return cast("RowsT", backend.block_mask(level, dtype, before, behind, out, max_bytes, values))
 
 
 def _level_and_kind(lengths: Any) -> tuple[Level, NDArray[Any]]:

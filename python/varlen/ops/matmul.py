@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,13 +17,18 @@ from varlen.levels import describe_difference, same_levels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from varlen.backends.values import RaggedT, Rows
     from varlen.levels import Levels
     from varlen.types import Ragged
 
     Ints = NDArray[np.int64]
 
 
-def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+@overload
+def matmul(a: RaggedT, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> RaggedT | Any: ...
+@overload
+def matmul(a: Any, b: RaggedT, *, transpose_a: bool = False, transpose_b: bool = False) -> RaggedT | Any: ...
+def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Rows:
     """The product of matrices: of all rows and one matrix, or sequence by sequence; `a @ b`.
 
     Parameters
@@ -81,7 +86,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     return _by_sequence(A, B, a if isinstance(a, RaggedBase) else b)
 
 
-def _flat(a: Ragged, b: Any) -> Ragged:
+def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
     """All rows with one matrix."""
     values, levels = a._values, a._levels
     size = b.shape[0]

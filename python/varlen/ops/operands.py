@@ -33,7 +33,7 @@ def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
     return model, max([r._values.ndim for r in raggeds]) - 1
 
 
-def operand(x: Any, model: Ragged, room: int) -> Any:
+def operand(x: Any, model: Ragged[Any], room: int) -> Any:
     """What stands for an operand beside the values of `model`, whose rows have up to `room` axes.
 
     Raises
@@ -66,7 +66,7 @@ def _rows(x: Any, below: Levels, room: int) -> Any:
     return broadcast_rows(x, flatten_levels(below)) if below else x
 
 
-def _array(x: Any, model: Ragged, room: int) -> Any:
+def _array(x: Any, model: Ragged[Any], room: int) -> Any:
     """An array as what broadcasts against the values, by how many axes it has alone."""
     n, depth = tracing.count_of(model._levels[0]), len(model._levels)
     shape = tuple(x.shape)

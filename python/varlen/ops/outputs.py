@@ -45,7 +45,7 @@ def _class(name: str) -> Any:
     return _CLASSES.get(name) or getattr(sys.modules["varlen"], name)
 
 
-def new_ragged(values: Any, levels: Levels) -> Ragged:
+def new_ragged(values: Any, levels: Levels) -> Ragged[Any]:
     """A Ragged of parts that are known to fit.
 
     Examples
@@ -56,7 +56,7 @@ def new_ragged(values: Any, levels: Levels) -> Ragged:
     kind = _class("Ragged")
     traced = tracing.is_tracing()
     result: Any = tracing.make(kind, values, levels) if traced else kind._make(values, levels)
-    ragged: Ragged = result
+    ragged: Ragged[Any] = result
     return ragged
 
 

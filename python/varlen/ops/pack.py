@@ -8,10 +8,20 @@ from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import new_ragged, packed_class
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen._core import RaggedBase
+    from varlen.backends.values import RowsT
     from varlen.types import Packed
 
 
-def pack(X: Any, lengths: Any = None, *, level: int = -1, order: Any = "stable") -> Packed:
+def pack(
+    X: RaggedBase[RowsT] | RowsT | Sequence[Any],
+    lengths: Any = None,
+    *,
+    level: int = -1,
+    order: Any = "stable",
+) -> Packed[RowsT]:
     """The sequences of a level side by side, step by step, the longest first, without padding.
 
     Parameters
@@ -44,7 +54,6 @@ def pack(X: Any, lengths: Any = None, *, level: int = -1, order: Any = "stable")
     >>> vl.ops.pack([3, 1, 4], [1, 2]).steps()
     [array([1, 3]), array([4])]
     """
-    result: Packed = packed_class().from_ragged(
-        new_ragged(*rows_and_levels(X, lengths)), level=level, order=order
-    )
+    ragged = new_ragged(*rows_and_levels(X, lengths))
+    result: Packed[Any] = packed_class().from_ragged(ragged, level=level, order=order)
     return result

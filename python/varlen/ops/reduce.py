@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen import tracing
 from varlen.backends import backend_of
@@ -10,17 +10,31 @@ from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import regroup, rows_and_levels, units_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import torch
     from numpy.typing import NDArray
 
+    from varlen._core import RaggedBase
+    from varlen.backends.values import ArrayT, Axes, Lengths, Rows, RowsT
+
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
+@overload
+def reduce_sum(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = 0,
+    out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_sum(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = 0,
+    out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_sum(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
-) -> Array:
+) -> Rows:
     """The sum of each sequence's rows, column by column.
 
     Parameters
@@ -68,9 +82,19 @@ def reduce_sum(
     return reduced("sum", X, lengths, axis, level, empty, out)
 
 
+@overload
+def reduce_mean(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = 0,
+    out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_mean(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = 0,
+    out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_mean(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
-) -> Array:
+) -> Rows:
     """The mean of each sequence's rows, column by column.
 
     Parameters
@@ -102,9 +126,19 @@ def reduce_mean(
     return reduced("mean", X, lengths, axis, level, empty, out)
 
 
+@overload
+def reduce_prod(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = 1,
+    out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_prod(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = 1,
+    out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_prod(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 1, out: Any = None
-) -> Array:
+) -> Rows:
     """The product of each sequence's rows, column by column.
 
     Parameters
@@ -131,9 +165,19 @@ def reduce_prod(
     return reduced("prod", X, lengths, axis, level, empty, out)
 
 
+@overload
+def reduce_any(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = False,
+    out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_any(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = False,
+    out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_any(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = False, out: Any = None
-) -> Array:
+) -> Rows:
     """Whether any row of each sequence is true, column by column.
 
     Parameters
@@ -160,9 +204,19 @@ def reduce_any(
     return reduced("any", X, lengths, axis, level, empty, out)
 
 
+@overload
+def reduce_all(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = True,
+    out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_all(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = True,
+    out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_all(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = True, out: Any = None
-) -> Array:
+) -> Rows:
     """Whether all rows of each sequence are true, column by column.
 
     Parameters
@@ -189,9 +243,19 @@ def reduce_all(
     return reduced("all", X, lengths, axis, level, empty, out)
 
 
+@overload
+def reduce_norm(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = 0,
+    out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_norm(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = 0,
+    out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_norm(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
-) -> Array:
+) -> Rows:
     """The Euclidean norm of each sequence's rows, column by column.
 
     Parameters
@@ -219,7 +283,11 @@ def reduce_norm(
     return reduced("norm", X, lengths, axis, level, empty, out)
 
 
-def count(X: Any, lengths: Any = None, *, level: int = -1) -> Array:
+@overload
+def count(X: RaggedBase[ArrayT], lengths: None = None, *, level: int = -1) -> ArrayT | Any: ...
+@overload
+def count(X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1) -> RowsT: ...
+def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     """How many rows each sequence has: int64 (n,), read-only.
 
     Parameters

@@ -9,15 +9,18 @@ from varlen.backends.values import as_values
 from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import torch
     from numpy.typing import NDArray
 
+    from varlen.backends.values import RowsT
+
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
-def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Any = None) -> Array:
+def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
     """The gradient of `reduce_sum`: row i for every row of sequence i.
 
     Parameters
@@ -49,10 +52,11 @@ def backprop_reduce_sum(d_sums: Any, lengths: Any, *, out: Any = None) -> Array:
     array([1., 1., 2.])
     """
     rows, level = as_values(d_sums, "d_sums"), as_level(lengths)
-    return backend_of(rows).expand(rows, level, out)
+    result: RowsT = backend_of(rows).expand(rows, level, out)
+    return result
 
 
-def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Array:
+def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
     """The gradient of `reduce_mean`: row i, divided by the length of sequence i, for every row of sequence i.
 
     Parameters
@@ -86,10 +90,13 @@ def backprop_reduce_mean(d_means: Any, lengths: Any, *, out: Any = None) -> Arra
     array([0.5, 0.5, 2. ])
     """
     rows, level = as_values(d_means, "d_means"), as_level(lengths)
-    return backend_of(rows).expand_mean(rows, level, out)
+    result: RowsT = backend_of(rows).expand_mean(rows, level, out)
+    return result
 
 
-def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
+def backprop_reduce_max(
+    d_maxes: RowsT | Sequence[Any], which: Any, lengths: Any, *, out: Any = None
+) -> RowsT:
     """The gradient of `reduce_max`: each number goes to the row that `which` names, zeros to the others.
 
     Parameters
@@ -124,10 +131,11 @@ def backprop_reduce_max(d_maxes: Any, which: Any, lengths: Any, *, out: Any = No
     >>> vl.ops.backprop_reduce_max(np.array([1.0, 2.0]), np.array([1, 0]), [2, 1])
     array([0., 1., 2.])
     """
-    return _expanded_which(d_maxes, "d_maxes", which, lengths, out)
+    result: RowsT = _expanded_which(d_maxes, "d_maxes", which, lengths, out)
+    return result
 
 
-def backprop_reduce_min(d_mins: Any, which: Any, lengths: Any, *, out: Any = None) -> Array:
+def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any, *, out: Any = None) -> RowsT:
     """The gradient of `reduce_min`: each number goes to the row that `which` names, zeros to the others.
 
     Parameters
@@ -158,10 +166,11 @@ def backprop_reduce_min(d_mins: Any, which: Any, lengths: Any, *, out: Any = Non
     >>> vl.ops.backprop_reduce_min(np.array([1.0, 2.0]), np.array([1, 0]), [2, 1])
     array([0., 1., 2.])
     """
-    return _expanded_which(d_mins, "d_mins", which, lengths, out)
+    result: RowsT = _expanded_which(d_mins, "d_mins", which, lengths, out)
+    return result
 
 
-def backprop_reduce_first(d_firsts: Any, lengths: Any, *, out: Any = None) -> Array:
+def backprop_reduce_first(d_firsts: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
     """The gradient of `reduce_first`: row i for the first row of sequence i, zeros for the others.
 
     Parameters
@@ -188,10 +197,11 @@ def backprop_reduce_first(d_firsts: Any, lengths: Any, *, out: Any = None) -> Ar
     >>> vl.ops.backprop_reduce_first(np.array([1.0, 2.0]), [2, 1])
     array([1., 0., 2.])
     """
-    return _expanded_end(d_firsts, "d_firsts", lengths, False, out)
+    result: RowsT = _expanded_end(d_firsts, "d_firsts", lengths, False, out)
+    return result
 
 
-def backprop_reduce_last(d_lasts: Any, lengths: Any, *, out: Any = None) -> Array:
+def backprop_reduce_last(d_lasts: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
     """The gradient of `reduce_last`: row i for the last row of sequence i, zeros for the others.
 
     Parameters
@@ -214,7 +224,8 @@ def backprop_reduce_last(d_lasts: Any, lengths: Any, *, out: Any = None) -> Arra
     >>> vl.ops.backprop_reduce_last(np.array([1.0, 2.0]), [2, 1])
     array([0., 1., 2.])
     """
-    return _expanded_end(d_lasts, "d_lasts", lengths, True, out)
+    result: RowsT = _expanded_end(d_lasts, "d_lasts", lengths, True, out)
+    return result
 
 
 def _expanded_which(rows: Any, argument: str, which: Any, lengths: Any, out: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen import tracing
 from varlen.arguments import as_int
@@ -13,14 +13,38 @@ from varlen.ops.inputs import rows_and_levels, units_of
 from varlen.ops.reduce import reduced, wrap_units
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import torch
     from numpy.typing import NDArray
 
+    from varlen._core import RaggedBase
+    from varlen.backends.values import ArrayT, Axes, Lengths, Rows, RowsT
+
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
+@overload
+def reduce_max(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[False] = False, out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_max(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[False] = False, out: Any = None,
+) -> RowsT: ...  # fmt: skip
+@overload
+def reduce_max(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[True], out: Any = None,
+) -> tuple[ArrayT | Any, ArrayT | Any]: ...  # fmt: skip
+@overload
+def reduce_max(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[True], out: Any = None,
+) -> tuple[RowsT, RowsT]: ...  # fmt: skip
 def reduce_max(
     X: Any,
     lengths: Any = None,
@@ -30,7 +54,7 @@ def reduce_max(
     empty: Any = None,
     which: bool = False,
     out: Any = None,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """The largest number of each sequence, column by column.
 
     Parameters
@@ -73,9 +97,19 @@ def reduce_max(
     return _extreme("max", X, lengths, axis, level, empty, which, out)
 
 
+@overload
+def argmax(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1,
+    empty: int | None = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def argmax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1,
+    empty: int | None = None,
+) -> RowsT: ...  # fmt: skip
 def argmax(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: int | None = None
-) -> Array:
+) -> Rows:
     """The first row inside each sequence that holds its largest number, column by column: int64 (n, ...).
 
     Parameters
@@ -103,6 +137,26 @@ def argmax(
     return _place("max", X, lengths, axis, level, empty)
 
 
+@overload
+def reduce_min(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[False] = False, out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_min(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[False] = False, out: Any = None,
+) -> RowsT: ...  # fmt: skip
+@overload
+def reduce_min(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[True], out: Any = None,
+) -> tuple[ArrayT | Any, ArrayT | Any]: ...  # fmt: skip
+@overload
+def reduce_min(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    which: Literal[True], out: Any = None,
+) -> tuple[RowsT, RowsT]: ...  # fmt: skip
 def reduce_min(
     X: Any,
     lengths: Any = None,
@@ -112,7 +166,7 @@ def reduce_min(
     empty: Any = None,
     which: bool = False,
     out: Any = None,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """The smallest number of each sequence, column by column.
 
     Parameters
@@ -155,9 +209,19 @@ def reduce_min(
     return _extreme("min", X, lengths, axis, level, empty, which, out)
 
 
+@overload
+def argmin(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1,
+    empty: int | None = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def argmin(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1,
+    empty: int | None = None,
+) -> RowsT: ...  # fmt: skip
 def argmin(
     X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: int | None = None
-) -> Array:
+) -> Rows:
     """The first row inside each sequence that holds its smallest number, column by column: int64 (n, ...).
 
     Parameters
@@ -185,7 +249,15 @@ def argmin(
     return _place("min", X, lengths, axis, level, empty)
 
 
-def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = None) -> Array:
+@overload
+def reduce_first(
+    X: RaggedBase[ArrayT], lengths: None = None, *, level: int = -1, empty: Any = None
+) -> ArrayT | Any: ...
+@overload
+def reduce_first(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1, empty: Any = None
+) -> RowsT: ...
+def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = None) -> Rows:
     """The first row of each sequence.
 
     Parameters
@@ -222,7 +294,15 @@ def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = N
     return _end(X, lengths, level, False, empty)
 
 
-def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = None) -> Array:
+@overload
+def reduce_last(
+    X: RaggedBase[ArrayT], lengths: None = None, *, level: int = -1, empty: Any = None
+) -> ArrayT | Any: ...
+@overload
+def reduce_last(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1, empty: Any = None
+) -> RowsT: ...
+def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = None) -> Rows:
     """The last row of each sequence.
 
     Parameters

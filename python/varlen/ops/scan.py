@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen.arguments import axis_of
 from varlen.backends import backend_of
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_and_levels, same_kind, units_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+
+
+@overload
+def cumsum(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, out: Any = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def cumsum(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def cumsum(
     X: Any,
     lengths: Any = None,
@@ -19,7 +34,7 @@ def cumsum(
     exclusive: bool = False,
     reverse: bool = False,
     out: Any = None,
-) -> Any:
+) -> Rows:
     """The running sum of each sequence, column by column. Each sequence starts anew.
 
     Parameters
@@ -70,6 +85,16 @@ def cumsum(
     return scanned("sum", X, lengths, axis, level, exclusive, reverse, out)
 
 
+@overload
+def cumprod(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, out: Any = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def cumprod(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def cumprod(
     X: Any,
     lengths: Any = None,
@@ -79,7 +104,7 @@ def cumprod(
     exclusive: bool = False,
     reverse: bool = False,
     out: Any = None,
-) -> Any:
+) -> Rows:
     """The running product of each sequence, column by column. Each sequence starts anew.
 
     Parameters
@@ -107,6 +132,26 @@ def cumprod(
     return scanned("prod", X, lengths, axis, level, exclusive, reverse, out)
 
 
+@overload
+def cummax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def cummax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RowsT: ...  # fmt: skip
+@overload
+def cummax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RaggedT, RaggedT]: ...  # fmt: skip
+@overload
+def cummax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RowsT, RowsT]: ...  # fmt: skip
 def cummax(
     X: Any,
     lengths: Any = None,
@@ -117,7 +162,7 @@ def cummax(
     reverse: bool = False,
     which: bool = False,
     out: Any = None,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """The largest number so far of each sequence, column by column; NaN from the first NaN on.
 
     Parameters
@@ -155,6 +200,26 @@ def cummax(
     return _extreme("max", X, lengths, axis, level, exclusive, reverse, which, out)
 
 
+@overload
+def cummin(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def cummin(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RowsT: ...  # fmt: skip
+@overload
+def cummin(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RaggedT, RaggedT]: ...  # fmt: skip
+@overload
+def cummin(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RowsT, RowsT]: ...  # fmt: skip
 def cummin(
     X: Any,
     lengths: Any = None,
@@ -165,7 +230,7 @@ def cummin(
     reverse: bool = False,
     which: bool = False,
     out: Any = None,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """The smallest number so far of each sequence, column by column; NaN from the first NaN on.
 
     Parameters

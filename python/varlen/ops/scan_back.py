@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
 from varlen.ops.inputs import rows_and_level, rows_of, same_kind
-from varlen.ops.scan import cumsum
+from varlen.ops.scan import scanned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import Lengths, SameT
 
 
 def backprop_cumsum(
-    dY: Any,
-    lengths: Any = None,
+    dY: SameT | Sequence[Any],
+    lengths: Lengths | None = None,
     *,
     level: int = -1,
     exclusive: bool = False,
     reverse: bool = False,
     out: Any = None,
-) -> Any:
+) -> SameT:
     """The gradient of `cumsum`: the running sum the other way.
 
     Parameters
@@ -44,19 +49,20 @@ def backprop_cumsum(
     >>> vl.ops.backprop_cumsum(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([3., 2., 4.])
     """
-    return cumsum(dY, lengths, level=level, exclusive=exclusive, reverse=not reverse, out=out)
+    result: SameT = scanned("sum", dY, lengths, None, level, exclusive, not reverse, out)
+    return result
 
 
 def backprop_cumprod(
-    dY: Any,
+    dY: SameT | Sequence[Any],
     X: Any,
-    lengths: Any = None,
+    lengths: Lengths | None = None,
     *,
     level: int = -1,
     exclusive: bool = False,
     reverse: bool = False,
     out: Any = None,
-) -> Any:
+) -> SameT:
     """The gradient of `cumprod`. Nothing is divided, so that zeros in X are no exception.
 
     Parameters
@@ -88,10 +94,18 @@ def backprop_cumprod(
     values, over = rows_and_level(X, lengths, level=level)
     d = rows_of(dY, "dY")
     backend = backend_of(values, d)
-    return same_kind(X, backend.backprop_cumprod(d, values, over, exclusive, reverse, out))
+    result: SameT = same_kind(X, backend.backprop_cumprod(d, values, over, exclusive, reverse, out))
+    return result
 
 
-def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
+def backprop_cummax(
+    dY: SameT | Sequence[Any],
+    which: Any,
+    lengths: Lengths | None = None,
+    *,
+    level: int = -1,
+    out: Any = None,
+) -> SameT:
     """The gradient of `cummax` and of `cummin`: each row is the sum of dY wherever it was the extreme.
 
     Parameters
@@ -128,10 +142,18 @@ def backprop_cummax(dY: Any, which: Any, lengths: Any = None, *, level: int = -1
     """
     d, over = rows_and_level(dY, lengths, "dY", level)
     places = rows_of(which, "which")
-    return same_kind(dY, backend_of(d).backprop_scan_which(d, places, over, out))
+    result: SameT = same_kind(dY, backend_of(d).backprop_scan_which(d, places, over, out))
+    return result
 
 
-def backprop_cummin(dY: Any, which: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
+def backprop_cummin(
+    dY: SameT | Sequence[Any],
+    which: Any,
+    lengths: Lengths | None = None,
+    *,
+    level: int = -1,
+    out: Any = None,
+) -> SameT:
     """The gradient of `cummin`; the same function as `backprop_cummax`.
 
     Parameters
@@ -162,4 +184,5 @@ def backprop_cummin(dY: Any, which: Any, lengths: Any = None, *, level: int = -1
     >>> vl.ops.backprop_cummin(np.array([1.0, 2.0, 4.0, 8.0]), [0, 0, 2, 0], [3, 1])
     array([3., 0., 4., 8.])
     """
-    return backprop_cummax(dY, which, lengths, level=level, out=out)
+    result: SameT = backprop_cummax(dY, which, lengths, level=level, out=out)
+    return result

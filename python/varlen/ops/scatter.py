@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -12,15 +12,27 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import torch
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from varlen.backends.values import Rows, RowsT
+    from varlen.types import Ragged
 
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
-def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
+@overload
+def gather_add(
+    table: RowsT | Sequence[Any], indices: RaggedBase[Any], *, out: Any = None
+) -> Ragged[RowsT]: ...
+@overload
+def gather_add(
+    table: RowsT | Sequence[Any], indices: ArrayLike | torch.Tensor, *, out: Any = None
+) -> RowsT: ...
+def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     """For each row of indices the sum of the rows of a table that it names.
 
     Parameters
@@ -68,7 +80,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Any:
     return result if ragged is None else ragged._make(result, ragged._levels)
 
 
-def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) -> Array:
+def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, out: Any = None) -> RowsT:
     """The gradient of `gather_add`: for each row of the table the sum of the rows of dY that name it.
 
     Parameters
@@ -106,7 +118,7 @@ def backprop_gather_add(dY: Any, indices: Any, rows: int, *, out: Any = None) ->
     """
     values = as_values(dY._values if isinstance(dY, RaggedBase) else dY, "dY")
     places, _ = _indices(indices)
-    result: Array = backend_of(values).backprop_gather_add(values, places, as_int(rows, "rows"), out)
+    result: RowsT = backend_of(values).backprop_gather_add(values, places, as_int(rows, "rows"), out)
     return result
 
 
@@ -148,7 +160,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     backend_of(table).scatter_add(table, _integers(indices), values)
 
 
-def _indices(indices: Any) -> tuple[Any, RaggedBase | None]:
+def _indices(indices: Any) -> tuple[Any, RaggedBase[Any] | None]:
     """Rows of indices, and the Ragged that they came in."""
     if isinstance(indices, RaggedBase):
         return indices._values, indices

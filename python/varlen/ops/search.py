@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -14,12 +14,23 @@ from varlen.ops.inputs import nested, units_of
 from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from varlen._core import Level
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
 
 
-def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", level: int = -1) -> Any:
+@overload
+def searchsorted(
+    X: Any, v: RaggedT, lengths: Lengths | None = None, *, side: str = "left", level: int = -1
+) -> RaggedT: ...
+@overload
+def searchsorted(
+    X: Any, v: RowsT | Sequence[Any], lengths: Lengths | None = None, *, side: str = "left", level: int = -1
+) -> RowsT: ...
+def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", level: int = -1) -> Rows:
     """Where numbers go in the sequence of their number, which ascends, so that it still does.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,15 @@ from varlen.backends import arrays, backend_of
 from varlen.levels import resolve_level
 from varlen.ops.inputs import regroup, rows_and_levels
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def reverse(X: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
+    from varlen.backends.values import Lengths, SameT
+
+
+def reverse(
+    X: SameT | Sequence[Any], lengths: Lengths | None = None, *, level: int = -1, out: Any = None
+) -> SameT:
     """The rows of each sequence, last to first.
 
     Parameters
@@ -50,10 +57,21 @@ def reverse(X: Any, lengths: Any = None, *, level: int = -1, out: Any = None) ->
     >>> vl.ops.reverse([3, 1, 4, 1, 5], [3, 2])
     array([4, 1, 3, 5, 1])
     """
-    return _moved(X, lengths, level, out, lambda backend, rows, over, _: backend.reverse(rows, over, out))
+    result: SameT = _moved(
+        X, lengths, level, out, lambda backend, rows, over, _: backend.reverse(rows, over, out)
+    )
+    return result
 
 
-def shift(X: Any, lengths: Any = None, *, by: Any, level: int = -1, fill: Any = 0, out: Any = None) -> Any:
+def shift(
+    X: SameT | Sequence[Any],
+    lengths: Lengths | None = None,
+    *,
+    by: Any,
+    level: int = -1,
+    fill: Any = 0,
+    out: Any = None,
+) -> SameT:
     """The rows of each sequence, `by` places on. What leaves the sequence is lost.
 
     Parameters
@@ -94,10 +112,13 @@ def shift(X: Any, lengths: Any = None, *, by: Any, level: int = -1, fill: Any = 
             raise ValueError(f"fill: at level {level} empty sequences arrive, not {fill!r}")
         return backend.shift(rows, over, by, fill if gap is None else gap, out)
 
-    return _moved(X, lengths, level, out, move)
+    result: SameT = _moved(X, lengths, level, out, move)
+    return result
 
 
-def roll(X: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
+def roll(
+    X: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
+) -> SameT:
     """The rows of each sequence, `by` places on, where those that leave it come in again at its other end.
 
     Parameters
@@ -126,10 +147,15 @@ def roll(X: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = No
     >>> vl.ops.roll([3, 1, 4, 1, 5], [3, 2], by=1)
     array([4, 3, 1, 5, 1])
     """
-    return _moved(X, lengths, level, out, lambda backend, rows, over, _: backend.roll(rows, over, by, out))
+    result: SameT = _moved(
+        X, lengths, level, out, lambda backend, rows, over, _: backend.roll(rows, over, by, out)
+    )
+    return result
 
 
-def backprop_reverse(dY: Any, lengths: Any = None, *, level: int = -1, out: Any = None) -> Any:
+def backprop_reverse(
+    dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, level: int = -1, out: Any = None
+) -> SameT:
     """The gradient of `reverse`, which is `reverse` of the gradient.
 
     Parameters
@@ -157,10 +183,13 @@ def backprop_reverse(dY: Any, lengths: Any = None, *, level: int = -1, out: Any 
     >>> vl.ops.backprop_reverse(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([2., 1., 4.])
     """
-    return reverse(dY, lengths, level=level, out=out)
+    result: SameT = reverse(dY, lengths, level=level, out=out)
+    return result
 
 
-def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
+def backprop_shift(
+    dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
+) -> SameT:
     """The gradient of `shift`: rows move back by as many places, and zeros come in behind them.
 
     Parameters
@@ -189,10 +218,13 @@ def backprop_shift(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, ou
     array([2., 0., 0.])
     """
     refuse_overlap(out, by)
-    return shift(dY, lengths, by=_back(by), level=level, out=out)
+    result: SameT = shift(dY, lengths, by=_back(by), level=level, out=out)
+    return result
 
 
-def backprop_roll(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out: Any = None) -> Any:
+def backprop_roll(
+    dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
+) -> SameT:
     """The gradient of `roll`: rows move back by as many places.
 
     Parameters
@@ -221,7 +253,8 @@ def backprop_roll(dY: Any, lengths: Any = None, *, by: Any, level: int = -1, out
     array([2., 4., 1.])
     """
     refuse_overlap(out, by)
-    return roll(dY, lengths, by=_back(by), level=level, out=out)
+    result: SameT = roll(dY, lengths, by=_back(by), level=level, out=out)
+    return result
 
 
 def _back(by: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen._core import RaggedBase
 from varlen.arguments import axis_of
@@ -10,7 +10,22 @@ from varlen.backends import backend_of
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_and_levels, rows_of, same_kind, units_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SameT
+
+
+@overload
+def softmax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
+    out: Any = None, inplace: bool = False,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def softmax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    temperature: float = 1.0, out: Any = None, inplace: bool = False,
+) -> RowsT: ...  # fmt: skip
 def softmax(
     X: Any,
     lengths: Any = None,
@@ -20,7 +35,7 @@ def softmax(
     temperature: float = 1.0,
     out: Any = None,
     inplace: bool = False,
-) -> Any:
+) -> Rows:
     """Exponentials of the rows of each sequence, as shares of their sum, column by column.
 
     Parameters
@@ -76,6 +91,16 @@ def softmax(
     return _softmax(X, lengths, False, axis, level, temperature, out, inplace)
 
 
+@overload
+def log_softmax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
+    out: Any = None, inplace: bool = False,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def log_softmax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    temperature: float = 1.0, out: Any = None, inplace: bool = False,
+) -> RowsT: ...  # fmt: skip
 def log_softmax(
     X: Any,
     lengths: Any = None,
@@ -85,7 +110,7 @@ def log_softmax(
     temperature: float = 1.0,
     out: Any = None,
     inplace: bool = False,
-) -> Any:
+) -> Rows:
     """The logarithm of `softmax`, without its rounding: no share is too small for it.
 
     Parameters
@@ -112,15 +137,15 @@ def log_softmax(
 
 
 def backprop_softmax(
-    dY: Any,
+    dY: SameT | Sequence[Any],
     Y: Any,
-    lengths: Any = None,
+    lengths: Lengths | None = None,
     *,
     axis: int | None = None,
     level: int = -1,
     temperature: float = 1.0,
     out: Any = None,
-) -> Any:
+) -> SameT:
     """The gradient of `softmax`: Y dY - Y sum(Y dY), over the temperature.
 
     Parameters
@@ -155,19 +180,20 @@ def backprop_softmax(
     >>> vl.ops.backprop_softmax(np.array([1.0, 0.0, 1.0]), np.array([0.5, 0.5, 1.0]), [2, 1])
     array([ 0.25, -0.25,  0.  ])
     """
-    return _back(dY, Y, lengths, False, axis, level, temperature, out)
+    result: SameT = _back(dY, Y, lengths, False, axis, level, temperature, out)
+    return result
 
 
 def backprop_log_softmax(
-    dY: Any,
+    dY: SameT | Sequence[Any],
     Y: Any,
-    lengths: Any = None,
+    lengths: Lengths | None = None,
     *,
     axis: int | None = None,
     level: int = -1,
     temperature: float = 1.0,
     out: Any = None,
-) -> Any:
+) -> SameT:
     """The gradient of `log_softmax`: dY - exp(Y) sum(dY), over the temperature.
 
     Parameters
@@ -193,7 +219,8 @@ def backprop_log_softmax(
     >>> vl.ops.backprop_log_softmax(np.array([1.0, 0.0]), Y, [2])
     array([ 0.5, -0.5])
     """
-    return _back(dY, Y, lengths, True, axis, level, temperature, out)
+    result: SameT = _back(dY, Y, lengths, True, axis, level, temperature, out)
+    return result
 
 
 def _softmax(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
@@ -16,18 +16,21 @@ from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Sequence
+
+    from varlen.backends.values import ArrayT, Lengths, RaggedT, Rows, RowsT, SameT
+    from varlen.types import Ragged
 
 
 def sort(
-    X: Any,
-    lengths: ArrayLike | Level | None = None,
+    X: SameT | Sequence[Any],
+    lengths: Lengths | None = None,
     *,
     axis: int | None = None,
     level: int = -1,
     descending: bool = False,
     out: Any = None,
-) -> Any:
+) -> SameT:
     """The rows of each sequence in ascending order, column by column as NumPy's `sort(axis=0)`.
 
     Parameters
@@ -80,17 +83,27 @@ def sort(
            [1, 9],
            [2, 7]])
     """
-    return _ordered(X, lengths, axis, level, descending, False, out)
+    result: SameT = _ordered(X, lengths, axis, level, descending, False, out)
+    return result
 
 
+@overload
+def argsort(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, descending: bool = False
+) -> RaggedT: ...
+@overload
+def argsort(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    descending: bool = False,
+) -> RowsT: ...  # fmt: skip
 def argsort(
     X: Any,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     *,
     axis: int | None = None,
     level: int = -1,
     descending: bool = False,
-) -> Any:
+) -> Rows:
     """The places inside each sequence in the order of its numbers, column by column.
 
     Parameters
@@ -116,16 +129,36 @@ def argsort(
     return _ordered(X, lengths, axis, level, descending, True)
 
 
+@overload
+def topk(
+    X: RaggedT, lengths: None = None, *, k: int, level: int = -1, largest: bool = True,
+    dense: Literal[False] = False, fill: Any = 0,
+) -> tuple[RaggedT, RaggedT]: ...  # fmt: skip
+@overload
+def topk(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, k: int, level: int = -1, largest: bool = True,
+    dense: Literal[False] = False, fill: Any = 0,
+) -> tuple[Ragged[RowsT], Ragged[RowsT]]: ...  # fmt: skip
+@overload
+def topk(
+    X: RaggedBase[ArrayT], lengths: None = None, *, k: int, level: int = -1, largest: bool = True,
+    dense: bool, fill: Any = 0,
+) -> tuple[ArrayT | Any, ArrayT | Any]: ...  # fmt: skip
+@overload
+def topk(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, k: int, level: int = -1, largest: bool = True, dense: bool,
+    fill: Any = 0,
+) -> tuple[RowsT | Any, RowsT | Any]: ...  # fmt: skip
 def topk(
     X: Any,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     *,
     k: int,
     level: int = -1,
     largest: bool = True,
     dense: bool = False,
     fill: Any = 0,
-) -> tuple[Any, Any]:
+) -> tuple[Rows, Rows]:
     """The k best numbers of each sequence in order, and the places that they have in it.
 
     Parameters
@@ -184,14 +217,57 @@ def topk(
     return wrap_units(X, best, above), wrap_units(X, which, above)
 
 
+@overload
+def unique(
+    X: RaggedT, lengths: None = None, *, level: int = -1, inverse: Literal[False] = False,
+    counts: Literal[False] = False,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def unique(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1, inverse: Literal[False] = False,
+    counts: Literal[False] = False,
+) -> Ragged[RowsT]: ...  # fmt: skip
+@overload
+def unique(
+    X: RaggedT, lengths: None = None, *, level: int = -1, inverse: Literal[True],
+    counts: Literal[False] = False,
+) -> tuple[RaggedT, RaggedT]: ...  # fmt: skip
+@overload
+def unique(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1, inverse: Literal[True],
+    counts: Literal[False] = False,
+) -> tuple[Ragged[RowsT], RowsT]: ...  # fmt: skip
+@overload
+def unique(
+    X: RaggedT, lengths: None = None, *, level: int = -1, inverse: Literal[False] = False,
+    counts: Literal[True],
+) -> tuple[RaggedT, RaggedT]: ...  # fmt: skip
+@overload
+def unique(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1, inverse: Literal[False] = False,
+    counts: Literal[True],
+) -> tuple[Ragged[RowsT], Ragged[RowsT]]: ...  # fmt: skip
+@overload
+def unique(
+    X: RaggedT, lengths: None = None, *, level: int = -1, inverse: Literal[True], counts: Literal[True]
+) -> tuple[RaggedT, RaggedT, RaggedT]: ...
+@overload
+def unique(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1, inverse: Literal[True],
+    counts: Literal[True],
+) -> tuple[Ragged[RowsT], RowsT, Ragged[RowsT]]: ...  # fmt: skip
+@overload
+def unique(
+    X: Any, lengths: Lengths | None = None, *, level: int = -1, inverse: bool, counts: bool
+) -> Rows | tuple[Rows, ...]: ...
 def unique(
     X: Any,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     *,
     level: int = -1,
     inverse: bool = False,
     counts: bool = False,
-) -> Any:
+) -> Rows | tuple[Rows, ...]:
     """The distinct numbers of each sequence, in ascending order.
 
     Parameters
@@ -240,14 +316,23 @@ def unique(
     return (result, *rest, ragged_like(X, often, levels)) if counts else (result, *rest)
 
 
+@overload
+def rank(
+    X: RaggedT, lengths: None = None, *, level: int = -1, method: str = "ordinal", descending: bool = False
+) -> RaggedT: ...
+@overload
+def rank(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1, method: str = "ordinal",
+    descending: bool = False,
+) -> RowsT: ...  # fmt: skip
 def rank(
     X: Any,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     *,
     level: int = -1,
     method: str = "ordinal",
     descending: bool = False,
-) -> Any:
+) -> Rows:
     """The rank of each number inside its sequence, column by column, counted from 1.
 
     Parameters
@@ -286,7 +371,9 @@ def rank(
     return same_kind(X, backend_of(values).rank(values, over, method, bool(descending)))
 
 
-def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None, *, out: Any = None) -> Any:
+def backprop_sort(
+    dY: SameT | Sequence[Any], which: Any, lengths: Lengths | None = None, *, out: Any = None
+) -> SameT:
     """The gradient of `sort`: each number back to the place that it came from.
 
     Parameters
@@ -320,10 +407,11 @@ def backprop_sort(dY: Any, which: Any, lengths: ArrayLike | Level | None = None,
     """
     rows, level = rows_and_level(dY, lengths, "dY")
     result = _back(rows, level, level, which, out)
-    return dY._make(result, dY._levels) if isinstance(dY, RaggedBase) else result
+    output: SameT = dY._make(result, dY._levels) if isinstance(dY, RaggedBase) else result
+    return output
 
 
-def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any = None) -> Any:
+def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, out: Any = None) -> SameT:
     """The gradient of `topk`: each number back to the place that it came from, zeros to the others.
 
     Parameters
@@ -360,7 +448,8 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
     level = as_level(lengths)
     if isinstance(dY, RaggedBase):
         result = _back(dY._values, level, dY._levels[-1], which, out)
-        return dY._make(result, (*dY._levels[:-1], level))
+        output: SameT = dY._make(result, (*dY._levels[:-1], level))
+        return output
     rows = as_values(dY, "dY")
     places = as_values(which, "which")
     if rows.ndim < 2 or rows.shape != places.shape:
@@ -370,7 +459,7 @@ def backprop_topk(dY: Any, which: Any, lengths: ArrayLike | Level, *, out: Any =
     n, k = rows.shape[:2]
     kept = Level.from_lengths(np.full(n, k))
     flat = (n * k, *rows.shape[2:])
-    return _back(rows.reshape(flat), level, kept, places.reshape(flat), out)
+    return cast("SameT", _back(rows.reshape(flat), level, kept, places.reshape(flat), out))
 
 
 def _ordered(
@@ -387,7 +476,9 @@ def _ordered(
     values, levels = rows_and_levels(X, lengths)
     rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     backend = backend_of(rows)
-    result = back(backend.sort(rows, over, bool(descending), None, not places, places)[part])
+    found = backend.sort(rows, over, bool(descending), None, not places, places)
+    ordered: Any = found[part]
+    result = back(ordered)
     return same_kind(X, result if out is None else backend.assign(out, result))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,19 +16,32 @@ from varlen.ops.inputs import as_level, rows_and_sequences
 from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SameT, Values
     from varlen.types import Ragged
 
 
+@overload
+def spans(
+    X: RaggedT, at: Any, *, lengths: None = None, row_ids: ArrayLike | None = None,
+    max_bytes: int | None = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def spans(
+    X: RowsT | Sequence[Any], at: Any, *, lengths: Lengths | None = None, row_ids: ArrayLike | None = None,
+    max_bytes: int | None = None,
+) -> Ragged[RowsT]: ...  # fmt: skip
 def spans(
     X: Any,
     at: Any,
     *,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Rows:
     """The rows of spans of sequences, grouped by sequence. Spans may be empty, and lap over each other.
 
     Parameters
@@ -79,11 +92,13 @@ def spans(
     rows, level = rows_and_sequences(X, lengths)
     pairs, groups = _named(at, level, row_ids, "at", (2,))
     values, inner = backend_of(rows).spans(rows, level, groups, pairs, max_bytes)
-    result: Ragged = ragged_like(X, values, (*_above(X), groups, inner))
+    result: Ragged[Any] = ragged_like(X, values, (*_above(X), groups, inner))
     return result
 
 
-def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: ArrayLike | None = None) -> Any:
+def backprop_spans(
+    dY: SameT | Sequence[Any], at: Any, lengths: Lengths, *, row_ids: ArrayLike | None = None
+) -> SameT:
     """The gradient of `spans`: for each row of X the sum of the rows of dY that it was taken to.
 
     Parameters
@@ -114,16 +129,26 @@ def backprop_spans(dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: Arr
     level = as_level(lengths)
     pairs, groups = _named(at, level, row_ids, "at", (2,))
     which, inner = _core.span_rows(level, groups, pairs)
-    return _added(dY, which, (groups, inner), level)
+    result: SameT = _added(dY, which, (groups, inner), level)
+    return result
 
 
+@overload
+def align(
+    X: RaggedT, alignment: Ragged[Any], *, lengths: None = None, max_bytes: int | None = None
+) -> RaggedT: ...
+@overload
+def align(
+    X: RowsT | Sequence[Any], alignment: Ragged[Any], *, lengths: Lengths | None = None,
+    max_bytes: int | None = None,
+) -> Ragged[RowsT]: ...  # fmt: skip
 def align(
     X: Any,
-    alignment: Ragged,
+    alignment: Ragged[Any],
     *,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Rows:
     """The rows of the pieces that each token is made of.
 
     Parameters
@@ -174,11 +199,11 @@ def align(
     rows, level = rows_and_sequences(X, lengths)
     which = _aligned(alignment, level)
     values = backend_of(rows).take_rows(rows, which, max_bytes)
-    result: Ragged = ragged_like(X, values, (*_above(X), *alignment._levels))
+    result: Ragged[Any] = ragged_like(X, values, (*_above(X), *alignment._levels))
     return result
 
 
-def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> Any:
+def backprop_align(dY: SameT | Sequence[Any], alignment: Ragged[Any], lengths: Lengths) -> SameT:
     """The gradient of `align`: for each row of X the sum of the rows of dY that it was taken to.
 
     Parameters
@@ -207,18 +232,29 @@ def backprop_align(dY: Any, alignment: Ragged, lengths: ArrayLike | Level) -> An
     array([ 1., 32.,  0.])
     """
     level = as_level(lengths)
-    return _added(dY, _aligned(alignment, level), alignment._levels, level)
+    result: SameT = _added(dY, _aligned(alignment, level), alignment._levels, level)
+    return result
 
 
+@overload
+def insert_rows(
+    X: RaggedT, at: Any, *, rows: Any = None, lengths: None = None, row_ids: ArrayLike | None = None,
+    max_bytes: int | None = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def insert_rows(
+    X: RowsT | Sequence[Any], at: Any, *, rows: Any = None, lengths: Lengths | None = None,
+    row_ids: ArrayLike | None = None, max_bytes: int | None = None,
+) -> Ragged[RowsT]: ...  # fmt: skip
 def insert_rows(
     X: Any,
     at: Any,
     *,
     rows: Any = None,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Rows:
     """Put rows into sequences.
 
     Parameters
@@ -275,13 +311,13 @@ def insert_rows(
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows._values if isinstance(rows, RaggedBase) else rows
     inserted = backend_of(values).insert_rows(values, before, given, max_bytes)
-    result: Ragged = ragged_like(X, inserted, (*_above(X), grown))
+    result: Ragged[Any] = ragged_like(X, inserted, (*_above(X), grown))
     return result
 
 
 def backprop_insert_rows(
-    dY: Any, at: Any, lengths: ArrayLike | Level, *, row_ids: ArrayLike | None = None
-) -> tuple[Any, Any]:
+    dY: SameT | Sequence[Any], at: Any, lengths: Lengths, *, row_ids: ArrayLike | None = None
+) -> tuple[SameT, Values]:
     """The gradient of `insert_rows`: the rows of dY that were there, and those that were put in.
 
     Parameters

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen.ops.reduce import reduced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import torch
     from numpy.typing import NDArray
 
+    from varlen._core import RaggedBase
+    from varlen.backends.values import ArrayT, Axes, Lengths, Rows, RowsT
+
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
+@overload
+def reduce_var(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, ddof: float = 0,
+    empty: Any = float("nan"), out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_var(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, ddof: float = 0,
+    empty: Any = float("nan"), out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_var(
     X: Any,
     lengths: Any = None,
@@ -24,7 +38,7 @@ def reduce_var(
     ddof: float = 0,
     empty: Any = float("nan"),
     out: Any = None,
-) -> Array:
+) -> Rows:
     """The variance of each sequence's rows, column by column.
 
     Parameters
@@ -69,6 +83,16 @@ def reduce_var(
     return reduced("var", X, lengths, axis, level, empty, out, ddof)
 
 
+@overload
+def reduce_std(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, ddof: float = 0,
+    empty: Any = float("nan"), out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_std(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, ddof: float = 0,
+    empty: Any = float("nan"), out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_std(
     X: Any,
     lengths: Any = None,
@@ -78,7 +102,7 @@ def reduce_std(
     ddof: float = 0,
     empty: Any = float("nan"),
     out: Any = None,
-) -> Array:
+) -> Rows:
     """The standard deviation of each sequence's rows, column by column: the root of `reduce_var`.
 
     Parameters
@@ -104,6 +128,16 @@ def reduce_std(
     return reduced("std", X, lengths, axis, level, empty, out, ddof)
 
 
+@overload
+def reduce_logsumexp(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1,
+    empty: Any = float("-inf"), out: Any = None,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def reduce_logsumexp(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1,
+    empty: Any = float("-inf"), out: Any = None,
+) -> RowsT: ...  # fmt: skip
 def reduce_logsumexp(
     X: Any,
     lengths: Any = None,
@@ -112,7 +146,7 @@ def reduce_logsumexp(
     level: int = -1,
     empty: Any = float("-inf"),
     out: Any = None,
-) -> Array:
+) -> Rows:
     """The logarithm of the sum of the exponentials of each sequence's rows, column by column.
 
     Parameters

@@ -8,17 +8,20 @@ from varlen.backends import backend_of
 from varlen.ops.inputs import rows_and_level, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import torch
     from numpy.typing import NDArray
 
+    from varlen.backends.values import RowsT
+
     Array: TypeAlias = NDArray[Any] | torch.Tensor
 
 
 def backprop_reduce_var(
-    d_vars: Any, X: Any, lengths: Any = None, *, ddof: float = 0, out: Any = None
-) -> Array:
+    d_vars: RowsT | Sequence[Any], X: Any, lengths: Any = None, *, ddof: float = 0, out: Any = None
+) -> RowsT:
     """The gradient of `reduce_var`: 2 d (x - mean) / (length - ddof).
 
     Parameters
@@ -50,12 +53,13 @@ def backprop_reduce_var(
     >>> vl.ops.backprop_reduce_var(np.array([1.0, 1.0]), np.array([1.0, 3.0, 5.0]), [2, 1])
     array([-1.,  1.,  0.])
     """
-    return _back("var", d_vars, "d_vars", X, lengths, ddof, out)
+    result: RowsT = _back("var", d_vars, "d_vars", X, lengths, ddof, out)
+    return result
 
 
 def backprop_reduce_std(
-    d_stds: Any, X: Any, lengths: Any = None, *, ddof: float = 0, out: Any = None
-) -> Array:
+    d_stds: RowsT | Sequence[Any], X: Any, lengths: Any = None, *, ddof: float = 0, out: Any = None
+) -> RowsT:
     """The gradient of `reduce_std`: d (x - mean) / ((length - ddof) std).
 
     Parameters
@@ -87,10 +91,13 @@ def backprop_reduce_std(
     >>> vl.ops.backprop_reduce_std(np.array([1.0, 1.0]), np.array([1.0, 3.0, 5.0]), [2, 1])
     array([-0.5,  0.5,  0. ])
     """
-    return _back("std", d_stds, "d_stds", X, lengths, ddof, out)
+    result: RowsT = _back("std", d_stds, "d_stds", X, lengths, ddof, out)
+    return result
 
 
-def backprop_reduce_logsumexp(d_sums: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
+def backprop_reduce_logsumexp(
+    d_sums: RowsT | Sequence[Any], X: Any, lengths: Any = None, *, out: Any = None
+) -> RowsT:
     """The gradient of `reduce_logsumexp`: d times the softmax of X.
 
     Parameters
@@ -119,10 +126,13 @@ def backprop_reduce_logsumexp(d_sums: Any, X: Any, lengths: Any = None, *, out: 
     >>> vl.ops.backprop_reduce_logsumexp(np.array([1.0, 4.0]), np.zeros(3), [2, 1])
     array([0.5, 0.5, 4. ])
     """
-    return _back("logsumexp", d_sums, "d_sums", X, lengths, 0, out)
+    result: RowsT = _back("logsumexp", d_sums, "d_sums", X, lengths, 0, out)
+    return result
 
 
-def backprop_reduce_norm(d_norms: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
+def backprop_reduce_norm(
+    d_norms: RowsT | Sequence[Any], X: Any, lengths: Any = None, *, out: Any = None
+) -> RowsT:
     """The gradient of `reduce_norm`: d x / norm.
 
     Parameters
@@ -151,10 +161,13 @@ def backprop_reduce_norm(d_norms: Any, X: Any, lengths: Any = None, *, out: Any 
     >>> vl.ops.backprop_reduce_norm(np.array([5.0, 1.0]), np.array([3.0, 4.0, 0.0]), [2, 1])
     array([3., 4., 0.])
     """
-    return _back("norm", d_norms, "d_norms", X, lengths, 0, out)
+    result: RowsT = _back("norm", d_norms, "d_norms", X, lengths, 0, out)
+    return result
 
 
-def backprop_reduce_prod(d_prods: Any, X: Any, lengths: Any = None, *, out: Any = None) -> Array:
+def backprop_reduce_prod(
+    d_prods: RowsT | Sequence[Any], X: Any, lengths: Any = None, *, out: Any = None
+) -> RowsT:
     """The gradient of `reduce_prod`: d times the product of the other rows.
 
     Nothing is divided, so a zero among the rows is no exception.
@@ -185,7 +198,8 @@ def backprop_reduce_prod(d_prods: Any, X: Any, lengths: Any = None, *, out: Any 
     >>> vl.ops.backprop_reduce_prod(np.array([1.0, 1.0]), np.array([0.0, 4.0, 7.0]), [2, 1])
     array([4., 0., 1.])
     """
-    return _back("prod", d_prods, "d_prods", X, lengths, 0, out)
+    result: RowsT = _back("prod", d_prods, "d_prods", X, lengths, 0, out)
+    return result
 
 
 def _back(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,8 +13,18 @@ from varlen.backends import backend_of
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import ragged_like
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def tile(X: Any, multiples: Any, lengths: Any = None) -> Any:
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+    from varlen.types import Ragged
+
+
+@overload
+def tile(X: RaggedT, multiples: Any, lengths: None = None) -> RaggedT: ...
+@overload
+def tile(X: RowsT | Sequence[Any], multiples: Any, lengths: Lengths) -> Ragged[RowsT]: ...
+def tile(X: Any, multiples: Any, lengths: Any = None) -> Rows:
     """What lies along each axis, so many times, end to end.
 
     Parameters

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 from varlen.ops.outputs import padded_class
 
 if TYPE_CHECKING:
+    from varlen.backends.values import ArrayT, RowsT
     from varlen.types import Padded, Ragged
 
 
 def list2padded(
-    seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> Any:
+    seqs: Sequence[RowsT] | Sequence[Sequence[Any]],
+    *,
+    ties: str = "reversed",
+    fill: Any = None,
+    max_bytes: int | None = None,
+) -> Padded[RowsT]:
     """Arrays side by side in one time-major block, the longest first.
 
     Parameters
@@ -56,10 +61,11 @@ def list2padded(
     (array([[4, 1, 3],
            [5, 2, 0]]), array([2, 0, 1]))
     """
-    return padded_class().from_list(seqs, ties=ties, fill=fill, max_bytes=max_bytes)
+    result: Padded[RowsT] = padded_class().from_list(seqs, ties=ties, fill=fill, max_bytes=max_bytes)
+    return result
 
 
-def padded2list(padded: Padded) -> Any:
+def padded2list(padded: Padded[ArrayT]) -> list[ArrayT]:
     """The sequences in their original order.
 
     Parameters
@@ -86,12 +92,13 @@ def padded2list(padded: Padded) -> Any:
     >>> vl.ops.padded2list(vl.ops.list2padded([np.array([1]), np.array([2, 3])]))
     [array([1]), array([2, 3])]
     """
-    return _a_padded(padded).to_list()
+    result: list[ArrayT] = _a_padded(padded).to_list()
+    return result
 
 
 def ragged2padded(
-    ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-) -> Any:
+    ragged: Ragged[ArrayT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+) -> Padded[ArrayT]:
     """The sequences of a Ragged side by side in one time-major block, the longest first.
 
     Parameters
@@ -125,10 +132,11 @@ def ragged2padded(
     >>> vl.ops.ragged2padded(vl.Ragged([3, 1, 4], [1, 2])).size_at_t
     array([2, 1])
     """
-    return padded_class().from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+    result: Padded[ArrayT] = padded_class().from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+    return result
 
 
-def padded2ragged(padded: Padded) -> Any:
+def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
     """The sequences of a Padded laid end to end, in their original order.
 
     Parameters
@@ -151,7 +159,8 @@ def padded2ragged(padded: Padded) -> Any:
     >>> vl.ops.padded2ragged(vl.ops.list2padded([np.array([1]), np.array([2, 3])])).values
     array([1, 2, 3])
     """
-    return _a_padded(padded).to_ragged()
+    result: Ragged[ArrayT] = _a_padded(padded).to_ragged()
+    return result
 
 
 def _a_padded(padded: Any) -> Any:

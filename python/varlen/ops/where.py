@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from varlen.types import Ragged
 
 
-def where(condition: Any, x: Any, y: Any) -> Ragged:
+def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     """Of x where a condition is true, of y where it is not: value by value, or whole sequences.
 
     Parameters
@@ -66,7 +66,7 @@ def where(condition: Any, x: Any, y: Any) -> Ragged:
     if not isinstance(condition, RaggedBase) and mask.ndim == 1:
         condition = mask.reshape(-1, *(1,) * room)  # one for each sequence, however wide its rows
     mask, a, b = (operand(each, model, room) for each in (condition, x, y))
-    result: Ragged = model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
+    result: Ragged[Any] = model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
     return result
 
 
@@ -76,7 +76,7 @@ def _fit(a: Any, b: Any) -> bool:
     return same_levels(a[:depth], b[:depth])
 
 
-def _sequences(mask: Any, nest: Any, x: Ragged, y: Ragged) -> Ragged:
+def _sequences(mask: Any, nest: Any, x: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
     """Whole sequences of the level below the condition."""
     depth = len(nest)
     parts = [x, y]
@@ -93,5 +93,5 @@ def _sequences(mask: Any, nest: Any, x: Ragged, y: Ragged) -> Ragged:
             f"condition: has shape {mask.shape} for {n} sequences of x, {len(y._levels[depth])} of y"
         )
     both = concatenate([part._make(part._values, part._levels[depth:]) for part in parts])
-    picked: Ragged = both[np.arange(n) + np.where(mask, 0, n)]
+    picked: Ragged[Any] = both[np.arange(n) + np.where(mask, 0, n)]
     return picked._make(picked._values, (*x._levels[:depth], *picked._levels))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from varlen.ops.inputs import as_level, rows_of, units_of
 from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Sequence
 
     from varlen.backends.table import Backend
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT, SameT
     from varlen.types import Ragged
 
 
@@ -44,17 +45,17 @@ def _around(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
 
 
 def seq2col(
-    X: Any,
+    X: SameT | Sequence[Any],
     nW: int,
     *,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     left: int | None = None,
     right: int | None = None,
     dilation: int = 1,
     stride: int = 1,
     out: Any = None,
     max_bytes: int | None = None,
-) -> Any:
+) -> SameT:
     """Each row with its neighbours beside it: nW to the left, itself, nW to the right.
 
     Places outside the row's own sequence are zero. K = left + 1 + right is how many places there are.
@@ -117,21 +118,22 @@ def seq2col(
     rows, backend = _rows(X, "X")
     level = _level_of(X, rows, lengths)
     result, kept = backend.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
-    return X._make(result, (*X._levels[:-1], kept)) if isinstance(X, RaggedBase) else result
+    output: SameT = X._make(result, (*X._levels[:-1], kept)) if isinstance(X, RaggedBase) else result
+    return output
 
 
 def backprop_seq2col(
-    dY: Any,
+    dY: SameT | Sequence[Any],
     nW: int,
     *,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     left: int | None = None,
     right: int | None = None,
     dilation: int = 1,
     stride: int = 1,
     out: Any = None,
     max_bytes: int | None = None,
-) -> Any:
+) -> SameT:
     """The gradient of `seq2col`: for each row of X the sum of the places that it was used in.
 
     Parameters
@@ -182,18 +184,29 @@ def backprop_seq2col(
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
     kept = dY._levels[-1] if isinstance(dY, RaggedBase) else None
     dX = backend.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
-    return dY._make(dX, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else dX
+    result: SameT = dY._make(dX, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else dX
+    return result
 
 
+@overload
+def windows(
+    X: RaggedT, lengths: None = None, *, size: int, step: int, drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def windows(
+    X: RowsT | Sequence[Any], lengths: Lengths | None = None, *, size: int, step: int,
+    drop_last: bool = False, max_bytes: int | None = None,
+) -> Ragged[RowsT]: ...  # fmt: skip
 def windows(
     X: Any,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     *,
     size: int,
     step: int,
     drop_last: bool = False,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Rows:
     """Windows of `size` rows, `step` rows apart, through every sequence.
 
     They begin at rows 0, step, 2 step, ... until one reaches the end of the sequence. The last may be
@@ -242,15 +255,25 @@ def windows(
     return _windows(X, lengths, size, step, drop_last, max_bytes, False, "X")
 
 
+@overload
+def average_windows(
+    Y: RaggedT, lengths: Lengths, *, size: int, step: int, drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def average_windows(
+    Y: RowsT | Sequence[Any], lengths: Lengths, *, size: int, step: int, drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> RowsT: ...  # fmt: skip
 def average_windows(
     Y: Any,
-    lengths: ArrayLike | Level,
+    lengths: Lengths,
     *,
     size: int,
     step: int,
     drop_last: bool = False,
     max_bytes: int | None = None,
-) -> Any:
+) -> Rows:
     """Windows back to sequences: each row is the mean of the places that it has in windows.
 
     Parameters
@@ -290,14 +313,14 @@ def average_windows(
 
 
 def backprop_windows(
-    dY: Any,
-    lengths: ArrayLike | Level,
+    dY: SameT | Sequence[Any],
+    lengths: Lengths,
     *,
     size: int,
     step: int,
     drop_last: bool = False,
     max_bytes: int | None = None,
-) -> Any:
+) -> SameT:
     """The gradient of `windows`: each row is the sum of the places that it has in windows.
 
     Parameters
@@ -333,18 +356,29 @@ def backprop_windows(
     >>> vl.ops.backprop_windows(np.array([0.0, 4.0, 2.0, 8.0]), [3], size=2, step=1)
     array([0., 6., 8.])
     """
-    return _merge(dY, lengths, size, step, drop_last, False, max_bytes, "dY")
+    result: SameT = _merge(dY, lengths, size, step, drop_last, False, max_bytes, "dY")
+    return result
 
 
+@overload
+def backprop_average_windows(
+    dX: RaggedT, lengths: None = None, *, size: int, step: int, drop_last: bool = False,
+    max_bytes: int | None = None,
+) -> RaggedT: ...  # fmt: skip
+@overload
+def backprop_average_windows(
+    dX: RowsT | Sequence[Any], lengths: Lengths | None = None, *, size: int, step: int,
+    drop_last: bool = False, max_bytes: int | None = None,
+) -> Ragged[RowsT]: ...  # fmt: skip
 def backprop_average_windows(
     dX: Any,
-    lengths: ArrayLike | Level | None = None,
+    lengths: Lengths | None = None,
     *,
     size: int,
     step: int,
     drop_last: bool = False,
     max_bytes: int | None = None,
-) -> Ragged:
+) -> Rows:
     """The gradient of `average_windows`: windows of rows, each divided by how many windows it lies in.
 
     Parameters
@@ -379,7 +413,13 @@ def backprop_average_windows(
     return _windows(dX, lengths, size, step, drop_last, max_bytes, True, "dX")
 
 
-def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) -> Any:
+@overload
+def sliding_window(X: RaggedT, lengths: None = None, *, width: int, level: int = -1) -> RaggedT: ...
+@overload
+def sliding_window(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, width: int, level: int = -1
+) -> Ragged[RowsT]: ...
+def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) -> Rows:
     """Each row with the `width` - 1 behind it, where its sequence has as many: rows (width, ...).
 
     Parameters
@@ -432,12 +472,12 @@ def _windows(
     max_bytes: int | None,
     shared: bool,
     argument: str,
-) -> Ragged:
+) -> Ragged[Any]:
     rows, backend = _rows(X, argument)
     level = _level_of(X, rows, lengths)
     values, outer, inner = backend.windows(rows, level, size, step, drop_last, max_bytes, shared)
     above = X._levels[:-1] if isinstance(X, RaggedBase) else ()
-    result: Ragged = ragged_like(X, values, (*above, outer, inner))
+    result: Ragged[Any] = ragged_like(X, values, (*above, outer, inner))
     return result
 
 

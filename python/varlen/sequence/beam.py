@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from varlen.backends.values import StateT
+
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
@@ -104,17 +106,17 @@ class Beam:
         return self._level
 
     @property
-    def scores(self) -> Ragged:
+    def scores(self) -> Ragged[Any]:
         """Of the hypotheses of each source, falling; watched by autograd where they are tensors."""
         return Ragged._make(self._scores, (self._level,))
 
     @property
-    def tokens(self) -> Ragged:
+    def tokens(self) -> Ragged[Any]:
         """The last token of each hypothesis, int64; of one that has ended the token that ended it."""
         return Ragged._make(like(self._tokens, self._scores), (self._level,))
 
     @property
-    def finished(self) -> Ragged:
+    def finished(self) -> Ragged[Any]:
         """Which hypotheses have ended."""
         return Ragged._make(like(self._finished, self._scores), (self._level,))
 
@@ -135,7 +137,7 @@ class Beam:
         ended = int(self._finished.sum())
         return f"Beam({len(self)} sources, {self._level.total} hypotheses, {ended} of them ended)"
 
-    def expand(self, log_probs: Any) -> Ragged:
+    def expand(self, log_probs: Any) -> Ragged[Any]:
         """The scores of every continuation: by source, by hypothesis, by token.
 
         A hypothesis that has ended becomes itself alone. `step` keeps the best of these.
@@ -264,7 +266,7 @@ class Beam:
         held = added if beside else "NaN"
         raise ValueError(f"log_probs: the row of hypothesis {h} holds {held} at token {t}{beside}")
 
-    def gather(self, state: Any) -> Any:
+    def gather(self, state: StateT) -> StateT:
         """The states of the hypotheses before this step, as those of the hypotheses now.
 
         Parameters
@@ -299,9 +301,10 @@ class Beam:
                 raise ValueError(f"{name}: has {len(rows)} rows, but there were {before} hypotheses")
             return rows[self._parents] if isinstance(rows, Ragged) else take(rows, self._parents)
 
-        return each_state(one, state, nested=True)
+        gathered: StateT = each_state(one, state, nested=True)
+        return gathered
 
-    def hypotheses(self) -> Ragged:
+    def hypotheses(self) -> Ragged[Any]:
         """The tokens of every hypothesis of each source, the best first, with those that ended them.
 
         Returns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from varlen.ops.combine import alike, check_rows, interleaved, parts_of
 from varlen.sequence.inputs import gradient_rows, select
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
-def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int = -1) -> Ragged:
+
+def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level: int = -1) -> RaggedT:
     """Sequence k of the result is sequence k of every input, end to end, in the order of the inputs.
 
     Parameters
@@ -57,10 +60,10 @@ def sequence_concat(input: Iterable[Any], name: str | None = None, *, level: int
     """
     parts, at = _parts(input, level)
     check_rows(parts, "input")
-    return interleaved(parts, at, "input")
+    return cast("RaggedT", interleaved(parts, at, "input"))
 
 
-def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged]:
+def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged[Any]]:
     """The gradient of `sequence_concat`: for each input its part.
 
     Parameters
@@ -94,7 +97,7 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     return [part._make(each, part.levels) for part, each in zip(parts, rows, strict=True)]
 
 
-def _parts(input: Any, level: int) -> tuple[list[Ragged], int]:
+def _parts(input: Any, level: int) -> tuple[list[Ragged[Any]], int]:
     """The inputs, which nest alike above a level, and its number."""
     parts = parts_of(input, "input")
     at = resolve_level(level, parts[0].levels)

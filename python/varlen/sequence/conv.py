@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import typing
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,11 +32,14 @@ from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
+
 _FARTHEST = 2**31  # rows from a row to its window
 
 
 def sequence_conv(
-    input: Any,
+    input: RaggedT,
     filter: Any,
     context_start: int | None = None,
     context_length: int | None = None,
@@ -44,7 +48,7 @@ def sequence_conv(
     bias: Any = None,
     *,
     level: int = -1,
-) -> Ragged:
+) -> RaggedT:
     """For each row its window, `context_length` rows from `context_start` on, laid flat, times a filter.
 
     Parameters
@@ -109,7 +113,9 @@ def sequence_conv(
     result = product(_columns(rows, window, padding_data), filter)
     if added is not None:
         result = as_of(result + added, result, added)
-    return r._make(result, r.levels if window.stride == 1 else (*window.above, window.kept))
+    return typing.cast(
+        "RaggedT", r._make(result, r.levels if window.stride == 1 else (*window.above, window.kept))
+    )
 
 
 def backprop_sequence_conv(
@@ -122,7 +128,7 @@ def backprop_sequence_conv(
     padding_data: Any = None,
     *,
     level: int = -1,
-) -> tuple[Ragged, Any, Any, Any]:
+) -> tuple[Ragged[Any], Any, Any, Any]:
     """The gradients of `sequence_conv`.
 
     Parameters
@@ -230,7 +236,7 @@ class _Window:
 
 
 def _window(
-    r: Ragged, rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
+    r: Ragged[Any], rows: Any, filter: Any, start: int | None, length: int | None, stride: int, level: int
 ) -> _Window:
     _, units, above = units_of(r, None, level)
     if filter.ndim != 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,10 +26,13 @@ from varlen.sequence.inputs import (
 )
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
+
 
 def sequence_enumerate(
-    input: Any, win_size: int, pad_value: Any = 0, name: str | None = None, *, level: int = -1
-) -> Ragged:
+    input: RaggedT, win_size: int, pad_value: Any = 0, name: str | None = None, *, level: int = -1
+) -> RaggedT:
     """Each row with the `win_size` - 1 rows behind it in its sequence, padded where that ends.
 
     Parameters
@@ -77,20 +80,20 @@ def sequence_enumerate(
     if at < len(r.levels) - 1:
         if not is_zero(pad_value):
             raise ValueError(f"pad_value: at level {level} empty sequences pad, not {pad_value!r}")
-        return _of_sequences(r, at, size)
+        return cast("RaggedT", _of_sequences(r, at, size))
     values, units = r.values, r.levels[-1]
     inner = _inner(values)
     fill = fill_for(memory_of(values[:0]), pad_value)
     result = _windows(values.reshape(len(values), 1, *inner), units, size).reshape(len(values), size, *inner)
     if is_zero(pad_value):
-        return r._make(result, r.levels)
+        return cast("RaggedT", r._make(result, r.levels))
     try:
-        return r._make(_filled(result, units, size, fill), r.levels)
+        return cast("RaggedT", r._make(_filled(result, units, size, fill), r.levels))
     except ValueError as error:
         raise of_pad_value(error) from None
 
 
-def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: int = -1) -> Ragged:
+def backprop_sequence_enumerate(dY: Any, input: RaggedT, win_size: int, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_enumerate`: for each row the sum of the places that it has.
 
     Parameters
@@ -116,11 +119,11 @@ def backprop_sequence_enumerate(dY: Any, input: Any, win_size: int, *, level: in
     if at < len(r.levels) - 1:
         result = _of_sequences(r._make(np.arange(r.total), r.levels), at, size)
         d = gradient_rows(dY, result.total, result.levels, inner=tuple(r.values.shape[1:]))
-        return r._make(scatter_rows(d, result.values, r.total), r.levels)
+        return cast("RaggedT", r._make(scatter_rows(d, result.values, r.total), r.levels))
     inner, units = _inner(r.values), r.levels[-1]
     d = gradient_rows(dY, r.total, r.levels, inner=(size, *inner))
     dX = in_parts(d, lambda each: _sums(each, units, size))
-    return r._make(dX.reshape(r.values.shape), r.levels)
+    return cast("RaggedT", r._make(dX.reshape(r.values.shape), r.levels))
 
 
 def _sums(d: Any, units: Level, size: int) -> Any:
@@ -153,7 +156,7 @@ def _filled(result: Any, units: Level, size: int, fill: Any) -> Any:
     return backend_of(result).fill_where(result, gaps, fill)
 
 
-def _of_sequences(r: Ragged, at: int, size: int) -> Ragged:
+def _of_sequences(r: Ragged[Any], at: int, size: int) -> Ragged[Any]:
     """Windows of the sequences below level `at`."""
     units = r.levels[at]
     # An empty sequence is put behind all others: it has number 0 when they are counted from the end.

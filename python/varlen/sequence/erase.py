@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
-def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
+
+def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     """What is in each sequence, but for what equals one of the tokens.
 
     Parameters
@@ -62,18 +65,18 @@ def sequence_erase(x: Any, tokens: Any, *, level: int = -1) -> Ragged:
     r = sequences(x)
     at = resolve_level(level, r.levels)
     if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and _fits_a_word(r.values.dtype):
-        return _erase_rows(r, tokens)
+        return cast("RaggedT", _erase_rows(r, tokens))
     keep = _kept_mask(r, at, tokens)
     kept = reindex(r.levels[at], counted_before(keep))
     if at == len(r.levels) - 1:
         each = Level.from_lengths(np.ones(r.total, np.int64))
         values, _ = apply_rows(r.values, lambda rows: _core.gather(rows, (each,), keep))
-        return r._make(values, (*r.levels[:at], kept))
+        return cast("RaggedT", r._make(values, (*r.levels[:at], kept)))
     values, below = select(r, at + 1, keep)
-    return r._make(values, (*r.levels[:at], kept, *below))
+    return cast("RaggedT", r._make(values, (*r.levels[:at], kept, *below)))
 
 
-def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_erase(dY: Any, x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_erase`: zeros for what was erased.
 
     Parameters
@@ -103,10 +106,10 @@ def backprop_sequence_erase(dY: Any, x: Any, tokens: Any, *, level: int = -1) ->
         where, below = select(r._make(np.arange(r.total), r.levels), at + 1, chosen)
         levels = (*levels, *below)
     d = gradient_rows(dY, len(where), levels, inner=tuple(r.values.shape[1:]))
-    return r._make(scatter_rows(d, where, r.total), r.levels)
+    return cast("RaggedT", r._make(scatter_rows(d, where, r.total), r.levels))
 
 
-def _erase_rows(r: Ragged, tokens: Any) -> Ragged:
+def _erase_rows(r: Ragged[Any], tokens: Any) -> Ragged[Any]:
     """Erase rows of numbers of up to 8 bytes, which are compared as bytes."""
     _check_one_number(r)
     values = np.require(r.values, r.values.dtype.newbyteorder("="), ["C", "A"])
@@ -127,12 +130,12 @@ def _fits_a_word(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
-def _check_one_number(r: Ragged) -> None:
+def _check_one_number(r: Ragged[Any]) -> None:
     if r.values.shape[1:] not in ((), (1,)):
         raise ValueError(f"x: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
 
 
-def _kept_mask(r: Ragged, at: int, tokens: Any) -> Any:
+def _kept_mask(r: Ragged[Any], at: int, tokens: Any) -> Any:
     """Which rows, or which sequences below level `at`, equal no token: bool."""
     _check_one_number(r)
     rows = _comparable(r.values).reshape(-1)
@@ -194,7 +197,7 @@ def _is_scalar(given: Any) -> bool:
     return isinstance(given, (str, bytes)) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0
 
 
-def _token_sequences(tokens: Any) -> tuple[Ragged | None, Any]:
+def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
     """Tokens that are sequences, None where there are none, and their numbers."""
     if isinstance(tokens, Ragged):
         return tokens, _numbers(tokens)
@@ -249,7 +252,7 @@ def _cast_tokens(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
         return result, (result.astype(given.dtype) == given) & ((result < 0) == (given < 0))
 
 
-def _equal_a_token(r: Ragged, tokens: Ragged, is_exact: Any) -> Any:
+def _equal_a_token(r: Ragged[Any], tokens: Ragged[Any], is_exact: Any) -> Any:
     """Which sequences of the outermost level are equal to one of the tokens, whole: bool.
 
     Each row gets the number of the token's row that it equals, or -1; a token's row that cannot be held

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,10 +18,16 @@ from varlen.sequence.inputs import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen._core import RaggedBase
+    from varlen.backends.values import RowsT, SameT
     from varlen.levels import Levels
 
 
-def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None, *, level: int = -1) -> Any:
+def sequence_expand(
+    x: SameT | Sequence[Any], y: Any, ref_level: int = -1, name: str | None = None, *, level: int = -1
+) -> SameT:
     """Sequence k of x, as a whole, as many times as sequence k of y is long.
 
     Parameters
@@ -76,17 +82,19 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None
         rows = as_values(x, "x")
         _check_count(times, len(rows), "rows")
         _check_memory(times.total, rows)
-        return broadcast_rows(rows, times)
+        return cast("SameT", broadcast_rows(rows, times))
     at = resolve_level(level, x.levels)
     _check_count(times, tracing.count_of(x.levels[at]), "sequences")
     _check_memory(times.total, x.values)
     if not tracing.is_tracing() and times.total * x.total >= 2**60:
         _groups(x.levels[at:], times)
     values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
-    return ragged_like(x, values, (*_above(x.levels, at, times), *below))
+    return cast("SameT", ragged_like(x, values, (*_above(x.levels, at, times), *below)))
 
 
-def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, level: int = -1) -> Any:
+def backprop_sequence_expand(
+    dY: Any, x: SameT | Sequence[Any], y: Any, ref_level: int = -1, *, level: int = -1
+) -> SameT:
     """The gradient of `sequence_expand` for x: for each row the sum of those of its repeats.
 
     Parameters
@@ -115,17 +123,20 @@ def backprop_sequence_expand(dY: Any, x: Any, y: Any, ref_level: int = -1, *, le
         rows = as_values(x, "x")
         _check_count(times, len(rows), "rows")
         d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
-        return in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0))
+        return cast("SameT", in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0)))
     at = resolve_level(level, x.levels)
     _check_count(times, len(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
     levels = _repeated(x.levels, at, times) if isinstance(dY, Ragged) else ()
     d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))
     backend = backend_of(d)
-    return x._make(backend.in_parts(d, lambda each: backend.reduce_blocks(each, groups, blocks)), x.levels)
+    return cast(
+        "SameT",
+        x._make(backend.in_parts(d, lambda each: backend.reduce_blocks(each, groups, blocks)), x.levels),
+    )
 
 
-def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged:
+def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged[Any]:
     """Row k of x for every row of sequence k of y.
 
     Parameters
@@ -168,11 +179,13 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     _check_count(units, len(rows), "rows")
     _check_memory(units.total, rows)
     kind = x if isinstance(x, Ragged) else y
-    result: Ragged = ragged_like(kind, broadcast_rows(rows, units), levels)
+    result: Any = ragged_like(kind, broadcast_rows(rows, units), levels)
     return result
 
 
-def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
+def backprop_sequence_expand_as(
+    dY: RaggedBase[RowsT] | RowsT | Sequence[Any], y: Any, *, level: int = -1
+) -> RowsT:
     """The gradient of `sequence_expand_as` for x: the sum of each sequence.
 
     Parameters
@@ -193,8 +206,12 @@ def backprop_sequence_expand_as(dY: Any, y: Any, *, level: int = -1) -> Any:
     array([3., 0., 4.])
     """
     units, levels = _rows_per_unit(y, level)
-    return in_parts(
-        gradient_rows(dY, units.total, levels), lambda each: backend_of(each).reduce("sum", each, units, 0)
+    return cast(
+        "RowsT",
+        in_parts(
+            gradient_rows(dY, units.total, levels),
+            lambda each: backend_of(each).reduce("sum", each, units, 0),
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,18 +14,22 @@ from varlen.backends.values import as_values, like, take
 from varlen.sequence.inputs import array_of, gradient_rows
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RowsT
+    from varlen.levels import Levels
+
 Sizes = int | Sequence[int]
 
 
 def im2sequence(
-    input: Any,
+    input: RowsT | Sequence[Any],
     filter_size: Sizes = 1,
     stride: Sizes = 1,
     padding: Sizes = 0,
     input_image_size: Any = None,
     out_stride: Sizes = 1,
     name: str | None = None,
-) -> Ragged:
+) -> Ragged[RowsT]:
     """The patches of each image, from left to right and from top to bottom, as the rows of a sequence.
 
     Parameters
@@ -83,13 +87,13 @@ def im2sequence(
 
 def backprop_im2sequence(
     dY: Any,
-    input: Any,
+    input: RowsT | Sequence[Any],
     filter_size: Sizes = 1,
     stride: Sizes = 1,
     padding: Sizes = 0,
     input_image_size: Any = None,
     out_stride: Sizes = 1,
-) -> Any:
+) -> RowsT:
     """The gradient of `im2sequence`: for each number of an image the sum of the places that it has.
 
     Parameters
@@ -115,7 +119,7 @@ def backprop_im2sequence(
     grid = _Grid(images.shape, filter_size, stride, padding)
     level, which = grid.select(input_image_size, out_stride)
     (fh, fw), (sh, sw), (up, left, below, right) = grid.filter, grid.stride, grid.padding
-    above = input.levels if isinstance(input, Ragged) else ()
+    above: Levels = input.levels if isinstance(input, Ragged) else ()
     d = gradient_rows(dY, level.total, (*above, level), inner=(channels * fh * fw,))
     backend = backend_of(d)
     if which is not None:
@@ -129,7 +133,10 @@ def backprop_im2sequence(
         for x in range(fw):
             result[:, :, y : y + sh * grid.down : sh, x : x + sw * grid.across : sw] += d[..., y, x]
     result = result[:, :, up : up + height, left : left + width]
-    return input._make(as_values(result), input.levels) if isinstance(input, Ragged) else as_values(result)
+    return cast(
+        "RowsT",
+        input._make(as_values(result), input.levels) if isinstance(input, Ragged) else as_values(result),
+    )
 
 
 class _Grid:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-def sequences(x: Any, argument: str = "x") -> Ragged:
+def sequences(x: Any, argument: str = "x") -> Ragged[Any]:
     """The Ragged that an argument has to be.
 
     Raises
@@ -40,7 +40,7 @@ def sequences(x: Any, argument: str = "x") -> Ragged:
     return x
 
 
-def select(x: Ragged, at: int, index: Any) -> tuple[Values, Levels]:
+def select(x: Ragged[Any], at: int, index: Any) -> tuple[Values, Levels]:
     """Sequences of level `at`, in any order and as often as wanted: their rows, and the levels from `at` on.
 
     Autograd follows tensors.

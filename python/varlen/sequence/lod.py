@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from varlen._core import Level
 from varlen.backends.values import as_values
@@ -10,10 +10,11 @@ from varlen.levels import check_levels, each_level
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
     from varlen.levels import Levels
 
 
-def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
+def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
     """The same rows under other levels, as Paddle's `lod_reset`.
 
     Rows are shared, and so is their gradient.
@@ -57,7 +58,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged:
     return make(values, _read(given, len(values), argument))
 
 
-def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
+def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
     """One more level, the innermost, as Paddle's `lod_append`.
 
     Parameters
@@ -98,11 +99,11 @@ def lod_append(x: Any, level: Any, *, empty: str | None = None) -> Ragged:
     if len(levels) != 1:
         raise ValueError(f"level: expected one level, got {len(levels)}")
     if not isinstance(x, Ragged):
-        return Ragged._make(values, levels)
+        return cast("RaggedT", Ragged._make(values, levels))
     if len(levels[0]) == x.total:
-        return x._make(values, (*x.levels, levels[0]))
+        return cast("RaggedT", x._make(values, (*x.levels, levels[0])))
     try:
-        return x.add_level(levels[0], -1, empty=empty)
+        return cast("RaggedT", x.add_level(levels[0], -1, empty=empty))
     except ValueError as error:
         raise ValueError(str(error).replace("lengths:", "level:", 1)) from None
 

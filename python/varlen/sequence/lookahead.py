@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
+    from varlen.backends.values import SameT, Values
+
+
+def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> SameT:
     """Each row and those behind it, number by number times a row of a filter each, added up.
 
     Parameters
@@ -62,10 +67,12 @@ def row_conv(input: Any, filter: Any, *, level: int = -1) -> Any:
     for k in range(1, len(taps)):
         result = result + backend_of(rows).shift(rows, units, -k) * taps[k]
     result = as_of(result, values, filter)
-    return r._make(result, r.levels) if shape is None else result.reshape(shape)
+    return cast("SameT", r._make(result, r.levels) if shape is None else result.reshape(shape))
 
 
-def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> tuple[Any, Any]:
+def backprop_row_conv(
+    dY: Any, input: SameT | Sequence[Any], filter: Any, *, level: int = -1
+) -> tuple[SameT, Values]:
     """The gradients of `row_conv`: of input and of filter.
 
     Parameters
@@ -107,10 +114,11 @@ def backprop_row_conv(dY: Any, input: Any, filter: Any, *, level: int = -1) -> t
     dX = gradient_as(dX, values, given, filter)
     d_filter = backend_of(d).concat([tap[None] for tap in taps])
     d_filter = gradient_as(d_filter, filter, values, given)
-    return (r._make(dX, r.levels) if shape is None else dX.reshape(shape)), d_filter
+    d_input: Any = r._make(dX, r.levels) if shape is None else dX.reshape(shape)
+    return d_input, d_filter
 
 
-def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
+def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:
     """A Ragged as it is, a rectangle as sequences of one length, and its shape."""
     if isinstance(input, Ragged):
         return input, None
@@ -122,7 +130,7 @@ def _sequences_of(input: Any) -> tuple[Ragged, tuple[int, ...] | None]:
     return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
 
 
-def _filter_of_rows(r: Ragged, given: Any) -> Any:
+def _filter_of_rows(r: Ragged[Any], given: Any) -> Any:
     expected = tuple(r.values.shape[1:])
     filter = alike(given, "filter", r.values)
     if tuple(filter.shape[1:]) != expected or not len(filter):
@@ -130,7 +138,7 @@ def _filter_of_rows(r: Ragged, given: Any) -> Any:
     return filter
 
 
-def _rows_of_gradient(dY: Any, r: Ragged, shape: tuple[int, ...] | None) -> Any:
+def _rows_of_gradient(dY: Any, r: Ragged[Any], shape: tuple[int, ...] | None) -> Any:
     """The rows of a gradient of what `row_conv` gave, a Ragged or a rectangle."""
     inner = tuple(r.values.shape[1:])
     if shape is not None and not isinstance(dY, Ragged):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,21 @@ from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import array_of, rename_argument
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen._core import RaggedBase
+    from varlen.backends.values import RowsT
+
 
 def sequence_mask(
-    x: Any, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None, *, level: int = -1
-) -> Any:
+    x: RaggedBase[RowsT] | RowsT | Sequence[Any] | int,
+    maxlen: int | None = None,
+    dtype: Any = "int64",
+    name: str | None = None,
+    *,
+    level: int = -1,
+) -> RowsT | Any:
     """1 where a sequence of so many rows, padded to `maxlen`, has one: out[..., j] = j < x[...].
 
     Parameters

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import Values
 
 
-def packed_of(parts: Sequence[Any], table: RankTable) -> Packed:
+def packed_of(parts: Sequence[Any], table: RankTable) -> Packed[Any]:
     """Steps of the right sizes as a Packed.
 
     Examples

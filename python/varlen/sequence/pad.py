@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -25,17 +25,19 @@ from varlen.sequence.inputs import (
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from varlen._core import RaggedBase
+    from varlen.backends.values import ArrayT, RaggedT, RowsT, SameT
     from varlen.levels import Levels
 
 
 def sequence_pad(
-    x: Any,
+    x: RaggedBase[ArrayT],
     pad_value: Any,
     maxlen: int | Sequence[int | None] | None = None,
     name: str | None = None,
     *,
     level: int = -1,
-) -> tuple[Any, Any]:
+) -> tuple[ArrayT | Any, ArrayT | Any]:
     """Every sequence behind its rows filled up to one length, and the lengths that they had.
 
     Parameters
@@ -102,7 +104,7 @@ def sequence_pad(
     return wrap_units(r, out, above), wrap_units(r, outer, above)
 
 
-def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_pad`: the places that hold rows; those that were filled give nothing.
 
     Parameters
@@ -130,10 +132,12 @@ def backprop_sequence_pad(dY: Any, x: Any, *, level: int = -1) -> Ragged:
     inner, given = tuple(r.values.shape[1:]), tuple(block.shape[len(levels) + 1 :])
     if block.ndim > len(levels) and given != inner:
         raise ValueError(f"dY: has rows of shape {given}, expected {inner}")
-    return r._make(_rows_of(block, levels, "dY"), r.levels)
+    return cast("RaggedT", r._make(_rows_of(block, levels, "dY"), r.levels))
 
 
-def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
+def sequence_unpad(
+    x: RowsT | RaggedBase[RowsT] | Sequence[Any], length: Any, name: str | None = None
+) -> Ragged[RowsT]:
     """The rows of padded sequences that are there: the inverse of `sequence_pad`.
 
     Parameters
@@ -170,13 +174,13 @@ def sequence_unpad(x: Any, length: Any, name: str | None = None) -> Ragged:
     >>> vl.sequence_unpad(np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), [2, 0, 1]).to_list()
     [[1, 2], [], [7]]
     """
-    outer = x.levels if isinstance(x, Ragged) else ()
-    block = x.values if isinstance(x, Ragged) else as_values(x, "x")
-    levels = _levels_of(length, len(block))
+    outer: Levels = x.levels if isinstance(x, Ragged) else ()
+    block: Any = x.values if isinstance(x, Ragged) else as_values(x, "x")
+    levels: Levels = _levels_of(length, len(block))
     return Ragged._make(_rows_of(block, levels, "x"), (*outer, *levels))
 
 
-def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
+def backprop_sequence_unpad(dY: Any, x: SameT | Sequence[Any], length: Any) -> SameT:
     """The gradient of `sequence_unpad`: zeros where x is not read.
 
     Parameters
@@ -205,7 +209,7 @@ def backprop_sequence_unpad(dY: Any, x: Any, length: Any) -> Any:
     rows = gradient_rows(dY, levels[-1].total, (*outer, *levels), inner=inner)
     widths = list(block.shape[1 : len(levels) + 1])
     result = backend_of(rows).pad(rows, levels, sizes=widths)
-    return x._make(result, x.levels) if isinstance(x, Ragged) else result
+    return cast("SameT", x._make(result, x.levels) if isinstance(x, Ragged) else result)
 
 
 def _widths(levels: Levels, maxlen: Any, at: int) -> list[int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import typing
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -16,12 +17,28 @@ from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import fill_for, gradient_rows, of_pad_value, sequences
 
 if TYPE_CHECKING:
-    from varlen.types import Ragged
+    from varlen._core import RaggedBase
+    from varlen.backends.values import ArrayT, RaggedT, Rows
 
 _ENDS = ("last", "first")
 _TYPES = ("average", "sum", "sqrt", "max", *_ENDS)
 
 
+@overload
+def sequence_pool(
+    input: RaggedBase[ArrayT], pool_type: str, is_test: bool = False, pad_value: Any = 0.0, *,
+    level: int = -1, with_index: Literal[False] = False,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def sequence_pool(
+    input: RaggedBase[ArrayT], pool_type: str, is_test: bool = False, pad_value: Any = 0.0, *,
+    level: int = -1, with_index: Literal[True],
+) -> tuple[ArrayT | Any, ArrayT | Any]: ...  # fmt: skip
+@overload
+def sequence_pool(
+    input: Any, pool_type: str, is_test: bool = False, pad_value: Any = 0.0, *, level: int = -1,
+    with_index: bool,
+) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 def sequence_pool(
     input: Any,
     pool_type: str,
@@ -30,7 +47,7 @@ def sequence_pool(
     *,
     level: int = -1,
     with_index: bool = False,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """One row for each sequence: its average, sum, sum over the root of its length, largest, last or first.
 
     Parameters
@@ -100,7 +117,7 @@ def sequence_pool(
     return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, above)
 
 
-def sequence_first_step(input: Any, *, level: int = -1) -> Any:
+def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
     """The first row of each sequence, zeros where it has none: `sequence_pool` of "first".
 
     Parameters
@@ -134,7 +151,7 @@ def sequence_first_step(input: Any, *, level: int = -1) -> Any:
     return sequence_pool(input, "first", level=level)
 
 
-def sequence_last_step(input: Any, *, level: int = -1) -> Any:
+def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
     """The last row of each sequence, zeros where it has none: `sequence_pool` of "last".
 
     Parameters
@@ -168,7 +185,7 @@ def sequence_last_step(input: Any, *, level: int = -1) -> Any:
     return sequence_pool(input, "last", level=level)
 
 
-def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = -1) -> Ragged:
+def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_pool`; rows that pad empty sequences give nothing.
 
     Parameters
@@ -215,10 +232,10 @@ def backprop_sequence_pool(dY: Any, input: Any, pool_type: str, *, level: int = 
         result = on.expand_mean(d, units)
     else:
         result = on.expand(_times_root(d, units, -1) if kind == "sqrt" else d, units)
-    return r._make(result, r.levels)
+    return typing.cast("RaggedT", r._make(result, r.levels))
 
 
-def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_first_step(dY: Any, input: RaggedT, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_first_step`: row i for the first row of sequence i, zeros for the others.
 
     Parameters
@@ -246,7 +263,7 @@ def backprop_sequence_first_step(dY: Any, input: Any, *, level: int = -1) -> Rag
     return backprop_sequence_pool(dY, input, "first", level=level)
 
 
-def backprop_sequence_last_step(dY: Any, input: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_last_step(dY: Any, input: RaggedT, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_last_step`: row i for the last row of sequence i, zeros for the others.
 
     Parameters

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
-from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
 
-def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
+def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
     """The numbers of each sequence, row after row, cut anew into rows of `new_dim`.
 
     Parameters
@@ -58,10 +60,10 @@ def sequence_reshape(input: Any, new_dim: int, *, level: int = -1) -> Ragged:
         i = int((numbers % width != 0).argmax()) - 1
         raise ValueError(f"new_dim: sequence {i} has {units.lengths[i]} rows of {row}, not rows of {width}")
     kept = units if row == width else Level.from_offsets(numbers // width)
-    return r._make(values.reshape(kept.total, width), (*above, kept))
+    return cast("RaggedT", r._make(values.reshape(kept.total, width), (*above, kept)))
 
 
-def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int = -1) -> Ragged:
+def backprop_sequence_reshape(dY: Any, input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_reshape`: the same numbers, cut as `input` is.
 
     Parameters
@@ -88,6 +90,7 @@ def backprop_sequence_reshape(dY: Any, input: Any, new_dim: int, *, level: int =
     array([[5., 6.],
            [7., 8.]])
     """
-    result = sequence_reshape(input, new_dim, level=level)
+    given = sequences(input, "input")
+    result = sequence_reshape(given, new_dim, level=level)
     d = gradient_rows(dY, result.total, result.levels, inner=tuple(result.values.shape[1:]))
-    return result._make(d.reshape(input.values.shape), input.levels)
+    return cast("RaggedT", result._make(d.reshape(given.values.shape), given.levels))

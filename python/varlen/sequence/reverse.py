@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from varlen.sequence.inputs import sequences
-from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
 
-def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Ragged:
+def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) -> RaggedT:
     """What is in each sequence, last to first.
 
     Parameters
@@ -44,10 +46,10 @@ def sequence_reverse(x: Any, name: str | None = None, *, level: int = -1) -> Rag
     >>> vl.sequence_reverse(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), level=0).to_list()
     [[[3], [1, 2]], [[4]]]
     """
-    return sequences(x).reverse(level=level)
+    return cast("RaggedT", sequences(x).reverse(level=level))
 
 
-def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_reverse(dY: RaggedT, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_reverse`, which is `sequence_reverse` of the gradient.
 
     Parameters
@@ -74,4 +76,4 @@ def backprop_sequence_reverse(dY: Any, *, level: int = -1) -> Ragged:
     >>> vl.sequence.backprop_sequence_reverse(vl.Ragged([0.5, 1.0], [2])).values
     array([1. , 0.5])
     """
-    return sequences(dY, "dY").reverse(level=level)
+    return cast("RaggedT", sequences(dY, "dY").reverse(level=level))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -17,17 +17,30 @@ from varlen.sequence.steps import backprop_reorder, init_memories
 from varlen.sequence.sweeps import Growing, Once, Shrinking, Sweep, cut
 from varlen.types import Packed, Ragged, RankTable
 
+if TYPE_CHECKING:
+    from varlen.backends.values import ArrayT
 
+
+@overload
+def rnn(
+    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: Any = None, *, level: int = -1,
+    reverse: bool = False, order: Any = "stable", is_train: Literal[False] = False,
+) -> tuple[Ragged[ArrayT], Any]: ...  # fmt: skip
+@overload
+def rnn(
+    cell: Callable[..., Any], inputs: Ragged[ArrayT] | Packed[ArrayT], init: Any = None, *, level: int = -1,
+    reverse: bool = False, order: Any = "stable", is_train: Literal[True],
+) -> tuple[tuple[Ragged[ArrayT], Any], Callable[..., tuple[Ragged[ArrayT], Any]]]: ...  # fmt: skip
 def rnn(
     cell: Callable[..., Any],
-    inputs: Ragged | Packed,
+    inputs: Ragged[Any] | Packed[Any],
     init: Any = None,
     *,
     level: int = -1,
     reverse: bool = False,
     order: Any = "stable",
     is_train: bool = False,
-) -> Any:
+) -> tuple[Any, Any]:
     """A recurrent cell over the sequences of a level, step by step, without padding.
 
     A step takes element t of every sequence that is longer than t, the longest sequence first, so that the
@@ -113,7 +126,7 @@ def rnn(
     if not is_train:
         return result
 
-    def backprop(d_outputs: Ragged, d_last: Any = None) -> tuple[Ragged, Any]:
+    def backprop(d_outputs: Ragged[Any], d_last: Any = None) -> tuple[Ragged[Any], Any]:
         inner = tuple(outputs.values.shape[1:])
         gradient_rows(sequences(d_outputs, "d_outputs"), outputs.total, outputs.levels, "d_outputs", inner)
         d = Packed.from_ragged(d_outputs, order=table)
@@ -238,11 +251,11 @@ class _Run:
         return sweep.ordered(dxs), sweep.last(d, running)
 
 
-def _empty_step(x: Packed) -> Any:
+def _empty_step(x: Packed[Any]) -> Any:
     return Ragged._make(x.values, x.inner)[:0] if x.inner else x.values[:0]
 
 
-def _packed_outputs(ys: list[Any], table: RankTable, kinds: set[type]) -> Packed:
+def _packed_outputs(ys: list[Any], table: RankTable, kinds: set[type]) -> Packed[Any]:
     if len(kinds) > 1:
         check_steps(ys, "cell")
     try:
@@ -257,7 +270,7 @@ def _kind(result: Any) -> str:
     return f"({inside})" if inside else type(result).__name__
 
 
-def _packed(inputs: Any, level: int, order: Any) -> Packed:
+def _packed(inputs: Any, level: int, order: Any) -> Packed[Any]:
     return (
         inputs if isinstance(inputs, Packed) else sequences(inputs, "inputs").pack(level=level, order=order)
     )
@@ -287,7 +300,7 @@ def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
     return each_state(one, d_last, "d_last")
 
 
-def _start(cell: Any, init: Any, x: Packed) -> Any:
+def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
     """The state that sequences start with: arrays."""
     if not callable(cell):
         raise TypeError(f"cell: expected a callable, got {type(cell).__name__}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,16 +16,17 @@ from varlen.sequence.inputs import array_of, select, sequences
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from varlen.backends.values import SameT
     from varlen.levels import Levels
 
     Bools = NDArray[np.bool_]
 
 
-def split_lod(x: Ragged, num: int) -> list[Ragged]:
+def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     """Consecutive parts of equally many outermost sequences, as Paddle's `SplitLoDTensor`.
 
     Parameters
@@ -57,7 +58,7 @@ def split_lod(x: Ragged, num: int) -> list[Ragged]:
     return split(x, np.clip(n - each * np.arange(count), 0, each))
 
 
-def merge_lod(parts: Iterable[Ragged]) -> Ragged:
+def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
     """Parts one after another, as Paddle's `MergeLoDTensor`: the inverse of `split_lod`, as `vl.concatenate`.
 
     Parameters
@@ -84,7 +85,7 @@ def merge_lod(parts: Iterable[Ragged]) -> Ragged:
     return joined(parts_of(parts, "parts"), "parts")
 
 
-def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
+def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) -> tuple[SameT, SameT]:
     """Sequences for which a mask is True, and those for which it is False.
 
     Moves whole sequences of `level`. The levels above stay, and hold the sequences that are left; Paddle's
@@ -124,13 +125,17 @@ def split_lod_tensor(input: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
         rows = as_values(input, "input")
         _no_level(level)
         is_true = _bools(mask, len(rows), "rows")
-        return _take(rows, is_true), _take(rows, ~is_true)
+        return cast("tuple[SameT, SameT]", (_take(rows, is_true), _take(rows, ~is_true)))
     at = resolve_level(level, input.levels)
     is_true = _bools(mask, len(input.levels[at]), f"sequences of level {at}")
-    return _select_where(input, at, is_true), _select_where(input, at, ~is_true)
+    return cast(
+        "tuple[SameT, SameT]", (_select_where(input, at, is_true), _select_where(input, at, ~is_true))
+    )
 
 
-def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int = 0) -> Any:
+def merge_lod_tensor(
+    in_true: SameT | Sequence[Any], in_false: Any, x: Any, mask: Any, level: int = 0
+) -> SameT:
     """The two parts that `split_lod_tensor` made, as one again, in the original order.
 
     What is below `level`, and the rows, may have changed meanwhile in any way. Autograd follows; the
@@ -170,7 +175,7 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
         kinds = f"{type(in_true).__name__} and {type(in_false).__name__}"
         raise TypeError(f"in_true, in_false: expected two of one kind, got {kinds}")
     if not isinstance(in_true, Ragged):
-        return _merged_rows(in_true, in_false, x, mask, level)
+        return cast("SameT", _merged_rows(in_true, in_false, x, mask, level))
     a, b = in_true.levels, in_false.levels
     if len(a) != len(b):
         raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
@@ -180,7 +185,7 @@ def merge_lod_tensor(in_true: Any, in_false: Any, x: Any, mask: Any, level: int 
     if x is not None:
         _check_against(sequences(x, "x").levels, above, at, len(is_true))
     result = _merge(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), is_true)
-    return in_true._make(result.values, (*above, *result.levels[1:]))
+    return cast("SameT", in_true._make(result.values, (*above, *result.levels[1:])))
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
@@ -210,7 +215,7 @@ def _take(rows: Any, index: Any) -> Any:
     return apply_rows(rows, lambda each: (each[index], None))[0]
 
 
-def _select_where(x: Ragged, at: int, is_true: Bools) -> Ragged:
+def _select_where(x: Ragged[Any], at: int, is_true: Bools) -> Ragged[Any]:
     values, levels = select(x, at, is_true)
     above = x.levels[:at]
     if at:
@@ -218,7 +223,7 @@ def _select_where(x: Ragged, at: int, is_true: Bools) -> Ragged:
     return x._make(values, (*above, *levels))
 
 
-def _merge(true: Ragged, false: Ragged, is_true: Bools) -> Ragged:
+def _merge(true: Ragged[Any], false: Ragged[Any], is_true: Bools) -> Ragged[Any]:
     """Sequences of both in the order of the mask, under one more level."""
     if true.values.shape[1:] != false.values.shape[1:]:
         raise ValueError(

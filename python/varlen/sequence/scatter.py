@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,10 +13,15 @@ from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import array_of, sequences
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import SameT
+
 
 def sequence_scatter(
-    input: Any, index: Any, updates: Any, name: str | None = None, *, level: int = -1
-) -> Any:
+    input: SameT | Sequence[Any], index: Any, updates: Any, name: str | None = None, *, level: int = -1
+) -> SameT:
     """A copy of `input`, to whose row k the updates of sequence k are added at the places of sequence k.
 
     Parameters
@@ -63,10 +68,10 @@ def sequence_scatter(
     shape = block.shape
     table = block.reshape(shape[0] * shape[1], *shape[2:])
     result = backend_of(block).added(table, rows, places).reshape(shape)
-    return input._make(result, input.levels) if isinstance(input, Ragged) else result
+    return cast("SameT", input._make(result, input.levels) if isinstance(input, Ragged) else result)
 
 
-def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged]:
+def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[Any, Ragged[Any]]:
     """The gradients of `sequence_scatter`.
 
     Parameters
@@ -100,7 +105,7 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
     return dY, r._make(backend_of(block).take_rows(table, places), r.levels)
 
 
-def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged]:
+def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged[Any]]:
     """The row of all rows' places, laid end to end, that each entry of index means."""
     r = sequences(index, "index")
     _, units, _ = units_of(r, None, level)
@@ -127,7 +132,7 @@ def _places(block: Any, index: Any, level: int, argument: str = "input") -> tupl
     return units.row_ids * width + places.astype(np.int64), r
 
 
-def _updates(updates: Any, r: Ragged, block: Any) -> Any:
+def _updates(updates: Any, r: Ragged[Any], block: Any) -> Any:
     if isinstance(updates, Ragged):
         if not same_levels(updates.levels, r.levels):
             raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -10,12 +10,14 @@ from varlen import _core
 from varlen.backends.values import apply_rows
 from varlen.levels import resolve_level
 from varlen.sequence.inputs import gradient_rows, per_sequence, scatter_rows, select, sequences
-from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
 
 def sequence_slice(
-    input: Any, offset: Any, length: Any, name: str | None = None, *, level: int = -1
-) -> Ragged:
+    input: RaggedT, offset: Any, length: Any, name: str | None = None, *, level: int = -1
+) -> RaggedT:
     """What stands in each sequence from `offset` on, `length` of it.
 
     Parameters
@@ -64,13 +66,13 @@ def sequence_slice(
     sizes = per_sequence(length, len(units), "length", None)
     if at == len(r.levels) - 1:
         values, kept = apply_rows(r.values, lambda rows: _core.cut(rows, units, begins, sizes))
-        return r._make(values, (*r.levels[:at], kept))
+        return cast("RaggedT", r._make(values, (*r.levels[:at], kept)))
     index, kept = _core.cut(np.arange(units.total), units, begins, sizes)
     values, below = select(r, at + 1, index)
-    return r._make(values, (*r.levels[:at], kept, *below))
+    return cast("RaggedT", r._make(values, (*r.levels[:at], kept, *below)))
 
 
-def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_slice(dY: Any, input: RaggedT, offset: Any, length: Any, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_slice`: zeros where `input` is not read.
 
     Parameters
@@ -94,4 +96,4 @@ def backprop_sequence_slice(dY: Any, input: Any, offset: Any, length: Any, *, le
     r = sequences(input, "input")
     result = sequence_slice(r._make(np.arange(r.total), r.levels), offset, length, level=level)
     d = gradient_rows(dY, result.total, result.levels, inner=tuple(r.values.shape[1:]))
-    return r._make(scatter_rows(d, result.values, r.total), r.levels)
+    return cast("RaggedT", r._make(scatter_rows(d, result.values, r.total), r.levels))

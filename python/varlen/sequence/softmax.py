@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -10,12 +10,14 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import alike, floats, numbers
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
-from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
 
 
 def sequence_softmax(
-    input: Any, use_cudnn: bool = False, name: str | None = None, *, level: int = -1
-) -> Ragged:
+    input: RaggedT, use_cudnn: bool = False, name: str | None = None, *, level: int = -1
+) -> RaggedT:
     """Exponentials of the rows of each sequence, as shares of their sum, column by column.
 
     Parameters
@@ -53,10 +55,10 @@ def sequence_softmax(
     """
     r = sequences(input, "input")
     numbers(r.values, "input")
-    return r.softmax(level=level)
+    return cast("RaggedT", r.softmax(level=level))
 
 
-def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
+def backprop_sequence_softmax(dY: Any, Y: RaggedT, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_softmax`, from what that gave.
 
     Parameters
@@ -93,4 +95,4 @@ def backprop_sequence_softmax(dY: Any, Y: Any, *, level: int = -1) -> Ragged:
     d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
     if isinstance(d, np.ndarray):
         alike(d, "dY", values, "Y")
-    return y._make(backend_of(d).backprop_softmax(d, values, units, False, 1.0), y.levels)
+    return cast("RaggedT", y._make(backend_of(d).backprop_softmax(d, values, units, False, 1.0), y.levels))

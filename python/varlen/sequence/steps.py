@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from varlen.sequence.states import as_many, each_state
 from varlen.types import Packed, Ragged, RankTable
 from varlen.types.packing import reordered
 
+if TYPE_CHECKING:
+    from varlen.backends.values import ArrayT, StateT
 
-def sort_by_length(x: Ragged, level: int = -1, *, order: Any = "stable") -> RankTable:
+
+def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") -> RankTable:
     """The sequences of a level ranked by length, the longest first.
 
     Parameters
@@ -89,7 +92,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
     return _check_table(rank_table).longest
 
 
-def segment_inputs(x: Ragged, table: RankTable) -> Packed:
+def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
     """The steps of an input: step t holds element t of every sequence that is longer, in the table's order.
 
     Where the ranked level is not the innermost an element is a whole sub-sequence, and a step a Ragged.
@@ -128,7 +131,9 @@ def segment_inputs(x: Ragged, table: RankTable) -> Packed:
     return Packed.from_ragged(sequences(x), order=_check_table(table))
 
 
-def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
+def concat_outputs(
+    steps: Packed[ArrayT] | Sequence[ArrayT], table: RankTable | None = None
+) -> Ragged[ArrayT]:
     """The outputs of all steps as sequences in their original order: The inverse of `segment_inputs`.
 
     Parameters
@@ -175,7 +180,7 @@ def concat_outputs(steps: Packed | Sequence[Any], table: RankTable | None = None
     return packed_of(parts, at).to_ragged()
 
 
-def reorder(x: Any, table: RankTable) -> Any:
+def reorder(x: StateT, table: RankTable) -> StateT:
     """Rows, or the sequences of a Ragged, by rank: what was i-th comes at the rank of sequence i.
 
     Parameters
@@ -211,10 +216,12 @@ def reorder(x: Any, table: RankTable) -> Any:
     [[3], [4, 5, 6], [1, 2]]
     """
     at = _check_table(table)
-    return each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), x, "x")
+    return cast(
+        "StateT", each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), x, "x")
+    )
 
 
-def backprop_reorder(dY: Any, table: RankTable) -> Any:
+def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
     """The gradient of `reorder`, and its inverse: back to the original order.
 
     Parameters
@@ -241,10 +248,12 @@ def backprop_reorder(dY: Any, table: RankTable) -> Any:
     array([10, 20, 30])
     """
     at = _check_table(table)
-    return each_state(lambda one, name: _reorder(one, at, at.inverse, at.indices, name), dY, "dY")
+    return cast(
+        "StateT", each_state(lambda one, name: _reorder(one, at, at.inverse, at.indices, name), dY, "dY")
+    )
 
 
-def init_memories(h0: Any, table: RankTable) -> Any:
+def init_memories(h0: StateT, table: RankTable) -> StateT:
     """The states that sequences start with, in the order of their rank: `reorder` of `h0`.
 
     Paddle's loop over steps expects initial states in that order, and leaves it to the caller to sort them.
@@ -277,10 +286,12 @@ def init_memories(h0: Any, table: RankTable) -> Any:
     (array([2, 1]), array([4, 3]))
     """
     at = _check_table(table)
-    return each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), h0, "h0")
+    return cast(
+        "StateT", each_state(lambda one, name: _reorder(one, at, at.indices, at.inverse, name), h0, "h0")
+    )
 
 
-def shrink(memory: Any, t: int, table: RankTable) -> Any:
+def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
     """The memories of the sequences that are longer than t: a prefix, shared.
 
     Parameters
@@ -323,12 +334,12 @@ def shrink(memory: Any, t: int, table: RankTable) -> Any:
             raise TypeError(f"{name}: expected rows or sequences, got {type(rows).__name__}")
         if len(rows) < size:
             raise ValueError(f"{name}: has {len(rows)} rows, but {size} sequences are longer than {t}")
-        return rows[:size]
+        return cast("StateT", rows[:size])
 
-    return each_state(one, memory, "memory")
+    return cast("StateT", each_state(one, memory, "memory"))
 
 
-def backprop_shrink(dY: Any, memory: Any) -> Any:
+def backprop_shrink(dY: Any, memory: StateT) -> StateT:
     """The gradient of `shrink` for a memory: zeros where it was cut off.
 
     Parameters
@@ -359,10 +370,10 @@ def backprop_shrink(dY: Any, memory: Any) -> Any:
     as_many(dY, memory, "dY")
     each_state(lambda one, _: one, memory, "memory")
     memories = iter(memory if isinstance(memory, tuple) else (memory,))
-    return each_state(lambda d, name: _pad_gradient(d, next(memories), name), dY, "dY")
+    return cast("StateT", each_state(lambda d, name: _pad_gradient(d, next(memories), name), dY, "dY"))
 
 
-def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None = None) -> Ragged:
+def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | None = None) -> Ragged[Any]:
     """The gradient of `segment_inputs`, which is `concat_outputs`.
 
     Parameters
@@ -391,7 +402,7 @@ def backprop_segment_inputs(dY: Packed | Sequence[Any], table: RankTable | None 
     return concat_outputs(dY, table)
 
 
-def backprop_concat_outputs(dY: Ragged, table: RankTable) -> Packed:
+def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
     """The gradient of `concat_outputs`, which is `segment_inputs`.
 
     Parameters
@@ -457,7 +468,7 @@ def _check_table(table: Any) -> RankTable:
     return table
 
 
-def lod_rank_table(x: Ragged, level: int = 0) -> RankTable:
+def lod_rank_table(x: Ragged[Any], level: int = 0) -> RankTable:
     """The sequences of a level ranked by length; `sort_by_length` of the outermost level by default.
 
     Parameters

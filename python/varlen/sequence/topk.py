@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +18,13 @@ from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.types import Ragged
 
+if TYPE_CHECKING:
+    from varlen.backends.values import RaggedT
+
 
 def sequence_topk_avg_pooling(
-    input: Any, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
-) -> Ragged:
+    input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
+) -> RaggedT:
     """Of each row of each item's tables, the sums of its k largest numbers, divided by k, for each k.
 
     Parameters
@@ -76,14 +80,17 @@ def sequence_topk_avg_pooling(
     means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
     result = cast(means, best.dtype)
     count = as_int(channel_num, "channel_num", 1)
-    return row_ragged._make(
-        result[like(order, values)].reshape(row_ragged.total, count * len(ks)), row_ragged.levels
+    return typing.cast(
+        "RaggedT",
+        row_ragged._make(
+            result[like(order, values)].reshape(row_ragged.total, count * len(ks)), row_ragged.levels
+        ),
     )
 
 
 def backprop_sequence_topk_avg_pooling(
-    dY: Any, input: Any, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
-) -> Ragged:
+    dY: Any, input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
+) -> RaggedT:
     """The gradient of `sequence_topk_avg_pooling`: each of the k largest numbers gets 1 / k of it.
 
     Parameters
@@ -126,7 +133,7 @@ def backprop_sequence_topk_avg_pooling(
     backend = backend_of(each)
     which = np.asarray(as_ints(which)) if isinstance(each, np.ndarray) else which
     dX = backend.unsort(backend.unpad(each, (kept,)), tables, kept, which)
-    return r._make(dX.reshape(r.values.shape), r.levels)
+    return typing.cast("RaggedT", r._make(dX.reshape(r.values.shape), r.levels))
 
 
 def _largest_k(tables: Level, ks: list[int]) -> int:
@@ -154,7 +161,7 @@ def _zeros(d: Any, width: int) -> Any:
 
 def _tables(
     input: Any, row: Any, col: Any, topks: Any, channel_num: int, level: int
-) -> tuple[Ragged, Ragged, Level, Any, list[int]]:
+) -> tuple[Ragged[Any], Ragged[Any], Level, Any, list[int]]:
     """A level over the rows of all tables, and for each row and channel of the result the row of a table."""
     r, row_ragged, col_ragged = sequences(input, "input"), sequences(row, "row"), sequences(col, "col")
     numbers(r.values, "input")

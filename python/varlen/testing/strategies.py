@@ -187,7 +187,7 @@ def raggeds(
 
 def _draw_ragged(
     draw: DrawFn, depth: int | None, dtype: np.dtype[Any] | str | None, trailing: tuple[int, ...] | None
-) -> Ragged:
+) -> Ragged[Any]:
     nesting = draw(levels(draw(st.integers(1, 3)) if depth is None else depth, max_rows=5, max_length=4))
     values = draw(rows(sum(nesting[-1]), dtype, trailing))
     return Ragged(values, lengths=[np.array(x, np.int64) for x in nesting])

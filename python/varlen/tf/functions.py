@@ -18,10 +18,14 @@ from varlen.types import Ragged
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from varlen.backends.values import RaggedT, Rows
+
     Ints = NDArray[np.int64]
 
 
-def constant(pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | None = None) -> RaggedTensor:
+def constant(
+    pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | None = None
+) -> RaggedTensor[Any]:
     """A RaggedTensor of nested lists, as `tf.ragged.constant`.
 
     Parameters
@@ -53,7 +57,7 @@ def constant(pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | Non
     >>> vl.tf.constant([[[3, 1]], [[4, 1], [5, 9]]], ragged_rank=1).shape
     (2, None, 2)
     """
-    r = RaggedTensor.from_list(pylist, dtype)
+    r: RaggedTensor[Any] = RaggedTensor.from_list(pylist, dtype)
     if ragged_rank is None:
         return r
     levels, values = r._levels, r._values
@@ -69,7 +73,7 @@ def constant(pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | Non
     return r._make(values, levels[:kept])
 
 
-def boolean_mask(data: Any, mask: Any) -> Any:
+def boolean_mask(data: RaggedT, mask: Any) -> RaggedT:
     """What a mask is true for, as `tf.ragged.boolean_mask`: sequences keep their place.
 
     Parameters
@@ -97,10 +101,12 @@ def boolean_mask(data: Any, mask: Any) -> Any:
     >>> vl.tf.boolean_mask(r, r > 1).to_list()
     [[3, 4], [], [5]]
     """
-    return data.boolean_mask(mask)
+    ragged: Any = data
+    result: RaggedT = ragged.boolean_mask(mask)
+    return result
 
 
-def stack(values: Iterable[Ragged], axis: int = 0) -> Ragged:
+def stack(values: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
     """One after another along a new axis, as `tf.ragged.stack`.
 
     Parameters
@@ -129,7 +135,7 @@ def stack(values: Iterable[Ragged], axis: int = 0) -> Ragged:
     return combine.stack(values, axis)
 
 
-def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
     """What a function makes of the flat values, under the same levels; as `tf.ragged.map_flat_values`.
 
     Parameters
@@ -168,7 +174,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return first._make(rows, first._levels)
 
 
-def range(starts: ArrayLike, limits: ArrayLike | None = None, deltas: ArrayLike = 1) -> RaggedTensor:
+def range(starts: ArrayLike, limits: ArrayLike | None = None, deltas: ArrayLike = 1) -> RaggedTensor[Any]:
     """For each sequence the integers from its start up to its limit; as `tf.ragged.range`.
 
     Parameters

@@ -8,19 +8,21 @@ import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
-from varlen.backends.values import as_ints, as_values
+from varlen.backends.values import ArrayT, as_ints, as_values
 from varlen.levels import level_from, nested_levels
 from varlen.ops.inputs import nest_rows
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
     Ints = NDArray[np.int64]
 
 
-class RowPartitions(Ragged):
+class RowPartitions(Ragged[ArrayT]):
     """The row partitions of a `RaggedTensor`: its levels, under TensorFlow's names.
 
     A constructor takes values, or a Ragged, whose sequences become the rows of a new outermost level. Members
@@ -39,7 +41,9 @@ class RowPartitions(Ragged):
     __slots__ = ()
 
     @classmethod
-    def from_row_splits(cls, values: Any, row_splits: ArrayLike) -> Self:
+    def from_row_splits(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_splits: ArrayLike
+    ) -> Self:
         """From offsets: row i goes from row_splits[i] to row_splits[i + 1].
 
         Parameters
@@ -72,7 +76,9 @@ class RowPartitions(Ragged):
         return cls._with_level(values, level_from(row_splits, Level.from_offsets, "row_splits"), "row_splits")
 
     @classmethod
-    def from_row_lengths(cls, values: Any, row_lengths: ArrayLike) -> Self:
+    def from_row_lengths(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_lengths: ArrayLike
+    ) -> Self:
         """From how many items each row has.
 
         Parameters
@@ -107,7 +113,9 @@ class RowPartitions(Ragged):
         )
 
     @classmethod
-    def from_row_starts(cls, values: Any, row_starts: ArrayLike) -> Self:
+    def from_row_starts(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_starts: ArrayLike
+    ) -> Self:
         """From where each row begins. It ends where the next one begins.
 
         Parameters
@@ -153,7 +161,9 @@ class RowPartitions(Ragged):
         return cls._with_level(values, Level.from_bounds(ends), "row_starts")
 
     @classmethod
-    def from_row_limits(cls, values: Any, row_limits: ArrayLike) -> Self:
+    def from_row_limits(
+        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_limits: ArrayLike
+    ) -> Self:
         """From where each row ends. It begins where the one before it ends.
 
         Parameters
@@ -186,7 +196,12 @@ class RowPartitions(Ragged):
         return cls._with_level(values, level_from(row_limits, Level.from_bounds, "row_limits"), "row_limits")
 
     @classmethod
-    def from_value_rowids(cls, values: Any, value_rowids: ArrayLike, nrows: int | None = None) -> Self:
+    def from_value_rowids(
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        value_rowids: ArrayLike,
+        nrows: int | None = None,
+    ) -> Self:
         """From the row that each item is in.
 
         Parameters
@@ -221,7 +236,12 @@ class RowPartitions(Ragged):
         return cls._with_level(values, _by_ids(value_rowids, nrows, "value_rowids", "nrows"), "value_rowids")
 
     @classmethod
-    def from_uniform_row_length(cls, values: Any, uniform_row_length: int, nrows: int | None = None) -> Self:
+    def from_uniform_row_length(
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        uniform_row_length: int,
+        nrows: int | None = None,
+    ) -> Self:
         """From one length that all rows have.
 
         Parameters
@@ -268,7 +288,9 @@ class RowPartitions(Ragged):
         return cls._with_level(values, level, "uniform_row_length")
 
     @classmethod
-    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> Self:
+    def from_nested_row_splits(
+        cls, flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], nested_row_splits: Any
+    ) -> Self:
         """From offsets for each level, outermost first.
 
         Parameters
@@ -302,7 +324,9 @@ class RowPartitions(Ragged):
         )
 
     @classmethod
-    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> Self:
+    def from_nested_row_lengths(
+        cls, flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], nested_row_lengths: Any
+    ) -> Self:
         """From lengths for each level, outermost first.
 
         Parameters
@@ -334,7 +358,10 @@ class RowPartitions(Ragged):
 
     @classmethod
     def from_nested_value_rowids(
-        cls, flat_values: Any, nested_value_rowids: Any, nested_nrows: Any = None
+        cls,
+        flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        nested_value_rowids: Any,
+        nested_nrows: Any = None,
     ) -> Self:
         """From the ids of each level's rows for the items of the next one, outermost first.
 
@@ -380,7 +407,7 @@ class RowPartitions(Ragged):
         return cls._make(*nest_rows(values, (level,), argument))
 
     @property
-    def flat_values(self) -> Any:
+    def flat_values(self) -> ArrayT:
         """The rows laid end to end: `values`, which in TensorFlow are of one level fewer only."""
         return self._values
 
@@ -420,7 +447,7 @@ class RowPartitions(Ragged):
         """
         return len(self._levels[0])
 
-    def row_lengths(self, axis: int = 1) -> Any:
+    def row_lengths(self, axis: int = 1) -> Ints | Any:
         """How long the sequences are, along an axis of `shape`.
 
         Parameters
@@ -453,7 +480,7 @@ class RowPartitions(Ragged):
             return self._levels[0].lengths
         if at <= depth:
             return self._make(self._levels[at - 1].lengths, self._levels[: at - 1])
-        trailing = tuple(rows[1 : at - depth])
+        trailing: tuple[int, ...] = tuple(rows[1 : at - depth])
         return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
 
     def row_starts(self) -> Ints:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends import backend_of
-from varlen.backends.values import as_ints, as_values, row_as
+from varlen.backends.values import ArrayT, as_ints, as_values, row_as
 from varlen.levels import level_from
 from varlen.ops.dims import expand_dims, merge_dims
 from varlen.ops.inputs import nest_rows
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import RowsT, Values
 
 
-class RaggedTensor(RowPartitions):
+class RaggedTensor(RowPartitions[ArrayT]):
     """A `varlen.Ragged` with the members of `tf.RaggedTensor`. Autograd goes through those that move values.
 
     It is made as `varlen.Ragged` is, by `constant`, or by one of its own constructors. Axes are those of
@@ -58,8 +58,27 @@ class RaggedTensor(RowPartitions):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[RaggedTensor[Any]],
+            data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
+            dtype: Any = None,
+        ) -> RaggedTensor[RowsT]: ...
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[RaggedTensor[Any]], data: Sequence[Any], dtype: Any = None
+        ) -> RaggedTensor[NDArray[Any]]: ...
+        @classmethod
+        def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
+
     @classmethod
-    def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1) -> Self:
+    def from_tensor(
+        cls, tensor: RowsT | Sequence[Any], lengths: Any = None, padding: Any = None, ragged_rank: int = 1
+    ) -> RaggedTensor[RowsT]:
         """From a rectangle: all of it, or what lengths or a padding value leave of it.
 
         Parameters
@@ -97,27 +116,32 @@ class RaggedTensor(RowPartitions):
         """
         if lengths is not None and padding is not None:
             raise ValueError("lengths, padding: give one of them at most")
-        block = as_values(tensor, "tensor")
+        block: Any = as_values(tensor, "tensor")
         depth = as_int(ragged_rank, "ragged_rank", 1)
         if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):
             if depth not in (1, len(lengths)):
                 raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
-            return cls.from_dense(block, lengths)
+            result: Any = cls.from_dense(block, lengths)
+            return cast("RaggedTensor[RowsT]", result)
         if block.ndim <= depth:
             raise ValueError(f"ragged_rank: {depth} levels need more dimensions than {block.ndim}")
         sizes = tuple(block.shape[: depth + 1])
-        uniform = [Level.from_lengths(np.full(math.prod(sizes[:d]), sizes[d])) for d in range(1, depth + 1)]
+        uniform: list[Level] = [
+            Level.from_lengths(np.full(math.prod(sizes[:d]), sizes[d])) for d in range(1, depth + 1)
+        ]
         if lengths is None and padding is None:
-            return cls._make(block.reshape(math.prod(sizes), *block.shape[depth + 1 :]), tuple(uniform))
+            result = cls._make(block.reshape(math.prod(sizes), *block.shape[depth + 1 :]), tuple(uniform))
+            return cast("RaggedTensor[RowsT]", result)
         rows = block.reshape(math.prod(sizes[:-1]), *block.shape[depth:])
         if padding is not None:
             lengths = _data_lengths(rows, padding)
         elif depth > 1 and not isinstance(lengths, Level):
             lengths = np.asarray(as_ints(lengths)).reshape(-1)
-        innermost = cls.from_dense(rows, level_from(lengths, Level.from_lengths, "lengths"))
-        return cls._make(innermost._values, (*uniform[:-1], *innermost._levels))
+        innermost: RaggedBase[Any] = cls.from_dense(rows, level_from(lengths, Level.from_lengths, "lengths"))
+        result = cls._make(innermost._values, (*uniform[:-1], *innermost._levels))
+        return cast("RaggedTensor[RowsT]", result)
 
-    def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> Any:
+    def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> ArrayT:
         """A rectangle of the sequences; `to_dense`, with the size of each axis.
 
         Parameters
@@ -151,7 +175,7 @@ class RaggedTensor(RowPartitions):
                 raise ValueError(f"shape: axis {axis + len(levels) + 1} has {there} entries, not {asked}")
         fill = None if default_value is None else row_as(default_value, self._values, "default_value")[0]
         count = sizes[0]
-        r = self if count is None else self[:count]
+        r: Any = self if count is None else self[:count]
         if count is not None and count > len(r._levels[0]):
             missing = np.zeros(fits_memory(count, "shape") - len(r._levels[0]), np.int64)
             outer = Level.from_lengths(np.concatenate((r._levels[0].lengths, missing)))
@@ -159,9 +183,14 @@ class RaggedTensor(RowPartitions):
         # As wide as any sequence is, those too that `shape` leaves out.
         pairs = zip(sizes[1:], levels, strict=False)
         wide = [each.longest if size is None else size for size, each in pairs]
-        return backend_of(r._values).pad(r._values, r._levels, fill=fill, sizes=wide)
+        block: ArrayT = backend_of(r._values).pad(r._values, r._levels, fill=fill, sizes=wide)
+        return block
 
-    def bounding_shape(self, axis: Any = None) -> Any:
+    @overload
+    def bounding_shape(self, axis: int) -> int: ...
+    @overload
+    def bounding_shape(self, axis: Sequence[int] | NDArray[Any] | None = None) -> NDArray[np.int64]: ...
+    def bounding_shape(self, axis: Any = None) -> int | NDArray[np.int64]:
         """The size of the smallest rectangle that holds all sequences.
 
         Parameters
@@ -185,7 +214,7 @@ class RaggedTensor(RowPartitions):
         >>> r.bounding_shape(), r.bounding_shape(2)
         (array([2, 2, 2]), 2)
         """
-        widths = [level.longest for level in self._levels]
+        widths: list[int] = [level.longest for level in self._levels]
         sizes = np.array([len(self._levels[0]), *widths, *self._values.shape[1:]])
         if axis is None:
             return sizes
@@ -193,7 +222,7 @@ class RaggedTensor(RowPartitions):
             return int(sizes[axis_of(axis, self.ndim)])
         return sizes[[axis_of(each, self.ndim) for each in as_list(axis, "axis", "ints")]]
 
-    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Self | Any:
         """Merge the axes from outer to inner into one, along which their items lie end to end.
 
         Parameters

@@ -7,7 +7,7 @@ is given.
 from __future__ import annotations
 
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class _ReshapeShape(Protocol):
 def as_contig(data: ArrayT, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
 @overload
 def as_contig(data: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
-def as_contig(data: Any, dtype: Any = None) -> Any:
+def as_contig(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
     """What was given where its memory is in C order and its dtype the one asked for, else a copy that is so.
 
     Parameters
@@ -89,7 +89,7 @@ def as_contig(data: Any, dtype: Any = None) -> Any:
 def asarray(data: ArrayT, *, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
 @overload
 def asarray(data: ArrayLike, *, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
-def asarray(data: Any, *, dtype: Any = None) -> Any:
+def asarray(data: Any, *, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
     """What was given as an array, a copy only where it has to be.
 
     Parameters
@@ -358,7 +358,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
 
 
 def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
-    def result(data: Any, *, dtype: Any = default) -> Any:
+    def result(data: Any, *, dtype: Any = default) -> NDArray[Any] | torch.Tensor | Any:
         return _as(data, dtype, ndim)
 
     number = "5" if default == "int32" else "5.0"
@@ -393,7 +393,7 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
     >>> vl.thinc.{name}({nested}).dtype
     dtype('{default}')
     """
-    return _named(result, name, [*_plain("data"), _option("dtype", default)], doc)
+    return cast("_Asarray", _named(result, name, [*_plain("data"), _option("dtype", default)], doc))
 
 
 def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:

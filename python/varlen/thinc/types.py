@@ -6,15 +6,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from varlen import types
+from varlen.backends.values import ArrayT
 from varlen.interop import thinc as interop
 from varlen.ops.inputs import one_level
 from varlen.types.indexing import int_index
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     import thinc.types
     from numpy.typing import NDArray
     from typing_extensions import Self
+
+    from varlen.backends.values import RowsT
 
     Int32s = NDArray[np.int32]
 
@@ -23,7 +28,7 @@ __all__ = ["Padded", "Pairs", "Ragged", "from_thinc", "to_thinc"]
 T = TypeVar("T")
 
 
-class Ragged(types.Ragged):
+class Ragged(types.Ragged[ArrayT]):
     """A `varlen.Ragged` with the members and the items of Thinc's.
 
     It is made as `varlen.Ragged` is, and is one: all that takes those takes these. Three things differ. An
@@ -51,6 +56,23 @@ class Ragged(types.Ragged):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[Ragged[Any]],
+            data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
+            dtype: Any = None,
+        ) -> Ragged[RowsT]: ...
+        @overload
+        @classmethod
+        def from_list(
+            cls: type[Ragged[Any]], data: Sequence[Any], dtype: Any = None
+        ) -> Ragged[NDArray[Any]]: ...
+        @classmethod
+        def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
+
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not slice:
             i = key if type(key) is int else int_index(key)
@@ -63,7 +85,7 @@ class Ragged(types.Ragged):
             key = slice(i, i + 1)
         return super().__getitem__(key)
 
-    def __iter__(self) -> Iterator[Ragged]:
+    def __iter__(self) -> Iterator[Ragged[Any]]:
         return (self[i] for i in range(len(self)))
 
     def _get_others(self, key: Any) -> Any:
@@ -151,7 +173,7 @@ class Ragged(types.Ragged):
         return interop.new_ragged(self._values, one_level(self))
 
 
-class Padded(types.Padded):
+class Padded(types.Padded[ArrayT]):
     """A `varlen.Padded` that Thinc's makes, and that makes Thinc's.
 
     `size_at_t`, `lengths` and `indices` are int32.
@@ -311,7 +333,7 @@ def _read_only(field: Int32s) -> Int32s:
     return field
 
 
-def from_thinc(x: T) -> Ragged | Padded | Pairs[Any] | T:
+def from_thinc(x: T) -> Ragged[Any] | Padded[Any] | Pairs[Any] | T:
     """A container of `varlen.thinc` from a container of Thinc. Shares memory. All else is given back.
 
     Parameters
@@ -347,14 +369,14 @@ def from_thinc(x: T) -> Ragged | Padded | Pairs[Any] | T:
 
 
 @overload
-def to_thinc(x: types.Ragged) -> thinc.types.Ragged: ...
+def to_thinc(x: types.Ragged[Any]) -> thinc.types.Ragged: ...
 @overload
-def to_thinc(x: types.Padded) -> thinc.types.Padded: ...
+def to_thinc(x: types.Padded[Any]) -> thinc.types.Padded: ...
 @overload
 def to_thinc(x: types.Pairs[Any]) -> thinc.types.Pairs[Any]: ...
 @overload
 def to_thinc(x: T) -> T: ...
-def to_thinc(x: Any) -> Any:
+def to_thinc(x: T) -> thinc.types.Ragged | thinc.types.Padded | thinc.types.Pairs[Any] | T:
     """Thinc's container from one of varlen. Shares values, copies lengths. All else is given back.
 
     Parameters

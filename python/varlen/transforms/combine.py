@@ -16,7 +16,7 @@ from varlen.transforms.layer import Backprop, Layer, is_model, not_trained, resu
 from varlen.types import Padded
 
 
-def chain(*layers: Any) -> Any:
+def chain(*layers: Any) -> Layer | Any:
     """One layer after another: each sees what the one before it gave. Gradients go the other way.
 
     Parameters
@@ -51,7 +51,7 @@ def chain(*layers: Any) -> Any:
     return result(_chain, *layers)
 
 
-def concatenate(*layers: Any) -> Any:
+def concatenate(*layers: Any) -> Layer | Any:
     """All layers see X; the columns of what they give stand side by side, along the last axis.
 
     Their results are of one kind, with sequences of the same lengths: arrays, Ragged, Padded, lists or
@@ -89,7 +89,7 @@ def concatenate(*layers: Any) -> Any:
     return result(_concatenate, *_some(layers))
 
 
-def add(*layers: Any) -> Any:
+def add(*layers: Any) -> Layer | Any:
     """All layers see X; what they give is added, row by row: arrays, Ragged, Padded, lists or tuples.
 
     The gradients that they give for X are added too.
@@ -124,7 +124,7 @@ def add(*layers: Any) -> Any:
     return result(_add, *_some(layers))
 
 
-def residual(layer: Any) -> Any:
+def residual(layer: Any) -> Layer | Any:
     """X and what the layer gives for it, added: arrays, Ragged, Padded, lists or tuples.
 
     Parameters

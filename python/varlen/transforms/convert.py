@@ -156,7 +156,7 @@ def alike(d: Any, y: Any) -> Any:
     return d
 
 
-def laid_out(p: Padded, like: Padded) -> Padded:
+def laid_out(p: Padded[Any], like: Padded[Any]) -> Padded[Any]:
     """The same sequences in the columns of another Padded, and with as many steps.
 
     Examples
@@ -174,7 +174,7 @@ def laid_out(p: Padded, like: Padded) -> Padded:
     return p._make(block, *like._fields)
 
 
-def innermost(r: Ragged) -> Ragged:
+def innermost(r: Ragged[Any]) -> Ragged[Any]:
     """The sequences of the innermost level, without those above.
 
     Examples
@@ -185,7 +185,7 @@ def innermost(r: Ragged) -> Ragged:
     return r if len(r._levels) == 1 else r._make(r._values, r._levels[-1:])
 
 
-def list_to_ragged(X: Any) -> Ragged:
+def list_to_ragged(X: Any) -> Ragged[Any]:
     """Arrays of a list or tuple end to end.
 
     Examples
@@ -199,7 +199,7 @@ def list_to_ragged(X: Any) -> Ragged:
     return _make_ragged(values, (level,))
 
 
-def as_given(r: Ragged, as_tuple: bool) -> Any:
+def as_given(r: Ragged[Any], as_tuple: bool) -> Any:
     """The sequences of a Ragged as a list, or as a tuple.
 
     Examples
@@ -215,13 +215,13 @@ def _same(y: Any) -> Any:
     return y
 
 
-def _around_ragged(X: Ragged, y: Any) -> Ragged:
+def _around_ragged(X: Ragged[Any], y: Any) -> Ragged[Any]:
     if type(y) is not ndarray or y.ndim == 0 or len(y) != len(X._values):
         y = _rows(y, (X._values.shape[0],))
     return X._make(as_values(y, "Y"), X._levels)
 
 
-def _around_padded(X: Padded, y: Any) -> Padded:
+def _around_padded(X: Padded[Any], y: Any) -> Padded[Any]:
     return X._make(as_values(_rows(y, tuple(X._data.shape[:2])), "Y"), *X._fields)
 
 
@@ -246,7 +246,7 @@ def _untabled(shape: tuple[int, ...], leading: int, leave: Callable[[Any], Any],
     return leave(y.reshape(shape if as_wide else (*shape[:leading], *y.shape[1:])))
 
 
-def _ragged_of_padded(X: Ragged, y: Any) -> Ragged:
+def _ragged_of_padded(X: Ragged[Any], y: Any) -> Ragged[Any]:
     return _under(X, expect(Padded, y).to_ragged())
 
 
@@ -264,15 +264,15 @@ def _array_of_padded(y: Any) -> Any:
     return y.data
 
 
-def _ragged_of_ragged(X: Ragged, y: Any) -> Ragged:
+def _ragged_of_ragged(X: Ragged[Any], y: Any) -> Ragged[Any]:
     y = expect(Ragged, y)
     levels = tuple(a if a == b else b for a, b in zip(X._levels, y._levels, strict=False))
-    result: Ragged = y._make(y._values, (*levels, *y._levels[len(levels) :]))
+    result: Ragged[Any] = y._make(y._values, (*levels, *y._levels[len(levels) :]))
     return result
 
 
-def _padded_of_ragged(X: Padded, y: Any) -> Padded:
-    result: Padded = expect(Ragged, y).to_padded()
+def _padded_of_ragged(X: Padded[Any], y: Any) -> Padded[Any]:
+    result: Padded[Any] = expect(Ragged, y).to_padded()
     lengths = y.levels[0].lengths
     if len(lengths) == len(X) and np.array_equal(lengths[X.indices], X.lengths):
         return laid_out(result, X)
@@ -287,17 +287,17 @@ def _list_of_list(as_tuple: bool, y: Any) -> Any:
     return tuple(expect(list, y)) if as_tuple else expect(list, y)
 
 
-def _ragged_of_list(X: Ragged, y: Any) -> Ragged:
+def _ragged_of_list(X: Ragged[Any], y: Any) -> Ragged[Any]:
     if not expect(list, y) and len(X._levels[-1]) == 0:
         return X
     return _under(X, list_to_ragged(y))
 
 
-def _padded_of_list(X: Padded, y: Any) -> Padded:
+def _padded_of_list(X: Padded[Any], y: Any) -> Padded[Any]:
     return X if not expect(list, y) and len(X) == 0 else _padded_of_ragged(X, list_to_ragged(y))
 
 
-def _under(X: Ragged, y: Ragged) -> Ragged:
+def _under(X: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
     """The sequences of y where the innermost of X were."""
     old, new = X._levels[-1], y._levels[0]
     if len(X._levels) > 1 and len(new) != len(old):

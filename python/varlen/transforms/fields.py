@@ -84,7 +84,7 @@ def _pair_of_ragged(lengths: Any, level: Level, y: Any) -> tuple[Any, Any]:
     return y._values, y._levels[0] if type(lengths) is Level else y._levels[0].lengths
 
 
-def _four_of_padded(fields: tuple[Any, ...], seen: Padded, y: Any) -> tuple[Any, ...]:
+def _four_of_padded(fields: tuple[Any, ...], seen: Padded[Any], y: Any) -> tuple[Any, ...]:
     y = expect(Padded, y)
     if y._fields is seen._fields or all(map(np.array_equal, y._fields, seen._fields)):
         return (y._data, *fields)

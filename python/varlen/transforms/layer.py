@@ -6,7 +6,12 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+if TYPE_CHECKING:
+    from thinc.model import Model
+
+    from varlen.backends.values import Rows
 
 Backprop = Callable[[Any], Any]
 Forward = Callable[[Any, bool], tuple[Any, Backprop]]
@@ -76,7 +81,7 @@ class Layer:
         """The layers that it calls, outermost first."""
         return self._layers
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Rows:
         """The result for X, without a gradient.
 
         Parameters
@@ -121,7 +126,7 @@ class Layer:
         """
         return self._forward(X, True)
 
-    def sample(self, X: Any) -> Any:
+    def sample(self, X: Any) -> Rows:
         """What the layers inside see of X. Thinc initializes its models with that.
 
         Parameters
@@ -141,7 +146,7 @@ class Layer:
         """
         return X if self._sample is None else self._sample(X)
 
-    def to_thinc(self) -> Any:
+    def to_thinc(self) -> Model[Any, Any]:
         """A Thinc `Model` that does the same, and takes and gives Thinc's own containers.
 
         Returns

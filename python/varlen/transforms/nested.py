@@ -14,7 +14,7 @@ from varlen.transforms.kinds import check_gradient, kind, refused
 from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
-def with_flatten(layer: Any) -> Any:
+def with_flatten(layer: Any) -> Layer | Any:
     """The layer sees all items of nested lists as one list; what it gives is nested as they were.
 
     Lists may nest to any depth that is the same everywhere. Everything that is no list is an item, a tuple
@@ -51,7 +51,7 @@ def with_flatten(layer: Any) -> Any:
     return result(_with_flatten, layer)
 
 
-def with_getitem(idx: int, layer: Any) -> Any:
+def with_getitem(idx: int, layer: Any) -> Layer | Any:
     """The layer sees item `idx` of a tuple, and its result takes that place. Gradients do the same.
 
     Parameters
@@ -85,7 +85,7 @@ def with_getitem(idx: int, layer: Any) -> Any:
     return result(partial(_with_getitem, as_int(idx, "idx", least=-(2**63))), layer)
 
 
-def with_reshape(layer: Any) -> Any:
+def with_reshape(layer: Any) -> Layer | Any:
     """The layer sees an array (..., width) as a table: all axes but the last in one.
 
     Parameters
@@ -117,7 +117,7 @@ def with_reshape(layer: Any) -> Any:
     return result(_with_reshape, layer)
 
 
-def map_list(layer: Any) -> Any:
+def map_list(layer: Any) -> Layer | Any:
     """The layer sees each item of a list by itself; the results are a list. Tuples give tuples.
 
     Parameters

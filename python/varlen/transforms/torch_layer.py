@@ -117,7 +117,7 @@ def _called(module: torch.nn.Module, inside: Any) -> Any:
     return y
 
 
-def _stepped(module: torch.nn.RNNBase, padded: Padded) -> Padded:
+def _stepped(module: torch.nn.RNNBase, padded: Padded[Any]) -> Padded[Any]:
     """What a recurrent module makes of the rows that there are; sequences without rows have none."""
     sizes, lengths, indices = padded._fields
     rows = padded.to_packed()

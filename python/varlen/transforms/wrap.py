@@ -12,7 +12,7 @@ from varlen.transforms.kinds import check_gradient, check_structure
 from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
-def with_array(layer: Any, pad: int = 0) -> Any:
+def with_array(layer: Any, pad: int = 0) -> Layer | Any:
     """The layer sees one array: all rows of all sequences, without where each begins.
 
     Of a Ragged it sees the values, of a Padded the data, padding included, (L, B, ...), of a list or tuple of
@@ -55,7 +55,7 @@ def with_array(layer: Any, pad: int = 0) -> Any:
     return result(partial(_around, "with_array", enter), layer)
 
 
-def with_array2d(layer: Any, pad: int = 0) -> Any:
+def with_array2d(layer: Any, pad: int = 0) -> Layer | Any:
     """As `with_array`, but the layer sees a table: a row, and all trailing axes in one; (T, 1) for (T,).
 
     The steps and columns of a Padded are one axis of rows. A result as wide as what was seen gets its
@@ -91,7 +91,7 @@ def with_array2d(layer: Any, pad: int = 0) -> Any:
     return result(partial(_around, "with_array2d", partial(as_array2d, pad=as_int(pad, "pad"))), layer)
 
 
-def with_padded(layer: Any) -> Any:
+def with_padded(layer: Any) -> Layer | Any:
     """The layer sees a Padded: sequences side by side, time-major, the longest first.
 
     A Ragged, a list or a tuple of arrays is padded and comes out as what it was; of a nested Ragged the
@@ -131,7 +131,7 @@ def with_padded(layer: Any) -> Any:
     return result(partial(_around, "with_padded", as_padded), layer)
 
 
-def with_ragged(layer: Any) -> Any:
+def with_ragged(layer: Any) -> Layer | Any:
     """The layer sees a Ragged. A Padded, a list or a tuple of arrays comes out as what it was.
 
     Parameters
@@ -164,7 +164,7 @@ def with_ragged(layer: Any) -> Any:
     return result(partial(_around, "with_ragged", as_ragged), layer)
 
 
-def with_list(layer: Any) -> Any:
+def with_list(layer: Any) -> Layer | Any:
     """The layer sees a list with an array for each sequence. A Ragged or Padded comes out as what it was.
 
     Of a nested Ragged it sees the innermost sequences.

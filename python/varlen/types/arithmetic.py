@@ -102,7 +102,7 @@ def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
     return tuple(a.shape) == tuple(b.shape) and bool(backend_of(a, b).equal(a, b, equal_nan))
 
 
-def as_rectangle(r: Ragged, dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
+def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
     """What `np.asarray(r)` gives: an ordinary array, if all sequences of each level are equally long.
 
     Raises
@@ -136,7 +136,7 @@ def _moved(values: Any) -> Any:
     return values
 
 
-def _target(out: Any, model: Ragged) -> Any:
+def _target(out: Any, model: Ragged[Any]) -> Any:
     """Where results go: the values of a container that nests alike."""
     if not isinstance(out, RaggedBase):
         raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from varlen._core import RaggedBase
+from varlen.backends.values import ArrayT
 from varlen.ops import reduce_ends
 from varlen.ops.bins import bincount
 from varlen.ops.differences import diff
@@ -15,10 +16,13 @@ from varlen.ops.softmax import log_softmax, softmax
 from varlen.ops.window import sliding_window
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from varlen.backends.values import Axes, RaggedT
 
-class Computing(RaggedBase):
+
+class Computing(RaggedBase[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them.
 
     All take `level`: the level whose sequences become one row each, together with all that nests below it;
@@ -50,10 +54,32 @@ class Computing(RaggedBase):
 
     __slots__ = ()
 
-    def sum(self, axis: Any = None, *, level: int = -1, empty: Any = 0) -> Any:
-        """The sum of the rows of each sequence, column by column.
+    def sum(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
+        """The sum of the rows of each sequence, column by column; as `ops.reduce_sum`.
 
-        Floats keep their dtype, integers and bools become int64 or uint64.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats of the same dtype, int64 for bools and signed, uint64 for unsigned integers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -62,10 +88,32 @@ class Computing(RaggedBase):
         """
         return reduced("sum", self, None, axis, level, empty)
 
-    def mean(self, axis: Any = None, *, level: int = -1, empty: Any = 0) -> Any:
-        """The mean of the rows of each sequence, column by column.
+    def mean(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
+        """The mean of the rows of each sequence, column by column; as `ops.reduce_mean`.
 
-        Floats keep their dtype, others become float64.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats of the same dtype, float64 for other numbers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -74,10 +122,32 @@ class Computing(RaggedBase):
         """
         return reduced("mean", self, None, axis, level, empty)
 
-    def prod(self, axis: Any = None, *, level: int = -1, empty: Any = 1) -> Any:
-        """The product of the rows of each sequence, column by column.
+    def prod(self, axis: Axes = None, *, level: int = -1, empty: Any = 1) -> ArrayT | Any:
+        """The product of the rows of each sequence, column by column; as `ops.reduce_prod`.
 
-        Dtypes as for sums.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats of the same dtype, int64 for bools and signed, uint64 for unsigned integers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -86,10 +156,32 @@ class Computing(RaggedBase):
         """
         return reduced("prod", self, None, axis, level, empty)
 
-    def max(self, axis: Any = None, *, level: int = -1, empty: Any = None) -> Any:
-        """The largest row of each sequence, column by column; NaN where there is one.
+    def max(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The largest number of each sequence, column by column; as `ops.reduce_max`.
 
-        The dtype stays.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values; NaN where there is one.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -98,10 +190,32 @@ class Computing(RaggedBase):
         """
         return reduced("max", self, None, axis, level, empty)
 
-    def min(self, axis: Any = None, *, level: int = -1, empty: Any = None) -> Any:
-        """The smallest row of each sequence, column by column; NaN where there is one.
+    def min(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The smallest number of each sequence, column by column; as `ops.reduce_min`.
 
-        The dtype stays.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values; NaN where there is one.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -110,10 +224,32 @@ class Computing(RaggedBase):
         """
         return reduced("min", self, None, axis, level, empty)
 
-    def any(self, axis: Any = None, *, level: int = -1, empty: Any = False) -> Any:
-        """Whether any row of each sequence is true, column by column.
+    def any(self, axis: Axes = None, *, level: int = -1, empty: Any = False) -> ArrayT | Any:
+        """Whether any row of each sequence is not zero, column by column; as `ops.reduce_any`.
 
-        Not zero is true.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Bools.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -122,10 +258,32 @@ class Computing(RaggedBase):
         """
         return reduced("any", self, None, axis, level, empty)
 
-    def all(self, axis: Any = None, *, level: int = -1, empty: Any = True) -> Any:
-        """Whether all rows of each sequence are true, column by column.
+    def all(self, axis: Axes = None, *, level: int = -1, empty: Any = True) -> ArrayT | Any:
+        """Whether all rows of each sequence are not zero, column by column; as `ops.reduce_all`.
 
-        Not zero is true.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Bools.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -134,10 +292,32 @@ class Computing(RaggedBase):
         """
         return reduced("all", self, None, axis, level, empty)
 
-    def norm(self, axis: Any = None, *, level: int = -1, empty: Any = 0) -> Any:
-        """The Euclidean norm of the rows of each sequence, column by column.
+    def norm(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
+        """The Euclidean norm of the rows of each sequence, column by column; as `ops.reduce_norm`.
 
-        Floats keep their dtype, others become float64.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats of the same dtype, float64 for other numbers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -146,10 +326,37 @@ class Computing(RaggedBase):
         """
         return reduced("norm", self, None, axis, level, empty)
 
-    def var(self, axis: Any = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan")) -> Any:
-        """The variance of the rows of each sequence, column by column; NaN of no more than `ddof` rows.
+    def var(
+        self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan")
+    ) -> ArrayT | Any:
+        """The variance of the rows of each sequence, column by column; as `ops.reduce_var`.
 
-        Floats keep their dtype, others become float64.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        ddof
+            What is taken from the number of rows that is divided by, as in NumPy.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats of the same dtype, float64 for other numbers. NaN for sequences of no more than `ddof`
+            rows.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -158,8 +365,37 @@ class Computing(RaggedBase):
         """
         return reduced("var", self, None, axis, level, empty, None, ddof)
 
-    def std(self, axis: Any = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan")) -> Any:
-        """The standard deviation of the rows of each sequence: the root of `var`.
+    def std(
+        self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan")
+    ) -> ArrayT | Any:
+        """The standard deviation of the rows of each sequence, column by column; as `ops.reduce_std`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        ddof
+            What is taken from the number of rows that is divided by, as in NumPy.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats of the same dtype, float64 for other numbers. NaN for sequences of no more than `ddof`
+            rows.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -168,10 +404,32 @@ class Computing(RaggedBase):
         """
         return reduced("std", self, None, axis, level, empty, None, ddof)
 
-    def logsumexp(self, axis: Any = None, *, level: int = -1, empty: Any = float("-inf")) -> Any:
-        """The logarithm of the sum of the exponentials of the rows of each sequence, column by column.
+    def logsumexp(self, axis: Axes = None, *, level: int = -1, empty: Any = float("-inf")) -> ArrayT | Any:
+        """The logarithm of the sum of exponentials of each sequence; as `ops.reduce_logsumexp`.
 
-        Floats keep their dtype, others become float64.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats of the same dtype, float64 for other numbers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -180,8 +438,32 @@ class Computing(RaggedBase):
         """
         return reduced("logsumexp", self, None, axis, level, empty)
 
-    def argmax(self, axis: Any = None, *, level: int = -1, empty: int | None = None) -> Any:
-        """The first place inside each sequence that holds its largest number, column by column: int64.
+    def argmax(self, axis: Axes = None, *, level: int = -1, empty: int | None = None) -> ArrayT | Any:
+        """The first place of the largest number of each sequence, column by column; as `ops.argmax`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            The place that a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            int64 places, counted inside the sequence; NaN counts as the largest.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -190,8 +472,32 @@ class Computing(RaggedBase):
         """
         return reduce_ends.argmax(self, axis=axis, level=level, empty=empty)
 
-    def argmin(self, axis: Any = None, *, level: int = -1, empty: int | None = None) -> Any:
-        """The first place inside each sequence that holds its smallest number, column by column: int64.
+    def argmin(self, axis: Axes = None, *, level: int = -1, empty: int | None = None) -> ArrayT | Any:
+        """The first place of the smallest number of each sequence, column by column; as `ops.argmin`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            The place that a sequence without rows gives; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            int64 places, counted inside the sequence; NaN counts as the smallest.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -200,8 +506,28 @@ class Computing(RaggedBase):
         """
         return reduce_ends.argmin(self, axis=axis, level=level, empty=empty)
 
-    def first(self, *, level: int = -1, empty: Any = None) -> Any:
-        """The first row of each sequence; `empty` may be a row.
+    def first(self, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The first row of each sequence; as `ops.reduce_first`.
+
+        Parameters
+        ----------
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives: a number or a row; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values.
+
+        Raises
+        ------
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -210,8 +536,28 @@ class Computing(RaggedBase):
         """
         return reduce_ends.reduce_first(self, level=level, empty=empty)
 
-    def last(self, *, level: int = -1, empty: Any = None) -> Any:
-        """The last row of each sequence; `empty` may be a row.
+    def last(self, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The last row of each sequence; as `ops.reduce_last`.
+
+        Parameters
+        ----------
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        empty
+            What a sequence without rows gives: a number or a row; None refuses it.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values.
+
+        Raises
+        ------
+        ValueError
+            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
+            hold.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -220,8 +566,23 @@ class Computing(RaggedBase):
         """
         return reduce_ends.reduce_last(self, level=level, empty=empty)
 
-    def count(self, *, level: int = -1) -> Any:
-        """How many values each sequence has: int64.
+    def count(self, *, level: int = -1) -> ArrayT | Any:
+        """How many values each sequence has; as `ops.count`.
+
+        Parameters
+        ----------
+        level
+            The level whose sequences are counted through; -1 is the innermost.
+
+        Returns
+        -------
+        (n,) array or tensor, or Ragged of the levels above
+            int64; all that lies below the level counts, levels in between do not.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -231,11 +592,35 @@ class Computing(RaggedBase):
         return count(self, level=level)
 
     def cumsum(
-        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
-        """The running sum of each sequence, column by column.
+        """The running sum of each sequence, column by column; as `ops.cumsum`.
 
-        Floats keep their dtype, integers and bools become int64 or uint64.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
+        level
+            The level inside whose sequences it goes; -1 is the innermost.
+        exclusive
+            Leave out the row itself; the first of a sequence is then 0.
+        reverse
+            Begin at the end of each sequence.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats of the same dtype, int64 for bools and signed, uint64 for unsigned
+            integers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -246,11 +631,35 @@ class Computing(RaggedBase):
         return result
 
     def cumprod(
-        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
-        """The running product of each sequence, column by column.
+        """The running product of each sequence, column by column; as `ops.cumprod`.
 
-        Dtypes as for sums.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
+        level
+            The level inside whose sequences it goes; -1 is the innermost.
+        exclusive
+            Leave out the row itself; the first of a sequence is then 1.
+        reverse
+            Begin at the end of each sequence.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats of the same dtype, int64 for bools and signed, uint64 for unsigned
+            integers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -261,11 +670,34 @@ class Computing(RaggedBase):
         return result
 
     def cummax(
-        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
-        """The largest row so far of each sequence, column by column; NaN from the first one on.
+        """The largest number so far of each sequence, column by column; as `ops.cummax`.
 
-        The dtype stays.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
+        level
+            The level inside whose sequences it goes; -1 is the innermost.
+        exclusive
+            Leave out the row itself; the first of a sequence is then the least number of the dtype.
+        reverse
+            Begin at the end of each sequence.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. The dtype of the values; NaN from the first one on.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -276,11 +708,34 @@ class Computing(RaggedBase):
         return result
 
     def cummin(
-        self, axis: Any = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
     ) -> Self:
-        """The smallest row so far of each sequence, column by column; NaN from the first one on.
+        """The smallest number so far of each sequence, column by column; as `ops.cummin`.
 
-        The dtype stays.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
+        level
+            The level inside whose sequences it goes; -1 is the innermost.
+        exclusive
+            Leave out the row itself; the first of a sequence is then the greatest number of the dtype.
+        reverse
+            Begin at the end of each sequence.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. The dtype of the values; NaN from the first one on.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -290,10 +745,31 @@ class Computing(RaggedBase):
         result: Self = scanned("min", self, None, axis, level, exclusive, reverse)
         return result
 
-    def softmax(self, axis: Any = None, *, level: int = -1, temperature: float = 1.0) -> Self:
-        """Exponentials of the rows of each sequence, as shares of their sum, column by column.
+    def softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
+        """Exponentials of the rows of each sequence, as shares of their sum; as `ops.softmax`.
 
-        Floats keep their dtype, others become float64. `varlen.ops.softmax` says more.
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
+        level
+            The level inside whose sequences it goes; -1 is the innermost.
+        temperature
+            Values are divided by it first; above 0.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats of the same dtype, float64 for other numbers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A temperature that is not above 0; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -303,8 +779,31 @@ class Computing(RaggedBase):
         result: Self = softmax(self, axis=axis, level=level, temperature=temperature)
         return result
 
-    def log_softmax(self, axis: Any = None, *, level: int = -1, temperature: float = 1.0) -> Self:
-        """The logarithm of `softmax`, without its rounding.
+    def log_softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
+        """The logarithm of `softmax`, without its rounding; as `ops.log_softmax`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
+        level
+            The level inside whose sequences it goes; -1 is the innermost.
+        temperature
+            Values are divided by it first; above 0.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats of the same dtype, float64 for other numbers.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A temperature that is not above 0; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -315,14 +814,26 @@ class Computing(RaggedBase):
         return result
 
     def diff(self, n: int = 1, *, level: int = -1) -> Self:
-        """Each row less the one before it in its sequence, n times over; a sequence loses n rows, or all.
+        """Each row less the one before it in its sequence, n times over; as `np.diff`.
 
-        As `np.diff`: bools are compared, unsigned integers go round. Watched by autograd.
+        Parameters
+        ----------
+        n
+            How often; a sequence loses n rows, or all.
+        level
+            The level inside whose sequences it happens; -1 is the innermost.
+
+        Returns
+        -------
+        Ragged
+            Fewer rows of the same dtype: bools are compared, unsigned integers go round. Watched by autograd.
 
         Raises
         ------
         ValueError
             n is below 0.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -332,7 +843,7 @@ class Computing(RaggedBase):
         result: Self = diff(self, n=n, level=level)
         return result
 
-    def bincount(self, minlength: int = 0, weights: Any = None, *, level: int = -1) -> Any:
+    def bincount(self, minlength: int = 0, weights: Any = None, *, level: int = -1) -> ArrayT | Any:
         """How often each number from 0 on is in each sequence, or the sum of its weights.
 
         Parameters
@@ -341,11 +852,14 @@ class Computing(RaggedBase):
             At least so many numbers are counted; else as many as the largest needs.
         weights
             One for each value, (total,), or a Ragged that nests as this one.
+        level
+            The level whose sequences are counted through; -1 is the innermost.
 
         Returns
         -------
-        (n, k), or a Ragged of the levels above: int64, or with weights float64; of tensors, the dtype of the
-        weights, through which gradients flow.
+        (n, k) array or tensor, or Ragged of the levels above
+            int64, or with weights float64; of tensors, the dtype of the weights, through which gradients
+            flow.
 
         Raises
         ------
@@ -366,7 +880,13 @@ class Computing(RaggedBase):
         """
         return bincount(self, minlength=minlength, weights=weights, level=level)
 
-    def searchsorted(self, v: Any, side: str = "left", *, level: int = -1) -> Any:
+    @overload
+    def searchsorted(self, v: RaggedT, side: str = "left", *, level: int = -1) -> RaggedT: ...
+    @overload
+    def searchsorted(self, v: ArrayLike | ArrayT, side: str = "left", *, level: int = -1) -> ArrayT: ...
+    def searchsorted(
+        self, v: RaggedT | ArrayLike | ArrayT, side: str = "left", *, level: int = -1
+    ) -> RaggedT | ArrayT:
         """Where numbers go in the sequence of their number, which ascends, so that it still does.
 
         Parameters
@@ -376,10 +896,13 @@ class Computing(RaggedBase):
             array (n, ...), a row for each.
         side
             "left" before equal numbers, "right" behind them.
+        level
+            The level whose sequences are searched; -1 is the innermost.
 
         Returns
         -------
-        As v: places inside the sequences, int64, from 0 to their lengths.
+        array, tensor or Ragged
+            As v: places inside the sequences, int64, from 0 to their lengths.
 
         Raises
         ------
@@ -396,18 +919,34 @@ class Computing(RaggedBase):
         >>> r.searchsorted(vl.Ragged([4, 0, 2], [2, 1]), side="right").to_list(), r.searchsorted([3, 3])
         ([[2, 0], [1]], array([1, 1]))
         """
-        return searchsorted(self, v, side=side, level=level)
+        queries: Any = v
+        result: RaggedT | ArrayT = searchsorted(self, queries, side=side, level=level)
+        return result
 
     def sliding_window(self, width: int, *, level: int = -1) -> Self:
-        """Each row with the `width` - 1 behind it, where its sequence has as many: rows (width, ...).
+        """Each row with the `width` - 1 behind it, where its sequence has as many.
 
         Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
-        steps, `sequence_enumerate` pads, `ops.ngrams` hashes. Watched by autograd.
+        steps, `sequence_enumerate` pads, `ops.ngrams` hashes.
+
+        Parameters
+        ----------
+        width
+            Rows in a window, at least 1.
+        level
+            The level inside whose sequences it happens; -1 is the innermost.
+
+        Returns
+        -------
+        Ragged
+            Rows (width, ...) of the same dtype. Watched by autograd.
 
         Raises
         ------
         ValueError
             A width below 1, or a result beyond half of the machine's memory.
+        IndexError
+            There is no such level.
 
         Examples
         --------

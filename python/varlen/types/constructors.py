@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
-from varlen.backends.values import as_ints
+from varlen.backends.values import ArrayT, as_ints
 from varlen.ops.dense import unpadded, values_of_list
 from varlen.ops.inputs import one_level
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike
-    from typing_extensions import Self
+    from collections.abc import Sequence
+
+    import torch
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from varlen.backends.values import RowsT
+    from varlen.types.ragged import Ragged
 
 
-class Constructors(RaggedBase):
+class Constructors(RaggedBase[ArrayT]):
     """Constructors of `varlen.Ragged`, which inherits them.
 
     Examples
@@ -32,8 +37,20 @@ class Constructors(RaggedBase):
             self, values: Any = None, lengths: Any = None, *, offsets: Any = None, levels: Any = None
         ) -> None: ...
 
+    @overload
     @classmethod
-    def from_list(cls, data: Any, dtype: DTypeLike | None = None) -> Self:
+    def from_list(
+        cls: type[Constructors[Any]],
+        data: Sequence[RowsT] | Sequence[Sequence[RowsT]] | Sequence[Sequence[Sequence[RowsT]]],
+        dtype: Any = None,
+    ) -> Ragged[RowsT]: ...
+    @overload
+    @classmethod
+    def from_list(
+        cls: type[Constructors[Any]], data: Sequence[Any], dtype: DTypeLike | None = None
+    ) -> Ragged[NDArray[Any]]: ...
+    @classmethod
+    def from_list(cls, data: Sequence[Any], dtype: Any = None) -> Ragged[Any]:
         """From nested lists or tuples of numbers, or lists of arrays or tensors, at any depth.
 
         Parameters
@@ -42,7 +59,12 @@ class Constructors(RaggedBase):
             As many levels as lists are nested below the outermost; an array inside a list is a sequence of
             its rows, along its first axis.
         dtype
-            Of the values; by default what NumPy would give them.
+            Of the values, NumPy's or, for tensors, torch's; by default what NumPy would give them.
+
+        Returns
+        -------
+        Ragged
+            Values are an array; of lists of tensors, a tensor on their device.
 
         Raises
         ------
@@ -56,18 +78,18 @@ class Constructors(RaggedBase):
         >>> vl.Ragged.from_list([[[1, 2], [3]], [], [[4]]]).shape
         (3, None, None)
         """
-        return cls._make(*values_of_list(data, dtype))
+        return cast("Ragged[Any]", cls._make(*values_of_list(data, dtype)))
 
     @classmethod
     def from_dense(
         cls,
-        block: Any,
+        block: RowsT | Sequence[Any],
         lengths: Any = None,
         *,
         mask: Any = None,
         padding_side: str = "right",
-        out: Any = None,
-    ) -> Self:
+        out: RowsT | None = None,
+    ) -> Ragged[RowsT]:
         """From a padded block and either its lengths or its mask. `to_dense` turned round.
 
         Parameters
@@ -83,6 +105,11 @@ class Constructors(RaggedBase):
         out
             (total, ...): becomes the values.
 
+        Returns
+        -------
+        Ragged
+            As many levels as there are lengths; values of the kind and dtype of the block, without padding.
+
         Raises
         ------
         ValueError
@@ -93,11 +120,35 @@ class Constructors(RaggedBase):
         >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
         [[1, 2], [3]]
         """
-        return cls._make(*unpadded(block, lengths, mask, padding_side, out))
+        result: Any = cls._make(*unpadded(block, lengths, mask, padding_side, out))
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_row_ids(cls, values: Any, row_ids: ArrayLike, count: int | None = None) -> Self:
-        """From the sequence number of each row, (total,), sorted; `count` sequences, by default the last + 1.
+    def from_row_ids(
+        cls, values: RowsT | Sequence[Any], row_ids: ArrayLike | RowsT, count: int | None = None
+    ) -> Ragged[RowsT]:
+        """From the sequence that each row is in.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        row_ids
+            (total,) integers that never decrease.
+        count
+            How many sequences there are; by default the last number and one.
+
+        Returns
+        -------
+        Ragged
+            Of one level, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Numbers of another kind than integers.
+        ValueError
+            Numbers that decrease, or below 0 or beyond `count`; not one for each row.
 
         Examples
         --------
@@ -105,33 +156,84 @@ class Constructors(RaggedBase):
         array([1, 0, 2, 0])
         """
         sequences = -1 if count is None else as_int(count, "count")
-        return cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
+        result: Any = cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_offsets(cls, values: Any, offsets: ArrayLike) -> Self:
-        """From (n + 1,) offsets: 0 first, never decreasing.
+    def from_offsets(cls, values: RowsT | Sequence[Any], offsets: ArrayLike | RowsT) -> Ragged[RowsT]:
+        """From offsets, which say where each sequence begins.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        offsets
+            (n + 1,) integers: 0 first, never decreasing, the last is total. For more levels a list of such.
+
+        Returns
+        -------
+        Ragged
+            Of one level, or as many as there are offsets, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Offsets of another kind than integers.
+        ValueError
+            Offsets that decrease, do not begin at 0, or do not end at the number of rows.
 
         Examples
         --------
         >>> vl.Ragged.from_offsets([7, 8, 9], [0, 2, 3]).to_list()
         [[7, 8], [9]]
         """
-        return cls(values, offsets=offsets)
+        result: Any = cls(values, offsets=offsets)
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_cu_seqlens(cls, values: Any, cu_seqlens: ArrayLike) -> Self:
-        """`from_offsets`, as attention kernels call them.
+    def from_cu_seqlens(cls, values: RowsT | Sequence[Any], cu_seqlens: ArrayLike | RowsT) -> Ragged[RowsT]:
+        """From the cumulative lengths of attention kernels: `from_offsets` under their name.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        cu_seqlens
+            (n + 1,) integers, mostly int32: 0 first, never decreasing, the last is total.
+
+        Returns
+        -------
+        Ragged
+            Of one level, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Offsets of another kind than integers.
+        ValueError
+            Offsets that decrease, do not begin at 0, or do not end at the number of rows.
 
         Examples
         --------
         >>> vl.Ragged.from_cu_seqlens([7, 8, 9], np.array([0, 2, 3], np.int32)).to_list()
         [[7, 8], [9]]
         """
-        return cls(values, offsets=cu_seqlens)
+        result: Any = cls(values, offsets=cu_seqlens)
+        return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_nested(cls, nested: Any) -> Self:
-        """From a nested tensor of torch, ragged at axis 1; shares memory where its layout is jagged.
+    def from_nested(cls, nested: torch.Tensor) -> Ragged[torch.Tensor]:
+        """From a nested tensor of torch, ragged at axis 1.
+
+        Parameters
+        ----------
+        nested
+            (n, lengths, ...), of either layout.
+
+        Returns
+        -------
+        Ragged
+            Of one level; a tensor of values, which shares memory where the layout is jagged.
 
         Raises
         ------
@@ -150,10 +252,15 @@ class Constructors(RaggedBase):
         from varlen.interop.torch_nested import from_nested
 
         values, cut = from_nested(nested)
-        return cls(values, **cut)
+        return cast("Ragged[torch.Tensor]", cls(values, **cut))
 
-    def to_nested(self) -> Any:
-        """A nested tensor of torch of the jagged layout, which shares the values. `from_nested` turned round.
+    def to_nested(self) -> torch.Tensor:
+        """A nested tensor of torch of the jagged layout. `from_nested` turned round.
+
+        Returns
+        -------
+        torch.Tensor
+            (n, lengths, ...), which shares the values; autograd follows it.
 
         Raises
         ------
@@ -167,15 +274,36 @@ class Constructors(RaggedBase):
         """
         from varlen.interop.torch_nested import to_nested
 
-        return to_nested(self._values, one_level(self))
+        result: torch.Tensor = to_nested(self._values, one_level(self))
+        return result
 
     @classmethod
-    def from_bounds(cls, values: Any, bounds: ArrayLike) -> Self:
-        """From (n,) ends without the leading 0, as the joint dict's files hold them.
+    def from_bounds(cls, values: RowsT | Sequence[Any], bounds: ArrayLike | RowsT) -> Ragged[RowsT]:
+        """From the ends of the sequences: offsets without the leading 0, as the joint dict's files hold them.
+
+        Parameters
+        ----------
+        values
+            Rows laid end to end, (total, ...), as `Ragged` takes them.
+        bounds
+            (n,) integers that never decrease; the last is total.
+
+        Returns
+        -------
+        Ragged
+            Of one level, over the values given.
+
+        Raises
+        ------
+        TypeError
+            Ends of another kind than integers.
+        ValueError
+            Ends that decrease, are below 0, or do not end at the number of rows.
 
         Examples
         --------
         >>> vl.Ragged.from_bounds([7, 8, 9], [2, 3]).to_list()
         [[7, 8], [9]]
         """
-        return cls(values, levels=(Level.from_bounds(as_ints(bounds)),))
+        result: Any = cls(values, levels=(Level.from_bounds(as_ints(bounds)),))
+        return cast("Ragged[RowsT]", result)

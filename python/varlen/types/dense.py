@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 VIEWS = 4096  # views of sequences that are made in one call
 
 
-def to_list(r: Ragged) -> list[Any]:
+def to_list(r: Ragged[Any]) -> list[Any]:
     """Nested lists; `Ragged.to_list`.
 
     Examples
@@ -25,7 +25,7 @@ def to_list(r: Ragged) -> list[Any]:
     return _core.to_lists(backend_of(r._values).readable(r._values), r._levels)
 
 
-def iterate(r: Ragged) -> Iterator[Any]:
+def iterate(r: Ragged[Any]) -> Iterator[Any]:
     """The sequences of a Ragged, one after another, sharing memory.
 
     Examples
@@ -38,5 +38,5 @@ def iterate(r: Ragged) -> Iterator[Any]:
     return (row for at in range(0, len(r), VIEWS) for row in _views(r[at : at + VIEWS]))
 
 
-def _views(r: Ragged) -> list[Any]:
+def _views(r: Ragged[Any]) -> list[Any]:
     return backend_of(r._values).split(r._values, r._levels[0])

@@ -174,7 +174,7 @@ def _no(function: str, way: str) -> TypeError:
     return TypeError(f"{function} has no meaning for a Ragged; use {way}")
 
 
-def _along(r: Ragged, function: str, name: str, axis: Any, options: dict[str, Any]) -> Any:
+def _along(r: Ragged[Any], function: str, name: str, axis: Any, options: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; of everything where no axis is said."""
     method = _ALONG[name]
     allowed = {"std": ("ddof",), "var": ("ddof",)}.get(method, ())

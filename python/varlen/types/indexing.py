@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
 
 
-def get(r: Ragged, key: Any) -> Any:
+def get(r: Ragged[Any], key: Any) -> Any:
     """`r[key]`.
 
     A slice of step 1 shares values, any other choice of sequences copies them.
@@ -46,7 +46,7 @@ def get(r: Ragged, key: Any) -> Any:
     return row(r, i) if i is not None else _pick(r, key)
 
 
-def row(r: Ragged, i: int) -> Any:
+def row(r: Ragged[Any], i: Any) -> Any:
     """Sequence i, sharing memory.
 
     Examples
@@ -58,21 +58,21 @@ def row(r: Ragged, i: int) -> Any:
     return ragged_like(r, picked, below) if below else picked
 
 
-def _pick(r: Ragged, key: Any) -> Ragged:
+def _pick(r: Ragged[Any], key: Any) -> Ragged[Any]:
     """The sequences of a slice, a mask or integers."""
     return _take(r, key if isinstance(key, slice) else index_array(key))
 
 
-def _take(r: Ragged, index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged:
+def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged[Any]:
     return r._make(*backend_of(r._values).gather(r._values, r._levels, index))
 
 
-def _window(r: Ragged, window: slice, index: Any = None) -> Ragged:
+def _window(r: Ragged[Any], window: slice, index: Any = None) -> Ragged[Any]:
     """A slice of every sequence, or of those of an index."""
     return r._make(*backend_of(r._values).gather_window(r._values, r._levels, window, index))
 
 
-def _many(r: Ragged, key: tuple[Any, ...]) -> Any:
+def _many(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     if len(key) == 2 and type(key[0]) is slice and type(key[1]) is slice and key[0] == slice(None):
         return _window(r, key[1])
     keys = _spread(key, r.ndim)
@@ -90,7 +90,7 @@ def _many(r: Ragged, key: tuple[Any, ...]) -> Any:
     return _inner(_pick(r, keys[0]), keys[1:])
 
 
-def _inner(r: Ragged, keys: tuple[Any, ...]) -> Any:
+def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     """Axis 1 and those below it, for every sequence of r."""
     if all(_is_all(key) for key in keys):
         return r

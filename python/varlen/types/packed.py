@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, cast, overload
 
 import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.values import as_values, copy_of, device_of, from_state, to_state
+from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
 from varlen.ops.outputs import container
@@ -21,16 +21,19 @@ from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import torch
+    from numpy.typing import ArrayLike, NDArray
+    from torch.nn.utils.rnn import PackedSequence
     from typing_extensions import Self
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import RowsT
+    from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
 
 
 @container("Packed")
-class Packed:
+class Packed(Generic[ArrayT]):
     """Sequences side by side, step by step: what a recurrent layer runs over, without padding.
 
     It is a list of steps. Step t holds element t of every sequence that is longer than t, the longest
@@ -81,15 +84,26 @@ class Packed:
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
 
-    _values: Values
+    _values: ArrayT
     _table: RankTable
     _inner: Levels
 
+    @overload
+    def __init__(
+        self, values: ArrayT, lengths: Any, indices: Any = None, size_at_t: Any = None, *, inner: Any = (),
+        outer: Any = (),
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: Packed[NDArray[Any]], values: ArrayLike, lengths: Any, indices: Any = None,
+        size_at_t: Any = None, *, inner: Any = (), outer: Any = (),
+    ) -> None: ...  # fmt: skip
     def __init__(
         self, values: Any, lengths: Any, indices: Any = None, size_at_t: Any = None, *, inner: Any = (),
         outer: Any = (),
     ) -> None:  # fmt: skip
-        self._values = as_values(values)
+        rows: Any = as_values(values)
+        self._values = rows
         if isinstance(lengths, RankTable):
             if indices is not None or len(outer):
                 raise TypeError("lengths: a RankTable has indices and outer levels of its own")
@@ -100,10 +114,10 @@ class Packed:
             _core.check_padded((table.longest, len(table)), size_at_t, table.lengths, table.indices)
         self._table = table
         self._inner = each_level(inner, Level.from_lengths, "inner") if len(inner) else ()
-        fits(len(self._values), table, self._inner)
+        fits(len(rows), table, self._inner)
 
     @classmethod
-    def _make(cls, values: Values, table: RankTable, inner: Levels = ()) -> Self:
+    def _make(cls, values: Any, table: RankTable, inner: Levels = ()) -> Self:
         """Of parts that are known to fit."""
         result = object.__new__(cls)
         result._values = values
@@ -112,10 +126,23 @@ class Packed:
         return result
 
     @classmethod
-    def from_ragged(cls, ragged: Ragged, *, level: int = -1, order: Any = "stable") -> Self:
-        """From a Ragged of any depth; `Ragged.pack` says more.
+    def from_ragged(cls, ragged: Ragged[RowsT], *, level: int = -1, order: Any = "stable") -> Packed[RowsT]:
+        """From a Ragged of any depth; as `Ragged.pack`.
 
-        `order` may be a `RankTable` that inputs of the same lengths share; `level` is then the table's.
+        Parameters
+        ----------
+        ragged
+            The sequences.
+        level
+            Whose sequences are stepped through; -1 is the innermost.
+        order
+            Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
+            permutation; or a `RankTable` that inputs of the same lengths share, whose level it then is.
+
+        Returns
+        -------
+        Packed
+            The same rows step by step, of the kind and dtype of the values.
 
         Raises
         ------
@@ -143,13 +170,31 @@ class Packed:
         else:
             at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
-        return cls._make(*laid(ragged.values, table, levels[at + 1 :]))
+        result: Any = cls._make(*laid(ragged.values, table, levels[at + 1 :]))
+        return cast("Packed[RowsT]", result)
 
     @classmethod
-    def from_padded(cls, padded: Any, table: RankTable | None = None) -> Self:
-        """From a `Padded`, ours or Thinc's, whose order is kept; steps that no sequence reaches are left out.
+    def from_padded(cls, padded: Padded[RowsT] | Any, table: RankTable | None = None) -> Packed[RowsT]:
+        """From a `Padded`, whose order is kept; steps that no sequence reaches are left out.
 
-        `table` gives back the levels above, which a Padded has no room for.
+        Parameters
+        ----------
+        padded
+            varlen's, or what has the four fields, as Thinc's has.
+        table
+            Gives back the levels above, which a Padded has no room for; of the same lengths and order.
+
+        Returns
+        -------
+        Packed
+            Rows of the kind and dtype of the data, without padding.
+
+        Raises
+        ------
+        TypeError
+            Not a Padded, or no RankTable.
+        ValueError
+            A table of other lengths or another order.
 
         Examples
         --------
@@ -158,13 +203,27 @@ class Packed:
         """
         padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
         result = table_of(padded.lengths, padded.indices)
-        return cls._make(padded.to_packed(), result if table is None else agreed(result, table, "padded"))
+        kept = result if table is None else agreed(result, table, "padded")
+        packed: Any = cls._make(padded.to_packed(), kept)
+        return cast("Packed[RowsT]", packed)
 
     @classmethod
-    def from_packed_sequence(cls, packed_sequence: Any, table: RankTable | None = None) -> Self:
-        """From a torch `PackedSequence`, whose order is kept; where it says none, `table.presorted` is True.
+    def from_packed_sequence(
+        cls, packed_sequence: PackedSequence, table: RankTable | None = None
+    ) -> Packed[torch.Tensor]:
+        """From a torch `PackedSequence`, whose order is kept.
 
-        `table` gives back what a PackedSequence has no room for: empty sequences and the levels above.
+        Parameters
+        ----------
+        packed_sequence
+            With or without its permutation; without, `table.presorted` of the result is True.
+        table
+            Gives back what a PackedSequence has no room for: empty sequences and the levels above.
+
+        Returns
+        -------
+        Packed
+            Of tensors, which are shared.
 
         Raises
         ------
@@ -184,14 +243,17 @@ class Packed:
         """
         from varlen.interop.torch_packed import from_packed_sequence
 
-        values, *fields = from_packed_sequence(packed_sequence)
+        values, sizes, by_rank, order = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
-        result = table_of(*_core.check_padded((len(fields[0]), len(fields[1])), *fields)[1:], not given)
+        _, lengths, indices = _core.check_padded((len(sizes), len(by_rank)), sizes, by_rank, order)
+        result = table_of(lengths, indices, not given)
         fits(len(values), result, ())
-        return cls._make(values, result if table is None else agreed(result, table, "packed_sequence"))
+        kept = result if table is None else agreed(result, table, "packed_sequence")
+        packed: Any = cls._make(values, kept)
+        return cast("Packed[torch.Tensor]", packed)
 
     @property
-    def values(self) -> Any:
+    def values(self) -> ArrayT:
         """The rows of step 0, those of step 1 and so on: (total, ...), shared with the container."""
         return self._values
 
@@ -235,18 +297,36 @@ class Packed:
         """How many elements there are in all steps together: rows, or sub-sequences."""
         return self._table.total
 
-    @property
-    def dtype(self) -> Any:
-        """Of the values, NumPy's or torch's."""
-        return self._values.dtype
+    if TYPE_CHECKING:
+        dtype = DType()
+    else:
+
+        @property
+        def dtype(self) -> np.dtype[Any] | torch.dtype:
+            """Of the values, NumPy's or torch's."""
+            return self._values.dtype
 
     @property
     def device(self) -> str:
         """Where the values are: "cpu", or what a tensor says."""
         return device_of(self._values)
 
-    def with_values(self, values: Any) -> Self:
-        """Other values for the same elements, as a layer gives them: (total, ...) rows.
+    @overload
+    def with_values(self, values: RowsT) -> Packed[RowsT]: ...
+    @overload
+    def with_values(self, values: ArrayLike) -> Packed[NDArray[Any]]: ...
+    def with_values(self, values: Any) -> Packed[Any]:
+        """Other values for the same elements, as a layer gives them.
+
+        Parameters
+        ----------
+        values
+            (total, ...), of any kind and dtype.
+
+        Returns
+        -------
+        Packed
+            Under the same table and levels.
 
         Raises
         ------
@@ -262,8 +342,13 @@ class Packed:
         fits(len(rows), self._table, self._inner)
         return self._make(rows, self._table, self._inner)
 
-    def steps(self) -> list[Any]:
-        """All steps at once, as views; faster than one by one.
+    def steps(self) -> list[ArrayT | Any]:
+        """All steps at once; faster than one by one.
+
+        Returns
+        -------
+        list
+            Of each step its rows (size, ...), which are views, or a Ragged of its sub-sequences.
 
         Examples
         --------
@@ -271,25 +356,39 @@ class Packed:
         [array([1, 3]), array([4])]
         """
         if self._inner:
-            return split(Ragged._make(self._values, self._inner), self.size_at_t)
+            parts: list[Any] = split(Ragged._make(self._values, self._inner), self.size_at_t)
+            return parts
         if isinstance(self._values, np.ndarray):
             offsets = self._table.steps.offsets
-            return _core.views(self._values, offsets[:-1], offsets[1:])
-        return list(self._values.split(self.size_at_t.tolist())) if len(self) else []
+            views: list[Any] = _core.views(self._values, offsets[:-1], offsets[1:])
+            return views
+        rows: Any = self._values
+        return list(rows.split(self.size_at_t.tolist())) if len(self) else []
 
-    def to_ragged(self) -> Ragged:
-        """The sequences end to end in their original order, under the levels that they had.
+    def to_ragged(self) -> Ragged[ArrayT]:
+        """The sequences end to end in their original order.
+
+        Returns
+        -------
+        Ragged
+            Under the levels that they had before they were packed.
 
         Examples
         --------
         >>> vl.Ragged([3, 1, 4], [1, 2]).pack().to_ragged().to_list()
         [[3], [1, 4]]
         """
+        inner: Levels
         values, inner = relaid(self._values, self._table, self._inner)
         return Ragged._make(values, (*self._table.levels, *inner))
 
-    def to_padded(self) -> Padded:
-        """Every step as wide as there are sequences, filled with zeros; the levels above are not in it.
+    def to_padded(self) -> Padded[ArrayT]:
+        """Every step as wide as there are sequences, filled with zeros.
+
+        Returns
+        -------
+        Padded
+            A block (steps, n, ...); the levels above are not in it.
 
         Raises
         ------
@@ -305,7 +404,7 @@ class Packed:
         self._flat("a Padded")
         return Padded.from_packed(self._values, *self._table._fields)
 
-    def to_packed_sequence(self, *, empty: str = "raise") -> Any:
+    def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
         """A torch `PackedSequence`; without permutations where `table.presorted`.
 
         Parameters
@@ -313,6 +412,11 @@ class Packed:
         empty
             Torch has no room for empty sequences: "raise" refuses them, "drop" leaves them out, and
             `from_packed_sequence(..., table)` has them again.
+
+        Returns
+        -------
+        torch.nn.utils.rnn.PackedSequence
+            Which shares the values.
 
         Raises
         ------
@@ -335,7 +439,12 @@ class Packed:
             raise ValueError(f"inner: steps hold sub-sequences, which {other} has no room for")
 
     def copy(self) -> Self:
-        """Values of its own; the table and the levels, which cannot change, are shared.
+        """A container with values of its own.
+
+        Returns
+        -------
+        Packed
+            Equal to this one; the table and the levels, which cannot change, are shared.
 
         Examples
         --------
@@ -353,10 +462,14 @@ class Packed:
     def __len__(self) -> int:
         return self._table.longest
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[ArrayT | Any]:
         return iter(self.steps())
 
-    def __getitem__(self, t: Any) -> Any:
+    @overload
+    def __getitem__(self, t: SupportsIndex) -> ArrayT | Any: ...
+    @overload
+    def __getitem__(self, t: slice) -> list[ArrayT | Any]: ...
+    def __getitem__(self, t: SupportsIndex | slice) -> ArrayT | list[ArrayT | Any] | Any:
         if isinstance(t, slice):
             return self.steps()[t]
         at, count = int_index(t), len(self)
@@ -370,6 +483,17 @@ class Packed:
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Packed of the same order, levels and values; dtypes may differ.
+
+        Parameters
+        ----------
+        other
+            Anything; what is no Packed is not equal.
+        equal_nan
+            NaN is equal to NaN (and NaT to NaT).
+
+        Returns
+        -------
+        bool
 
         Examples
         --------
@@ -399,5 +523,5 @@ class Packed:
         return packed_steps(type(self).__name__, self._values, self.level, self._table.steps, self._inner)
 
 
-def _restore(kind: type[Packed], values: Any, table: RankTable, inner: Levels) -> Packed:
+def _restore(kind: type[Packed[Any]], values: Any, table: RankTable, inner: Levels) -> Packed[Any]:
     return kind(from_state(values), table, inner=inner)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 import numpy as np
 
 from varlen import _core
 from varlen.backends import backend_of
-from varlen.backends.values import as_ints, as_values, copy_of, device_of, from_state, to_state
+from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, device_of, from_state, to_state
 from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
@@ -17,17 +17,20 @@ from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import torch
+    from numpy.typing import ArrayLike, NDArray
+    from torch.nn.utils.rnn import PackedSequence
     from typing_extensions import Self
 
-    from varlen.backends.values import Values
+    from varlen.backends.values import RowsT
+    from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
     Fields = tuple[Ints, Ints, Ints]
 
 
 @container("Padded")
-class Padded:
+class Padded(Generic[ArrayT]):
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 
     Parameters
@@ -76,22 +79,29 @@ class Padded:
     __array_ufunc__ = None
 
     # What `to_ragged` gives; a dialect names its own.
-    _ragged: type[Ragged] = Ragged
-    _data: Values
+    _ragged: type[Ragged[Any]] = Ragged
+    _data: ArrayT
     _size_at_t: Ints
     _lengths: Ints
     _indices: Ints
 
+    @overload
+    def __init__(self, data: ArrayT, size_at_t: Any, lengths: Any, indices: Any) -> None: ...
+    @overload
+    def __init__(
+        self: Padded[NDArray[Any]], data: ArrayLike, size_at_t: Any, lengths: Any, indices: Any
+    ) -> None: ...
     def __init__(self, data: Any, size_at_t: Any, lengths: Any, indices: Any) -> None:
-        self._data = as_values(data, "data")
-        shape = tuple(self._data.shape)
+        block: Any = as_values(data, "data")
+        self._data = block
+        shape = tuple(block.shape)
         if len(shape) < 2:
             raise ValueError(f"data: expected (steps, columns, ...), got shape {shape}")
         fields = (as_ints(size_at_t), as_ints(lengths), as_ints(indices))
         self._size_at_t, self._lengths, self._indices = _core.check_padded(shape, *fields)
 
     @classmethod
-    def _make(cls, data: Values, size_at_t: Ints, lengths: Ints, indices: Ints) -> Self:
+    def _make(cls, data: Any, size_at_t: Ints, lengths: Ints, indices: Ints) -> Self:
         """Of parts that are known to fit."""
         result = object.__new__(cls)
         result._data = data
@@ -100,11 +110,48 @@ class Padded:
         result._indices = indices
         return result
 
+    @overload
+    @classmethod
+    def from_list(
+        cls: type[Padded[Any]], seqs: Sequence[RowsT], *, ties: str = "reversed", fill: Any = None,
+        max_bytes: int | None = None,
+    ) -> Padded[RowsT]: ...  # fmt: skip
+    @overload
+    @classmethod
+    def from_list(
+        cls: type[Padded[Any]], seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None,
+        max_bytes: int | None = None,
+    ) -> Padded[NDArray[Any]]: ...  # fmt: skip
     @classmethod
     def from_list(
         cls, seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-    ) -> Self:
-        """From n arrays, (length, ...), that differ in their lengths alone; `ops.list2padded`.
+    ) -> Padded[Any]:
+        """From n arrays, tensors or lists that differ in their lengths alone; `ops.list2padded`.
+
+        Parameters
+        ----------
+        seqs
+            (length, ...) each, of one dtype and trailing shape.
+        ties
+            Which of equally long sequences comes first: the later one, "reversed", as Thinc has it, or the
+            earlier one, "stable".
+        fill
+            What stands behind the end of a sequence: a number or a row; None for zeros.
+        max_bytes
+            Refuse a larger block; by default half of the machine's memory.
+
+        Returns
+        -------
+        Padded
+            A block (longest, n, ...), a tensor for tensors.
+
+        Raises
+        ------
+        TypeError
+            What is no array, or arrays and tensors mixed.
+        ValueError
+            Sequences of different shapes, another name of `ties`, a fill that the dtype cannot hold, a block
+            beyond `max_bytes`.
 
         Examples
         --------
@@ -127,9 +174,28 @@ class Padded:
 
     @classmethod
     def from_ragged(
-        cls, ragged: Ragged, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
-    ) -> Self:
+        cls, ragged: Ragged[RowsT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+    ) -> Padded[RowsT]:
         """From the sequences of a Ragged of one level; `ops.ragged2padded`.
+
+        Parameters
+        ----------
+        ragged
+            The sequences.
+        ties, fill, max_bytes
+            As those of `from_list`.
+
+        Returns
+        -------
+        Padded
+            A block (longest, n, ...) of the kind and dtype of the values.
+
+        Raises
+        ------
+        TypeError
+            Not a Ragged.
+        ValueError
+            More than one level, another name of `ties`, a block beyond `max_bytes`.
 
         Examples
         --------
@@ -139,11 +205,31 @@ class Padded:
         """
         level = one_level(ragged)
         values = ragged._values
-        return cls._make(*backend_of(values).ragged2padded(values, level, ties, fill, max_bytes))
+        result: Any = cls._make(*backend_of(values).ragged2padded(values, level, ties, fill, max_bytes))
+        return cast("Padded[RowsT]", result)
 
     @classmethod
-    def from_packed(cls, rows: Any, size_at_t: Any, lengths: Any, indices: Any) -> Self:
-        """From packed rows: the rows of step 0, those of step 1 and so on, without padding, (total, ...).
+    def from_packed(
+        cls, rows: RowsT | Sequence[Any], size_at_t: Any, lengths: Any, indices: Any
+    ) -> Padded[RowsT]:
+        """From packed rows, which have no padding.
+
+        Parameters
+        ----------
+        rows
+            (total, ...): the rows of step 0, those of step 1 and so on.
+        size_at_t, lengths, indices
+            As `Padded` has them.
+
+        Returns
+        -------
+        Padded
+            Filled with zeros behind the end of each column.
+
+        Raises
+        ------
+        ValueError
+            Fields that do not fit each other, or not the rows.
 
         Examples
         --------
@@ -151,7 +237,7 @@ class Padded:
         array([[3, 1],
                [4, 0]])
         """
-        values = as_values(rows, "rows")
+        values: Any = as_values(rows, "rows")
         sizes, small, order = as_ints(size_at_t), as_ints(lengths), as_ints(indices)
         steps, columns = len(sizes), len(small)
         fields = _core.check_padded((steps, columns), sizes, small, order)
@@ -160,11 +246,13 @@ class Padded:
             raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
         if level.total == 0:
             shape = (steps, columns, *values.shape[1:])
-            return cls._make(backend_of(values).zeros(values, shape), *fields)
-        return cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
+            result: Any = cls._make(backend_of(values).zeros(values, shape), *fields)
+            return cast("Padded[RowsT]", result)
+        result = cls._make(Ragged._make(values, (level,)).to_dense(pad_to_multiple_of=columns), *fields)
+        return cast("Padded[RowsT]", result)
 
     @property
-    def data(self) -> Any:
+    def data(self) -> ArrayT:
         """(L, B, ...), time-major, shared with the container."""
         return self._data
 
@@ -197,10 +285,14 @@ class Padded:
         """Of the data."""
         return tuple(self._data.shape)
 
-    @property
-    def dtype(self) -> Any:
-        """Of the data, NumPy's or torch's."""
-        return self._data.dtype
+    if TYPE_CHECKING:
+        dtype = DType()
+    else:
+
+        @property
+        def dtype(self) -> np.dtype[Any] | torch.dtype:
+            """Of the data, NumPy's or torch's."""
+            return self._data.dtype
 
     @property
     def device(self) -> str:
@@ -212,8 +304,13 @@ class Padded:
         """Bytes of all four arrays."""
         return int(self._data.nbytes) + sum(field.nbytes for field in self._fields)
 
-    def to_ragged(self) -> Ragged:
+    def to_ragged(self) -> Ragged[ArrayT]:
         """The sequences end to end, in their original order; `ops.padded2ragged`.
+
+        Returns
+        -------
+        Ragged
+            Of one level; values of the kind and dtype of the data, without padding.
 
         Examples
         --------
@@ -223,8 +320,13 @@ class Padded:
         values, level = backend_of(self._data).padded2ragged(self._data, *self._fields)
         return self._ragged._make(values, (level,))
 
-    def to_list(self) -> list[Any]:
-        """The sequences in their original order, as views of one array; `ops.padded2list`.
+    def to_list(self) -> list[ArrayT]:
+        """The sequences in their original order; `ops.padded2list`.
+
+        Returns
+        -------
+        list of arrays or tensors
+            (length, ...) each, views of one array.
 
         Examples
         --------
@@ -234,8 +336,13 @@ class Padded:
         r = self.to_ragged()
         return backend_of(r._values).ragged2list(r._values, r._levels)
 
-    def to_packed(self) -> Any:
-        """The rows of step 0, those of step 1 and so on, without padding: (total, ...).
+    def to_packed(self) -> ArrayT:
+        """The rows step by step, without padding.
+
+        Returns
+        -------
+        array or tensor
+            (total, ...): the rows of step 0, those of step 1 and so on, in the order of the columns.
 
         Examples
         --------
@@ -245,13 +352,18 @@ class Padded:
         level = _core.Level(self._size_at_t)
         return Ragged.from_dense(self._data, level).values
 
-    def to_packed_sequence(self, *, empty: str = "raise") -> Any:
+    def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
         """A torch `PackedSequence` with all four fields. `from_packed_sequence` turned round.
 
         Parameters
         ----------
         empty
             Torch has no room for empty sequences: "raise" refuses them, "drop" leaves them out.
+
+        Returns
+        -------
+        torch.nn.utils.rnn.PackedSequence
+            Its rows share no memory with the data; autograd follows them.
 
         Raises
         ------
@@ -268,8 +380,23 @@ class Padded:
         return to_packed_sequence(self.to_packed(), *self._fields, empty)
 
     @classmethod
-    def from_packed_sequence(cls, packed_sequence: Any) -> Self:
+    def from_packed_sequence(cls, packed_sequence: PackedSequence) -> Padded[torch.Tensor]:
         """From a torch `PackedSequence`, whose order is kept as it is.
+
+        Parameters
+        ----------
+        packed_sequence
+            With or without its permutation.
+
+        Returns
+        -------
+        Padded
+            Of tensors.
+
+        Raises
+        ------
+        TypeError
+            Not a PackedSequence.
 
         Examples
         --------
@@ -281,10 +408,15 @@ class Padded:
         """
         from varlen.interop.torch_packed import from_packed_sequence
 
-        return cls.from_packed(*from_packed_sequence(packed_sequence))
+        return cast("Padded[torch.Tensor]", cls.from_packed(*from_packed_sequence(packed_sequence)))
 
     def copy(self) -> Self:
-        """Data of its own; the small arrays, which cannot change, are shared.
+        """A container with data of its own.
+
+        Returns
+        -------
+        Padded
+            Equal to this one; the small arrays, which cannot change, are shared.
 
         Examples
         --------
@@ -323,8 +455,14 @@ class Padded:
 
         Parameters
         ----------
+        other
+            Anything; what is no Padded is not equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
+
+        Returns
+        -------
+        bool
 
         Examples
         --------
@@ -368,5 +506,5 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
     return np.array([i % count])
 
 
-def _restore(kind: type[Padded], data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Padded:
+def _restore(kind: type[Padded[Any]], data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Padded[Any]:
     return kind(from_state(data), size_at_t, lengths, indices)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
 from varlen.types.indexing import int_index
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
 
 T = TypeVar("T")
 
@@ -70,24 +76,28 @@ class Pairs(Generic[T]):
     def __len__(self) -> int:
         return len(self._one)  # type: ignore[arg-type]
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | Sequence[bool] | NDArray[Any]) -> Self: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Pairs[Any]: ...
+    def __getitem__(self, key: Any) -> Pairs[Any]:
         i = int_index(key)
         if i is not None:  # what an item is, is theirs to say: it may have no length
             return self._item(self._one[i], self._two[i])  # type: ignore[index]
         return type(self)(take(self._one, key), take(self._two, key))
 
     @classmethod
-    def _item(cls, one: Any, two: Any) -> Any:
+    def _item(cls, one: Any, two: Any) -> Pairs[Any]:
         """A pair of items, which may have no lengths to compare."""
         result = object.__new__(cls)
         result._one = one
         result._two = two
         return result
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Pairs[Any]]:
         return (self[i] for i in range(len(self)))
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         raise TypeError("Pairs are no array; use .one and .two")
 
     def __eq__(self, other: object) -> bool:

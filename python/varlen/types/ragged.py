@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
 import numpy as np
 
-from varlen import _core, tracing
+from varlen import tracing
+from varlen._core import RaggedBase
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, copy_of, device_of, from_state, like, to_state
+from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import to_dense
@@ -24,22 +25,34 @@ from varlen.types.selecting import Selecting
 from varlen.types.structure import Structure
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from types import EllipsisType
+
+    import torch
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from typing_extensions import Self, Unpack
 
     from varlen.backends.values import Values
+    from varlen.types.dtype import DType
 
     Ints = NDArray[np.int64]
 
 
 @container("Ragged")
-class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.RaggedBase):
+class Ragged(
+    Constructors[ArrayT],
+    Structure[ArrayT],
+    Selecting[ArrayT],
+    Computing[ArrayT],
+    Operators,
+    RaggedBase[ArrayT],
+):
     """Sequences of different lengths, nested as deep as wanted.
 
     Parameters
     ----------
     values
         Rows laid end to end, (total, ...), of any dtype of fixed width: an array, a torch tensor, or what
-        `np.asarray` reads. Shared, not copied, where its memory is contiguous. `data` is another name for it.
+        `np.asarray` reads. Shared, not copied, where its memory is contiguous.
     lengths
         How many rows each sequence has, (n,), any integer dtype. For more levels a list of such, outermost
         first.
@@ -47,6 +60,8 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         In place of lengths: (n + 1,), starts at 0, never decreases. For more levels a list of such.
     levels
         In place of lengths: `Level` objects, outermost first, which are shared.
+    data
+        In place of values: Thinc's name for them.
 
     Raises
     ------
@@ -64,6 +79,9 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
     row of the values, or fewer, broadcasts against each row; one with an axis more, (n, *row), gives a row to
     each sequence. `@` is `matmul`.
 
+    For type checkers the class is generic over the kind of array that it holds: `Ragged[np.ndarray]`, or
+    `Ragged[torch.Tensor]`.
+
     Examples
     --------
     >>> r = vl.Ragged([3, 1, 4, 1, 5], lengths=[3, 0, 2])
@@ -78,6 +96,16 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
 
     __slots__ = ("__weakref__",)
 
+    @overload
+    def __init__(
+        self, values: ArrayT | None = None, lengths: Any = None, *, data: ArrayT | None = None,
+        offsets: Any = None, levels: Any = None,
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: Ragged[NDArray[Any]], values: ArrayLike | None = None, lengths: Any = None, *,
+        data: ArrayLike | None = None, offsets: Any = None, levels: Any = None,
+    ) -> None: ...  # fmt: skip
     def __init__(
         self, values: Any = None, lengths: Any = None, *, data: Any = None, offsets: Any = None,
         levels: Any = None,
@@ -86,21 +114,37 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
             if (values is None) == (data is None):
                 raise TypeError("give exactly one of values and data, which are the same")
             values = data if values is None else values
-        self._values = as_values(values)
-        self._levels = levels_from(len(self._values), lengths, offsets, levels)
+        rows: Any = as_values(values)
+        self._values = rows
+        self._levels = levels_from(len(rows), lengths, offsets, levels)
+
+    if TYPE_CHECKING:
+        # The core has it, and its text. Arrays come first, because all of them have an __index__.
+        @overload
+        def __getitem__(
+            self, key: slice | EllipsisType | Sequence[int] | Sequence[bool] | NDArray[Any] | torch.Tensor
+        ) -> Self: ...
+        @overload
+        def __getitem__(self, key: SupportsIndex) -> ArrayT | Any: ...
+        @overload
+        def __getitem__(self, key: tuple[slice, slice, Unpack[tuple[Any, ...]]]) -> Self: ...
+        @overload
+        def __getitem__(self, key: tuple[Any, ...]) -> ArrayT | Any: ...
+        def __getitem__(self, key: Any) -> Any: ...
 
     @property
-    def values(self) -> Any:
+    def values(self) -> ArrayT:
         """The rows laid end to end, (total, ...), shared with the container."""
         return self._values
 
     @property
-    def data(self) -> Any:
+    def data(self) -> ArrayT:
         """The values as Thinc has them: (total, width), all trailing axes in one. Shares memory."""
-        return self._values.reshape(len(self._values), math.prod(self._values.shape[1:]))
+        rows: Any = self._values
+        return cast("ArrayT", rows.reshape(len(rows), math.prod(rows.shape[1:])))
 
     @property
-    def dataXd(self) -> Any:
+    def dataXd(self) -> ArrayT:
         """The values with their trailing axes: Thinc's name for `values`."""
         return self._values
 
@@ -131,18 +175,18 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         return self._levels[0].lengths
 
     @property
-    def row_ids(self) -> Any:
+    def row_ids(self) -> ArrayT:
         """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
         if tracing.is_tracing():
-            return tracing.as_traced(self._levels[0]).row_ids
-        return like(self._levels[0].row_ids, self._values)
+            return cast("ArrayT", tracing.as_traced(self._levels[0]).row_ids)
+        return cast("ArrayT", like(self._levels[0].row_ids, self._values))
 
     @property
-    def positions(self) -> Any:
+    def positions(self) -> ArrayT:
         """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
         if tracing.is_tracing():
-            return tracing.as_traced(self._levels[0]).positions
-        return like(self._levels[0].positions, self._values)
+            return cast("ArrayT", tracing.as_traced(self._levels[0]).positions)
+        return cast("ArrayT", like(self._levels[0].positions, self._values))
 
     @property
     def longest(self) -> int:
@@ -165,10 +209,14 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         result: int = self._values.ndim + len(self._levels)
         return result
 
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the values, NumPy's or torch's."""
-        return self._values.dtype
+    if TYPE_CHECKING:
+        dtype = DType()
+    else:
+
+        @property
+        def dtype(self) -> np.dtype[Any] | torch.dtype:
+            """The dtype of the values, NumPy's or torch's."""
+            return self._values.dtype
 
     @property
     def device(self) -> str:
@@ -186,7 +234,7 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         return int(self._values.nbytes) + sum(level.offsets.nbytes for level in self._levels)
 
     @property
-    def cu_seqlens(self) -> Any:
+    def cu_seqlens(self) -> ArrayT:
         """Offsets of the outermost level as int32, a tensor where the values are one: what attention takes.
 
         Raises
@@ -200,17 +248,25 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         array([0, 2, 3], dtype=int32)
         """
         if tracing.is_tracing():
-            return tracing.as_traced(self._levels[0]).offsets.int()
-        return like(self._levels[0].offsets32, self._values)
+            return cast("ArrayT", tracing.as_traced(self._levels[0]).offsets.int())
+        return cast("ArrayT", like(self._levels[0].offsets32, self._values))
 
     def _get(self, key: Any) -> Any:
         """What `r[key]` gives where the core does not know it at once."""
         return indexing.get(self, key)
 
-    def row(self, i: int) -> Any:
-        """Sequence i, negatives counted from the end: an array of its rows, or a Ragged of a level fewer.
+    def row(self, i: SupportsIndex) -> ArrayT | Any:
+        """One sequence; `r[i]` is the same.
 
-        Shares memory. `r[i]` is the same.
+        Parameters
+        ----------
+        i
+            Its number; negatives are counted from the end.
+
+        Returns
+        -------
+        (length, ...) array or tensor, or Ragged of a level fewer
+            Shares memory.
 
         Raises
         ------
@@ -224,27 +280,49 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         """
         return indexing.row(self, i)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[ArrayT | Any]:
         return dense.iterate(self)
 
     def __contains__(self, item: object) -> bool:
-        return bool((self._values == item).any())
+        equal: Any = self._values == item
+        return bool(equal.any())
 
     def __bool__(self) -> bool:
         raise ValueError("the truth value of a Ragged is ambiguous; use len(), equals() or .values.any()")
 
-    def split(self, sizes: int | Sequence[int] | Ints) -> list[Ragged]:
-        """Consecutive pieces that share values: `sizes` sequences in each, or sizes[k] in piece k.
+    def split(self, sizes: int | Sequence[int] | NDArray[Any]) -> list[Self]:
+        """Consecutive pieces that share values; as `varlen.split`.
+
+        Parameters
+        ----------
+        sizes
+            How many sequences each piece has, the last maybe fewer: an int above 0. Or one number for each
+            piece, which add up to the sequences.
+
+        Returns
+        -------
+        list of Ragged
+            The pieces in order.
+
+        Raises
+        ------
+        ValueError
+            Sizes below 0, or below 1 for a single number; sizes that add up to something else.
 
         Examples
         --------
         >>> [piece.to_list() for piece in vl.Ragged([3, 1, 4], [2, 0, 1]).split([2, 1])]
         [[[3, 1], []], [[4]]]
         """
-        return split(self, sizes)
+        return cast("list[Self]", split(self, sizes))
 
     def to_list(self) -> list[Any]:
         """Nested lists of Python numbers.
+
+        Returns
+        -------
+        list
+            A list for each sequence, nested as deep as the levels and the axes of a row.
 
         Examples
         --------
@@ -253,18 +331,29 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         """
         return dense.to_list(self)
 
+    @overload
     def to_dense(
-        self,
-        padding_side: str = "right",
-        fill: Any = None,
-        mask: bool = False,
-        max_len: int | Sequence[int | None] | None = None,
-        truncate: str = "right",
-        out: Any = None,
-        dtype: Any = None,
-        pad_to_multiple_of: int = 1,
-        max_bytes: int | None = None,
-    ) -> Any:
+        self, padding_side: str = "right", fill: Any = None, mask: Literal[False] = False,
+        max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
+        dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    ) -> ArrayT: ...  # fmt: skip
+    @overload
+    def to_dense(
+        self, padding_side: str = "right", fill: Any = None, *, mask: Literal[True],
+        max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
+        dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    ) -> tuple[ArrayT, ArrayT]: ...  # fmt: skip
+    @overload
+    def to_dense(
+        self, padding_side: str = "right", fill: Any = None, mask: bool = False,
+        max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
+        dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    ) -> ArrayT | tuple[ArrayT, ArrayT]: ...  # fmt: skip
+    def to_dense(
+        self, padding_side: str = "right", fill: Any = None, mask: bool = False,
+        max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
+        dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
+    ) -> ArrayT | tuple[ArrayT, ArrayT]:  # fmt: skip
         """A rectangle of the sequences, filled where they are shorter.
 
         Parameters
@@ -288,8 +377,9 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
 
         Returns
         -------
-        (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch, and
-        gradients flow through it.
+        array or tensor, or a pair with the mask
+            (n, width, *trailing), or (n, width, width of the next level, ..., *trailing); torch for torch,
+            and gradients flow through it.
 
         Raises
         ------
@@ -304,13 +394,29 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
                [-1, -1, -1],
                [-1,  1,  5]])
         """
-        return to_dense(
+        result: ArrayT | tuple[ArrayT, ArrayT] = to_dense(
             self, padding_side=padding_side, fill=fill, mask=mask, max_len=max_len, truncate=truncate,
             out=out, dtype=dtype, pad_to_multiple_of=pad_to_multiple_of, max_bytes=max_bytes,
         )  # fmt: skip
+        return result
 
-    def astype(self, dtype: Any) -> Ragged:
-        """The same levels over values of another dtype, always copied.
+    def astype(self, dtype: Any) -> Self:
+        """The same levels over values of another dtype.
+
+        Parameters
+        ----------
+        dtype
+            NumPy's, or torch's for tensors, or its name.
+
+        Returns
+        -------
+        Ragged
+            With values of its own, also where they have the dtype already.
+
+        Raises
+        ------
+        TypeError
+            No dtype that values can have.
 
         Examples
         --------
@@ -320,8 +426,13 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         result: Ragged = same_kind(self, backend_of(self._values).astype(self._values, dtype))
         return result
 
-    def copy(self) -> Ragged:
-        """Values of its own; levels, which cannot change, are shared.
+    def copy(self) -> Self:
+        """A container with values of its own.
+
+        Returns
+        -------
+        Ragged
+            Equal to this one; levels, which cannot change, are shared.
 
         Examples
         --------
@@ -329,13 +440,13 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         >>> r.copy().equals(r)
         True
         """
-        result: Ragged = same_kind(self, copy_of(self._values))
+        result: Ragged[ArrayT] = same_kind(self, copy_of(self._values))
         return result
 
-    def __copy__(self) -> Ragged:
+    def __copy__(self) -> Self:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Ragged:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -346,8 +457,14 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
 
         Parameters
         ----------
+        other
+            Anything; what is no Ragged is not equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
+
+        Returns
+        -------
+        bool
 
         Examples
         --------
@@ -383,7 +500,7 @@ class Ragged(Constructors, Structure, Selecting, Computing, Operators, _core.Rag
         return ragged(type(self).__name__, self._values, self._levels)
 
 
-def _restore(kind: type[Ragged], values: Values, levels: Levels) -> Ragged:
+def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[Any]:
     values = from_state(values)
     check_levels(len(values), levels)
     return kind._make(values, levels)

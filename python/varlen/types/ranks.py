@@ -104,11 +104,22 @@ class RankTable:
 
         Parameters
         ----------
+        level
+            The sequences in their original order.
         order
             Of sequences that are equally long: "stable", as they come; "reversed", as Thinc has it; "torch",
             what `torch.sort` makes of them, here and now. Or the whole permutation, (n,) integers.
         outer
             The levels above, for the way back.
+
+        Returns
+        -------
+        RankTable
+
+        Raises
+        ------
+        ValueError
+            No such order, no permutation, or lengths that increase under it.
 
         Examples
         --------
@@ -213,6 +224,15 @@ class RankTable:
 
     def active(self, t: int) -> int:
         """How many sequences are longer than t.
+
+        Parameters
+        ----------
+        t
+            A step, 0 or more; beyond the last there are none.
+
+        Returns
+        -------
+        int
 
         Examples
         --------

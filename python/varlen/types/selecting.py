@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen._core import RaggedBase
+from varlen.backends.values import ArrayT
 from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.gather import boolean_mask, gather
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Selecting(RaggedBase):
+class Selecting(RaggedBase[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them: what is picked, repeated, moved and ordered.
 
     `level` names the level inside whose sequences something happens; -1 is the innermost. Methods that move
@@ -49,6 +50,13 @@ class Selecting(RaggedBase):
         ----------
         rows
             An array (sequences of `level`, ...), or a Ragged of the levels above it, which says the level.
+        level
+            Whose sequences have a row each; -1 is the innermost.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one; values of the kind and dtype of the rows.
 
         Raises
         ------
@@ -74,6 +82,11 @@ class Selecting(RaggedBase):
         multiples
             A number for each axis, 0 or more.
 
+        Returns
+        -------
+        Ragged
+            Of the same levels and dtype, each axis so many times as long.
+
         Raises
         ------
         ValueError
@@ -93,7 +106,7 @@ class Selecting(RaggedBase):
         result: Self = tile(self, multiples)
         return result
 
-    def gather(self, indices: Any, axis: int | None = None, *, batch_dims: int = 0) -> Any:
+    def gather(self, indices: Any, axis: int | None = None, *, batch_dims: int = 0) -> Self | Any:
         """Items of an axis by their numbers: of the whole, or of each sequence from numbers of its own.
 
         Parameters
@@ -109,8 +122,9 @@ class Selecting(RaggedBase):
 
         Returns
         -------
-        The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array where
-        no axis of it is ragged by kind.
+        Ragged or array
+            The axes before `axis`, those of `indices` behind `batch_dims`, those behind `axis`; an array
+            where none of them is ragged.
 
         Raises
         ------
@@ -135,7 +149,11 @@ class Selecting(RaggedBase):
         """
         return gather(self, indices, axis=axis, batch_dims=batch_dims)
 
-    def boolean_mask(self, mask: Any, *, flatten: bool = False) -> Any:
+    @overload
+    def boolean_mask(self, mask: Any, *, flatten: Literal[False] = False) -> Self: ...
+    @overload
+    def boolean_mask(self, mask: Any, *, flatten: bool) -> ArrayT | Any: ...
+    def boolean_mask(self, mask: Any, *, flatten: bool = False) -> Self | ArrayT | Any:
         """What a mask is true for: sequences, what is in them, or numbers, as deep as the mask goes.
 
         Parameters
@@ -146,6 +164,11 @@ class Selecting(RaggedBase):
         flatten
             What is left, without the levels of the mask, as TensorFlow's `tf.boolean_mask`; else sequences
             keep their place, as with `tf.ragged.boolean_mask`.
+
+        Returns
+        -------
+        Ragged or array
+            A Ragged of the same levels; with `flatten` an array, or a Ragged of the levels below the mask.
 
         Raises
         ------
@@ -164,7 +187,7 @@ class Selecting(RaggedBase):
         """
         return boolean_mask(self, mask, flatten=flatten)
 
-    def fill_empty_rows(self, default: Any) -> tuple[Self, Any]:
+    def fill_empty_rows(self, default: Any) -> tuple[Self, ArrayT | Any]:
         """One row in each innermost sequence that had none, and which those were.
 
         Parameters
@@ -195,7 +218,31 @@ class Selecting(RaggedBase):
         return fill_empty_rows(self, default)
 
     def sort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
-        """The rows of each sequence in ascending order, or in descending.
+        """The rows of each sequence in ascending order, or in descending; as `ops.sort`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container along which numbers are ordered, as NumPy counts.
+        level
+            The level inside whose sequences numbers are ordered, with all that nests below it, whose borders
+            are then gone; -1 is the innermost.
+        descending
+            The largest first; NaN stays last.
+
+        Returns
+        -------
+        Ragged
+            Of the same dtype. NaN comes last; equal numbers keep their order. Watched by autograd.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -206,7 +253,31 @@ class Selecting(RaggedBase):
         return result
 
     def argsort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
-        """The places inside each sequence in the order of its numbers: int64.
+        """The places inside each sequence in the order of its numbers; as `ops.argsort`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis of the container along which numbers are ordered, as NumPy counts.
+        level
+            The level inside whose sequences numbers are ordered, with all that nests below it, whose borders
+            are then gone; -1 is the innermost.
+        descending
+            The largest first; NaN stays last.
+
+        Returns
+        -------
+        Ragged
+            int64 places, counted inside the sequence.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            There is no such axis, or an axis and a level are given.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -216,13 +287,47 @@ class Selecting(RaggedBase):
         result: Self = argsort(self, axis=axis, level=level, descending=descending)
         return result
 
+    @overload
+    def topk(
+        self, k: int, *, level: int = -1, largest: bool = True, dense: Literal[False] = False, fill: Any = 0
+    ) -> tuple[Self, Self]: ...
+    @overload
+    def topk(
+        self, k: int, *, level: int = -1, largest: bool = True, dense: bool, fill: Any = 0
+    ) -> tuple[ArrayT | Any, ArrayT | Any]: ...
     def topk(
         self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: Any = 0
-    ) -> tuple[Any, Any]:
-        """The k largest numbers of each sequence in order, and their places; all of a shorter one.
+    ) -> tuple[Self | ArrayT | Any, Self | ArrayT | Any]:
+        """The k largest numbers of each sequence in order, and their places; as `ops.topk`.
 
-        With `dense` a rectangle (n, k, ...) of each, or a Ragged of the levels above with such rows; `fill`
-        and -1 stand behind what a shorter sequence has.
+        Parameters
+        ----------
+        k
+            How many, 1 or more; of a shorter sequence all.
+        level
+            The level inside whose sequences they are found, with all that nests below it; -1 is the
+            innermost.
+        largest
+            The largest, the largest first; else the smallest, the smallest first.
+        dense
+            Give rectangles, filled where a sequence is shorter.
+        fill
+            What stands there in the values; -1 stands there in the places.
+
+        Returns
+        -------
+        values, places : Ragged
+            Of the dtype of the values, and int64, with min(length, k) rows in each sequence. With `dense`
+            arrays (n, k, ...), or of several levels Ragged of those above with such rows.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            A k below 1, a fill that the dtype cannot hold.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -232,8 +337,55 @@ class Selecting(RaggedBase):
         """
         return topk(self, k=k, level=level, largest=largest, dense=dense, fill=fill)
 
-    def unique(self, *, level: int = -1, inverse: bool = False, counts: bool = False) -> Any:
-        """The distinct numbers of each sequence in order; which of them each row is, and how often each is.
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[False] = False, counts: Literal[False] = False
+    ) -> Self: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[True], counts: Literal[False] = False
+    ) -> tuple[Self, Self]: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[False] = False, counts: Literal[True]
+    ) -> tuple[Self, Self]: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: Literal[True], counts: Literal[True]
+    ) -> tuple[Self, Self, Self]: ...
+    @overload
+    def unique(
+        self, *, level: int = -1, inverse: bool = False, counts: bool = False
+    ) -> Self | tuple[Self, ...]: ...
+    def unique(
+        self, *, level: int = -1, inverse: bool = False, counts: bool = False
+    ) -> Self | tuple[Self, ...]:
+        """The distinct numbers of each sequence, in ascending order; as `ops.unique`.
+
+        Parameters
+        ----------
+        level
+            The level inside whose sequences they are told apart, with all that nests below it; -1 is the
+            innermost.
+        inverse
+            Also give which of its sequence's distinct numbers each row is.
+        counts
+            Also give how often each of them is there.
+
+        Returns
+        -------
+        Ragged or tuple of Ragged
+            The numbers, as many in a sequence as it has distinct ones; then the inverse, int64, which nests
+            as this one; then the counts, int64, like the numbers. All NaN are one, which comes last.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            Rows of several numbers.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -241,10 +393,35 @@ class Selecting(RaggedBase):
         >>> values.to_list(), often.to_list()
         ([[1, 3], [5]], [[1, 2], [1]])
         """
-        return unique(self, level=level, inverse=inverse, counts=counts)
+        result: Any = unique(self, level=level, inverse=inverse, counts=counts)
+        return cast("Self | tuple[Self, ...]", result)
 
     def rank(self, *, level: int = -1, method: str = "ordinal", descending: bool = False) -> Self:
-        """The rank of each number inside its sequence, from 1; `method` says what equal ones get.
+        """The rank of each number inside its sequence, counted from 1; as `ops.rank`.
+
+        Parameters
+        ----------
+        level
+            The level inside whose sequences numbers are ranked; borders below it stay; -1 is the innermost.
+        method
+            What equal numbers get: ranks in their order ("ordinal"), the least ("min"), the largest ("max")
+            or the mean ("average") of those, or one that counts distinct numbers ("dense").
+        descending
+            The largest number has rank 1.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one: int64, float64 for "average". NaN are equal to each other and rank last.
+
+        Raises
+        ------
+        TypeError
+            Values that are no numbers.
+        ValueError
+            Another method.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -255,7 +432,23 @@ class Selecting(RaggedBase):
         return result
 
     def reverse(self, *, level: int = -1) -> Self:
-        """What is in each sequence, last to first.
+        """What is in each sequence, last to first; as `ops.reverse`.
+
+        Parameters
+        ----------
+        level
+            The level inside whose sequences it happens: rows change places at the innermost, -1, whole
+            sub-sequences above it.
+
+        Returns
+        -------
+        Ragged
+            Of the same lengths at the level; values of the same dtype.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -266,10 +459,33 @@ class Selecting(RaggedBase):
         return result
 
     def shift(self, by: Any, *, level: int = -1, fill: Any = 0) -> Self:
-        """What is in each sequence, `by` places on: one int, or one for each sequence of the level.
+        """What is in each sequence, `by` places on; as `ops.shift`. What leaves the sequence is lost.
 
-        What leaves the sequence is lost. Where nothing arrives there is `fill`; above the innermost level, an
-        empty sequence.
+        Parameters
+        ----------
+        by
+            How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers,
+            one for each sequence of the level. It may exceed the length.
+        level
+            The level inside whose sequences it happens: rows move at the innermost, -1, whole sub-sequences
+            above it.
+        fill
+            What is put where no row arrives: a number, or a row. Above the innermost level an empty sequence
+            arrives.
+
+        Returns
+        -------
+        Ragged
+            Of the same lengths at the level; values of the same dtype.
+
+        Raises
+        ------
+        TypeError
+            `by` of another kind than integers.
+        ValueError
+            `by` that is not one for each sequence; a fill that the dtype cannot hold.
+        IndexError
+            There is no such level.
 
         Examples
         --------
@@ -282,7 +498,30 @@ class Selecting(RaggedBase):
         return result
 
     def roll(self, by: Any, *, level: int = -1) -> Self:
-        """What is in each sequence, `by` places on, round and round: one int, or one for each sequence.
+        """What is in each sequence, `by` places on, round and round; as `ops.roll`.
+
+        Parameters
+        ----------
+        by
+            How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers,
+            one for each sequence of the level.
+        level
+            The level inside whose sequences it happens: rows move at the innermost, -1, whole sub-sequences
+            above it.
+
+        Returns
+        -------
+        Ragged
+            Of the same lengths at the level; values of the same dtype.
+
+        Raises
+        ------
+        TypeError
+            `by` of another kind than integers.
+        ValueError
+            `by` that is not one for each sequence.
+        IndexError
+            There is no such level.
 
         Examples
         --------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
+from varlen.backends.values import ArrayT
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
 from varlen.ops.pack import pack
 from varlen.ops.time_major import ragged2padded
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     Ints = NDArray[np.int64]
+    from varlen.levels import Levels
     from varlen.types.packed import Packed
     from varlen.types.padded import Padded
 
 
-class Structure(RaggedBase):
+class Structure(RaggedBase[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them: its levels, and its rows in another order of storage.
 
     Values are shared where they stay in place, and so are the levels that stay.
@@ -50,6 +52,11 @@ class Structure(RaggedBase):
             Where an empty group lies between two sequences of the level above: "before" or "after", the
             one that holds it. None refuses it.
 
+        Returns
+        -------
+        Ragged
+            Of a level more, over the same values.
+
         Raises
         ------
         IndexError
@@ -64,7 +71,7 @@ class Structure(RaggedBase):
         ([[[1, 2, 3], [4]]], [[[1, 2], [3]], [[4]]])
         """
         depth = len(self._levels)
-        at = as_int(level, "level", -(2**63))
+        at: int = as_int(level, "level", -(2**63))
         if not -depth - 1 <= at <= depth:
             raise IndexError(f"level: {at} is out of range for a new one beside {depth}")
         at %= depth + 1
@@ -72,7 +79,7 @@ class Structure(RaggedBase):
         if at == 0:
             check_levels(len(self._levels[0]), (groups,), "lengths")
             return self._make(self._values, (groups, *self._levels))
-        pair = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
+        pair: Levels = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
         return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
 
     def drop_level(self, level: int = 0) -> Self:
@@ -80,6 +87,16 @@ class Structure(RaggedBase):
 
         The outermost goes away; another one merges with the level above, whose sequences now hold directly
         what lay in sequences of `level`.
+
+        Parameters
+        ----------
+        level
+            Which one: 0 is the outermost, -1 the innermost.
+
+        Returns
+        -------
+        Ragged
+            Of a level fewer, over the same values.
 
         Raises
         ------
@@ -93,8 +110,8 @@ class Structure(RaggedBase):
         >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).drop_level(-1).to_list()
         [[1, 2, 3], [4]]
         """
-        levels = self._levels
-        at = resolve_level(level, levels)
+        levels: Levels = self._levels
+        at: int = resolve_level(level, levels)
         if len(levels) == 1:
             raise ValueError("level: a Ragged needs at least one; without it its rows are .values")
         if at == 0:
@@ -121,8 +138,31 @@ class Structure(RaggedBase):
         """
         return flatten_levels(self._levels[resolve_level(level, self._levels) :]).row_ids
 
-    def to_padded(self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None) -> Padded:
-        """The sequences of one level side by side, time-major, the longest first; `ops.ragged2padded`.
+    def to_padded(
+        self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
+    ) -> Padded[ArrayT]:
+        """The sequences side by side, time-major, the longest first; `ops.ragged2padded`.
+
+        Parameters
+        ----------
+        ties
+            Which of equally long sequences comes first: the later one, "reversed", as Thinc has it, or the
+            earlier one, "stable".
+        fill
+            What stands behind the end of a sequence: a number or a row; None for zeros.
+        max_bytes
+            Refuse a larger block; by default half of the machine's memory.
+
+        Returns
+        -------
+        Padded
+            A block (longest, n, ...) of the kind and dtype of the values.
+
+        Raises
+        ------
+        ValueError
+            More than one level, another name of `ties`, a fill that the dtype cannot hold, a block beyond
+            `max_bytes`.
 
         Examples
         --------
@@ -131,10 +171,10 @@ class Structure(RaggedBase):
                [4, 0]])
         """
         ragged: Any = self
-        result: Padded = ragged2padded(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+        result: Padded[ArrayT] = ragged2padded(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
         return result
 
-    def pack(self, *, level: int = -1, order: Any = "stable") -> Packed:
+    def pack(self, *, level: int = -1, order: Any = "stable") -> Packed[ArrayT]:
         """The sequences of a level side by side, step by step, the longest first, without padding.
 
         Parameters
@@ -145,6 +185,11 @@ class Structure(RaggedBase):
         order
             Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
             permutation; or a `RankTable` to share, which has a level of its own.
+
+        Returns
+        -------
+        Packed
+            The same rows step by step, of the kind and dtype of the values.
 
         Raises
         ------
@@ -160,4 +205,5 @@ class Structure(RaggedBase):
         >>> vl.Ragged.from_list([[[1, 2], [3]], [[4]]]).pack(level=0)[0].to_list()
         [[1, 2], [4]]
         """
-        return pack(self, level=level, order=order)
+        result: Packed[ArrayT] = pack(self, level=level, order=order)
+        return result

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "halves.hpp"
 #include "support/elements.hpp"
 #include "varlen/pool.hpp"
 
@@ -30,6 +31,22 @@ void run(const std::byte* __restrict in, std::int64_t count, const std::byte* na
   for (std::int64_t i = 0; i < count; ++i) write(out, i, convert<To>(read<From>(in, i)));
 }
 
+/// Between a half and float.
+template <class From, class To>
+inline constexpr bool kHalfAndFloat = (kHalf<From> && std::is_same_v<To, float>) ||
+                                      (std::is_same_v<From, float> && kHalf<To>);
+
+/// run, by the best instructions.
+template <class From, class To>
+void run_best(const std::byte* in, std::int64_t count, const std::byte* nan, std::byte* out) noexcept {
+  if constexpr (kHalfAndFloat<From, To>) {
+    constexpr bool kWidens = kHalf<From>;
+    const HalfRuns* const best = half_runs<std::conditional_t<kWidens, From, To>>();
+    if (best != nullptr && nan == nullptr) return (kWidens ? best->widen : best->narrow)(in, count, nan, out);
+  }
+  run<From, To>(in, count, nan, out);
+}
+
 /// run, in short blocks: what a number was is still in the first cache when it is looked at again.
 template <class From, class To>
 bool run_checked(const std::byte* __restrict in, std::int64_t count, const std::byte* nan,
@@ -42,7 +59,7 @@ bool run_checked(const std::byte* __restrict in, std::int64_t count, const std::
     std::int64_t bad = 0;
     for (std::int64_t i = 0; i < n; ++i) bad += overflows<To>(read<From>(block, i)) ? 1 : 0;
     lost |= bad != 0;
-    run<From, To>(block, n, nan, out + from * static_cast<std::int64_t>(sizeof(To)));
+    run_best<From, To>(block, n, nan, out + from * static_cast<std::int64_t>(sizeof(To)));
   }
   return !lost;
 }
@@ -61,7 +78,7 @@ constexpr CastRun run_of() noexcept {
   if constexpr (std::is_integral_v<To> && !kFloat<From>) {
     return &run<From, std::make_unsigned_t<To>>;
   } else {
-    return &run<From, To>;
+    return &run_best<From, To>;
   }
 }
 

@@ -7,22 +7,26 @@
 namespace varlen {
 namespace {
 
-/// Of floats, by the build for this machine.
-ReduceAll of_floats(Reduce op, Type type) noexcept {
-  const ReduceFloats& sums = VARLEN_BEST(kReduceSums);
-  const ReduceFloats& most = VARLEN_BEST(kReduceMost);
-  const ReduceFloats& least = VARLEN_BEST(kReduceLeast);
+/// Of floats, by the build for this machine; with `fits` of sequences that fit a vector of 32 bytes, where
+/// wider ones were measured to take half as long again.
+ReduceAll of_floats(Reduce op, Type type, bool fits) noexcept {
+  const ReduceFloats& sums = fits ? VARLEN_BEST(kReduceSums) : VARLEN_WIDEST(kReduceSums);
+  const ReduceFloats& most = fits ? VARLEN_BEST(kReduceMost) : VARLEN_WIDEST(kReduceMost);
+  const ReduceFloats& least = fits ? VARLEN_BEST(kReduceLeast) : VARLEN_WIDEST(kReduceLeast);
   const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
-  return type == Type::f32 ? found.f32 : found.f64;
+  return type == Type::f16    ? found.f16
+         : type == Type::bf16 ? found.bf16
+         : type == Type::f32  ? found.f32
+                              : found.f64;
 }
 
-ReduceAll function_of(Reduce op, Type type) noexcept {
+ReduceAll function_of(Reduce op, Type type, bool fits) noexcept {
   const ReduceRest& rest = baseline::kReduceRest;
   if (op == Reduce::norm) return rest.norm;
   if (op == Reduce::prod) {
     return type == Type::f32 ? rest.prod.f32 : type == Type::f64 ? rest.prod.f64 : rest.prod.u64;
   }
-  if (is_float(type)) return of_floats(op, type);
+  if (is_float(type)) return of_floats(op, type, fits);
   if (op == Reduce::sum) return rest.sum;
   const ReduceRest::Ends& ends = type == Type::i64 ? rest.i64 : rest.u64;
   return op == Reduce::max ? ends.max : ends.min;
@@ -34,6 +38,12 @@ Type folded(Reduce op, Type type) noexcept {
   if (is_float(type)) return Type::f32;
   if (op >= Reduce::logsumexp || op == Reduce::mean) return Type::f64;
   return type == Type::b1 || (type >= Type::u8 && type <= Type::u64) ? Type::u64 : Type::i64;
+}
+
+/// Loops that take halves as they are; null where numbers are converted block by block instead.
+ReduceAll of_halves(Reduce op, Type type, bool fits) noexcept {
+  const bool takes = op == Reduce::sum || op == Reduce::mean || op == Reduce::max || op == Reduce::min;
+  return takes && (type == Type::f16 || type == Type::bf16) ? of_floats(op, type, fits) : nullptr;
 }
 
 }  // namespace
@@ -58,7 +68,9 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
   const Type type = folded(job.op, job.type);
   if (job.op < Reduce::logsumexp) {
-    return function_of(job.op, type)(job, cast_of(job.type, type), scratch, out);
+    const bool fits = job.longest * job.columns * size_of(type) <= 32;
+    if (const ReduceAll run = of_halves(job.op, job.type, fits)) return run(job, {}, scratch, out);
+    return function_of(job.op, type, fits)(job, cast_of(job.type, type), scratch, out);
   }
   WithinJob statistics;
   statistics.op = job.op == Reduce::logsumexp ? Within::logsumexp

@@ -1,3 +1,4 @@
+#include "support/dispatch.hpp"
 #include "tables.hpp"
 
 // For the baseline alone.

@@ -1,4 +1,5 @@
 #include "tables.hpp"
 
+#define VARLEN_LOOPS_AVX512
 #define VARLEN_LOOPS "cpu/reduce/sums.inc"
 #include "support/each_target.hpp"

@@ -1,6 +1,10 @@
 // The tables of the folding loops, one for each instruction set that they are built for.
 #pragma once
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -11,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "support/elements.hpp"
 #include "support/prefetch.hpp"
 #include "support/sequences.hpp"
 #include "varlen/cast.hpp"
@@ -23,9 +28,9 @@ namespace varlen {
 
 using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;
 
-/// One function for each type of floats that numbers are folded in.
+/// One function for each type of floats; null for halves that are to be converted before.
 struct ReduceFloats {
-  ReduceAll f32, f64;
+  ReduceAll f16, bf16, f32, f64;
 };
 
 /// What is built for the baseline alone.
@@ -84,5 +89,11 @@ extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
 extern const BlocksTable kReduceBlocks;
 }  // namespace avx2
+
+namespace avx512 {
+extern const ReduceFloats kReduceSums;
+extern const ReduceFloats kReduceMost;
+extern const ReduceFloats kReduceLeast;
+}  // namespace avx512
 
 }  // namespace varlen

@@ -45,4 +45,8 @@ namespace avx2 {
 extern const WithinTable kWithin;
 }  // namespace avx2
 
+namespace avx512 {
+extern const WithinTable kWithin;
+}  // namespace avx512
+
 }  // namespace varlen

@@ -2,13 +2,16 @@
 
 #include "table.hpp"
 
+#define VARLEN_LOOPS_AVX512
 #define VARLEN_LOOPS "cpu/within/loops.inc"
 #include "support/each_target.hpp"
 
 namespace varlen {
 
 void within(const WithinJob& job, Type type, std::byte* out) noexcept {
-  const WithinTable& table = VARLEN_BEST(kWithin);
+  // Sequences that fit a vector of 32 bytes take less time in such.
+  const bool fits = job.longest * job.columns * size_of(type) <= 32;
+  const WithinTable& table = fits ? VARLEN_BEST(kWithin) : VARLEN_WIDEST(kWithin);
   (type == Type::f32 ? table.f32 : table.f64)(job, out);
 }
 

@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 
-from varlen import tracing
+from varlen import _core, tracing
 from varlen._core import Level, know_tensors, on_tensors
 from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
 from varlen.tracing import TracedLevel
@@ -112,14 +113,14 @@ class AutogradOp:
         self.columns = columns
         self.saves = saves
         self.batch = batch
-        self.run_first = run_first
+        self.run_first: Callable[..., Any] = run_first or run
         # Which of the constants may be tensors.
         constants = self.registered._schema.arguments[columns:]
         self.tensors = tuple(
             k for k, x in enumerate(constants) if str(x.type) in ("Tensor", "Optional[Tensor]")
         )
-        # A gradient that needs no tensors but its own, if the first of the constants is a Level.
-        self.is_linear = not saves and self.tensors == (0,)
+        # A gradient that needs no tensors but its own, if a level is given as a Level.
+        self.is_linear = not saves and self.tensors in ((), (0,))
         self._under_autograd: Callable[..., Any] = _autograd_function(self)
         self._first_under_autograd: Callable[..., Any] = _autograd_function(self, first=True)
         self._transformed: Callable[..., Any] = _transformable_function(self)
@@ -129,11 +130,14 @@ class AutogradOp:
             return self.registered(*map(_for_torch, args))
         if _in_transform():
             return self._transformed(*args)
-        if self.differentiable and _is_grad_enabled():
-            for x in args[: self.columns]:
-                if x.requires_grad:
-                    return self._under_autograd(*args)
+        if self.differentiable and _is_grad_enabled() and self._is_watched(args):
+            return self._under_autograd(*args)
         return self.plain(*args)
+
+    def _is_watched(self, args: tuple[Any, ...]) -> bool:
+        return args[0].requires_grad or (
+            self.columns > 1 and any(x.requires_grad for x in args[: self.columns])
+        )
 
     def first(self, *args: Any) -> Any:
         """The first of several outputs; the others are not made where no gradient needs them.
@@ -146,10 +150,8 @@ class AutogradOp:
         """
         if _is_compiling() or _in_transform():
             return self(*args)[0]
-        if _is_grad_enabled():
-            for x in args[: self.columns]:
-                if x.requires_grad:
-                    return self._first_under_autograd(*args)
+        if self.differentiable and _is_grad_enabled() and self._is_watched(args):
+            return self._first_under_autograd(*args)
         result = on_tensors(self.run_first, *args)
         return self._indirect(*args)[0] if result is NotImplemented else result
 
@@ -191,16 +193,18 @@ def _is_fake(x: Any) -> bool:
 
 
 def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """`run` for tensors: floats that NumPy lacks, bfloat16 and those of 8 bits, go through float32."""
+    """`run` for tensors of dtypes that NumPy has no name for, and for those that do not show their memory."""
     first = next(x for x in args if isinstance(x, torch.Tensor))
-    result = run(*(as_numbers(x) if isinstance(x, torch.Tensor) else x for x in args))
+    result = run(*[as_numbers(x) if isinstance(x, torch.Tensor) else x for x in args])
     if isinstance(result, tuple):
-        return tuple(_tensor_like(array, first) for array in result)
-    return _tensor_like(result, first)
+        return tuple(from_numbers(array, first) for array in result)
+    return from_numbers(result, first)
 
 
 def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
-    """The numbers of a tensor on the CPU; shared, but for floats that NumPy lacks.
+    """The numbers of a tensor on the CPU, shared.
+
+    Those of bfloat16 have the dtype by which the core knows them. Floats of 8 bits become float32: a copy.
 
     Raises
     ------
@@ -209,22 +213,62 @@ def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
 
     Examples
     --------
-    >>> as_numbers(torch.ones(2, dtype=torch.bfloat16))
-    array([1., 1.], dtype=float32)
+    >>> as_numbers(torch.ones(2, dtype=torch.bfloat16)).dtype == _core.bfloat16
+    True
     """
-    if _is_short(tensor):
+    if tensor.dtype is torch.bfloat16:
+        bits: NDArray[Any] = tensor.detach().resolve_neg().view(torch.int16).numpy()
+        return bits.view(_core.bfloat16)
+    if has_no_name(tensor):
         return as_numpy(tensor.float())
     dtype_of(tensor.dtype)
     return as_numpy(tensor.contiguous())
 
 
-def _is_short(x: torch.Tensor) -> bool:
-    return x.dtype == torch.bfloat16 or has_no_name(x)
+def from_numbers(array: NDArray[Any], like: torch.Tensor) -> torch.Tensor:
+    """What the core made of `as_numbers`, as a tensor: floats of the dtype of `like` where NumPy has no name
+    for that.
 
-
-def _tensor_like(array: NDArray[Any], first: torch.Tensor) -> torch.Tensor:
+    Examples
+    --------
+    >>> ones = torch.ones(2, dtype=torch.bfloat16)
+    >>> from_numbers(as_numbers(ones)[:1], ones)
+    tensor([1.], dtype=torch.bfloat16)
+    """
+    if array.dtype == _core.bfloat16:
+        return tensor_of(array.view(np.int16)).view(torch.bfloat16)
     result = tensor_of(array)
-    return result.to(first.dtype) if _is_short(first) and result.is_floating_point() else result
+    if has_no_name(like):
+        return result.to(like.dtype) if result.is_floating_point() else result
+    return result
+
+
+def in_float32(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run`, of what knows no bfloat16, by way of float32.
+
+    Examples
+    --------
+    >>> ones = as_numbers(torch.ones(2, dtype=torch.bfloat16))
+    >>> in_float32(np.sqrt)(ones).dtype == _core.bfloat16
+    True
+    """
+
+    def wide(x: Any) -> Any:
+        return _core.cast(x, np.float32) if _is_bfloat16(x) else x
+
+    def run_wide(*args: Any) -> Any:
+        result = run(*map(wide, args))
+        if not any(map(_is_bfloat16, args)):
+            return result
+        if isinstance(result, tuple):
+            return tuple(_core.cast(each, _core.bfloat16) for each in result)
+        return _core.cast(result, _core.bfloat16)
+
+    return run_wide
+
+
+def _is_bfloat16(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == _core.bfloat16
 
 
 def _for_torch(x: Any) -> Any:
@@ -240,7 +284,7 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first
     ctx.rows = inputs[0].shape[0]
     ctx.rest = rest
     ctx.count = 0
-    if op.is_linear and type(rest[0]) is Level:
+    if op.is_linear and (not op.tensors or type(rest[0]) is Level):
         return
     outputs = output if isinstance(output, tuple) else (output,)
     if len(outputs) > 1 and not first:
@@ -418,7 +462,7 @@ def has_no_name(x: torch.Tensor) -> bool:
     >>> has_no_name(torch.ones(1, dtype=torch.bfloat16))
     False
     """
-    return bool(x.dtype.is_floating_point and x.dtype.itemsize == 1)
+    return bool(x.element_size() == 1 and x.dtype.is_floating_point)
 
 
 def by_bytes(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from varlen.backends.numpy.lstm import run, run_back
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu, once
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, in_float32, on_cpu, once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ def _gradient(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, ...]:
 _lstm: AutogradOp = AutogradOp(
     "lstm(Tensor params, Tensor H0, Tensor C0, Tensor X, SymInt[] sizes)"
     " -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
-    _run,
+    in_float32(_run),
     _shapes,
     _gradient,
     columns=4,
@@ -57,8 +57,10 @@ _lstm: AutogradOp = AutogradOp(
 _lstm_back: AutogradOp = AutogradOp(
     "lstm_back(Tensor d, Tensor params, Tensor X, Tensor Y, Tensor gates, Tensor cells, Tensor hidden,"
     " SymInt[] sizes) -> (Tensor, Tensor, Tensor, Tensor)",
-    lambda d, params, X, Y, gates, cells, hidden, sizes: run_back(
-        d, list(sizes), params, (X, Y, gates, cells, hidden)
+    in_float32(
+        lambda d, params, X, Y, gates, cells, hidden, sizes: run_back(
+            d, list(sizes), params, (X, Y, gates, cells, hidden)
+        )
     ),
     lambda d, params, X, Y, *_: (
         X.new_empty(X.shape),

@@ -57,8 +57,8 @@ def ragged2padded(
     """
     blank = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
     if tensor.device.type == "cpu" and not tensor.requires_grad:
-        data, *fields = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
-        return tensor_of(data, tensor.dtype), *fields
+        data, sizes, lengths, order = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
+        return tensor_of(data, tensor.dtype), sizes, lengths, order
     # torch picks the rows: the core says which goes where, and where there is none.
     width = max(1, tensor.element_size() * tensor[:1].numel())
     limit = None if max_bytes is None else max_bytes * 8 // width
@@ -99,8 +99,8 @@ def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
     tensor([1, 3, 4])
     """
     if x.device.type == "cpu" and _is_plain(x):
-        rows = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
-        return tensor_of(rows, x.dtype)
+        packed = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
+        return tensor_of(packed, x.dtype)
     rows, back = _both(table)
     return _watched(x, rows, back)
 

@@ -130,14 +130,16 @@ def pad(
         return _pad_elsewhere(x, levels, options, limits, fill, out)
     row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
     to = None if out is None else to_write(out)
+    if x.dtype is torch.bfloat16:
+        row, to = (None if each is None else each.view(_core.bfloat16) for each in (row, to))
     arguments = (levels, padding_side, row, mask, max_len, truncate, to, *limits)
     result = on_tensors(_core.pad, x, *arguments)
     if result is NotImplemented:
-        result = _core.pad(as_numpy(x), *arguments)
-        if mask:
-            result = (tensor_of(result[0], x.dtype), _from_numpy(result[1]))
-        else:
-            result = tensor_of(result, x.dtype)
+        rows = as_numpy(x)
+        seen = rows.view(_core.bfloat16) if x.dtype is torch.bfloat16 else rows
+        result = _core.pad(seen, *arguments)
+        block = tensor_of((result[0] if mask else result).view(rows.dtype), x.dtype)
+        result = (block, _from_numpy(result[1])) if mask else block
     if out is not None:
         return (out, result[1]) if mask else out
     return result

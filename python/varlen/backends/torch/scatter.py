@@ -99,12 +99,10 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         raise ValueError("table: is not C-contiguous")
     on_cpu(values, "values")
     places = as_numbers(as_places(indices))
-    if on_cpu(table, "table").dtype == torch.bfloat16:
-        wide = as_numbers(table)
-        _core.scatter_add(wide, places, as_numbers(values))
-        table.copy_(torch.from_numpy(wide))
-        return
-    _core.scatter_add(as_numpy(table), places, arrays.as_rows(as_numbers(values), "values"))
+    memory = as_numpy(on_cpu(table, "table"))
+    if table.dtype == torch.bfloat16:
+        memory = memory.view(_core.bfloat16)
+    _core.scatter_add(memory, places, arrays.as_rows(as_numbers(values), "values"))
     torch.autograd.graph.increment_version(table)
 
 

@@ -117,5 +117,5 @@ def _each_traced(by: Any, level: Level) -> torch.Tensor:
 
 
 def _dtype(x: torch.Tensor) -> Any:
-    """That NumPy fills with the same numbers."""
-    return np.float32 if x.dtype == torch.bfloat16 else str(x.dtype).removeprefix("torch.")
+    """That the core fills with the same numbers."""
+    return _core.bfloat16 if x.dtype == torch.bfloat16 else str(x.dtype).removeprefix("torch.")

@@ -12,6 +12,7 @@ from varlen.backends.torch.autograd import (
     AutogradOp,
     SavedContext,
     as_numbers,
+    from_numbers,
     has_no_name,
     into,
     level_of,
@@ -115,9 +116,8 @@ def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -
     tensor([2, 1, 1])
     """
     numbers = on_cpu(x, "X")
-    # Ranks are no numbers of the dtype of x: float32 holds what NumPy has no name for, in its order.
-    unnamed = numbers.dtype == torch.bfloat16 or has_no_name(numbers)
-    result: torch.Tensor = _rank(numbers.float() if unnamed else numbers, level, method, descending)
+    # Ranks are no numbers of the dtype of x: float32 holds floats of 8 bits, in their order.
+    result: torch.Tensor = _rank(numbers.float() if has_no_name(x) else numbers, level, method, descending)
     return result
 
 
@@ -133,7 +133,7 @@ def unique(
     """
     found, which, often, kept = _core.unique(as_numbers(on_cpu(x, "X").detach()), level, inverse, counts)
     return (
-        tensor_of(found).to(x.dtype),
+        from_numbers(found, x),
         None if which is None else tensor_of(which),
         None if often is None else tensor_of(often),
         kept,

@@ -37,7 +37,7 @@ def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
 
 
 def _weighed(
-    op: str, d: torch.Tensor, x: torch.Tensor, result: torch.Tensor, offsets: torch.Tensor, ddof: float
+    op: str, d: torch.Tensor, x: torch.Tensor, result: torch.Tensor, offsets: Any, ddof: float
 ) -> torch.Tensor:
     """The gradient of the rows, in terms of what has gradients."""
     total = x.shape[0]

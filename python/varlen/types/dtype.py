@@ -1,0 +1,27 @@
+"""The dtype of a container as type checkers see it: NumPy's or torch's, by the kind of its arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+    from varlen.types.packed import Packed
+    from varlen.types.padded import Padded
+    from varlen.types.ragged import Ragged
+
+    class DType:
+        """The property `dtype`, which no property could say: its type depends on that of the container."""
+
+        @overload
+        def __get__(
+            self, container: Ragged[NDArray[Any]] | Padded[NDArray[Any]] | Packed[NDArray[Any]], kind: Any
+        ) -> np.dtype[Any]: ...
+        @overload
+        def __get__(
+            self, container: Ragged[torch.Tensor] | Padded[torch.Tensor] | Packed[torch.Tensor], kind: Any
+        ) -> torch.dtype: ...
+        def __get__(self, container: Any, kind: Any) -> Any: ...

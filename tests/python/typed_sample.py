@@ -1,0 +1,146 @@
+"""User code as type checkers see it: mypy reads this file beside the package, and the tests run it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+import varlen as vl
+from numpy.typing import NDArray
+from typing_extensions import assert_type
+from varlen.lod import LoDTensor
+from varlen.tf import RaggedTensor
+
+Array = NDArray[Any]
+Tensor = torch.Tensor
+
+
+def constructors() -> None:
+    assert_type(vl.Ragged([3, 1, 4], [1, 2]), vl.Ragged[Array])
+    assert_type(vl.Ragged(np.arange(3, dtype=np.int8), [1, 2]), vl.Ragged[Array])
+    assert_type(vl.Ragged(torch.arange(3), [1, 2]), vl.Ragged[Tensor])
+    assert_type(vl.Ragged.from_list([[3], [1, 4]]), vl.Ragged[Array])
+    assert_type(vl.Ragged.from_list([[[3.0], []], [[1.0, 4.0]]]), vl.Ragged[Array])
+    assert_type(vl.Ragged.from_list([np.arange(2), np.arange(3)]), vl.Ragged[Array])
+    assert_type(vl.Ragged.from_list([torch.arange(2), torch.arange(3)]), vl.Ragged[Tensor])
+    assert_type(vl.Ragged.from_list([[torch.arange(2)], [torch.arange(3)]]), vl.Ragged[Tensor])
+    assert_type(vl.Ragged.from_offsets(torch.arange(3), [0, 1, 3]), vl.Ragged[Tensor])
+    assert_type(vl.Ragged.from_dense(np.eye(2), [1, 2]), vl.Ragged[Array])
+    assert_type(vl.Padded.from_list([torch.arange(2)]), vl.Padded[Tensor])
+    assert_type(vl.Padded.from_list([[1], [2, 3]]), vl.Padded[Array])
+    assert_type(vl.Pairs([1, 2], [3, 4]), vl.Pairs[list[int]])
+
+
+def arrays(r: vl.Ragged[Array]) -> None:
+    assert_type(r.values, Array)
+    assert_type(r.dtype, np.dtype[Any])
+    assert_type(r.lengths, NDArray[np.int64])
+    assert_type(r.shape, tuple[int | None, ...])
+    assert_type(r.row_ids, Array)
+    assert_type(r.to_dense(), Array)
+    assert_type(r.to_dense("left", -1, mask=True), tuple[Array, Array])
+    assert_type(r.copy().astype(np.float32), vl.Ragged[Array])
+    assert_type(r + 1, vl.Ragged[Array])
+    assert_type(2 * r > r.values[:1], vl.Ragged[Array])
+    assert_type(-r, vl.Ragged[Array])
+    assert_type(divmod(r, 2), tuple[vl.Ragged[Array], vl.Ragged[Array]])
+    assert_type(r.softmax().cumsum(), vl.Ragged[Array])
+    assert_type(r.unique(), vl.Ragged[Array])
+    assert_type(r.unique(counts=True), tuple[vl.Ragged[Array], vl.Ragged[Array]])
+    assert_type(r.topk(2), tuple[vl.Ragged[Array], vl.Ragged[Array]])
+    assert_type(r.boolean_mask(r > 1), vl.Ragged[Array])
+    assert_type(r.split(1), list[vl.Ragged[Array]])
+    assert_type(r.to_list(), list[Any])
+    assert_type(r.to_padded(), vl.Padded[Array])
+    assert_type(r.to_padded().to_ragged(), vl.Ragged[Array])
+    assert_type(r.to_padded().to_list(), list[Array])
+    assert_type(r.to_padded().dtype, np.dtype[Any])
+    assert_type(r.pack(), vl.Packed[Array])
+    assert_type(r.pack().values, Array)
+    assert_type(r.pack().to_ragged(), vl.Ragged[Array])
+
+
+def keys(r: vl.Ragged[Array]) -> None:
+    assert_type(r[0], Array | Any)
+    assert_type(r[1:], vl.Ragged[Array])
+    assert_type(r[[1, 0]], vl.Ragged[Array])
+    assert_type(r[r.lengths > 1], vl.Ragged[Array])
+    assert_type(r[:, :2], vl.Ragged[Array])
+    assert_type(r[:, 0], Array | Any)
+    assert_type(iter(r), Iterator[Array | Any])
+    rows: Array = r[0]  # what one level gives is used as what it is
+    assert rows.ndim == 1
+
+
+def tensors(r: vl.Ragged[Tensor]) -> None:
+    assert_type(r.values, Tensor)
+    assert_type(r.dtype, torch.dtype)
+    assert_type(r.cu_seqlens, Tensor)
+    assert_type(r.to_dense(mask=True), tuple[Tensor, Tensor])
+    assert_type(r.mean(), Tensor | Any)
+    assert_type(r.softmax(), vl.Ragged[Tensor])
+    assert_type(r * torch.ones(1), vl.Ragged[Tensor])
+    assert_type(r[torch.tensor([1, 0])], vl.Ragged[Tensor])
+    assert_type(r.to_padded().data, Tensor)
+    assert_type(r.pack().with_values(np.arange(3)), vl.Packed[Array])
+    loss: Tensor = r.mean().sum()
+    assert loss.ndim == 0
+
+
+def functions(r: vl.Ragged[Tensor]) -> None:
+    lengths = [1, 2]
+    assert_type(vl.ops.reduce_sum(np.arange(3), lengths), Array)
+    assert_type(vl.ops.reduce_sum([3, 1, 4], lengths), Array)
+    assert_type(vl.ops.reduce_sum(torch.arange(3), lengths), Tensor)
+    assert_type(vl.ops.reduce_sum(r), Tensor | Any)
+    assert_type(vl.ops.reduce_max(np.arange(3), lengths, which=True), tuple[Array, Array])
+    assert_type(vl.ops.softmax(torch.ones(3), lengths), Tensor)
+    assert_type(vl.ops.softmax(r), vl.Ragged[Tensor])
+    assert_type(vl.ops.softmax(np.arange(3), lengths), Array)
+    assert_type(vl.ops.reverse(r), vl.Ragged[Tensor])
+    assert_type(vl.ops.reverse([3, 1, 4], lengths), Array)
+    assert_type(vl.ops.topk([3, 1, 4], lengths, k=1), tuple[vl.Ragged[Array], vl.Ragged[Array]])
+    assert_type(vl.ops.tile(r, [1, 2]), vl.Ragged[Tensor])
+    assert_type(vl.ops.pad([np.arange(2), np.arange(3)]), Array)
+    assert_type(vl.ops.pad([torch.arange(2)], mask=True), tuple[Tensor, Tensor])
+    assert_type(vl.ops.list2padded([torch.arange(2)]), vl.Padded[Tensor])
+    assert_type(vl.ops.positions([1, 2]), Array)
+    assert_type(vl.ops.positions(r), Tensor)
+    assert_type(vl.concatenate([r, r]), vl.Ragged[Tensor])
+    assert_type(vl.split(r, 1), list[vl.Ragged[Tensor]])
+    assert_type(vl.sequence_reverse(r), vl.Ragged[Tensor])
+    assert_type(vl.sequence_unpad(torch.ones(2, 2), [1, 2]), vl.Ragged[Tensor])
+    assert_type(vl.sequence_pool(r, "max"), Tensor | Any)
+
+
+def dialects() -> None:
+    r = LoDTensor.from_list([[3, 1], [4]])
+    assert_type(r, LoDTensor[Array])
+    assert_type(r[1:], LoDTensor[Array])
+    assert_type(r.lod(), list[list[int]])
+    assert_type(vl.ops.softmax(r), LoDTensor[Array])
+    t = RaggedTensor.from_list([torch.ones(2), torch.ones(1)])
+    assert_type(t, RaggedTensor[Tensor])
+    assert_type(t.to_tensor(), Tensor)
+    assert_type(t.bounding_shape(0), int)
+
+
+def of_any_kind(r: vl.Ragged[Any]) -> vl.Ragged[Any]:
+    assert_type(r.values, Any)
+    return r.softmax()
+
+
+def main() -> None:
+    r = vl.Ragged(np.array([3.0, 1.0, 4.0]), [1, 2])
+    t = vl.Ragged(torch.tensor([3.0, 1.0, 4.0], requires_grad=True), [1, 2])
+    constructors()
+    arrays(r)
+    keys(r)
+    tensors(t)
+    functions(t)
+    dialects()
+    assert of_any_kind(t).lengths.tolist() == of_any_kind(r).lengths.tolist() == [1, 2]
+
+
+if __name__ == "__main__":
+    main()
