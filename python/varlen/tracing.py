@@ -177,7 +177,7 @@ def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     return len(a) == len(b)
 
 
-def make(kind: type[RaggedBase], values: Any, levels: tuple[Any, ...]) -> RaggedBase:
+def make(kind: type[RaggedBase[Any]], values: Any, levels: tuple[Any, ...]) -> RaggedBase[Any]:
     """`kind._make(values, levels)` in steps that a tracer follows.
 
     Examples

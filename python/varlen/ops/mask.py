@@ -76,7 +76,7 @@ def mask(
     level, values = _level_and_kind(lengths)
     if tracing.is_tracing():
         there = tracing.tensors.mask(level, max_len, padding_side, width, pad_to_multiple_of)
-        return _traced(there, values)
+        return cast("RowsT", _traced(there, values))
     if max_len is not None and as_int(max_len, "max_len") < level.longest:
         level = Level.from_lengths(np.minimum(level.lengths, max_len))
     if width is not None and as_int(width, "width") < level.longest:

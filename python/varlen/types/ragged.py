@@ -423,7 +423,7 @@ class Ragged(
         >>> vl.Ragged([3, 1], [2]).astype(np.float32).dtype
         dtype('float32')
         """
-        result: Ragged = same_kind(self, backend_of(self._values).astype(self._values, dtype))
+        result: Self = same_kind(self, backend_of(self._values).astype(self._values, dtype))
         return result
 
     def copy(self) -> Self:
@@ -440,7 +440,7 @@ class Ragged(
         >>> r.copy().equals(r)
         True
         """
-        result: Ragged[ArrayT] = same_kind(self, copy_of(self._values))
+        result: Self = same_kind(self, copy_of(self._values))
         return result
 
     def __copy__(self) -> Self:

@@ -243,7 +243,7 @@ def longest_width(level: Any, most: int | None, multiple: int) -> Any:
     if type(level) is Level:
         width = level.longest if most is None else min(level.longest, most)
         return -(-width // multiple) * multiple
-    widest = longest(level.offsets)
+    widest: Any = longest(level.offsets)
     if most is not None:
         widest = widest.clamp(max=most)
     return (-(-widest // multiple) * multiple).item()
