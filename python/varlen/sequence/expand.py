@@ -179,7 +179,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     _check_count(units, len(rows), "rows")
     _check_memory(units.total, rows)
     kind = x if isinstance(x, Ragged) else y
-    result: Any = ragged_like(kind, broadcast_rows(rows, units), levels)
+    result: Ragged[Any] = ragged_like(kind, broadcast_rows(rows, units), levels)
     return result
 
 
