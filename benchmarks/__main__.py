@@ -19,32 +19,34 @@ ONE_THREAD = (
 )
 
 
-def parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     """The options."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    made.add_argument(
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
         "--rows", default=".", metavar="REGEX", help="only rows whose names match, such as '^pad'"
     )
-    made.add_argument("--list", action="store_true", help="name the rows and stop")
-    made.add_argument("--json", type=Path, metavar="FILE", help="write every figure of the run to FILE")
-    made.add_argument("--report", type=Path, metavar="FILE", help="put the table between the markers of FILE")
-    made.add_argument(
+    parser.add_argument("--list", action="store_true", help="name the rows and stop")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure of the run to FILE")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="put the table between the markers of FILE"
+    )
+    parser.add_argument(
         "--from", type=Path, dest="given", metavar="FILE", help="report on this JSON file, run nothing"
     )
-    made.add_argument(
+    parser.add_argument(
         "--quick", action="store_true", help="three short rounds: a look, not a figure to quote"
     )
-    made.add_argument(
+    parser.add_argument(
         "--busy", action="store_true", help="others use the machine too: count CPU time, not wall time"
     )
-    made.add_argument("--rounds", type=int, default=0, help="rounds a row (9; 3 with --quick)")
-    made.add_argument("--threads", type=int, default=1, help="threads that varlen may use (1)")
-    return made
+    parser.add_argument("--rounds", type=int, default=0, help="rounds a row (9; 3 with --quick)")
+    parser.add_argument("--threads", type=int, default=1, help="threads that varlen may use (1)")
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 0 where every row ran, 1 where one failed or gave a wrong result. A missed goal is no failure."""
-    options = parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     if options.given:
         report = json.loads(options.given.read_text())
         if options.report:

@@ -172,9 +172,9 @@ class Case:
 
     def over(self, yardstick: str, limit: float, less_us: float = 0.0, text: str = "") -> None:
         """Goal: at most `limit` times a yardstick, after a fixed part has been taken off."""
-        said = text or f"<= {limit:g} {yardstick}" + (f" + {less_us:g} us" if less_us else "")
+        label = text or f"<= {limit:g} {yardstick}" + (f" + {less_us:g} us" if less_us else "")
         self.goals.append(
-            Goal(said, limit, lambda t: t.ratio(self.ours, yardstick, less_us * US), f"x {yardstick}")
+            Goal(label, limit, lambda t: t.ratio(self.ours, yardstick, less_us * US), f"x {yardstick}")
         )
 
 
@@ -281,8 +281,8 @@ def measure(
         if took > SLOW:
             slow.add(name)
         elif took < 0.2 * at_least_ms * MS:
-            few = max(1, int(0.1 * at_least_ms * MS / took))
-            took = timer.timeit(few) * 1e9 / few
+            calls = max(1, int(0.1 * at_least_ms * MS / took))
+            took = timer.timeit(calls) * 1e9 / calls
         counts[name] = max(1, -(-int(at_least_ms * MS) // max(1, int(took))))
     times = Times({name: [] for name in timers})
     faults: dict[str, int] = {}

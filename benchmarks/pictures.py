@@ -47,8 +47,8 @@ def read(page: str) -> tuple[Chapters, Chapters]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if not line.startswith("| ") or len(cells) != 6 or cells[0] in ("row", "---"):
             continue
-        title, _, figure, _, _, ahead = (cells[0] or title, *cells[1:])
-        if found := re.match(r"([\d.e+-]+)x \(", ahead):
+        title, _, figure, _, _, against_peer = (cells[0] or title, *cells[1:])
+        if found := re.match(r"([\d.e+-]+)x \(", against_peer):
             peers.setdefault(chapter, []).append((title, float(found[1])))
         number, _, rest = figure.partition(" ")
         if FLOOR.fullmatch(rest.split(") ", 1)[-1]):
@@ -72,9 +72,9 @@ def draw(chapters: Chapters, title: str, less: str, more: str) -> str:
     parts = []
     for k in ticks:
         kind = "one" if k == 0 else "grid"
-        said = f"{2**k}" if k >= 0 else f"1/{2**-k}"
+        label = f"{2**k}" if k >= 0 else f"1/{2**-k}"
         parts.append(f'<line class="{kind}" x1="{at(2**k)}" x2="{at(2**k)}" y1="{TOP}" y2="{bottom}"/>')
-        parts.append(f'<text class="small middle" x="{at(2**k)}" y="{bottom + 15}">{said}</text>')
+        parts.append(f'<text class="small middle" x="{at(2**k)}" y="{bottom + 15}">{label}</text>')
     parts.append(f'<text class="small end" x="{at(1) - 6}" y="{TOP - 8}">{escape(less)}</text>')
     parts.append(f'<text class="small" x="{at(1) + 6}" y="{TOP - 8}">{escape(more)}</text>')
     for i, (chapter, rows) in enumerate(chapters.items()):

@@ -148,15 +148,15 @@ def _lines(result: dict[str, Any]) -> list[str]:
         return [f"| {result['title']} | | failed: {result['error'].splitlines()[0]} | | | |"]
     best, over = result["best_peer"], result["over_best_peer"]
     peer = f"{best} {_cost(result, result['contenders'][best]['median'])}" if best else ""
-    ahead = f"{over['median']:.2f}x ({over['low']:.2f} to {over['high']:.2f})" if over else ""
+    against_peer = f"{over['median']:.2f}x ({over['low']:.2f} to {over['high']:.2f})" if over else ""
     lines, title = [], result["title"]
     for goal in result["goals"] or [None]:
         figure = met = wanted = ""
         if goal:
             figure = f"{goal['median']:.3g} ({goal['low']:.3g} to {goal['high']:.3g}) {goal['unit']}"
             met, wanted = ("met" if goal["met"] else "missed"), goal["goal"]
-        lines.append(f"| {title} | {wanted} | {figure} | {met} | {peer} | {ahead} |")
-        title = peer = ahead = ""
+        lines.append(f"| {title} | {wanted} | {figure} | {met} | {peer} | {against_peer} |")
+        title = peer = against_peer = ""
     return lines
 
 

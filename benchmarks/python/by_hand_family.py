@@ -1,4 +1,4 @@
-"""More of what an expert writes with numba: sequences woven, cut and thinned out, and their windows."""
+"""More of what an expert writes with numba: sequences interleaved, cut and filtered, and their windows."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def pack_rows(values, offsets, order, sizes, out):
 
 @jit
 def unpack_rows(rows, offsets, order, sizes, out):
-    """The way back."""
+    """Steps to rows: `pack` undone."""
     width, at = u(out.shape[1]), ZERO
     for t in range(u(len(sizes))):
         for k in range(u(sizes[t])):

@@ -1,4 +1,4 @@
-"""Ops on sequences as Paddle names them: woven, cut, thinned out, pooled and convolved."""
+"""Ops on sequences as Paddle names them: interleaved, cut, filtered, pooled and convolved."""
 
 from __future__ import annotations
 

@@ -53,9 +53,9 @@ def _gather(case: Case, count: int, mean: int) -> int:
     @case.contender("numpy, repeat and take")
     def _() -> Any:
         def by_take() -> np.ndarray:
-            taken = lengths[index]
-            ends = np.cumsum(taken)
-            return values[np.repeat(offsets[index] - ends + taken, taken) + np.arange(ends[-1])]
+            counts = lengths[index]
+            ends = np.cumsum(counts)
+            return values[np.repeat(offsets[index] - ends + counts, counts) + np.arange(ends[-1])]
 
         return by_take
 

@@ -98,10 +98,10 @@ def _gather(case: Case, source: sample.Rows) -> Pair:
     return Pair(ours, numba, expected)
 
 
-def _worst(case: Case, made: dict[str, sample.Rows], verb: Callable[[Case, sample.Rows], Pair]) -> None:
+def _worst(case: Case, sources: dict[str, sample.Rows], verb: Callable[[Case, sample.Rows], Pair]) -> None:
     """Goal: as fast as numba, or faster, on each of these."""
     case.reference = True
-    for name, source in made.items():
+    for name, source in sources.items():
         pair = verb(case, source)
 
         def same(result: Any, expected: np.ndarray = pair.expected) -> bool:
@@ -112,7 +112,7 @@ def _worst(case: Case, made: dict[str, sample.Rows], verb: Callable[[Case, sampl
         case.rivals.append(f"numba, {name}")
 
     def worst(times: Times) -> Spread:
-        ratios = [times.ratio(f"varlen, {name}", f"numba, {name}") for name in made]
+        ratios = [times.ratio(f"varlen, {name}", f"numba, {name}") for name in sources]
         return max(ratios, key=lambda ratio: ratio.median)
 
     case.goal("<= 1 of numba on each", 1.0, worst, "x numba, the worst")
@@ -121,20 +121,20 @@ def _worst(case: Case, made: dict[str, sample.Rows], verb: Callable[[Case, sampl
 def _kinds(case: Case) -> dict[str, sample.Rows]:
     count = case.size(4096, 9)
     kinds = ("equal", "uniform", "zipf", "lognormal", "many-empty", "sorted", "all-empty")
-    made = {f"{kind} {count} x 32": sample.drawn(kind, count, 32) for kind in kinds}
-    made["one giant among 64"] = sample.drawn("one-giant", 64, case.size(512, 4))
-    made["one row of 32"] = sample.drawn("equal", 1, 32)
-    return made
+    sources = {f"{kind} {count} x 32": sample.drawn(kind, count, 32) for kind in kinds}
+    sources["one giant among 64"] = sample.drawn("one-giant", 64, case.size(512, 4))
+    sources["one row of 32"] = sample.drawn("equal", 1, 32)
+    return sources
 
 
 def _widths(case: Case) -> dict[str, sample.Rows]:
     count = case.size(16_384, 9)
-    made = {}
+    sources = {}
     for dtype in (np.uint8, np.int16, np.int32, np.int64, np.complex128):
-        made[f"{np.dtype(dtype).itemsize} B"] = sample.rows(count, 16, dtype=dtype)
+        sources[f"{np.dtype(dtype).itemsize} B"] = sample.rows(count, 16, dtype=dtype)
     for width in (3, 5, 12, 20, 64):
-        made[f"{width} x 1 B"] = sample.rows(count, 16, width=width, dtype=np.uint8)
-    return made
+        sources[f"{width} x 1 B"] = sample.rows(count, 16, width=width, dtype=np.uint8)
+    return sources
 
 
 def _add(name: str, title: str, verb: Callable[[Case, sample.Rows], Pair]) -> None:

@@ -57,8 +57,8 @@ def _plain(case: Case, op: str, count: int, mean: int, limit: float, best: float
         "Thinc", needs="thinc", show=lambda result: shown((result[0] if op == "max" else result)[:, 0])
     )
     def _() -> Any:
-        table, few = values.reshape(-1, 1), lengths.astype(np.int32)
-        return getattr(_thinc(), f"reduce_{op}"), table, few
+        table, narrow = values.reshape(-1, 1), lengths.astype(np.int32)
+        return getattr(_thinc(), f"reduce_{op}"), table, narrow
 
     case.yardstick("read", yardstick.read, values)
 
@@ -177,6 +177,11 @@ for _width in (16, 64, 256, 300):
     @row(f"reduce.rows.{_width}", f"segment sum of rows of {_width} numbers, mean length 16, 64 MB")
     def _(case: Case, width: int = _width) -> None:
         _rows(case, "sum", case.size(1_048_576 // width, 21), 16, width)
+
+
+@row("reduce.rows.96", "segment sum of rows of 96 numbers, documents of mean length 20, 15 MB")
+def _(case: Case) -> None:
+    _rows(case, "sum", case.size(2000, 21), 20, 96)
 
 
 for _op in ("mean", "max"):

@@ -1,4 +1,4 @@
-"""Lookups in a table, several a row, and the way back."""
+"""Lookups in a table, several for each row, and the gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neighbours beside every row, and the way back."""
+"""Each row with its neighbours beside it, and the gradient."""
 
 from __future__ import annotations
 

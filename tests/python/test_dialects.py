@@ -1,5 +1,6 @@
 """Subclasses of the dialects: their own words, and results of the class that was given."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -92,6 +93,86 @@ def test_ops_and_transforms_give_back_the_class(kind, name):
     for k, result in enumerate(OPS[name](deep(kind))):
         found = result[0] if isinstance(result, tuple) else result
         assert not isinstance(found, vl.Ragged) or type(found) is kind, (name, k)
+
+
+@each
+def test_what_was_packed_becomes_the_class_that_it_was(kind):
+    flat, r = kind(VALUES, [2, 3]), deep(kind)
+    packed = [flat.pack(), ops.pack(flat), ops.pack(r), r.pack(level=0), vl.Packed.from_ragged(r)]
+    for p in packed:
+        for again in (p, p.copy(), copy.copy(p), copy.deepcopy(p), pickle.loads(pickle.dumps(p))):
+            found = again.with_values(again.values + 1).to_ragged()
+            assert type(found) is kind
+            assert found.equals(p.to_ragged() + 1)
+    assert type(r.pack(level=0)[0]) is type(r.pack(level=0).steps()[0]) is kind
+    padded = [flat.to_padded(), flat.pack().to_padded(), ops.ragged2padded(flat), vl.Padded.from_ragged(flat)]
+    for p in padded:
+        for again in (p, p[:], p.copy(), copy.copy(p), copy.deepcopy(p), pickle.loads(pickle.dumps(p))):
+            assert type(again.to_ragged()) is type(ops.padded2ragged(again)) is kind
+            assert again.to_ragged().equals(flat)
+        assert type(vl.Packed.from_padded(p).to_ragged()) is kind
+    plain = vl.Padded.from_list([[1.0], [2.0, 3.0]])
+    assert type(plain.to_ragged()) is type(vl.Packed.from_padded(plain).to_ragged()) is vl.Ragged
+
+
+@each
+def test_recurrent_layers_give_back_the_class(kind):
+    for r, init in ((kind(VALUES, [2, 3]), np.zeros(2)), (deep(kind), np.zeros(3))):
+        for inputs in (r, r.pack()):
+            outputs, last = sequence.rnn(lambda x, h: (h + x, h + x), inputs, init)
+            assert type(outputs) is kind
+            assert type(last) is (kind if len(r.levels) > 1 else np.ndarray)
+
+
+def test_a_padded_of_a_dialect_stays_in_it():
+    p = Padded.from_ragged(RaggedTensor(VALUES, [2, 3]))
+    assert type(p.to_ragged()) is ThincRagged
+    assert type(Padded.from_ragged(Own(VALUES, [2, 3])).to_ragged()) is Own
+
+
+class Own(ThincRagged):
+    """A user's subclass, with a `__dict__` and slots of its own."""
+
+    __slots__ = ("__dict__", "__secret", "unit")
+
+    def keep(self, secret):
+        self.__secret = secret
+        return self
+
+    @property
+    def secret(self):
+        return self.__secret
+
+
+class OwnPadded(vl.Padded):
+    """With a `__dict__`."""
+
+
+class OwnPacked(vl.Packed):
+    """With a `__dict__`."""
+
+
+@pytest.mark.parametrize(
+    "make", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), Own.copy]
+)
+def test_copies_and_pickles_keep_the_attributes_of_a_users_subclass(make):
+    r = Own(VALUES, [2, 3]).keep("x")
+    r.names, r.unit, r.itself = ["a"], "mm", r
+    again = make(r)
+    assert type(again) is Own
+    assert again.equals(r)
+    assert (again.names, again.unit, again.secret) == (["a"], "mm", "x")
+    assert not np.shares_memory(again.values, r.values)
+    deep_copied = make not in (copy.copy, Own.copy)
+    assert (again.names is r.names) == (not deep_copied)
+    assert again.itself is (again if deep_copied else r)
+    assert make(Own(VALUES, [2, 3])).__dict__ == {}
+    if make is not Own.copy:
+        for other in (OwnPadded.from_list([[1], [2, 3]]), OwnPacked([1, 2, 3], [2, 1])):
+            other.names = ["a"]
+            assert make(other).names == ["a"]
+            assert type(make(other)) is type(other)
+            assert make(other).equals(other)
 
 
 @each

@@ -179,3 +179,115 @@ def test_a_condition_a_sequence_chooses_whole_rows():
     a = vl.Ragged(np.arange(1.0, 7.0).reshape(3, 2), [2, 1])
     for condition in ([True, False], np.array([True, False])):
         assert vl.where(condition, a, -a).to_list() == [[[1, 2], [3, 4]], [[-5, -6]]]
+
+
+EACH_NUMBER = [
+    "celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "logsigmoid",
+    "mish", "relu", "relu6", "selu", "silu", "softplus", "softshrink", "softsign", "tanh", "tanhshrink",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EACH_NUMBER)
+def test_functions_of_each_number_in_torch_nn_compute(name):
+    torch = pytest.importorskip("torch")
+    function = getattr(torch.nn.functional, name)
+    x = torch.tensor([[0.5, -1.0], [2.0, -3.0], [0.0, 0.1]], requires_grad=True)
+    r = vl.Ragged(x, [2, 1])
+    result = function(r)
+    assert isinstance(result, vl.Ragged)
+    assert result.levels is r.levels or result.levels == r.levels
+    assert torch.equal(result.values, function(x))
+    (wanted,) = torch.autograd.grad(function(x).sum(), x)
+    (found,) = torch.autograd.grad(result.values.sum(), x)
+    assert torch.equal(found, wanted)
+
+
+def test_modules_of_each_number_compute():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([[0.5, -1.0], [2.0, -3.0], [0.0, 0.1]])
+    r, nn = vl.Ragged(x, [2, 1]), torch.nn
+    for module in (
+        nn.LogSigmoid(), nn.Hardshrink(), nn.Softshrink(), nn.Tanh(), nn.Sigmoid(), nn.PReLU(), nn.PReLU(2),
+        nn.GLU(), nn.AlphaDropout(0), nn.Identity(),
+    ):  # fmt: skip
+        assert torch.equal(module(r).values, module(x)), module
+    assert torch.allclose(nn.Softmin(dim=-1)(r).values, nn.Softmin(dim=-1)(x))
+    assert torch.allclose(nn.Softmin(dim=1)(r)[0], (-x[:2]).softmax(0))
+    torch.manual_seed(0)
+    result = nn.functional.alpha_dropout(r, 0.5, training=True)
+    torch.manual_seed(0)
+    assert torch.equal(result.values, nn.functional.alpha_dropout(x, 0.5, training=True))
+
+
+def test_functions_along_the_axes_of_rows_count_those_of_the_container():
+    torch = pytest.importorskip("torch")
+    x, F = torch.randn(3, 4, 2), torch.nn.functional
+    r = vl.Ragged(x, [2, 1])
+    for dim, inside in ((2, 1), (3, 2), (-1, 2), (-2, 1)):
+        assert torch.equal(F.normalize(r, dim=dim).values, F.normalize(x, dim=inside))
+        assert torch.equal(F.glu(r, dim=dim).values, F.glu(x, dim=inside))
+    assert F.gumbel_softmax(r, hard=True).values.sum(-1).tolist() == torch.ones(3, 4).tolist()
+    for dim in (0, 1, 4, -3, -4):
+        with pytest.raises(
+            TypeError, match=rf"torch\.normalize has no meaning .* a dim of the rows, 2 or more; got {dim}$"
+        ):
+            F.normalize(r, dim=dim)
+    with pytest.raises(TypeError, match=r"torch\.prelu of rows with fewer than 1 axes"):
+        torch.nn.PReLU(2)(vl.Ragged(torch.zeros(3), [2, 1]))
+
+
+@pytest.mark.parametrize(
+    "module", ["BatchNorm1d(2)", "LSTM(2, 2)", "GRU(2, 2)", "InstanceNorm1d(2)", "MultiheadAttention(2, 1)"]
+)
+def test_modules_that_count_axes_are_refused_and_told_what_to_take(module):
+    torch = pytest.importorskip("torch")
+    kind, _, numbers = module.rstrip(")").partition("(")
+    layer = getattr(torch.nn, kind)(*map(int, numbers.split(",")))
+    r = vl.Ragged(torch.zeros(3, 2), [2, 1])
+    with pytest.raises(
+        TypeError, match=r"takes no Ragged; give it r\.values, r\.to_dense\(\) or r\.pack\(\)"
+    ):
+        layer(*[r] * (3 if "Attention" in module else 1))
+
+
+@pytest.mark.parametrize("tensors", [False, True])
+def test_ufuncs_of_two_results_give_two_containers(tensors):
+    x = np.array([7.5, -7.5, 0.0, -0.0, np.inf, -np.inf, -0.25, 1e20])
+    values = x
+    if tensors:
+        values = pytest.importorskip("torch").from_numpy(x)
+    r = vl.Ragged(values, [3, 0, 5])
+    for given, function in ((r, np.modf), (r, np.frexp)):
+        with np.errstate(all="ignore"):
+            wanted = function(x)
+        for part, want in zip(function(given), wanted, strict=True):
+            assert part.lengths.tolist() == [3, 0, 5]
+            if function is np.modf:
+                assert np.signbit(np.asarray(part.values)).tolist() == np.signbit(want).tolist()
+            keep = np.isfinite(x) if function is np.frexp else slice(None)
+            np.testing.assert_array_equal(np.asarray(part.values)[keep], want[keep])
+    ints = vl.Ragged(values[:4], [1, 3]).astype(np.int64 if not tensors else values.long().dtype)
+    for whole in (divmod(ints, 3), np.divmod(ints, 3), np.divmod(ints, -3)):
+        assert all(isinstance(part, vl.Ragged) for part in whole)
+    for a, b in ((r[:1], 2), (r[:1], -2.0), (ints, 3), (ints, -3), (ints, ints * 0 + 2)):
+        quotient, rest = divmod(a, b)
+        beside = np.asarray(b.values) if isinstance(b, vl.Ragged) else b
+        want = np.divmod(np.asarray(a.values), beside)
+        np.testing.assert_array_equal(np.asarray(quotient.values), want[0])
+        np.testing.assert_array_equal(np.asarray(rest.values), want[1])
+    out = r.copy(), r.copy()
+    result = np.modf(r, out=out)
+    assert result[0] is out[0]
+    assert result[1] is out[1]
+    np.testing.assert_array_equal(np.asarray(out[1].values), np.modf(x)[1])
+    with pytest.raises((TypeError, ValueError), match="modf"):
+        np.modf(r, out=(vl.Ragged(values == 0, r.levels), out[1]))
+
+
+def test_the_gradient_goes_through_both_results_of_a_ufunc():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([7.5, -7.5, 1.25], dtype=torch.float64, requires_grad=True)
+    r = vl.Ragged(x, [2, 1])
+    for part, want in zip((*np.divmod(r, 2), *np.modf(r)), (0, 1, 1, 0), strict=True):
+        (grad,) = torch.autograd.grad(part.values.sum(), x, allow_unused=True)
+        assert (torch.zeros(3) if grad is None else grad).tolist() == [want] * 3

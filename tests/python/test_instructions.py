@@ -55,6 +55,12 @@ for lengths in ([31, 32, 33, 63, 64, 65], [127, 128, 129], [1] * 40 + [128], [40
             with np.errstate(invalid="ignore"):
                 see(r.max(), r.min())
                 see(np.nan_to_num(r.sum()), np.nan_to_num(r.mean()))
+# Rows around one, two, four, six and eight vectors.
+for columns in [9, 12, 15, 16, 17, 31, 63, 64, 65, 96, 128, 130]:
+    for dtype in ["f4", "f8", "i8"]:
+        lengths = [1, 2, 0, 4, 5, 30, 4097]
+        r = vl.Ragged((rng.standard_normal((sum(lengths), columns)) * 50).astype(dtype), lengths)
+        see(r.sum(), r.max(empty=0), r.min(empty=0))
 print(digest.hexdigest())
 """
 

@@ -378,6 +378,93 @@ def test_an_expansion_past_the_caches_is_whole(width):
         guarded.check()
 
 
+ENDS = [1, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 16_385, 70_001]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", ENDS)
+@pytest.mark.parametrize("columns", [1, 2, 8, 16])
+def test_extremes_find_nan_wherever_it_lies(dtype, n, columns):
+    lengths = [n, 0, 1, n, 2] if columns == 1 else [n, 0, 1]
+    rng = np.random.default_rng(n)
+    values = rng.standard_normal((sum(lengths), columns)).astype(dtype)
+    values[0] = -np.inf
+    values[-1] = np.inf
+    for row in (
+        sorted({*range(min(n, 70)), *range(max(0, n - 70), n), n // 2}) if columns == 1 else [0, n - 1]
+    ):
+        marked = values.copy()
+        marked[row, columns - 1] = np.nan
+        guarded = Guarded(dtype, (len(lengths), columns))
+        _core.reduce("max", marked, vl.Level(lengths), -1, guarded.out)
+        guarded.check()
+        own = np.split(marked, np.cumsum(lengths)[:-1])
+        want = [x.max(0) if len(x) else np.full(columns, -1, dtype) for x in own]
+        np.testing.assert_array_equal(guarded.out, want)
+    np.testing.assert_array_equal(
+        vl.ops.reduce_min(values, lengths, empty=5),
+        [x.min(0) if len(x) else np.full(columns, 5) for x in np.split(values, np.cumsum(lengths)[:-1])],
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", ENDS[:-1])
+def test_a_sum_is_the_same_alone_and_among_others(dtype, n):
+    rng = np.random.default_rng(n)
+    values = (rng.standard_normal(n) * 1e3).astype(dtype)
+    alone = vl.ops.reduce_sum(values, [n])[0]
+    for before, behind in ((0, 1), (3, 0), (1, 200), (129, 5000)):
+        around = np.concatenate([np.ones(before, dtype), values, np.ones(behind, dtype)])
+        lengths = [1] * before + [n] + [behind]
+        assert vl.ops.reduce_sum(around, lengths)[before] == alone
+        assert vl.ops.reduce_sum(around, [before, n, behind])[1] == alone
+        shares = vl.ops.softmax(around, [before, n, behind])[before : before + n]
+        np.testing.assert_array_equal(shares, vl.ops.softmax(values, [n]))
+
+
+# Columns around one, two, four, six, eight and twelve vectors of 32 and 64 bytes.
+WIDTHS = [3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 95, 96, 97, 100, 127, 128, 129, 300]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("shift", [0, 8])
+def test_rows_of_any_width_are_summed_to_their_last_column(dtype, columns, shift):
+    for lengths in ([1], [2, 0, 3], [4, 5, 1], [7, 8, 9], [4097]):
+        values = draw(sum(lengths) * columns, dtype, columns).reshape(-1, columns)
+        level = vl.Level(lengths)
+        own = [x.sum(0) for x in np.split(values, np.cumsum(lengths)[:-1])]
+        guarded = Guarded(dtype, (len(lengths), columns), shift)
+        _core.reduce("sum", values, level, 0, guarded.out)
+        np.testing.assert_array_equal(guarded.out, own)
+        guarded.check()
+        if dtype != "int64":
+            shares = vl.ops.softmax(values, level)
+            np.testing.assert_allclose(
+                vl.ops.reduce_sum(shares, level), [[float(n > 0)] * columns for n in lengths], rtol=1e-4
+            )
+
+
+@pytest.mark.parametrize(("dtype", "columns"), [("float32", 257), ("float64", 129), ("float64", 130)])
+def test_the_last_columns_of_a_giant_sequence_are_softened_as_the_others(dtype, columns, threads):
+    values = draw(4097 * columns, dtype, 1).reshape(-1, columns)
+    shares = np.exp(values - values.max(0), dtype=np.float64)
+    shares /= shares.sum(0)
+    np.testing.assert_allclose(vl.ops.softmax(values, [4097]), shares, rtol=1e-5, atol=1e-9)
+    spread = vl.Ragged(values, [4097]).var()
+    np.testing.assert_allclose(spread, values.var(0, dtype=np.float64)[None], rtol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [16, 24, 64, 96, 100, 130])
+def test_rows_past_the_caches_are_summed_as_those_within(columns):
+    values = np.random.default_rng(columns).standard_normal((1_200_000 // columns, columns), np.float32)
+    lengths = [5, 20, 1, 0, 7] * (len(values) // 33)
+    values = values[: sum(lengths)]
+    whole = vl.ops.reduce_sum(values, lengths)
+    few = lengths[:50]
+    np.testing.assert_array_equal(whole[:50], vl.ops.reduce_sum(values[: sum(few)], few))
+
+
 def odd_floats(count, dtype, seed=0):
     """Numbers, infinities, zeros of both signs, and quiet NaN of either sign with marks of their own."""
     kind = np.dtype(dtype)
@@ -518,44 +605,3 @@ def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, 
 
 
 ENDS = [1, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 16_385, 70_001]
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n", ENDS)
-@pytest.mark.parametrize("columns", [1, 2, 8, 16])
-def test_extremes_find_nan_wherever_it_lies(dtype, n, columns):
-    lengths = [n, 0, 1, n, 2] if columns == 1 else [n, 0, 1]
-    rng = np.random.default_rng(n)
-    values = rng.standard_normal((sum(lengths), columns)).astype(dtype)
-    values[0] = -np.inf
-    values[-1] = np.inf
-    for row in (
-        sorted({*range(min(n, 70)), *range(max(0, n - 70), n), n // 2}) if columns == 1 else [0, n - 1]
-    ):
-        marked = values.copy()
-        marked[row, columns - 1] = np.nan
-        guarded = Guarded(dtype, (len(lengths), columns))
-        _core.reduce("max", marked, vl.Level(lengths), -1, guarded.out)
-        guarded.check()
-        own = np.split(marked, np.cumsum(lengths)[:-1])
-        want = [x.max(0) if len(x) else np.full(columns, -1, dtype) for x in own]
-        np.testing.assert_array_equal(guarded.out, want)
-    np.testing.assert_array_equal(
-        vl.ops.reduce_min(values, lengths, empty=5),
-        [x.min(0) if len(x) else np.full(columns, 5) for x in np.split(values, np.cumsum(lengths)[:-1])],
-    )
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n", ENDS[:-1])
-def test_a_sum_is_the_same_alone_and_among_others(dtype, n):
-    rng = np.random.default_rng(n)
-    values = (rng.standard_normal(n) * 1e3).astype(dtype)
-    alone = vl.ops.reduce_sum(values, [n])[0]
-    for before, behind in ((0, 1), (3, 0), (1, 200), (129, 5000)):
-        around = np.concatenate([np.ones(before, dtype), values, np.ones(behind, dtype)])
-        lengths = [1] * before + [n] + [behind]
-        assert vl.ops.reduce_sum(around, lengths)[before] == alone
-        assert vl.ops.reduce_sum(around, [before, n, behind])[1] == alone
-        shares = vl.ops.softmax(around, [before, n, behind])[before : before + n]
-        np.testing.assert_array_equal(shares, vl.ops.softmax(values, [n]))

@@ -80,7 +80,6 @@ def test_tensor_without_numbers_and_scalar_keep_their_shape(shape):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: torch.zeros(2, dtype=torch.bfloat16),
         lambda: torch.zeros(2, device="meta"),
         lambda: torch.zeros(2, 2).to_sparse(),
         lambda: torch.zeros(2, dtype=torch.complex64).conj(),
@@ -88,10 +87,20 @@ def test_tensor_without_numbers_and_scalar_keep_their_shape(shape):
         lambda: torch._efficientzerotensor(3),
         lambda: torch.zeros(2, dtype=torch.uint8).view(torch.uint1),
     ],
-    ids=["bfloat16", "meta", "sparse", "conjugate", "negative", "zeros", "uint1"],
+    ids=["meta", "sparse", "conjugate", "negative", "zeros", "uint1"],
 )
 def test_tensor_whose_memory_holds_other_numbers_is_not_shown(make):
     assert seen(make()) is NotImplemented
+
+
+def test_bfloat16_is_shown_as_the_dtype_that_the_core_has_for_it():
+    tensor = torch.tensor([1.0, -2.5], dtype=torch.bfloat16)
+    array = seen(tensor)
+    assert array.dtype == _core.bfloat16
+    assert array.ctypes.data == tensor.data_ptr()
+    back = _core.on_tensors(lambda x: x, tensor)
+    assert back.dtype == torch.bfloat16
+    assert torch.equal(back, tensor)
 
 
 @pytest.mark.usefixtures("_way")

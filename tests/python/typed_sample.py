@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 from varlen.lod import LoDTensor
 from varlen.tf import RaggedTensor
+from varlen.thinc import Ragged as ThincRagged
 
 Array = NDArray[Any]
 Tensor = torch.Tensor
@@ -123,6 +124,13 @@ def dialects() -> None:
     assert_type(t, RaggedTensor[Tensor])
     assert_type(t.to_tensor(), Tensor)
     assert_type(t.bounding_shape(0), int)
+    x = ThincRagged.from_list([[3, 1], [4]])
+    assert_type(x[0], ThincRagged[Array])
+    assert_type(x[1:], ThincRagged[Array])
+    assert_type(next(iter(x)), ThincRagged[Array])
+    assert_type(vl.thinc.reshape2f(x.values, 3, 1), Array)
+    assert_type(vl.thinc.asarray(torch.ones(2)), Tensor)
+    assert_type(vl.thinc.asarray([3, 1]), Array)
 
 
 def of_any_kind(r: vl.Ragged[Any]) -> vl.Ragged[Any]:

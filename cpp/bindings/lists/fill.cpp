@@ -4,6 +4,25 @@
 
 namespace varlen::bindings {
 
+namespace {
+
+/// Asks for a row that comes later: its list, then where its items stand, then these. Objects lie
+/// anywhere, and the walk waits for each of the three.
+void ask_ahead(const Items& rows, Py_ssize_t i) noexcept {
+  constexpr Py_ssize_t kStep = 8;
+  constexpr Py_ssize_t kMost = 8;
+  if (i + 3 * kStep >= rows.size) return;
+  ask_for(rows.data[i + 3 * kStep]);
+  PyObject* const middle = rows.data[i + 2 * kStep];
+  if (PyList_CheckExact(middle)) ask_for(PySequence_Fast_ITEMS(middle));
+  PyObject* const next = rows.data[i + kStep];
+  if (!PyList_CheckExact(next) || PyList_GET_SIZE(next) > kMost) return;  // long ones are waited for once
+  PyObject* const* const items = PySequence_Fast_ITEMS(next);
+  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(next); ++k) ask_for(items[k]);
+}
+
+}  // namespace
+
 Walker::Walker(const Shape& shape, Want want, const char* name)
     : shape_(shape), want_(want), name_(name), writer_(shape.total, want) {}
 
@@ -45,6 +64,7 @@ void Walker::walk(PyObject* node, int steps) {
   if (steps == 0) return row(node);
   for (Py_ssize_t i = 0; i < items.size; ++i) {
     PyObject* child = items.data[i];
+    if (steps == 1) ask_ahead(items, i);
     if (!is_list(child)) {
       array_row(child);
     } else if (steps == 1) {

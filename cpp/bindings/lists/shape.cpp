@@ -47,9 +47,11 @@ class LevelWalk {
       for (Py_ssize_t i = 0; i < items.size; ++i) walk(items.data[i], steps - 1);
       return;
     }
+    constexpr Py_ssize_t kAhead = 16;
     std::int64_t* ends = offsets_ + at_ + 1;
     for (Py_ssize_t i = 0; i < items.size; ++i) {
       PyObject* child = items.data[i];
+      if (i + kAhead < items.size) ask_for(items.data[i + kAhead]);
       if (PyList_CheckExact(child)) [[likely]] {
         const Py_ssize_t size = PyList_GET_SIZE(child);
         seen_ |= size;

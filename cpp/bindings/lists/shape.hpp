@@ -12,6 +12,15 @@
 
 namespace varlen::bindings {
 
+/// Asks for the line of memory at `at`, which is read later.
+inline void ask_for(const void* at) noexcept {
+#if defined(__GNUC__)
+  __builtin_prefetch(at);
+#else
+  (void)at;
+#endif
+}
+
 namespace py = pybind11;
 
 /// Lists nest this deep at most: as many as NumPy has dimensions.

@@ -17,12 +17,12 @@ namespace {
 constexpr std::size_t kMostArguments = 16;
 
 /// The arguments of a call; those of a tensor are arrays, and owned.
-class Vector {
+class CallArguments {
  public:
-  Vector() = default;
-  Vector(const Vector&) = delete;
-  Vector& operator=(const Vector&) = delete;
-  ~Vector() {
+  CallArguments() = default;
+  CallArguments(const CallArguments&) = delete;
+  CallArguments& operator=(const CallArguments&) = delete;
+  ~CallArguments() {
     for (std::size_t i = 0; i < count_; ++i) Py_XDECREF(owned_[i]);
   }
 
@@ -68,7 +68,7 @@ PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t count) noexce
       raise_type("on_tensors: expected a function and at most " + std::to_string(kMostArguments) +
                  " arguments");
     }
-    Vector arguments;
+    CallArguments arguments;
     for (Py_ssize_t i = 1; i < count; ++i) {
       if (!arguments.push(given[i])) return Py_NewRef(Py_NotImplemented);
     }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "dlpack.hpp"
 #include "rooms.hpp"
@@ -20,20 +19,21 @@ namespace varlen::bindings {
 namespace {
 
 constexpr int kMostAxes = 32;
+constexpr std::size_t kMostTypes = 4;
 constexpr int kHalf = 23;  // NPY_HALF of NumPy's public header
 
 /// The library of tensors that was made known; what it holds lives for ever.
 struct Library {
-  std::vector<PyTypeObject*> types;
+  std::array<PyTypeObject*, kMostTypes> types{};
   const DlExchange* exchange = nullptr;  ///< none where the library is older than it
   PyObject* from_numpy = nullptr;
-  std::array<PyObject*, 2>
-      bytes{};  ///< its dtypes of integers of a byte; DLPack calls those of fewer bits so, too
+  /// Its dtypes of integers of a byte: DLPack has the same name for integers of fewer bits.
+  std::array<PyObject*, 2> bytes{};
 };
 
 Library& library() noexcept {
-  static Library* const known = new Library;
-  return *known;
+  static Library known;
+  return known;
 }
 
 struct Pair {
@@ -123,9 +123,9 @@ bool is_of_whole_bytes(PyObject* tensor, DlType type) {
   return dtype.ptr() == library().bytes[0] || dtype.ptr() == library().bytes[1];
 }
 
-py::object array_by_exchange(PyObject* tensor) {
+py::object array_by_exchange(const DlExchange& exchange, PyObject* tensor) {
   DlTensor seen{};
-  if (library().exchange->view(tensor, &seen) != 0) {
+  if (exchange.view(tensor, &seen) != 0) {
     PyErr_Clear();
     return {};
   }
@@ -202,19 +202,20 @@ std::unique_ptr<Export> exported(const py::array& array) {
 }  // namespace
 
 bool is_tensor(PyObject* object) noexcept {
-  const std::vector<PyTypeObject*>& types = library().types;
+  const auto& types = library().types;
   return std::find(types.begin(), types.end(), Py_TYPE(object)) != types.end();
 }
 
 py::object array_over(PyObject* tensor) {
-  return library().exchange != nullptr ? array_by_exchange(tensor) : array_by_method(tensor);
+  const DlExchange* const exchange = library().exchange;
+  return exchange != nullptr ? array_by_exchange(*exchange, tensor) : array_by_method(tensor);
 }
 
 py::object tensor_over(const py::array& array) {
-  if (library().exchange != nullptr) {
+  if (const DlExchange* const exchange = library().exchange; exchange != nullptr) {
     if (std::unique_ptr<Export> shared = exported(array)) {
       void* tensor = nullptr;
-      if (library().exchange->object_from_managed(&shared.release()->managed, &tensor) != 0) {
+      if (exchange->object_from_managed(&shared.release()->managed, &tensor) != 0) {
         throw py::error_already_set();
       }
       return py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor));
@@ -227,10 +228,13 @@ py::object tensor_over(const py::array& array) {
 
 void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8) {
   Library& known = library();
-  known.types.clear();
+  if (types.empty() || types.size() > kMostTypes) raise_value("types: expected 1 to 4");
   for (const py::handle type : types) {
     if (!PyType_Check(type.ptr())) raise_type("types: expected types, got " + type_name(type));
-    known.types.push_back(reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr()));
+  }
+  known.types = {};
+  for (std::size_t k = 0; k < types.size(); ++k) {
+    known.types[k] = reinterpret_cast<PyTypeObject*>(py::object(types[k]).release().ptr());
   }
   known.from_numpy = from_numpy.release().ptr();
   known.bytes = {int8.release().ptr(), uint8.release().ptr()};

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.ops.inputs import rows_and_levels
-from varlen.ops.outputs import new_ragged, packed_class
+from varlen.ops.outputs import packed_class, ragged_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,6 @@ def pack(
     >>> vl.ops.pack([3, 1, 4], [1, 2]).steps()
     [array([1, 3]), array([4])]
     """
-    ragged = new_ragged(*rows_and_levels(X, lengths))
+    ragged = ragged_like(X, *rows_and_levels(X, lengths))
     result: Packed[Any] = packed_class().from_ragged(ragged, level=level, order=order)
     return result

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from varlen.backends.values import Values
 
 
-def packed_of(parts: Sequence[Any], table: RankTable) -> Packed[Any]:
-    """Steps of the right sizes as a Packed.
+def packed_of(parts: Sequence[Any], table: RankTable, kind: type[Ragged[Any]] = Ragged) -> Packed[Any]:
+    """Steps of the right sizes as a Packed, which becomes a Ragged of that kind.
 
     Examples
     --------
@@ -27,8 +27,8 @@ def packed_of(parts: Sequence[Any], table: RankTable) -> Packed[Any]:
     """
     if len(parts) and isinstance(parts[0], Ragged):
         steps = concatenate(parts)
-        return Packed._make(steps.values, table, steps.levels)
-    return Packed._make(joined(parts), table)
+        return Packed._make(steps.values, table, steps.levels, kind)
+    return Packed._make(joined(parts), table, (), kind)
 
 
 def check_steps(parts: Sequence[Any], argument: str) -> None:

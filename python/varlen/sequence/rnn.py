@@ -121,8 +121,8 @@ def rnn(
         dry_run = _Run(cell, is_train)
         dry_run.forward([_empty_step(x)], Once(cut(start, 0, 0)))
         ys = dry_run.ys
-    outputs = _packed_outputs(ys, table, run.kinds).to_ragged()
-    result = outputs, _in_original_order(last, table)
+    outputs = _packed_outputs(ys, x, run.kinds).to_ragged()
+    result = outputs, _in_original_order(last, x)
     if not is_train:
         return result
 
@@ -135,8 +135,8 @@ def rnn(
         else:
             ends = init_memories(_gradient_of(d_last, last, table), table)
         dxs, d_init = run.backward(d.steps(), backward(table, ends))
-        dx = packed_of(dxs, table) if dxs else x
-        return dx.to_ragged(), _in_original_order(d_init, table)
+        dx = packed_of(dxs, table, x._kind) if dxs else x
+        return dx.to_ragged(), _in_original_order(d_init, x)
 
     return result, backprop
 
@@ -255,11 +255,11 @@ def _empty_step(x: Packed[Any]) -> Any:
     return Ragged._make(x.values, x.inner)[:0] if x.inner else x.values[:0]
 
 
-def _packed_outputs(ys: list[Any], table: RankTable, kinds: set[type]) -> Packed[Any]:
+def _packed_outputs(ys: list[Any], x: Packed[Any], kinds: set[type]) -> Packed[Any]:
     if len(kinds) > 1:
         check_steps(ys, "cell")
     try:
-        return packed_of(ys, table)
+        return packed_of(ys, x.table, x._kind)
     except (TypeError, ValueError, RuntimeError):
         check_steps(ys, "cell")
         raise
@@ -319,7 +319,7 @@ def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 
 
-def _in_original_order(states: Any, table: RankTable) -> Any:
+def _in_original_order(states: Any, x: Packed[Any]) -> Any:
     """States by rank as a caller gets them."""
-    result = backprop_reorder(states, table)
-    return each_state(lambda one, _: Ragged._make(one, table.outer), result) if table.outer else result
+    result, outer = backprop_reorder(states, x.table), x.table.outer
+    return each_state(lambda one, _: x._kind._make(one, outer), result) if outer else result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast, overload
 
 from varlen import types
 from varlen.backends.values import ArrayT
@@ -13,11 +13,13 @@ from varlen.types.indexing import int_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import EllipsisType
 
     import numpy as np
     import thinc.types
+    import torch
     from numpy.typing import NDArray
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     from varlen.backends.values import RowsT
 
@@ -73,6 +75,21 @@ class Ragged(types.Ragged[ArrayT]):
         @classmethod
         def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
 
+    @overload
+    def __getitem__(
+        self,
+        key: slice
+        | EllipsisType
+        | Sequence[int]
+        | Sequence[bool]
+        | NDArray[Any]
+        | torch.Tensor
+        | SupportsIndex,
+    ) -> Self: ...
+    @overload
+    def __getitem__(self, key: tuple[slice, slice, Unpack[tuple[Any, ...]]]) -> Self: ...
+    @overload
+    def __getitem__(self, key: tuple[Any, ...]) -> ArrayT | Any: ...
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not slice:
             i = key if type(key) is int else int_index(key)
@@ -85,7 +102,7 @@ class Ragged(types.Ragged[ArrayT]):
             key = slice(i, i + 1)
         return super().__getitem__(key)
 
-    def __iter__(self) -> Iterator[Ragged[Any]]:
+    def __iter__(self) -> Iterator[Self]:
         return (self[i] for i in range(len(self)))
 
     def _get_others(self, key: Any) -> Any:

@@ -86,8 +86,10 @@ def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     given = [operand(x, model, room) for x in inputs]
     out = kwargs.get("out", (None,))[0]
     options = {} if out is None else {"out": (_target(out, model),)}
-    result = same_kind(model, backend_of(*given).ufunc(name, given, options))
-    return result if out is None else out
+    result = backend_of(*given).ufunc(name, given, options)
+    if isinstance(result, tuple):
+        return tuple(same_kind(model, part) for part in result)
+    return same_kind(model, result) if out is None else out
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:

@@ -33,27 +33,30 @@ _KEEP_ROWS = ("cumsum", "cumprod", "softmax", "log_softmax")
 
 # Functions of torch that work on each number, beside those that are called as a ufunc of NumPy is.
 _EACH_NUMBER = {
-    "abs", "absolute", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bernoulli",
-    "bfloat16", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool", "byte", "ceil",
-    "celu", "clamp", "clamp_max", "clamp_min", "clip", "clone", "contiguous", "copysign", "cos", "cosh",
-    "cpu", "cuda", "deg2rad", "detach", "digamma", "div", "divide", "double", "dropout", "elu", "eq",
-    "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix", "float", "float_power", "floor",
-    "floor_divide", "fmax", "fmin", "fmod", "frac", "ge", "gelu", "greater", "greater_equal", "gt",
-    "half", "hardsigmoid", "hardswish", "hardtanh", "heaviside", "hypot", "int", "isclose", "isfinite",
-    "isinf", "isnan", "isneginf", "isposinf", "ldexp", "le", "leaky_relu", "less", "less_equal",
-    "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logit", "logsigmoid", "long", "lt", "maximum", "minimum", "mish",
-    "mul", "multiply", "nan_to_num", "ne", "neg", "negative", "nextafter", "not_equal", "ones_like",
+    "abs", "absolute", "acos", "acosh", "add", "alpha_dropout", "asin", "asinh", "atan", "atan2", "atanh",
+    "bernoulli", "bfloat16", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool", "byte",
+    "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "clone", "contiguous", "copysign", "cos",
+    "cosh", "cpu", "cuda", "deg2rad", "detach", "digamma", "div", "divide", "double", "dropout", "elu",
+    "eq", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix", "float", "float_power", "floor",
+    "floor_divide", "fmax", "fmin", "fmod", "frac", "frexp", "ge", "gelu", "greater", "greater_equal", "gt",
+    "half", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "heaviside", "hypot", "int", "isclose",
+    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "ldexp", "le", "leaky_relu", "less", "less_equal",
+    "lgamma", "log", "log10", "log1p", "log2", "log_sigmoid", "logaddexp", "logaddexp2", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logsigmoid", "long", "lt", "maximum", "minimum",
+    "mish", "mul", "multiply", "nan_to_num", "ne", "neg", "negative", "nextafter", "not_equal", "ones_like",
     "positive", "pow", "rad2deg", "rand_like", "randn_like", "reciprocal", "relu", "relu6", "remainder",
-    "round", "rrelu", "rsqrt", "rsub", "selu", "sgn", "short", "sigmoid", "sign", "signbit", "silu",
-    "sin", "sinc", "sinh", "softplus", "softsign", "sqrt", "square", "sub", "subtract", "tan", "tanh",
-    "tanhshrink", "threshold", "to", "true_divide", "trunc", "type_as", "where", "xlogy", "zeros_like",
-    "full_like", "empty_like", "masked_fill", "lerp",
+    "round", "rrelu", "rsqrt", "rsub", "selu", "sgn", "short", "sigmoid", "sign", "signbit", "silu", "sin",
+    "sinc", "sinh", "softplus", "softshrink", "softsign", "sqrt", "square", "sub", "subtract", "tan",
+    "tanh", "tanhshrink", "threshold", "to", "true_divide", "trunc", "type_as", "where", "xlogy",
+    "zeros_like", "full_like", "empty_like", "masked_fill", "lerp",
 }  # fmt: skip
 
 
 # Functions of torch that work on the last axes of each row, and give a row for each.
-_ON_ROWS = ("linear", "layer_norm", "rms_norm", "embedding", "one_hot")
+_ON_ROWS = ("linear", "layer_norm", "rms_norm", "embedding", "one_hot", "prelu")
+
+# Functions of torch that go along an axis, `dim`, and mean something along those of each row alone.
+_ALONG_ROWS = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -88,10 +91,14 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         return _on_values(func, args, kwargs)
     if name in _ON_ROWS:
         return _on_rows(func, name, args, kwargs)
+    if name in _ALONG_ROWS and args:
+        return _along_rows(func, name, args, kwargs)
     if name in ("cat", "concat", "concatenate", "stack"):
         return _joined(name, args, kwargs)
     if name == "matmul":
         return np.matmul(*args, *kwargs.values())
+    if name == "softmin" and args and _is_ragged(args[0]):
+        name, args = "softmax", (-args[0], *args[1:])
     if name in _ALONG and _is_ragged(args[0] if args else kwargs.get("input")):
         options = _named(("input", "dim"), args, kwargs, f"torch.{name}")
         options.pop("_stacklevel", None)
@@ -198,6 +205,8 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     model, room = model_of(operands)
     plain = [operand(x, model, room) if _is_operand(x) else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
+    if isinstance(rows, tuple):
+        return tuple(same_kind(model, part) for part in rows)
     return same_kind(model, rows)
 
 
@@ -214,11 +223,27 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
     if name.endswith("norm"):
         shape = kwargs.get("normalized_shape", named.get("second", ()))
         axes = 1 if isinstance(shape, int) else len(shape)
+    if name == "prelu":
+        weight: Any = kwargs.get("weight", named.get("second"))
+        axes = int(weight.numel() > 1)
     if not _is_ragged(r) or r.values.ndim - 1 < axes:
         raise _no(f"torch.{name} of rows with fewer than {axes} axes", "r.values, or r.to_dense()")
     rest = args[1:] if args else ()
     kwargs.pop("input", None)
     return same_kind(r, func(r.values, *rest, **kwargs))
+
+
+def _along_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """A function along an axis of each row, which is counted as one of the container."""
+    r, dim = args[0], kwargs.get("dim", _ALONG_ROWS[name])
+    inner = r.values.ndim - 1 if _is_ragged(r) else 0
+    place = dim + r.ndim if isinstance(dim, int) and dim < 0 else dim
+    first = r.ndim - inner
+    if not isinstance(place, int) or not first <= place < r.ndim:
+        raise _no(
+            f"torch.{name}", f"r.values, r.to_dense(), or a dim of the rows, {first} or more; got {dim}"
+        )
+    return r._make(func(r.values, *args[1:], **{**kwargs, "dim": place - first + 1}), r.levels)
 
 
 def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from varlen.levels import Levels, describe_difference, each_level, resolve_level
 from varlen.ops.combine import split
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
+from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
 from varlen.types.packing import agreed, fits, laid, relaid, table_of
 from varlen.types.padded import Padded
@@ -80,13 +81,14 @@ class Packed(Generic[ArrayT]):
     [[30, 10], [40, 10, 50], [90]]
     """
 
-    __slots__ = ("__weakref__", "_inner", "_table", "_values")
+    __slots__ = ("__weakref__", "_inner", "_kind", "_table", "_values")
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
 
     _values: ArrayT
     _table: RankTable
     _inner: Levels
+    _kind: type[Ragged[Any]]  # what `to_ragged` gives
 
     @overload
     def __init__(
@@ -113,16 +115,20 @@ class Packed(Generic[ArrayT]):
         if size_at_t is not None:
             _core.check_padded((table.longest, len(table)), size_at_t, table.lengths, table.indices)
         self._table = table
+        self._kind = Ragged
         self._inner = each_level(inner, Level.from_lengths, "inner") if len(inner) else ()
         fits(len(rows), table, self._inner)
 
     @classmethod
-    def _make(cls, values: Any, table: RankTable, inner: Levels = ()) -> Self:
+    def _make(
+        cls, values: Any, table: RankTable, inner: Levels = (), kind: type[Ragged[Any]] = Ragged
+    ) -> Self:
         """Of parts that are known to fit."""
         result = object.__new__(cls)
         result._values = values
         result._table = table
         result._inner = inner
+        result._kind = kind
         return result
 
     @classmethod
@@ -170,7 +176,7 @@ class Packed(Generic[ArrayT]):
         else:
             at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
-        result: Any = cls._make(*laid(ragged.values, table, levels[at + 1 :]))
+        result: Any = cls._make(*laid(ragged.values, table, levels[at + 1 :]), type(ragged))
         return cast("Packed[RowsT]", result)
 
     @classmethod
@@ -204,7 +210,7 @@ class Packed(Generic[ArrayT]):
         padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
         result = table_of(padded.lengths, padded.indices)
         kept = result if table is None else agreed(result, table, "padded")
-        packed: Any = cls._make(padded.to_packed(), kept)
+        packed: Any = cls._make(padded.to_packed(), kept, (), padded._kind)
         return cast("Packed[RowsT]", packed)
 
     @classmethod
@@ -340,7 +346,7 @@ class Packed(Generic[ArrayT]):
         """
         rows = as_values(values)
         fits(len(rows), self._table, self._inner)
-        return self._make(rows, self._table, self._inner)
+        return self._make(rows, self._table, self._inner, self._kind)
 
     def steps(self) -> list[ArrayT | Any]:
         """All steps at once; faster than one by one.
@@ -356,7 +362,7 @@ class Packed(Generic[ArrayT]):
         [array([1, 3]), array([4])]
         """
         if self._inner:
-            parts: list[Any] = split(Ragged._make(self._values, self._inner), self.size_at_t)
+            parts: list[Any] = split(self._kind._make(self._values, self._inner), self.size_at_t)
             return parts
         if isinstance(self._values, np.ndarray):
             offsets = self._table.steps.offsets
@@ -380,7 +386,7 @@ class Packed(Generic[ArrayT]):
         """
         inner: Levels
         values, inner = relaid(self._values, self._table, self._inner)
-        return Ragged._make(values, (*self._table.levels, *inner))
+        return self._kind._make(values, (*self._table.levels, *inner))
 
     def to_padded(self) -> Padded[ArrayT]:
         """Every step as wide as there are sequences, filled with zeros.
@@ -402,7 +408,7 @@ class Packed(Generic[ArrayT]):
                [4, 0]])
         """
         self._flat("a Padded")
-        return Padded.from_packed(self._values, *self._table._fields)
+        return Padded.from_packed(self._values, *self._table._fields)._of(self._kind)
 
     def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
         """A torch `PackedSequence`; without permutations where `table.presorted`.
@@ -452,12 +458,14 @@ class Packed(Generic[ArrayT]):
         >>> p.copy().equals(p)
         True
         """
-        return self._make(copy_of(self._values), self._table, self._inner)
+        result = self._make(copy_of(self._values), self._table, self._inner, self._kind)
+        return with_attributes(result, self, Packed)
 
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
+        result = self._make(copy_of(self._values), self._table, self._inner, self._kind)
+        return with_copied_attributes(result, self, Packed, memo)
 
     def __len__(self) -> int:
         return self._table.longest
@@ -476,7 +484,7 @@ class Packed(Generic[ArrayT]):
         if at is None or not -count <= at < count:
             raise IndexError(f"step {t} is out of range for {count} steps")
         a, b = self._table.steps.offsets[at % count :][:2]
-        return Ragged._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
+        return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         raise TypeError("a Packed is no array; use .values, .steps() or .to_ragged()")
@@ -510,7 +518,8 @@ class Packed(Generic[ArrayT]):
         return self.equals(other) if isinstance(other, Packed) else NotImplemented
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), to_state(self._values), self._table, self._inner)
+        parts = (type(self), to_state(self._values), self._table, self._inner, self._kind)
+        return reduced((_restore, parts), self, Packed)
 
     def __repr__(self) -> str:
         from varlen.display.text import packed_steps
@@ -523,5 +532,9 @@ class Packed(Generic[ArrayT]):
         return packed_steps(type(self).__name__, self._values, self.level, self._table.steps, self._inner)
 
 
-def _restore(kind: type[Packed[Any]], values: Any, table: RankTable, inner: Levels) -> Packed[Any]:
-    return kind(from_state(values), table, inner=inner)
+def _restore(
+    cls: type[Packed[Any]], values: Any, table: RankTable, inner: Levels, kind: type[Ragged[Any]]
+) -> Packed[Any]:
+    values = from_state(values)
+    fits(len(values), table, inner)
+    return cls._make(values, table, inner, kind)

@@ -13,6 +13,7 @@ from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, device_o
 from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
+from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
 from varlen.types.ragged import Ragged
 
@@ -74,12 +75,13 @@ class Padded(Generic[ArrayT]):
     [array([1, 2]), array([3, 4, 5])]
     """
 
-    __slots__ = ("__weakref__", "_data", "_indices", "_lengths", "_size_at_t")
+    __slots__ = ("__weakref__", "_data", "_indices", "_kind", "_lengths", "_size_at_t")
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
 
-    # What `to_ragged` gives; a dialect names its own.
+    # What `to_ragged` gives where nothing was packed up from another class; a dialect names its own.
     _ragged: type[Ragged[Any]] = Ragged
+    _kind: type[Ragged[Any]]
     _data: ArrayT
     _size_at_t: Ints
     _lengths: Ints
@@ -92,6 +94,7 @@ class Padded(Generic[ArrayT]):
         self: Padded[NDArray[Any]], data: ArrayLike, size_at_t: Any, lengths: Any, indices: Any
     ) -> None: ...
     def __init__(self, data: Any, size_at_t: Any, lengths: Any, indices: Any) -> None:
+        self._kind = self._ragged
         block: Any = as_values(data, "data")
         self._data = block
         shape = tuple(block.shape)
@@ -108,7 +111,13 @@ class Padded(Generic[ArrayT]):
         result._size_at_t = size_at_t
         result._lengths = lengths
         result._indices = indices
+        result._kind = cls._ragged
         return result
+
+    def _of(self, kind: type[Ragged[Any]]) -> Self:
+        """The same, which becomes that class of Ragged again, unless the dialect is another."""
+        self._kind = kind if issubclass(kind, self._ragged) else self._ragged
+        return self
 
     @overload
     @classmethod
@@ -205,7 +214,8 @@ class Padded(Generic[ArrayT]):
         """
         level = one_level(ragged)
         values = ragged._values
-        result: Any = cls._make(*backend_of(values).ragged2padded(values, level, ties, fill, max_bytes))
+        parts = backend_of(values).ragged2padded(values, level, ties, fill, max_bytes)
+        result: Any = cls._make(*parts)._of(type(ragged))
         return cast("Padded[RowsT]", result)
 
     @classmethod
@@ -318,7 +328,7 @@ class Padded(Generic[ArrayT]):
         [[1], [2, 3]]
         """
         values, level = backend_of(self._data).padded2ragged(self._data, *self._fields)
-        return self._ragged._make(values, (level,))
+        return self._kind._make(values, (level,))
 
     def to_list(self) -> list[ArrayT]:
         """The sequences in their original order; `ops.padded2list`.
@@ -424,12 +434,13 @@ class Padded(Generic[ArrayT]):
         >>> p.copy().equals(p)
         True
         """
-        return self._make(copy_of(self._data), *self._fields)
+        return with_attributes(self._make(copy_of(self._data), *self._fields)._of(self._kind), self, Padded)
 
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
+        result = self._make(copy_of(self._data), *self._fields)._of(self._kind)
+        return with_copied_attributes(result, self, Padded, memo)
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -445,7 +456,8 @@ class Padded(Generic[ArrayT]):
         ranks = np.empty(len(columns), np.int64)
         ranks[np.argsort(self._indices[columns], kind="stable")] = np.arange(len(columns))
         data = backend_of(self._data).take_columns(self._data[:steps], columns)
-        return self._make(data, *_core.check_padded((steps, len(columns)), None, lengths, ranks))
+        fields = _core.check_padded((steps, len(columns)), None, lengths, ranks)
+        return self._make(data, *fields)._of(self._kind)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         raise TypeError("a Padded is no array; use .data, .to_list() or .to_ragged()")
@@ -479,7 +491,8 @@ class Padded(Generic[ArrayT]):
         return self.equals(other) if isinstance(other, Padded) else NotImplemented
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), to_state(self._data), *self._fields)
+        parts = (type(self), self._kind, to_state(self._data), *self._fields)
+        return reduced((_restore, parts), self, Padded)
 
     def __repr__(self) -> str:
         from varlen.display.text import padded
@@ -506,5 +519,6 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
     return np.array([i % count])
 
 
-def _restore(kind: type[Padded[Any]], data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Padded[Any]:
-    return kind(from_state(data), size_at_t, lengths, indices)
+def _restore(cls: type[Padded[Any]], kind: type[Ragged[Any]], data: Any, *fields: Any) -> Padded[Any]:
+    data = from_state(data)
+    return cls._make(data, *_core.check_padded(tuple(data.shape), *fields))._of(kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from varlen.ops.dense import to_dense
 from varlen.ops.inputs import same_kind
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
+from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.computing import Computing
 from varlen.types.constructors import Constructors
 from varlen.types.operators import Operators
@@ -432,7 +433,7 @@ class Ragged(
         Returns
         -------
         Ragged
-            Equal to this one; levels, which cannot change, are shared.
+            Equal to this one; levels, which cannot change, and a subclass's own attributes are shared.
 
         Examples
         --------
@@ -440,17 +441,17 @@ class Ragged(
         >>> r.copy().equals(r)
         True
         """
-        result: Self = same_kind(self, copy_of(self._values))
-        return result
+        return with_attributes(same_kind(self, copy_of(self._values)), self, Ragged)
 
     def __copy__(self) -> Self:
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
+        result = self._make(copy_of(self._values), self._levels)
+        return with_copied_attributes(result, self, Ragged, memo)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), to_state(self._values), self._levels)
+        return reduced((_restore, (type(self), to_state(self._values), self._levels)), self, Ragged)
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Ragged that nests alike and holds equal values; dtypes may differ.
@@ -482,6 +483,40 @@ class Ragged(
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return functions.by_torch(func, args, kwargs or {})
+
+    def tanh(self) -> Self:
+        """The hyperbolic tangent of each number: what `torch.nn.functional.tanh` calls.
+
+        Returns
+        -------
+        Ragged
+            Of the same levels; integers become floats.
+
+        Examples
+        --------
+        >>> vl.Ragged([0.0, np.inf, -np.inf], [2, 1]).tanh().to_list()
+        [[0.0, 1.0], [-1.0]]
+        """
+        return cast("Self", np.tanh(self))
+
+    def dim(self) -> NoReturn:
+        """Refuse a module of torch that counts the axes of its input: rows and rectangles differ in them.
+
+        Raises
+        ------
+        TypeError
+            Always; it names what such modules take. `ndim` counts the axes.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 1.0], [1, 1]).dim()
+        Traceback (most recent call last):
+        TypeError: a module of torch that asks for dim() takes no Ragged; give it r.values, ...
+        """
+        raise TypeError(
+            "a module of torch that asks for dim() takes no Ragged; give it r.values, r.to_dense() or "
+            "r.pack().to_packed_sequence(), or wrap it by varlen.transforms.with_padded"
+        )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.apply(ufunc, method, inputs, kwargs)

@@ -121,9 +121,17 @@ class Structure(RaggedBase[ArrayT]):
         )
 
     def row_ids_at(self, level: int = -1) -> Ints:
-        """The sequence of a level that each row of the values is in: int64 (total,), read-only.
+        """The sequence of a level that each row of the values is in.
 
-        Kept by the levels once it was worked out.
+        Parameters
+        ----------
+        level
+            Which one: 0 is the outermost, -1 the innermost.
+
+        Returns
+        -------
+        ndarray
+            int64 (total,), read-only. The levels keep it once it was computed.
 
         Raises
         ------

@@ -68,7 +68,8 @@ void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
   const Type type = folded(job.op, job.type);
   if (job.op < Reduce::logsumexp) {
-    const bool fits = job.longest * job.columns * size_of(type) <= 32;
+    const std::int64_t width = job.columns * size_of(type);
+    const bool fits = job.longest * width <= 32 || (width > 32 && width < 64);
     if (const ReduceAll run = of_halves(job.op, job.type, fits)) return run(job, {}, scratch, out);
     return function_of(job.op, type, fits)(job, cast_of(job.type, type), scratch, out);
   }

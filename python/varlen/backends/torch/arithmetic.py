@@ -17,6 +17,21 @@ _NAMES |= {"left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "b
 _NAMES |= {"degrees": "rad2deg", "radians": "deg2rad", "rint": "round", "fabs": "abs"}
 
 
+def _divmod(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.div(a, b, rounding_mode="floor"), torch.remainder(a, b)
+
+
+def _modf(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The part behind the point, of the sign of x, and the whole part; an infinity is whole."""
+    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    whole = torch.trunc(x)
+    return torch.copysign(torch.where(torch.isinf(x), 0, x - whole), x), whole
+
+
+# Ufuncs of two results; torch has but one of these under its name.
+_OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
+
+
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     """A NumPy ufunc, or the name of one, by the torch function of that name: with its dtypes and gradients.
 
@@ -32,7 +47,7 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     """
     called = function if isinstance(function, str) else function.__name__
     name = _NAMES.get(called, called)
-    implementation = getattr(torch, name, None) if name else None
+    implementation = _OF_TWO.get(name) or (getattr(torch, name, None) if name else None)
     if implementation is None:
         raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
     if set(kwargs) - {"out"}:
@@ -42,7 +57,24 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     out = kwargs.get("out")
     if out is None:
         return implementation(*tensors)
-    return implementation(*tensors, out=out[0] if len(out) == 1 else out)
+    if name not in _OF_TWO:
+        return implementation(*tensors, out=out[0])
+    results = implementation(*tensors)
+    for target, result in zip(out, results, strict=True):
+        if target is not None:
+            _check_target(target, result, function.__name__)
+    return tuple(
+        result if target is None else target.copy_(result)
+        for target, result in zip(out, results, strict=True)
+    )
+
+
+def _check_target(out: torch.Tensor, result: torch.Tensor, name: str) -> None:
+    if out.shape != result.shape or not torch.can_cast(result.dtype, out.dtype):
+        raise ValueError(
+            f"out: {name} gives {result.dtype} of shape {tuple(result.shape)}, "
+            f"got {out.dtype} of shape {tuple(out.shape)}"
+        )
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:

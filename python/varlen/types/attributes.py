@@ -1,0 +1,82 @@
+"""What a user's own subclass of a container adds to its objects: copies and pickles keep it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def attributes_of(x: object, base: type) -> dict[str, Any]:
+    """The attributes of an object beside those of `base`: in its `__dict__`, and in slots of subclasses.
+
+    Examples
+    --------
+    >>> class Named(vl.Ragged):
+    ...     __slots__ = ("name",)
+    >>> r = Named([3, 1], [2])
+    >>> r.name = "a"
+    >>> attributes_of(r, vl.Ragged)
+    {'name': 'a'}
+    """
+    found = dict(getattr(x, "__dict__", ()))
+    for kind in type(x).__mro__:
+        if kind is base:
+            break
+        slots = vars(kind).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            private = name.startswith("__") and not name.endswith("__")
+            full = f"_{kind.__name__.lstrip('_')}{name}" if private else name
+            if full not in ("__dict__", "__weakref__") and hasattr(x, full):
+                found[full] = getattr(x, full)
+    return found
+
+
+def with_attributes(result: T, x: object, base: type) -> T:
+    """A copy of a container, with the attributes of the one that it was made of; they are shared.
+
+    Examples
+    --------
+    >>> class Named(vl.Ragged):
+    ...     pass
+    >>> r = Named([3, 1], [2])
+    >>> r.name = "a"
+    >>> with_attributes(Named([3, 1], [2]), r, vl.Ragged).name
+    'a'
+    """
+    if type(x) is not base:
+        for name, value in attributes_of(x, base).items():
+            setattr(result, name, value)
+    return result
+
+
+def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, Any]) -> T:
+    """The same with copies of the attributes, which may refer to the container itself.
+
+    Examples
+    --------
+    >>> class Named(vl.Ragged):
+    ...     pass
+    >>> r = Named([3, 1], [2])
+    >>> r.names = ["a"]
+    >>> with_copied_attributes(Named([3, 1], [2]), r, vl.Ragged, {}).names is r.names
+    False
+    """
+    memo[id(x)] = result
+    if type(x) is not base:
+        for name, value in attributes_of(x, base).items():
+            setattr(result, name, copy.deepcopy(value, memo))
+    return result
+
+
+def reduced(how: tuple[Any, ...], x: object, base: type) -> tuple[Any, ...]:
+    """What `__reduce__` gives: how the container is made, and its attributes, where it has any.
+
+    Examples
+    --------
+    >>> reduced((vl.Ragged, ()), vl.Ragged([3, 1], [2]), vl.Ragged)
+    (<class 'varlen.types.ragged.Ragged'>, ())
+    """
+    own = attributes_of(x, base) if type(x) is not base else {}
+    return (*how, (None, own)) if own else how  # set one by one, in `__dict__` or in slots
