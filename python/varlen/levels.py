@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import Level
 from varlen.arguments import as_int, as_ints, as_list
 
@@ -35,6 +36,8 @@ def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: An
         names = " and ".join(name for name, value in named.items() if value is not None)
         raise TypeError(f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
+    if tracing.is_tracing():
+        return tracing.levels_of(given[0], name, count)
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
     result = each_level(given[0], make, name)
     if not result:
@@ -72,6 +75,8 @@ def same_levels(a: Levels, b: Levels) -> bool:
     >>> same_levels((Level([1]),), (Level([1]),))
     True
     """
+    if tracing.is_tracing():
+        return tracing.same_levels(a, b)
     return len(a) == len(b) and all(x is y or x == y for x, y in zip(a, b, strict=True))
 
 
@@ -106,6 +111,9 @@ def flatten_levels(levels: Levels) -> Level:
     >>> flatten_levels((Level([2, 1]), Level([3, 0, 2]))).lengths
     array([3, 2])
     """
+    if tracing.is_tracing():
+        traced: Level = tracing.flatten_levels(levels)
+        return traced
     flat = levels[-1]
     for level in levels[-2::-1]:
         flat = level.compose(flat)

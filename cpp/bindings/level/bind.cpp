@@ -256,6 +256,7 @@ PyGetSetDef properties[] = {
         "row_ids", "The sequence that each row is in: int64 (total,), read-only, kept."),
     property<[](Level& l) { return l.positions(); }>(
         "positions", "The place of each row in its sequence: int64 (total,), read-only, kept."),
+    property<[](Level& l) { return l.tensor(); }>("_tensor", "The offsets, kept for torch.compile."),
     {},
 };
 
@@ -306,6 +307,7 @@ void bind_level(py::module_& m) {
        {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
        {Py_mp_length, reinterpret_cast<void*>(length)},
        {Py_sq_length, reinterpret_cast<void*>(length)}});
+  m.def("make_tensors_by", &Level::make_tensors_by, py::arg("make"), "make(offsets) gives `Level._tensor`.");
 }
 
 }  // namespace varlen::bindings

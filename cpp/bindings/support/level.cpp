@@ -1,5 +1,7 @@
 #include "level.hpp"
 
+#include <utility>
+
 #include "arrays.hpp"
 #include "keep.hpp"
 #include "ndarray.hpp"
@@ -36,6 +38,8 @@ varlen::Level sum_any(const py::array& lengths, const char* argument) {
       return is_signed ? sum<std::int64_t>(lengths, argument) : sum<std::uint64_t>(lengths, argument);
   }
 }
+
+PyObject* tensor_maker = nullptr;  // lives for ever
 
 }  // namespace
 
@@ -106,6 +110,18 @@ const py::array& Level::row_ids() {
 
 const py::array& Level::positions() {
   return shared<std::int64_t>(positions_, total(), [this] { return model_.positions(); });
+}
+
+const py::object& Level::tensor() {
+  if (!tensor_) {
+    if (tensor_maker == nullptr) throw py::attribute_error("_tensor: no library of tensors was used yet");
+    tensor_ = py::reinterpret_borrow<py::object>(tensor_maker)(offsets());
+  }
+  return tensor_;
+}
+
+void Level::make_tensors_by(py::object make) {
+  Py_XDECREF(std::exchange(tensor_maker, make.release().ptr()));
 }
 
 LevelRef Level::compose(const Level& below) const {

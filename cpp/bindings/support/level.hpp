@@ -64,6 +64,10 @@ class Level {
   [[nodiscard]] const py::array& offsets32();
   [[nodiscard]] const py::array& row_ids();
   [[nodiscard]] const py::array& positions();
+  /// The offsets as a tensor, for a compiler whose programs take those alone. Made once, by what was given to
+  /// make_tensors_by; the core knows no kind of tensor.
+  [[nodiscard]] const py::object& tensor();
+  static void make_tensors_by(py::object make);
 
   [[nodiscard]] LevelRef compose(const Level& below) const;
 
@@ -84,6 +88,7 @@ class Level {
   std::optional<py::array> offsets32_;
   std::optional<py::array> row_ids_;
   std::optional<py::array> positions_;
+  py::object tensor_;
 };
 
 }  // namespace varlen::bindings

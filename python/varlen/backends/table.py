@@ -175,6 +175,7 @@ class Backend(Protocol):
     def permute_rows(self, values: Any, rows: Any, back: Any) -> Any: ...
 
     # Masks and recurrent layers.
+    def mask_to_level(self, mask: Any, padding_side: str) -> Level: ...
     def block_mask(
         self,
         level: Level,

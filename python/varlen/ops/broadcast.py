@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends.values import as_values
 from varlen.backends.values import broadcast_rows as broadcast
@@ -69,6 +70,6 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
         given = rows._values
     else:
         at, given = resolve_level(level, levels), as_values(rows, "rows")
-    if len(given) != len(levels[at]):
+    if not tracing.is_tracing() and len(given) != len(levels[at]):
         raise ValueError(f"rows: has {len(given)} rows, level {at} has {len(levels[at])} sequences")
     return ragged_like(X, broadcast(given, flatten_levels(levels[at:])), levels)

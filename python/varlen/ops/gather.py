@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
@@ -83,7 +83,8 @@ def gather(
     [[4, 3], [], [5]]
     """
     if axis is None and lengths is None and isinstance(X, RaggedBase) and type(batch_dims) is int:
-        numbers = None if batch_dims or isinstance(indices, RaggedBase) else row_of_ints(indices)
+        plain = not batch_dims and not isinstance(indices, RaggedBase) and not tracing.is_tracing()
+        numbers = row_of_ints(indices) if plain else None
         if numbers is not None and _core.in_range(numbers, len(X)):
             return RaggedBase.__getitem__(X, numbers)
     values, levels = rows_and_levels(X, lengths)
@@ -91,6 +92,9 @@ def gather(
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
     at = axis_of(shared if axis is None else axis, ndim)
+    if at == shared == 0 and tracing.is_tracing():
+        rows = tracing.tensors.as_index(indices)
+        return ragged_like(X, *backend_of(values).gather(values, levels, rows))
     if shared > min(at, depth):
         raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")
     if at > depth:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import LARGEST, as_ints
+from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import check_levels, flatten_levels, resolve_level
 
@@ -57,7 +59,10 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
         return X._values, X._levels
     if lengths is None:
         raise TypeError(f"lengths: needed, because {argument} is no Ragged")
-    values, level = as_values(X, argument), as_level(lengths)
+    values = as_values(X, argument)
+    if tracing.is_tracing():
+        return values, (tracing.level_of(lengths, "lengths", len(values)),)
+    level = as_level(lengths)
     if level.total != len(values):
         raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
     return values, (level,)
@@ -140,7 +145,14 @@ def as_level(lengths: Any) -> Level:
     >>> as_level([2, 1])
     Level(2 sequences, 3 rows, lengths 1 to 2)
     """
-    return lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
+    if type(lengths) is Level:
+        return lengths
+    if tracing.tensors is None:
+        backend_of(lengths)  # the first tensor of all brings what says whether it is traced
+    if tracing.is_tracing():
+        traced: Level = tracing.level_of(lengths)
+        return traced
+    return Level.from_lengths(as_ints(lengths))
 
 
 def same_kind(X: Any, rows: Any) -> Any:
@@ -151,7 +163,11 @@ def same_kind(X: Any, rows: Any) -> Any:
     >>> same_kind(vl.Ragged([3, 1, 4], [2, 1]), np.array([3, 4, 4])).to_list()
     [[3, 4], [4]]
     """
-    return X._make(rows, X._levels) if isinstance(X, RaggedBase) else rows
+    if not isinstance(X, RaggedBase):
+        return rows
+    if tracing.is_tracing():
+        return tracing.make(type(X), rows, X._levels)
+    return X._make(rows, X._levels)
 
 
 def regroup(X: Any, rows: Any, levels: Levels) -> Any:
@@ -162,7 +178,11 @@ def regroup(X: Any, rows: Any, levels: Levels) -> Any:
     >>> regroup(vl.Ragged([3, 1, 4], [2, 1]), np.array([1, 3, 4]), (Level([3]),)).to_list()
     [[1, 3, 4]]
     """
-    return X._make(rows, levels) if isinstance(X, RaggedBase) else rows
+    if not isinstance(X, RaggedBase):
+        return rows
+    if tracing.is_tracing():
+        return tracing.make(type(X), rows, levels)
+    return X._make(rows, levels)
 
 
 def rows_of(X: Any, argument: str) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import broadcast_rows
@@ -25,7 +26,11 @@ def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
     True
     """
     raggeds = [x for x in operands if isinstance(x, RaggedBase)]
-    return max(raggeds, key=lambda r: len(r._levels)), max(r._values.ndim for r in raggeds) - 1
+    model = raggeds[0]
+    for r in raggeds[1:]:
+        if len(r._levels) > len(model._levels):
+            model = r
+    return model, max([r._values.ndim for r in raggeds]) - 1
 
 
 def operand(x: Any, model: Ragged[Any], room: int) -> Any:
@@ -48,7 +53,7 @@ def operand(x: Any, model: Ragged[Any], room: int) -> Any:
             parted = describe_difference(model._levels[:depth], x._levels)
             raise ValueError(f"the containers nest differently: {parted}")
         return _rows(x._values, model._levels[depth:], room)
-    if np.isscalar(x) or x is None:
+    if x is None or isinstance(x, (int, float, complex)) or (not tracing.is_tracing() and np.isscalar(x)):
         return x
     x = backend_of(x).as_array(x, "operand")
     return x if x.ndim == 0 else _array(x, model, room)
@@ -63,7 +68,7 @@ def _rows(x: Any, below: Levels, room: int) -> Any:
 
 def _array(x: Any, model: Ragged[Any], room: int) -> Any:
     """An array as what broadcasts against the values, by how many axes it has alone."""
-    n, depth = len(model), len(model._levels)
+    n, depth = tracing.count_of(model._levels[0]), len(model._levels)
     shape = tuple(x.shape)
     if x.ndim <= room:
         return x

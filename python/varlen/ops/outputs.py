@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from varlen import tracing
 from varlen._core import RaggedBase
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def container(name: str) -> Callable[[T], T]:
 
 
 def _class(name: str) -> Any:
+    if tracing.is_tracing():  # a class that is loaded meanwhile would change the table that a graph relies on
+        return getattr(sys.modules["varlen"], name)
     return _CLASSES.get(name) or getattr(sys.modules["varlen"], name)
 
 
@@ -50,8 +53,11 @@ def new_ragged(values: Any, levels: Levels) -> Ragged[Any]:
     >>> new_ragged(np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    result: Ragged[Any] = _class("Ragged")._make(values, levels)
-    return result
+    kind = _class("Ragged")
+    traced = tracing.is_tracing()
+    result: Any = tracing.make(kind, values, levels) if traced else kind._make(values, levels)
+    ragged: Ragged[Any] = result
+    return ragged
 
 
 def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
@@ -62,7 +68,9 @@ def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
     >>> ragged_like(None, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    return X._make(values, levels) if isinstance(X, RaggedBase) else new_ragged(values, levels)
+    if not isinstance(X, RaggedBase):
+        return new_ragged(values, levels)
+    return tracing.make(type(X), values, levels) if tracing.is_tracing() else X._make(values, levels)
 
 
 def packed_class() -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from varlen import tracing
 from varlen.backends import backend_of
 from varlen.ops.axes import along, axes_of
-from varlen.ops.inputs import rows_and_levels, units_of
+from varlen.ops.inputs import regroup, rows_and_levels, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -305,6 +306,8 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     array([2, 1])
     """
     values, over, above = units_of(X, lengths, level)
+    if tracing.is_tracing():
+        return wrap_units(X, tracing.as_traced(over).lengths, above)
     return wrap_units(X, backend_of(values).like(over.lengths, values), above)
 
 
@@ -338,4 +341,4 @@ def wrap_units(X: Any, rows: Any, above: Any) -> Any:
     >>> wrap_units(None, np.array([3, 4]), ())
     array([3, 4])
     """
-    return X._make(rows, above) if above else rows
+    return regroup(X, rows, above) if above else rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from varlen import tracing
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
@@ -370,5 +371,5 @@ def _places(op: str, values: Any, level: Any, empty: Any) -> Any:
 
 def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
     values, over, above = units_of(X, lengths, level)
-    row = None if empty is None else row_as(empty, values, "empty")[0]
+    row = empty if empty is None or tracing.is_tracing() else row_as(empty, values, "empty")[0]
     return wrap_units(X, backend_of(values).reduce_end(values, over, last, row), above)

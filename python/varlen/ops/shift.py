@@ -12,7 +12,7 @@ from varlen._core import Level
 from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
 from varlen.levels import resolve_level
-from varlen.ops.inputs import rows_and_levels
+from varlen.ops.inputs import regroup, rows_and_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -274,7 +274,7 @@ def _moved(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any])
     at = resolve_level(level, levels)
     if at == len(levels) - 1:
         rows = move(backend, values, levels[at], None)
-        return X._make(rows, levels) if hasattr(X, "_make") else rows
+        return regroup(X, rows, levels)
     if out is not None:
         raise ValueError(f"out: at level {level} whole sequences move; there is none")
     count = levels[at].total

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.arguments import fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, broadcast_rows
-from varlen.levels import flatten_levels, reindex, resolve_level
+from varlen.levels import flatten_levels, resolve_level
+from varlen.ops.outputs import ragged_like
 from varlen.sequence.inputs import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
 
@@ -83,12 +84,12 @@ def sequence_expand(
         _check_memory(times.total, rows)
         return cast("SameT", broadcast_rows(rows, times))
     at = resolve_level(level, x.levels)
-    _check_count(times, len(x.levels[at]), "sequences")
+    _check_count(times, tracing.count_of(x.levels[at]), "sequences")
     _check_memory(times.total, x.values)
-    if times.total * x.total >= 2**60:
+    if not tracing.is_tracing() and times.total * x.total >= 2**60:
         _groups(x.levels[at:], times)
     values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
-    return cast("SameT", x._make(values, (*_above(x.levels, at, times), *below)))
+    return cast("SameT", ragged_like(x, values, (*_above(x.levels, at, times), *below)))
 
 
 def backprop_sequence_expand(
@@ -177,8 +178,9 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
     _check_count(units, len(rows), "rows")
     _check_memory(units.total, rows)
-    make = next((each._make for each in (x, y) if isinstance(each, Ragged)), Ragged._make)
-    return make(broadcast_rows(rows, units), levels)
+    kind = x if isinstance(x, Ragged) else y
+    result: Ragged[Any] = ragged_like(kind, broadcast_rows(rows, units), levels)
+    return result
 
 
 def backprop_sequence_expand_as(
@@ -223,18 +225,20 @@ def _times(y: Any, ref_level: int) -> Level:
 
 
 def _check_count(times: Level, count: int, what: str) -> None:
-    if len(times) != count:
+    if not tracing.is_tracing() and len(times) != count:
         raise ValueError(f"x: has {count} {what}, but the level of y has {len(times)} sequences")
 
 
 def _check_memory(count: int, rows: Any) -> None:
     """Refuse a result of `count` rows like these where it is larger than any memory."""
+    if tracing.is_tracing():
+        return
     fits_memory(count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8), "y")
 
 
 def _above(levels: Levels, at: int, times: Level) -> Levels:
     """The levels above; the innermost of them counts the sequences after they were repeated."""
-    return (*levels[: at - 1], reindex(levels[at - 1], times.offsets)) if at else ()
+    return (*levels[: at - 1], flatten_levels((levels[at - 1], times))) if at else ()
 
 
 def _repeated(levels: Levels, at: int, times: Level) -> Levels:

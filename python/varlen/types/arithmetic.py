@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.levels import describe_difference, same_levels
+from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
 
@@ -66,6 +68,28 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         model._make(_moved(part), model.levels) if out is None else out
         for part, out in zip(result, kept, strict=True)
     )
+
+
+def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What an operator of Python gives, by the name of its ufunc, which a graph of torch.compile cannot hold.
+
+    Examples
+    --------
+    >>> operator("add", (vl.Ragged([1, 2, 3], [2, 1]), 10), {}).to_list()
+    [[11, 12], [13]]
+    """
+    if not tracing.is_tracing():
+        return apply(getattr(np, name), "__call__", inputs, kwargs)
+    if name == "matmul":
+        return matmul(*inputs)
+    model, room = model_of(inputs)
+    given = [operand(x, model, room) for x in inputs]
+    out = kwargs.get("out", (None,))[0]
+    options = {} if out is None else {"out": (_target(out, model),)}
+    result = backend_of(*given).ufunc(name, given, options)
+    if isinstance(result, tuple):
+        return tuple(same_kind(model, part) for part in result)
+    return same_kind(model, result) if out is None else out
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
+from varlen.ops.inputs import same_kind
 from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
@@ -72,7 +74,9 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     >>> torch.nn.functional.softmax(r, dim=1).to_list(), torch.exp(r).lengths
     ([[0.5, 0.5], [1.0]], array([2, 1]))
     """
-    full = getattr(func, "__name__", str(func))
+    full = (
+        tracing.tensors.NAMES.get(func, "") if tracing.is_tracing() else getattr(func, "__name__", str(func))
+    )
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
         raise _no(f"torch.Tensor.{full}", f"{name}(), which writes nothing in place")
@@ -202,8 +206,8 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     plain = [operand(x, model, room) if _is_operand(x) else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
     if isinstance(rows, tuple):
-        return tuple(model._make(part, model.levels) for part in rows)
-    return model._make(rows, model.levels)
+        return tuple(same_kind(model, part) for part in rows)
+    return same_kind(model, rows)
 
 
 def _is_operand(x: Any) -> bool:
@@ -226,7 +230,7 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
         raise _no(f"torch.{name} of rows with fewer than {axes} axes", "r.values, or r.to_dense()")
     rest = args[1:] if args else ()
     kwargs.pop("input", None)
-    return r._make(func(r.values, *rest, **kwargs), r.levels)
+    return same_kind(r, func(r.values, *rest, **kwargs))
 
 
 def _along_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_ints, index_array, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
@@ -54,7 +55,7 @@ def row(r: Ragged[Any], i: Any) -> Any:
     array([3, 1])
     """
     picked, below = backend_of(r._values).gather_row(r._values, r._levels, i)
-    return r._make(picked, below) if below else picked
+    return ragged_like(r, picked, below) if below else picked
 
 
 def _pick(r: Ragged[Any], key: Any) -> Ragged[Any]:

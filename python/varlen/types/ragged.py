@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast, o
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import to_dense
+from varlen.ops.inputs import same_kind
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
@@ -160,21 +162,31 @@ class Ragged(
     @property
     def offsets(self) -> Ints:
         """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
+        if tracing.is_tracing():
+            offsets: Ints = tracing.as_traced(self._levels[0]).offsets.numpy()
+            return offsets
         return self._levels[0].offsets
 
     @property
     def lengths(self) -> Ints:
         """Of the outermost level: int64 (n,), read-only."""
+        if tracing.is_tracing():
+            lengths: Ints = tracing.as_traced(self._levels[0]).lengths.numpy()
+            return lengths
         return self._levels[0].lengths
 
     @property
     def row_ids(self) -> ArrayT:
         """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
+        if tracing.is_tracing():
+            return cast("ArrayT", tracing.as_traced(self._levels[0]).row_ids)
         return cast("ArrayT", like(self._levels[0].row_ids, self._values))
 
     @property
     def positions(self) -> ArrayT:
         """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
+        if tracing.is_tracing():
+            return cast("ArrayT", tracing.as_traced(self._levels[0]).positions)
         return cast("ArrayT", like(self._levels[0].positions, self._values))
 
     @property
@@ -190,7 +202,7 @@ class Ragged(
     @property
     def shape(self) -> tuple[int | None, ...]:
         """(n, None, ..., *trailing dimensions of the values): None for each ragged axis."""
-        return (len(self._levels[0]), *(None for _ in self._levels), *self._values.shape[1:])
+        return (tracing.count_of(self._levels[0]), *(None for _ in self._levels), *self._values.shape[1:])
 
     @property
     def ndim(self) -> int:
@@ -236,6 +248,8 @@ class Ragged(
         >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens
         array([0, 2, 3], dtype=int32)
         """
+        if tracing.is_tracing():
+            return cast("ArrayT", tracing.as_traced(self._levels[0]).offsets.int())
         return cast("ArrayT", like(self._levels[0].offsets32, self._values))
 
     def _get(self, key: Any) -> Any:
@@ -410,7 +424,8 @@ class Ragged(
         >>> vl.Ragged([3, 1], [2]).astype(np.float32).dtype
         dtype('float32')
         """
-        return self._make(backend_of(self._values).astype(self._values, dtype), self._levels)
+        result: Self = same_kind(self, backend_of(self._values).astype(self._values, dtype))
+        return result
 
     def copy(self) -> Self:
         """A container with values of its own.
@@ -426,7 +441,7 @@ class Ragged(
         >>> r.copy().equals(r)
         True
         """
-        return with_attributes(self._make(copy_of(self._values), self._levels), self, Ragged)
+        return with_attributes(same_kind(self, copy_of(self._values)), self, Ragged)
 
     def __copy__(self) -> Self:
         return self.copy()

@@ -9,7 +9,7 @@ from varlen.backends.torch.gather import gather, gather_column, gather_row, gath
 from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
-from varlen.backends.torch.mask import block_mask
+from varlen.backends.torch.mask import block_mask, mask_to_level
 from varlen.backends.torch.memory import (
     apply_rows,
     as_numpy,
@@ -114,6 +114,7 @@ __all__ = [
     "list2padded",
     "list2ragged",
     "lstm",
+    "mask_to_level",
     "merge_windows",
     "of_one_kind",
     "order_with_nan_first",

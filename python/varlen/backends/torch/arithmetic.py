@@ -32,8 +32,8 @@ def _modf(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 _OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
 
 
-def ufunc(function: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A NumPy ufunc by the torch function of its name, so that dtypes and gradients are torch's.
+def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A NumPy ufunc, or the name of one, by the torch function of that name: with its dtypes and gradients.
 
     Raises
     ------
@@ -45,14 +45,13 @@ def ufunc(function: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     >>> ufunc(np.add, [torch.arange(2), 10], {})
     tensor([10, 11])
     """
-    name = _NAMES.get(function.__name__, function.__name__)
+    called = function if isinstance(function, str) else function.__name__
+    name = _NAMES.get(called, called)
     implementation = _OF_TWO.get(name) or (getattr(torch, name, None) if name else None)
     if implementation is None:
-        raise TypeError(f"torch has no {function.__name__}; use .values, or values that are a NumPy array")
+        raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
     if set(kwargs) - {"out"}:
-        raise TypeError(
-            f"{function.__name__} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}"
-        )
+        raise TypeError(f"{called} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}")
     first = next(x for x in inputs if isinstance(x, torch.Tensor))
     tensors = [_operand(x, first) for x in inputs]
     out = kwargs.get("out")

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level, know_tensors, on_tensors
 from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
+from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +30,8 @@ _is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 _unwrap_if_dead: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.unwrap_if_dead
 
 know_tensors((torch.Tensor, torch.nn.Parameter), torch.from_numpy, torch.int8, torch.uint8)
+
+_LEVELS = (Level, TracedLevel)
 
 
 class SavedContext(NamedTuple):
@@ -98,6 +101,11 @@ class AutogradOp:
         torch.library.define(name, schema[schema.index("(") :])
         torch.library.impl(name, "CPU", lambda *args: _run_slow(run, args))
         torch.library.register_fake(name, fake)
+        torch.library.register_autograd(
+            name,
+            lambda ctx, *ds: _like_inputs(ctx, _backward(self, ctx, ds[0])),
+            setup_context=lambda ctx, inputs, output: _setup_registered(self, ctx, inputs, output),
+        )
         self.run = run
         self.registered = getattr(torch.ops.varlen, schema[: schema.index("(")]).default
         self.gradient = gradient or _no_gradient
@@ -116,17 +124,15 @@ class AutogradOp:
         self._under_autograd: Callable[..., Any] = _autograd_function(self)
         self._first_under_autograd: Callable[..., Any] = _autograd_function(self, first=True)
         self._transformed: Callable[..., Any] = _transformable_function(self)
-        self._compiled: Callable[..., Any] = _compilable(self)
 
     def __call__(self, *args: Any) -> Any:
         if _is_compiling():
-            return self._compiled(*args)
+            return self.registered(*map(_for_torch, args))
         if _in_transform():
             return self._transformed(*args)
         if self.differentiable and _is_grad_enabled() and self._is_watched(args):
             return self._under_autograd(*args)
-        result = on_tensors(self.run, *args)
-        return self._indirect(*args) if result is NotImplemented else result
+        return self.plain(*args)
 
     def _is_watched(self, args: tuple[Any, ...]) -> bool:
         return args[0].requires_grad or (
@@ -158,7 +164,12 @@ class AutogradOp:
         >>> op.plain(torch.ones(2))
         tensor([3., 3.])
         """
-        result = on_tensors(self.run, *args)
+        try:
+            result = on_tensors(self.run, *args)
+        except Exception:
+            if not any(map(_is_fake, args)):
+                raise
+            result = NotImplemented  # a compiler looks at shapes alone
         return self._indirect(*args) if result is NotImplemented else result
 
     def _indirect(self, *args: Any) -> Any:
@@ -176,9 +187,9 @@ def _no_gradient(context: SavedContext, d: torch.Tensor) -> None:
     return None
 
 
-def _is_fake(x: torch.Tensor) -> bool:
-    """Whether a tensor has a shape alone, or is one of a mode that looks on."""
-    return type(x) not in (torch.Tensor, torch.nn.Parameter)
+def _is_fake(x: Any) -> bool:
+    """Whether something is a tensor that has a shape alone, or is one of a mode that looks on."""
+    return isinstance(x, torch.Tensor) and type(x) not in (torch.Tensor, torch.nn.Parameter)
 
 
 def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -262,15 +273,9 @@ def _is_bfloat16(x: Any) -> bool:
 
 def _for_torch(x: Any) -> Any:
     """A constant as a registered op takes it."""
-    if type(x) is Level:
-        return offsets_of(x)
-    return [offsets_of(each) for each in x] if type(x) is tuple and x and type(x[0]) is Level else x
-
-
-@torch.compiler.disable  # type: ignore[untyped-decorator]
-def _levels_in_graph(levels: Any) -> Any:
-    """Offsets as tensors, made outside the graph: torch does not trace arrays over memory of the core."""
-    return _for_torch(levels)
+    if type(x) is tuple and x and type(x[0]) in _LEVELS:
+        return [tracing.offsets_of(each) for each in x]
+    return tracing.offsets_of(x)
 
 
 def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first: bool = False) -> None:
@@ -294,6 +299,13 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first
         ctx.count = len(kept)
 
 
+def _setup_registered(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """The same for the registered op, which autograd sees whether it has a gradient or not."""
+    _setup(op, ctx, inputs, output)
+    if not op.differentiable:
+        ctx.mark_non_differentiable(*(output if isinstance(output, tuple) else (output,)))
+
+
 def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
     rest = ctx.rest
     saved = ctx.saved_tensors if ctx.count else ()
@@ -304,6 +316,17 @@ def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
     gradients: Any = op.gradient(_new(SavedContext, (ctx.rows, saved, rest)), d)
     gradients = gradients if type(gradients) is tuple else (gradients,)
     return (*gradients, *(None,) * (op.columns + len(rest) - len(gradients)))
+
+
+def _like_inputs(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Gradients as a registered op gives them: a list for a list of tensors, none of which has one."""
+    columns = len(gradients) - len(ctx.rest)
+    lists = [[None] * len(x) if _is_list_of_tensors(x) else None for x in ctx.rest]
+    return (*gradients[:columns], *lists)
+
+
+def _is_list_of_tensors(x: Any) -> bool:
+    return isinstance(x, (list, tuple)) and len(x) > 0 and isinstance(x[0], torch.Tensor)
 
 
 def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
@@ -328,9 +351,7 @@ def _autograd_function(op: AutogradOp, first: bool = False) -> Any:
     class Eager(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
-            result = on_tensors(op.run, *args)
-            if result is NotImplemented:
-                result = op._indirect(*args)
+            result = op.plain(*args)
             _setup(op, ctx, args, result, first)
             return result[0] if first else result
 
@@ -386,29 +407,6 @@ def _transformable_function(op: AutogradOp) -> Any:
             return Transformed.apply(*map(_for_torch, args))
         with torch.no_grad():
             return Transformed.apply(*map(_for_torch, args))
-
-    return run
-
-
-def _compilable(op: AutogradOp) -> Any:
-    """The form that torch.compile sees: a registered op inside an autograd function."""
-
-    class Compiled(torch.autograd.Function):  # type: ignore[misc]
-        @staticmethod
-        def forward(ctx: Any, *args: Any) -> Any:
-            result = op.registered(*args)
-            _setup(op, ctx, args, result)
-            return result
-
-        @staticmethod
-        def backward(ctx: Any, *ds: torch.Tensor) -> Any:
-            return _backward(op, ctx, ds[0])
-
-    def run(*args: Any) -> Any:
-        args = tuple(_levels_in_graph(x) if type(x) in (Level, tuple) else x for x in args)
-        if op.differentiable and any(x.requires_grad for x in args[: op.columns]):
-            return Compiled.apply(*args)
-        return op.registered(*args)
 
     return run
 

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.memory import as_numpy, tensor_of, to_write
+from varlen.backends.torch.tracing import mask_to_level as traced_mask_to_level
 
 if TYPE_CHECKING:
     import torch
+
+
+def mask_to_level(mask: torch.Tensor, padding_side: str) -> Level:
+    """The level of the rows that a mask of a padded block shows.
+
+    Examples
+    --------
+    >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").lengths
+    array([1, 2])
+    """
+    if tracing.is_tracing():
+        traced: Any = traced_mask_to_level(mask, padding_side)
+        level: Level = traced
+        return level
+    return _core.mask_to_level(as_numpy(mask), padding_side)
 
 
 def block_mask(

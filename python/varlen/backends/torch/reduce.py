@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import (
     AutogradOp,
@@ -60,7 +60,7 @@ def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
 
 # Sum and mean, and their ways back, which are the gradients of each other.
 _sum: AutogradOp = AutogradOp(
-    "reduce_sum(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
+    "reduce_sum(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor",
     _run_sum,
     _fake_reduce,
     lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
@@ -74,7 +74,7 @@ _expand: AutogradOp = AutogradOp(
 
 # Those without gradients.
 _plain: AutogradOp = AutogradOp(
-    "reduce_plain(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor", _run_sum, _fake_reduce
+    "reduce_plain(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor", _run_sum, _fake_reduce
 )
 
 
@@ -88,7 +88,7 @@ def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -
 
 
 _extreme: AutogradOp = AutogradOp(
-    "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar empty) -> (Tensor, Tensor)",
+    "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar? empty) -> (Tensor, Tensor)",
     _run_extreme,
     _fake_extreme,
     lambda seen, d: _expand_which(d, seen.saved[0], seen.rest[0], seen.rows),
@@ -137,7 +137,7 @@ def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
 
 
 _norm: AutogradOp = AutogradOp(
-    "reduce_norm(Tensor x, Tensor offsets, str op, Scalar empty) -> Tensor",
+    "reduce_norm(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor",
     _run_sum,
     _fake_reduce,
     _gradient_of_norm,
@@ -204,7 +204,7 @@ def reduce_extreme(
 
 def _number(level: Level, empty: Any) -> Any:
     """What empty sequences give, as a number of Python; None refuses them."""
-    if empty is None:
+    if empty is None and not tracing.is_tracing():
         not_empty(level)
         return 0
     return empty.item() if hasattr(empty, "item") else empty
@@ -219,8 +219,11 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     tensor([1, 4])
     """
     if empty is None:
-        not_empty(level)
+        if not tracing.is_tracing():
+            not_empty(level)
         return _ends(x, level, last)
+    if tracing.is_tracing():
+        return _ends_traced(x, level, last, empty)
     fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x)[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
@@ -232,6 +235,15 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
         bits = bits_of(x.dtype)
         return filled.contiguous().view(bits).index_copy(0, tensor_of(full), kept.view(bits)).view(x.dtype)
     return filled.index_copy(0, tensor_of(full), kept)
+
+
+def _ends_traced(x: torch.Tensor, level: Level, last: bool, empty: Any) -> torch.Tensor:
+    """In a graph: rows are picked of x and, behind it, of one that stands for those that are not there."""
+    offsets = tracing.offsets_of(level)
+    begins, ends = offsets[:-1], offsets[1:]
+    blank = torch.as_tensor(empty, dtype=x.dtype).expand(1, *x.shape[1:])
+    rows = torch.where(begins < ends, ends - 1 if last else begins, x.shape[0])
+    return torch.cat((x, blank)).index_select(0, rows)
 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
@@ -301,6 +313,6 @@ def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
     tensor([10, 10, 20])
     """
-    if rows.device.type == "cpu" and rows.requires_grad:
+    if rows.device.type == "cpu" and (rows.requires_grad or tracing.is_tracing()):
         return expand(rows, level)
     return rows[like(level.row_ids, rows)]

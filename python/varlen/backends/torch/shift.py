@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.arguments import as_ints
 from varlen.backends.torch.autograd import (
@@ -77,6 +77,8 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
     number = fill.item() if hasattr(fill, "item") else fill
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"fill: expected a number for tensors, got {type(fill).__name__}")
+    if tracing.is_tracing():
+        return into(_shift(x, level, _each_traced(by, level), number), out)
     moves = _each(by, level)
     if has_no_name(x):
         if number != 0:
@@ -94,6 +96,8 @@ def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tenso
     >>> roll(torch.tensor([3, 1, 4]), Level([3]), 1)
     tensor([4, 3, 1])
     """
+    if tracing.is_tracing():
+        return into(_roll(x, level, _each_traced(by, level)), out)
     moves = _each(by, level)
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: _core.roll(rows, level, moves)), out)
@@ -105,6 +109,11 @@ def _each(by: Any, level: Level) -> Array:
     moves = as_ints(by)
     _core.roll(np.empty((level.total, 0), np.uint8), level, moves)  # refuses what is no such number
     return np.ascontiguousarray(np.broadcast_to(np.asarray(moves, np.int64), len(level)))
+
+
+def _each_traced(by: Any, level: Level) -> torch.Tensor:
+    """The same in a graph, where the core looks at the numbers when it runs."""
+    return torch.as_tensor(by).long().expand(tracing.count_of(level)).contiguous()
 
 
 def _dtype(x: torch.Tensor) -> Any:

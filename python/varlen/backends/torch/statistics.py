@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
 from varlen.backends.torch.reduce import reduce_sums, spread, sums
@@ -62,7 +62,7 @@ def _over(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
 
 
 _statistic: AutogradOp = AutogradOp(
-    "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar empty, float ddof) -> Tensor",
+    "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar? empty, float ddof) -> Tensor",
     _run,
     lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
     _gradient,
@@ -98,7 +98,7 @@ def reduce(
     """
     if op not in ("prod", "var", "std", "logsumexp"):
         return reduce_sums(op, x, level, empty, out)
-    if empty is None:
+    if empty is None and not tracing.is_tracing():
         not_empty(level)
         empty = 0
     number = empty.item() if hasattr(empty, "item") else empty

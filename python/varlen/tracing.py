@@ -1,0 +1,191 @@
+"""Levels and containers while torch.compile traces a function: offsets are tensors, inputs of the graph.
+
+Nothing of torch is known here. Its backend, which is loaded when the first tensor comes, says how to see that
+a function is traced, and what makes tensors of lengths. A Level that comes from outside stays the object that
+it is, and its offsets are an input. What is made inside is a TracedLevel, and leaves the graph as a Level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from varlen._core import Level, RaggedBase
+
+is_tracing: Callable[[], bool] = bool
+tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
+
+
+class _Fields(NamedTuple):
+    offsets: Any
+    rows: Any
+
+
+class TracedLevel(_Fields):
+    """A level inside a graph: its offsets as a tensor, checked where an op of the graph reads them.
+
+    Parameters
+    ----------
+    offsets
+        int64 (n + 1), a tensor.
+    rows
+        How many rows there are in all sequences together; None where the last offset alone says so.
+
+    Examples
+    --------
+    >>> import torch
+    >>> TracedLevel(torch.tensor([0, 2, 3]), 3).lengths
+    tensor([2, 1])
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def _make(cls, fields: Any) -> Level:  # type: ignore[override]
+        # torch makes a named tuple by this where one leaves a graph, and does not trace it.
+        offsets, rows = fields
+        level = Level.from_offsets(offsets.detach().cpu().numpy())
+        if rows is not None and level.total != rows:
+            raise ValueError(f"offsets: the last one is {level.total}, but there are {rows} values")
+        return level
+
+    @property
+    def lengths(self) -> Any:
+        """How many rows each sequence has: int64 (n,)."""
+        return self.offsets.diff()
+
+    @property
+    def total(self) -> Any:
+        """Rows in all sequences together."""
+        return self.offsets[-1].item() if self.rows is None else self.rows
+
+    @property
+    def longest(self) -> Any:
+        """The longest sequence."""
+        return tensors.longest(self.offsets).item()
+
+    @property
+    def row_ids(self) -> Any:
+        """The sequence that each row is in: int64 (total,)."""
+        return tensors.row_ids(self)
+
+    @property
+    def positions(self) -> Any:
+        """The place of each row in its sequence: int64 (total,)."""
+        return tensors.positions(self)
+
+
+def count_of(level: Any) -> Any:
+    """How many sequences a level has, as a number that a graph does not fix.
+
+    Examples
+    --------
+    >>> count_of(Level([2, 1]))
+    2
+    """
+    if not is_tracing():
+        return len(level)
+    return (level.offsets if type(level) is TracedLevel else level._tensor).shape[0] - 1
+
+
+def as_traced(level: Any) -> TracedLevel:
+    """A level that came from outside as one of the graph.
+
+    Examples
+    --------
+    >>> import torch
+    >>> as_traced(TracedLevel(torch.tensor([0, 2, 3]), 3)).lengths
+    tensor([2, 1])
+    """
+    return TracedLevel(level._tensor, level.total) if type(level) is Level else level
+
+
+def offsets_of(level: Any) -> Any:
+    """The offsets of a level as a tensor of the graph; tensors stay as they are.
+
+    Examples
+    --------
+    >>> offsets_of(TracedLevel("offsets", 3))
+    'offsets'
+    """
+    if type(level) is TracedLevel:
+        return level.offsets
+    return level._tensor if type(level) is Level else level
+
+
+def levels_of(given: Any, name: str, count: Any) -> tuple[Any, ...]:
+    """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows.
+
+    Examples
+    --------
+    >>> levels_of(Level([2]), "lengths", 2)
+    (Level(1 sequences, 2 rows, lengths 2 to 2),)
+    """
+    several = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
+    each = list(given) if several and type(given) is not TracedLevel else [given]
+    levels: list[Any] = []
+    for lengths in reversed(each):
+        levels.insert(0, level_of(lengths, name, count))
+        count = count_of(levels[0])
+    return tuple(levels)
+
+
+def level_of(given: Any, name: str = "lengths", count: Any = None) -> Any:
+    """The level that was given, or that of a tensor of lengths (or offsets), over `count` rows.
+
+    Examples
+    --------
+    >>> level_of(Level([2]))
+    Level(1 sequences, 2 rows, lengths 2 to 2)
+    """
+    if type(given) is Level or type(given) is TracedLevel:
+        return given
+    if name == "lengths":
+        return TracedLevel(tensors.lengths_to_offsets(given), count)
+    return TracedLevel(tensors.as_offsets(given), count)
+
+
+def flatten_levels(levels: tuple[Any, ...]) -> Any:
+    """One level that cuts the rows as the first of `levels` does through all that nest below it.
+
+    Examples
+    --------
+    >>> flatten_levels((Level([2]),))
+    Level(1 sequences, 2 rows, lengths 2 to 2)
+    """
+    if len(levels) == 1:
+        return levels[0]
+    offsets = offsets_of(levels[-1])
+    rows = levels[-1].total
+    for level in reversed(levels[:-1]):
+        offsets = offsets[offsets_of(level)]
+    return TracedLevel(offsets, rows)
+
+
+def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Whether two containers have as many levels; those that differ are refused when the graph runs.
+
+    Examples
+    --------
+    >>> level = Level([2])
+    >>> same_levels((level,), (level,)), same_levels((level,), ())
+    (True, False)
+    """
+    for x, y in zip(a, b, strict=False):
+        if x is not y:
+            tensors.refuse_difference(offsets_of(x), offsets_of(y))
+    return len(a) == len(b)
+
+
+def make(kind: type[RaggedBase[Any]], values: Any, levels: tuple[Any, ...]) -> RaggedBase[Any]:
+    """`kind._make(values, levels)` in steps that a tracer follows.
+
+    Examples
+    --------
+    >>> make(vl.Ragged, np.array([3, 1]), (Level([2]),)).to_list()
+    [[3, 1]]
+    """
+    result = object.__new__(kind)
+    result._values = values
+    result._levels = levels
+    return result
