@@ -39,6 +39,7 @@ CHAPTERS = {
     "matmul": "matmul",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
+    "tensors": "tensor",
     "calls": "offsets boundary threads import",
 }
 PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]

@@ -17,7 +17,18 @@ WHOLE = {"testing"}
 # Other systems' names: what varlen itself calls the same belongs to its own module.
 DIALECTS = {"lod", "returnn", "tf", "thinc"}
 # Modules that are no interface: the tools of a package, and those that its own modules have.
-PRIVATE = {"backends", "cli", "display", "interop", "types", "torch", "levels", "arguments", "errors"}
+PRIVATE = {
+    "backends",
+    "cli",
+    "display",
+    "interop",
+    "types",
+    "torch",
+    "levels",
+    "arguments",
+    "tracing",
+    "errors",
+}
 
 
 def modules() -> list[str]:

@@ -93,7 +93,7 @@ def test_stub_of_the_core_says_what_its_public_names_give():
     names = {"Level", "num_threads", "set_num_threads"}
     for top in (node for node in tree.body if getattr(node, "name", None) in names):
         for node in ast.walk(top):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef) and (node.name[0] != "_" or node.name[-2:] == "__"):
                 assert node.returns is not None, node.name
                 assert ast.unparse(node.returns) != "Any", node.name
 

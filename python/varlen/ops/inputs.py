@@ -147,8 +147,7 @@ def as_level(lengths: Any) -> Level:
     """
     if type(lengths) is Level:
         return lengths
-    if tracing.tensors is None:
-        backend_of(lengths)  # the first tensor of all brings what says whether it is traced
+    backend_of(lengths)  # the first tensor of all brings what says whether it is traced
     if tracing.is_tracing():
         traced: Level = tracing.level_of(lengths)
         return traced

@@ -441,7 +441,8 @@ class Ragged(
         >>> r.copy().equals(r)
         True
         """
-        return with_attributes(same_kind(self, copy_of(self._values)), self, Ragged)
+        result: Self = with_attributes(same_kind(self, copy_of(self._values)), self, Ragged)
+        return result
 
     def __copy__(self) -> Self:
         return self.copy()

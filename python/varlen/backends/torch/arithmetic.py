@@ -62,7 +62,7 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     results = implementation(*tensors)
     for target, result in zip(out, results, strict=True):
         if target is not None:
-            _check_target(target, result, function.__name__)
+            _check_target(target, result, called)
     return tuple(
         result if target is None else target.copy_(result)
         for target, result in zip(out, results, strict=True)

@@ -18,6 +18,7 @@ def mask_to_level(mask: torch.Tensor, padding_side: str) -> Level:
 
     Examples
     --------
+    >>> import torch
     >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").lengths
     array([1, 2])
     """
