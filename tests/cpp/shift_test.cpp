@@ -1,8 +1,10 @@
 // Rows move inside exact allocations, whatever their width, for one thread and for several.
 #include "varlen/shift.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "check.hpp"
@@ -44,6 +46,22 @@ void check_moves(const std::vector<std::int64_t>& ends, std::int64_t width) {
   CHECK(out == shifted);
   varlen::roll_rows(rows, level, {by.data(), 1}, out.data());
   CHECK(out == rolled);
+  // All by one number: in one go where it is small beside the sequences.
+  const std::int64_t mean = level.count > 0 ? level.total() / level.count : 0;
+  constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t one : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, mean / 4, mean / 4 + 1,
+                                 -(mean / 4), -(mean / 4) - 1, kFar, -kFar}) {
+    shifted.clear();
+    for (std::int64_t i = 0; i < level.count; ++i) {
+      for (std::int64_t t = 0; t < level.length(i); ++t) {
+        const bool stays = one >= 0 ? t >= one : t < level.length(i) + one;
+        put(shifted, stays ? level.start(i) + t - one : -1);
+      }
+    }
+    std::fill(out.begin(), out.end(), std::byte{0xA5});
+    varlen::shift_rows(rows, level, {&one, 0}, fill.data(), out.data());
+    CHECK(out == shifted);
+  }
 }
 
 }  // namespace
@@ -60,6 +78,9 @@ TEST(shift, stays_inside_exact_allocations) {
       }
     }
     check_moves({3, 1'500'000, 1'500'003}, 4);
+    std::vector<std::int64_t> many;
+    for (std::int64_t i = 0, sum = 0; i < 40'000; ++i) many.push_back(sum += draw(0, 80));
+    for (const std::int64_t width : {1, 4, 16}) check_moves(many, width);
   }
   varlen::set_num_threads(1);
 }

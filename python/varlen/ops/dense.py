@@ -120,11 +120,27 @@ def to_dense(
         values, levels = X._values, X._levels
     else:
         values, levels = rows_and_levels(X, lengths)
-    if type(pad_to_multiple_of) is not int or pad_to_multiple_of != 1:
-        as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
-    return backend_of(values).pad(
+    return padded(
         values, levels, padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple_of, max_bytes
     )
+
+
+def padded(
+    values: Any, levels: Levels, side: str, fill: Any, mask: bool, max_len: Any, truncate: str, out: Any,
+    dtype: Any, multiple: int, max_bytes: int | None,
+) -> Any:  # fmt: skip
+    """The rows under levels as a rectangle: `to_dense` of what is known to fit.
+
+    Examples
+    --------
+    >>> padded(np.array([3, 1, 4]), (Level([2, 1]),), "right", 0, False, None, "right", None, None, 1, None)
+    array([[3, 1],
+           [4, 0]])
+    """
+    if type(multiple) is not int or multiple != 1:
+        as_int(multiple, "pad_to_multiple_of", 1)
+    pad = backend_of(values).pad
+    return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, multiple, max_bytes)
 
 
 def from_dense(

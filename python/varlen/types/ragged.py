@@ -14,7 +14,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
-from varlen.ops.dense import to_dense
+from varlen.ops.dense import padded
 from varlen.ops.inputs import same_kind
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
@@ -395,9 +395,9 @@ class Ragged(
                [-1, -1, -1],
                [-1,  1,  5]])
         """
-        result: ArrayT | tuple[ArrayT, ArrayT] = to_dense(
-            self, padding_side=padding_side, fill=fill, mask=mask, max_len=max_len, truncate=truncate,
-            out=out, dtype=dtype, pad_to_multiple_of=pad_to_multiple_of, max_bytes=max_bytes,
+        result: ArrayT | tuple[ArrayT, ArrayT] = padded(
+            self._values, self._levels, padding_side, fill, mask, max_len, truncate, out, dtype,
+            pad_to_multiple_of, max_bytes,
         )  # fmt: skip
         return result
 

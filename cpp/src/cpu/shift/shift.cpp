@@ -33,6 +33,10 @@ template <class Body>
   }
 }
 
+// Of a sequence, on average; measured with plain numbers, moved by one: longer ones are copied one by one as
+// fast.
+constexpr std::int64_t kAlikeBytes = 4096;
+
 struct Shifting {
   Rows values;
   Offsets level;
@@ -88,27 +92,63 @@ void shift_past(const Shifting& job, const Pattern& fill, Range rows, std::byte*
   write_shifted(job, rows, to);
 }
 
-void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexcept {
-  const Pattern pattern(fill, job.values.width);
-  by_rows(job.level.total(), job.values.width,
-          [&](Range rows, bool past) { (past ? shift_past : best<shift_cached>)(job, pattern, rows, out); });
+/// Whether all sequences move by one number, so few rows each that what moves over their ends is little.
+bool moves_alike(const Shifting& job) noexcept {
+  const std::int64_t width = job.values.width;
+  if (job.moves.step != 0 || job.level.count == 0 || width > 16) return false;
+  const std::int64_t mean = job.level.total() / job.level.count;
+  const std::int64_t by = job.moves.of(0);
+  return by <= mean / 4 && by >= -(mean / 4) && mean * width <= kAlikeBytes;
 }
 
-/// Sixteen bytes of elements of Width bytes, last to first.
+/// All rows in one go, then the places that get none of their own sequence.
+void shift_alike(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
+  const std::int64_t width = job.values.width;
+  const std::int64_t by = job.moves.of(0);
+  const std::int64_t begin = std::max(rows.begin, by);
+  const std::int64_t end = std::min(rows.end, job.values.count + by);
+  if (begin < end)
+    copy_bytes(out + begin * width, job.values.data + (begin - by) * width, (end - begin) * width);
+  by_places(job.level, rows, [&](std::int64_t i, Range places) {
+    const std::int64_t start = job.level.start(i);
+    const std::int64_t length = job.level.length(i);
+    const std::int64_t from = std::max(by < 0 ? std::max<std::int64_t>(length + by, 0) : 0, places.begin);
+    const std::int64_t to = std::min(by < 0 ? length : std::min(by, length), places.end);
+    std::byte* at = out + (start + from) * width;
+    for (std::int64_t t = from; t < to; ++t, at += width) copy_exact(at, fill.bytes, width);
+  });
+}
+
+void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexcept {
+  const Pattern pattern(fill, job.values.width);
+  const bool alike = !job.rolls && moves_alike(job);
+  by_rows(job.level.total(), job.values.width, [&](Range rows, bool past) {
+    (past ? shift_past : alike ? shift_alike : best<shift_cached>)(job, pattern, rows, out);
+  });
+}
+
+constexpr std::int64_t kTurned = 32;  // bytes that are turned round together
+
+/// So many bytes of elements of Width bytes, last to first. The shuffles stay inside halves but for one,
+/// which both sets of instructions have.
 template <int Width>
 [[gnu::always_inline]] inline void turn(const std::byte* in, std::byte* out) noexcept {
-  using V1 = std::uint16_t __attribute__((vector_size(16)));
-  using V2 = std::uint32_t __attribute__((vector_size(16)));
-  using V4 = std::uint64_t __attribute__((vector_size(16)));
+  using V1 = std::uint16_t __attribute__((vector_size(kTurned)));
+  using V2 = std::uint32_t __attribute__((vector_size(kTurned)));
+  using V4 = std::uint64_t __attribute__((vector_size(kTurned)));
   V4 v;
   std::memcpy(&v, in, sizeof v);
-  if constexpr (Width <= 8) v = V4{v[1], v[0]};
+  if constexpr (Width <= 8) {
+    v = V4{v[3], v[2], v[1], v[0]};
+  } else {
+    v = V4{v[2], v[3], v[0], v[1]};
+  }
   if constexpr (Width <= 4) {
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
-    v = reinterpret_cast<V4>(
-        __builtin_shufflevector(reinterpret_cast<V2>(v), reinterpret_cast<V2>(v), 1, 0, 3, 2));
+    const V2 w = reinterpret_cast<V2>(v);
+    v = reinterpret_cast<V4>(__builtin_shufflevector(w, w, 1, 0, 3, 2, 5, 4, 7, 6));
 #else
-    v = reinterpret_cast<V4>(__builtin_shuffle(reinterpret_cast<V2>(v), V2{1, 0, 3, 2}));
+    v = reinterpret_cast<V4>(__builtin_shuffle(reinterpret_cast<V2>(v), V2{1, 0, 3, 2, 5, 4, 7, 6}));
 #endif
   }
   if constexpr (Width <= 2) {
@@ -125,15 +165,15 @@ template <int Width>
 /// Rows [rows) of the output, at `out`. Whole vectors run over the end of a sequence, where the next one is
 /// written later.
 template <int Width>
-void reverse_narrow(Rows values, Offsets level, Range rows, std::byte* out) noexcept {
-  constexpr std::int64_t kRows = 16 / Width;
+VARLEN_LOOP void reverse_narrow(Rows values, Offsets level, Range rows, std::byte* out) noexcept {
+  constexpr std::int64_t kRows = kTurned / Width;
   by_places(level, rows, [&](std::int64_t i, Range places) {
     const std::int64_t last = level.end(i) - 1;  // row of place 0
     std::byte* to = out + (level.start(i) + places.begin - rows.begin) * Width;
     const std::byte* from = values.data + (last - places.begin + 1) * Width;
     const std::int64_t room = std::min(rows.end - level.start(i), last + 1) - kRows;  // places up to here
     std::int64_t at = places.begin;
-    for (; at < places.end && at <= room; at += kRows, to += 16) turn<Width>(from -= 16, to);
+    for (; at < places.end && at <= room; at += kRows, to += kTurned) turn<Width>(from -= kTurned, to);
     for (; at < places.end; ++at, to += Width) std::memcpy(to, from -= Width, Width);
   });
 }
@@ -143,15 +183,15 @@ using ReverseNarrow = void (*)(Rows, Offsets, Range, std::byte*) noexcept;
 ReverseNarrow narrow_for(std::int64_t width) noexcept {
   switch (width) {
     case 1:
-      return reverse_narrow<1>;
+      return best<reverse_narrow<1>>;
     case 2:
-      return reverse_narrow<2>;
+      return best<reverse_narrow<2>>;
     case 4:
-      return reverse_narrow<4>;
+      return best<reverse_narrow<4>>;
     case 8:
-      return reverse_narrow<8>;
+      return best<reverse_narrow<8>>;
     case 16:
-      return reverse_narrow<16>;
+      return best<reverse_narrow<16>>;
     default:
       return nullptr;
   }
