@@ -102,10 +102,10 @@ def test_threads_are_given_one_level():
 
 def test_threads_with_levels_of_their_own_do_not_mix_them_up():
     above = vl.Level(np.full(50, 2))
-    belows = [vl.Level(np.full(100, k)) for k in range(8)]
+    inner = [vl.Level(np.full(100, k)) for k in range(8)]
 
     def ask(k):
-        return all(above.compose(belows[k]).total == 100 * k for _ in range(300))
+        return all(above.compose(inner[k]).total == 100 * k for _ in range(300))
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(ask, range(8)))

@@ -9,7 +9,7 @@ namespace varlen::bindings {
 
 namespace {
 
-/// Never given back: it may outlive what owns statics.
+/// Never given back: it may outlive the library that owns static objects.
 PyObject* stand_in() {
   static PyObject* const dtype = [] {
     py::list fields;
