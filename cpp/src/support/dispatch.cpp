@@ -3,14 +3,29 @@
 #include <cstdlib>
 #include <string_view>
 
+#ifdef VARLEN_AVX2
+#include <cpuid.h>
+#endif
+
 namespace varlen {
 namespace {
+
+#ifdef VARLEN_AVX2
+/// Whether halves can be converted, which not every compiler's builtin knows.
+bool supports_f16c() noexcept {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 Isa machine_isa() noexcept {
 #ifdef VARLEN_AVX2
   __builtin_cpu_init();  // this may run before the compiler's own constructors
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                    __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("popcnt") != 0;
+                    supports_f16c() && __builtin_cpu_supports("popcnt") != 0;
   if (!avx2) return Isa::baseline;
   const bool packs = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
                      __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&

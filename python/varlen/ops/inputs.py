@@ -28,6 +28,7 @@ __all__ = [
     "nested",
     "one_level",
     "regroup",
+    "rows_along",
     "rows_and_level",
     "rows_and_levels",
     "rows_and_sequences",
@@ -91,6 +92,24 @@ def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tupl
         return values, levels[-1], levels[:-1]
     at = resolve_level(level, levels)
     return values, flatten_levels(levels[at:]), levels[:at]
+
+
+def rows_along(X: Any, lengths: Any, axis: Any, level: int = -1, argument: str = "X") -> tuple[Any, Levels]:
+    """The rows and levels of an op that goes along an axis, or several, and so takes no level.
+
+    Raises
+    ------
+    ValueError
+        A level is given too.
+
+    Examples
+    --------
+    >>> rows_along([3, 1, 4], [2, 1], 0)
+    (array([3, 1, 4]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
+    """
+    if level != -1:
+        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+    return rows_and_levels(X, lengths, argument)
 
 
 def rows_and_level(X: Any, lengths: Any, argument: str = "X", level: int = -1) -> tuple[Any, Level]:

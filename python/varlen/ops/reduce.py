@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from varlen import tracing
 from varlen.backends import backend_of
 from varlen.ops.axes import along, axes_of
-from varlen.ops.inputs import regroup, rows_and_levels, units_of
+from varlen.ops.inputs import regroup, rows_along, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -324,9 +324,7 @@ def reduced(
     if axis is None:
         values, over, above = units_of(X, lengths, level)
         return wrap_units(X, backend_of(values).reduce(op, values, over, empty, out, ddof), above)
-    if level != -1:
-        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
-    values, levels = rows_and_levels(X, lengths)
+    values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     values, over, above, is_one = along(values, levels, axes)
     rows = backend_of(values).reduce(op, values, over, empty, out, ddof)

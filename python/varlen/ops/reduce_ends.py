@@ -9,7 +9,7 @@ from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.ops.axes import along, axes_of
-from varlen.ops.inputs import rows_and_levels, units_of
+from varlen.ops.inputs import rows_along, units_of
 from varlen.ops.reduce import reduced, wrap_units
 
 if TYPE_CHECKING:
@@ -347,9 +347,7 @@ def _place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> 
     if axis is None:
         values, over, above = units_of(X, lengths, level)
         return wrap_units(X, _places(op, values, over, empty), above)
-    if level != -1:
-        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
-    values, levels = rows_and_levels(X, lengths)
+    values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
         ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"

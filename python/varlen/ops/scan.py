@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from varlen.arguments import axis_of
 from varlen.backends import backend_of
 from varlen.ops.axes import in_line
-from varlen.ops.inputs import rows_and_levels, same_kind, units_of
+from varlen.ops.inputs import rows_along, same_kind, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -273,9 +273,7 @@ def scanned(
     if axis is None:
         values, over, _ = units_of(X, lengths, level)
         return same_kind(X, backend_of(values).scan(op, values, over, exclusive, reverse, out))
-    if level != -1:
-        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
-    values, levels = rows_and_levels(X, lengths)
+    values, levels = rows_along(X, lengths, axis, level)
     rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     backend = backend_of(rows)
     result = back(backend.scan(op, rows, over, exclusive, reverse))

@@ -8,7 +8,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import axis_of
 from varlen.backends import backend_of
 from varlen.ops.axes import in_line
-from varlen.ops.inputs import rows_and_levels, rows_of, same_kind, units_of
+from varlen.ops.inputs import rows_along, rows_of, same_kind, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -270,7 +270,5 @@ def _back(
 
 
 def _along(X: Any, lengths: Any, axis: int, level: int, argument: str = "X") -> Any:
-    if level != -1:
-        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
-    values, levels = rows_and_levels(X, lengths, argument)
+    values, levels = rows_along(X, lengths, axis, level, argument)
     return in_line(values, levels, axis_of(axis, len(levels) + values.ndim))

@@ -11,7 +11,7 @@ from varlen.arguments import as_int, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.ops.axes import in_line
-from varlen.ops.inputs import as_level, regroup, rows_and_level, rows_and_levels, same_kind, units_of
+from varlen.ops.inputs import as_level, regroup, rows_along, rows_and_level, same_kind, units_of
 from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
 
@@ -471,9 +471,7 @@ def _ordered(
         values, over, above = units_of(X, lengths, level)
         found = backend_of(values).sort(values, over, bool(descending), None, not places, places, out)
         return regroup(X, found[part], (*above, over))
-    if level != -1:
-        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
-    values, levels = rows_and_levels(X, lengths)
+    values, levels = rows_along(X, lengths, axis, level)
     rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     backend = backend_of(rows)
     found = backend.sort(rows, over, bool(descending), None, not places, places)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from varlen.backends.values import ArrayT
+
 F = TypeVar("F")
-ArrayT = TypeVar("ArrayT", bound="NDArray[Any] | torch.Tensor")
 
 
 class _Alloc(Protocol):
