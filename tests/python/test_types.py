@@ -9,8 +9,6 @@ import pydoc
 
 import numpy as np
 import pytest
-import torch
-import typed_sample
 import varlen as vl
 from house import PACKAGE, ROOT, short, sources
 from varlen.lod import LoDTensor
@@ -23,9 +21,9 @@ spec.loader.exec_module(public)
 
 @pytest.mark.parametrize("kind", [vl.Ragged, vl.Padded, vl.Packed, LoDTensor, RaggedTensor])
 def test_containers_can_be_subscripted_with_a_kind_of_array(kind):
-    alias = kind[torch.Tensor]
+    alias = kind[np.ndarray]
     assert alias.__origin__ is kind
-    assert alias.__args__ == (torch.Tensor,)
+    assert alias.__args__ == (np.ndarray,)
     assert not hasattr(kind, "__orig_class__")
 
 
@@ -39,6 +37,9 @@ def test_a_subscripted_class_makes_what_the_class_makes():
 
 def test_sample_of_user_code_holds_at_run_time():
     """That its types are right is mypy's business, which reads the same file."""
+    pytest.importorskip("torch")
+    import typed_sample
+
     typed_sample.main()
     checked = (ROOT / "setup.cfg").read_text().split("[mypy]")[1].split("\n\n")[0]
     assert short(typed_sample_path()) in checked
