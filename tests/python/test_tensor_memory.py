@@ -165,9 +165,26 @@ def test_error_of_the_function_passes_and_leaves_nothing_behind():
 
 def test_read_only_and_reversed_arrays_become_tensors_as_torch_takes_them():
     with pytest.raises(ValueError, match="negative"):
-        _core.on_tensors(lambda x: x[::-1], torch.arange(3))
+        _core.on_tensors(lambda x: np.arange(3)[::-1], torch.arange(3))
     with pytest.raises(TypeError, match="numpy"):
         _core.on_tensors(lambda x: np.array(["word"]), torch.arange(3))
+
+
+def test_what_is_cut_from_a_tensor_is_rows_of_it_or_a_copy():
+    x = torch.arange(12.0).reshape(6, 2)
+    rows = _core.on_tensors(lambda a: a[2:5], x)
+    assert (rows.tolist(), rows.data_ptr()) == (x[2:5].tolist(), x[2:].data_ptr())
+    for cut in (
+        lambda a: a[::-1],
+        lambda a: a[:, 1:],
+        lambda a: a[::2],
+        lambda a: a.view(np.int32),
+        lambda a: a.T,
+    ):
+        found = _core.on_tensors(cut, x)
+        assert found.numpy().tolist() == cut(x.numpy()).tolist()
+        found.zero_()
+        assert x.count_nonzero() == 11
 
 
 def test_too_many_arguments_are_refused():
@@ -252,3 +269,25 @@ def test_list_of_ints_picks_as_the_array_does_and_other_lists_as_before(needs):
             ragged[bad]
     assert _core.row_of_ints([2, -1]).tolist() == [2, -1]
     assert all(_core.row_of_ints(x) is None for x in ([], [True], [1, 2.0], [2**63], (1, 2), np.arange(2)))
+
+
+def test_rows_of_a_tensor_hold_its_memory_whatever_becomes_of_it():
+    parameter = torch.nn.Parameter(torch.arange(400_000.0), requires_grad=False)
+    holder = torch.nn.Module()
+    holder.values = parameter
+    r = vl.Ragged(holder.values, [200_000, 200_000])
+    views = [r[1], r[1:].values, r.row(1), list(r)[1], r[:, :].values[200_000:], r[-1]]
+    holder.half()  # the parameter lies elsewhere from now on
+    torch.zeros(400_000)
+    for view in views:
+        assert torch.equal(view, torch.arange(200_000.0, 400_000.0))
+
+
+def test_writing_to_rows_of_a_tensor_is_known_to_autograd():
+    for write in (lambda r: r.row(0).mul_(5), lambda r: r[0].mul_(5), lambda r: r[:1].values.mul_(5)):
+        x, weight = torch.ones(4), torch.ones(4, requires_grad=True)
+        y = (weight * x).sum()
+        write(vl.Ragged(x, [2, 2]))
+        assert x.tolist() == [5, 5, 1, 1]
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward()

@@ -199,6 +199,33 @@ std::unique_ptr<Export> exported(const py::array& array) {
   return result;
 }
 
+/// The array that lies over a whole tensor and that this one is cut from; null where there is none.
+const py::detail::PyArray_Proxy* over_tensor(const py::array& array) noexcept {
+  const auto* whole = fields_of(array.ptr());
+  while (whole->base != nullptr && is_array(whole->base, Api::get())) whole = fields_of(whole->base);
+  return whole->base != nullptr && is_tensor(whole->base) ? whole : nullptr;
+}
+
+/// Whether an array is consecutive rows of another one.
+bool is_rows_of(const py::array& array, const py::detail::PyArray_Proxy& whole) noexcept {
+  const auto* part = fields_of(array.ptr());
+  return part->descr == whole.descr && part->nd == whole.nd && part->nd > 0 &&
+         std::equal(part->strides, part->strides + part->nd, whole.strides) &&
+         std::equal(part->dimensions + 1, part->dimensions + part->nd, whole.dimensions + 1);
+}
+
+/// Rows of a tensor as torch cuts them: the view holds the memory, and torch knows of it when it is written.
+py::object narrowed(const py::array& rows, const py::detail::PyArray_Proxy& whole) {
+  static PyObject* const narrow = PyUnicode_InternFromString("narrow");
+  const std::int64_t step = whole.strides[0];
+  const std::int64_t begin = step != 0 ? (fields_of(rows.ptr())->data - whole.data) / step : 0;
+  const py::int_ numbers[] = {0, begin, static_cast<std::int64_t>(rows.shape(0))};
+  PyObject* const arguments[] = {whole.base, numbers[0].ptr(), numbers[1].ptr(), numbers[2].ptr()};
+  auto view = py::reinterpret_steal<py::object>(PyObject_VectorcallMethod(narrow, arguments, 4, nullptr));
+  if (!view) throw py::error_already_set();
+  return view;
+}
+
 }  // namespace
 
 bool is_tensor(PyObject* object) noexcept {
@@ -212,6 +239,10 @@ py::object array_over(PyObject* tensor) {
 }
 
 py::object tensor_over(const py::array& array) {
+  if (const auto* const whole = over_tensor(array); whole != nullptr) {
+    if (is_rows_of(array, *whole)) return narrowed(array, *whole);
+    return tensor_over(array.attr("copy")().cast<py::array>());
+  }
   if (const DlExchange* const exchange = library().exchange; exchange != nullptr) {
     if (std::unique_ptr<Export> shared = exported(array)) {
       void* tensor = nullptr;
