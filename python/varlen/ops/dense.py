@@ -207,6 +207,8 @@ def unpadded(
         levels = (backend_of(marks).mask_to_level(marks, padding_side),)
     elif tracing.is_tracing():
         levels = tracing.levels_of(lengths, "lengths", None)
+    elif type(lengths) is Level:
+        levels = (lengths,)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
         check_levels(levels[-1].total, levels, "lengths")
