@@ -124,7 +124,7 @@ def test_lists_that_contain_themselves_end():
     for nested in ([], [[]], [[1], (), []]):
         nested.append(nested)
         for data in (nested, [nested], [[], [nested]], [[[1]], nested]):
-            with pytest.raises(ValueError, match="data.*: .*a list that contains itself"):
+            with pytest.raises(ValueError, match=r"data.*: .*a list that contains itself"):
                 Ragged.from_list(data)
     shared = [1, 2]
     assert Ragged.from_list([[shared, shared], [shared]]).to_list() == [[[1, 2], [1, 2]], [[1, 2]]]
