@@ -128,6 +128,12 @@ void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexc
   });
 }
 
+// Rows are read towards the start of a sequence, sequences towards the end: the machine does not see that all
+// lines are wanted in their order, so many bytes later.
+constexpr std::uintptr_t kAhead = 2048;
+// Of longer rows it sees each.
+constexpr std::int64_t kSeen = 512;
+
 // Elements of four words, turned round together. The shuffles stay inside halves but for one, which both sets
 // of instructions have.
 using Words = std::uint64_t __attribute__((vector_size(32)));
@@ -217,9 +223,14 @@ template <class Out>
   const std::int64_t width = values.width;
   const std::byte* const begin = values.data;
   const std::byte* const end = begin + values.count * width;
+  const std::int64_t asked = width <= kSeen ? width : 0;
   by_places(level, rows, [&](std::int64_t i, Range places) {
     const std::byte* from = begin + (level.end(i) - 1 - places.begin) * width;
-    for (std::int64_t n = places.size(); n > 0; --n, from -= width) out.copy(from, width, begin, end);
+    const std::byte* line = begin + (level.start(i) + places.begin) * width;
+    for (std::int64_t n = places.size(); n > 0; --n, from -= width, line += width) {
+      for (std::int64_t at = 0; at < asked; at += Pattern::kLine) prefetch(line, at, 1, 2 * kAhead);
+      out.copy(from, width, begin, end);
+    }
   });
   out.finish();
 }
