@@ -173,9 +173,6 @@ template <int Width>
 VARLEN_LOOP void reverse_narrow(Rows values, Offsets level, Range rows, std::byte* out) noexcept {
   constexpr auto kVector = static_cast<std::int64_t>(sizeof(Words));
   constexpr std::int64_t kTurn = 2 * kVector;
-  // Rows are read towards the start of a sequence, sequences towards the end: the machine does not see that
-  // all lines are wanted in their order, so many bytes later.
-  constexpr std::uintptr_t kAhead = 2048;
   const std::byte* const limit = out + rows.size() * Width;
   by_places(level, rows, [&](std::int64_t i, Range places) {
     std::byte* to = out + (level.start(i) + places.begin - rows.begin) * Width;
