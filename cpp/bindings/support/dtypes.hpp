@@ -45,6 +45,12 @@ struct Fill {
 /// None, a number, or an array that broadcasts to `row`. Refuses what the dtype cannot hold.
 Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument);
 
+/// The element that says that no value is there: NaN or NaT. Empty where the dtype has none.
+Fill missing_of(const py::dtype& dtype);
+
+/// One row like those of `like`, of missing elements; nothing where the dtype has none.
+std::optional<py::array> missing_row(const py::array& like);
+
 /// The conversion of `values` to `dtype`, after a look at every value: what does not fit is refused by its
 /// place. `nan`, where it holds something, takes the place of NaN, and must outlive the result. With `lost`
 /// numbers that would become infinite are looked for while they are converted, into memory that nobody has

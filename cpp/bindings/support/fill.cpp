@@ -1,5 +1,6 @@
 // A value that fills: a number or a row of them, as bytes of the dtype that it is to have.
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "arrays.hpp"
@@ -10,6 +11,8 @@
 namespace varlen::bindings {
 
 namespace {
+
+constexpr int kFirstRegistered = 256;  // NPY_USERDEF of NumPy's public header
 
 py::module_ numpy() {
   return py::module_::import("numpy");
@@ -160,6 +163,31 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   fill.bytes.resize(static_cast<std::size_t>(given.nbytes()));
   if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), given.data(), fill.bytes.size());
   return fill;
+}
+
+Fill missing_of(const py::dtype& dtype) {
+  const char kind = dtype.kind();
+  // Dtypes that other packages registered are of kind V: those among them that hold NaN are floats.
+  const bool registered = kind == 'V' && dtype.num() >= kFirstRegistered;
+  const py::float_ nan(std::numeric_limits<double>::quiet_NaN());
+  if (kind == 'f' || kind == 'c' || type_of(dtype) == Type::bf16) return fill_of(nan, dtype, {}, "fill_mode");
+  if (kind != 'm' && kind != 'M' && !registered) return {};
+  const py::object value = registered ? py::object(nan) : py::str("NaT");
+  const py::array element = numpy().attr("full")(py::tuple(), value, dtype).cast<py::array>();
+  if (!element.attr("__ne__")(element).cast<bool>()) return {};
+  const auto* const data = static_cast<const std::byte*>(element.data());
+  return {{data, data + element.itemsize()}};
+}
+
+std::optional<py::array> missing_row(const py::array& like) {
+  const Fill element = missing_of(like.dtype());
+  if (element.bytes.empty()) return std::nullopt;
+  py::array row = rows_like(like, 1);
+  std::byte* const out = bytes(row);
+  for (std::int64_t at = 0; at < row.nbytes(); at += element.period()) {
+    std::memcpy(out + at, element.data(), element.bytes.size());
+  }
+  return row;
 }
 
 }  // namespace varlen::bindings
