@@ -23,9 +23,6 @@ py::object dtype_given(PyObject* dtype);
 void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep,
             const char* name = "arrays");
 
-/// A value as one row of this shape; a ValueError that names the argument where it does not broadcast.
-py::object row_of(const py::object& value, const py::tuple& shape, const char* argument);
-
 /// Uninitialised int64 of count + 1.
 py::array new_offsets(Py_ssize_t count);
 

@@ -42,8 +42,12 @@ struct Fill {
   [[nodiscard]] std::int64_t period() const { return static_cast<std::int64_t>(bytes.size()); }
 };
 
-/// None, a number, or an array that broadcasts to `row`. Refuses what the dtype cannot hold.
+/// None, a number, or an array that broadcasts to `row`. 0 is the zero bytes of any dtype, integers are times
+/// in the unit of the dtype, NaN and NaT are NaT. Refuses what the dtype cannot hold.
 Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument);
+
+/// The same as an array of one such row.
+py::array fill_row(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument);
 
 /// The element that says that no value is there: NaN or NaT. Empty where the dtype has none.
 Fill missing_of(const py::dtype& dtype);
