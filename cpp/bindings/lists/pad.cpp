@@ -121,12 +121,11 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
 
   const py::object list = sequence_of(args[kArrays]);
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
-  std::optional<py::array> offsets;
-  if (!dtype.is_none()) offsets = new_offsets(count);
-  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays",
-                offsets ? reinterpret_cast<std::int64_t*>(memory_of(*offsets)) : nullptr);
+  std::optional<NewLevel> level;
+  if (!dtype.is_none()) level.emplace(count);
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays", level ? level->offsets() : nullptr);
   py::object keep;
-  if (offsets) recast(pieces, *offsets, dtype, keep);
+  if (level) recast(pieces, *level, dtype, keep);
   Fill16 fill;
   make_fill(args[kFill], pieces, fill);
 

@@ -1,7 +1,6 @@
 // NumPy's dtypes as the core's types, and single values as bytes of a dtype.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ndarray.hpp"
 #include "outputs.hpp"
 #include "varlen/cast.hpp"
 
