@@ -1,0 +1,25 @@
+"""What tests of kernels share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+AROUND = 128
+MARK = 0xA5
+
+
+class Guarded:
+    """Memory for an output, `shift` bytes off a line of the cache, with marks on both sides."""
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...], shift: int = 0) -> None:
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        self.memory = np.full(size + 2 * AROUND + 64, MARK, np.uint8)
+        self.at = AROUND + (-self.memory.ctypes.data - AROUND) % 64 + shift
+        self.end = self.at + size
+        self.out = self.memory[self.at : self.end].view(dtype).reshape(shape)
+
+    def check(self) -> None:
+        assert (self.memory[: self.at] == MARK).all(), "written in front of the output"
+        assert (self.memory[self.end :] == MARK).all(), "written behind the output"
