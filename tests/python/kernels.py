@@ -23,3 +23,15 @@ class Guarded:
     def check(self) -> None:
         assert (self.memory[: self.at] == MARK).all(), "written in front of the output"
         assert (self.memory[self.end :] == MARK).all(), "written behind the output"
+
+
+def draw(count: int, dtype: Any, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return rng.integers(0, 2, count).astype(bool)
+    if kind in "iu":
+        return rng.integers(0 if kind == "u" else -50, 50, count).astype(dtype)
+    if kind == "c":
+        return (rng.integers(-9, 9, count) + 1j * rng.integers(-9, 9, count)).astype(dtype)
+    return rng.integers(-8, 9, count).astype(dtype)  # sums of these are exact in any order

@@ -6,26 +6,12 @@ Results are those of NumPy or plain Python, and nothing is written around the ou
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
 import varlen as vl
-from kernels import Guarded
+from kernels import Guarded, draw
 from varlen import _core
-
-
-def draw(count: int, dtype: Any, seed: int = 0) -> Any:
-    rng = np.random.default_rng(seed)
-    kind = np.dtype(dtype).kind
-    if kind == "b":
-        return rng.integers(0, 2, count).astype(bool)
-    if kind in "iu":
-        return rng.integers(0 if kind == "u" else -50, 50, count).astype(dtype)
-    if kind == "c":
-        return (rng.integers(-9, 9, count) + 1j * rng.integers(-9, 9, count)).astype(dtype)
-    return rng.integers(-8, 9, count).astype(dtype)  # sums of these are exact in any order
-
 
 # One sequence of so many rows: below, at and above what is worked in one part, in one go, by one thread.
 GIANT = [65_535, 65_536, 65_537, 131_073, 262_143, 524_288, 524_289, 1_048_577]
@@ -523,6 +509,8 @@ def as_moved(verb, values, lengths):
             if len(x)
         ]
         return np.concatenate(around).reshape(len(values), -1)
+    if verb == "padded2ragged":
+        return values
     moved = {
         "reverse": lambda x: x[::-1],
         "roll": lambda x: np.roll(x, 3, 0),
@@ -534,6 +522,8 @@ def as_moved(verb, values, lengths):
 def move(verb, values, level, shift):
     if verb == "list2padded":
         return _core.ragged2padded(values, level)[0], None
+    if verb == "padded2ragged":
+        return vl.ops.padded2ragged(vl.ops.ragged2padded(vl.Ragged(values, level))).values, None
     if verb == "seq2col":
         return _core.seq2col(values, level, 1, 1)[0], None
     shape = (len(level), level.longest, *values.shape[1:]) if verb == "pad" else values.shape
@@ -557,10 +547,13 @@ def move(verb, values, level, shift):
         (">f8", 16, 8),
         ("complex128", 1, 8),
         ("complex128", 4, 8),
+        ("float64", 8, 8),
         ("float16", 7, 2),
     ],
 )
-@pytest.mark.parametrize("verb", ["pad", "expand", "reverse", "roll", "shift", "list2padded", "seq2col"])
+@pytest.mark.parametrize(
+    "verb", ["pad", "expand", "reverse", "roll", "shift", "list2padded", "padded2ragged", "seq2col"]
+)
 def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, shift, megabytes):
     # Outputs go past the caches from half of the last one on, which is counted as 8 to 32 MB.
     rows = (megabytes << 20) // (np.dtype(dtype).itemsize * columns)
