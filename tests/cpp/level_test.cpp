@@ -263,6 +263,27 @@ TEST(memory, large_blocks_are_used_again) {
   CHECK_EQ(varlen::release_memory(), 0);
 }
 
+TEST(memory, large_blocks_belong_to_one_thread_at_a_time) {
+  std::atomic<int> shared{0};
+  const auto work = [&shared](unsigned char mark) {
+    for (std::int64_t k = 0; k < 400; ++k) {
+      Buffer one(varlen::kLarge + k % 7 * 4096);
+      Buffer two(varlen::kLarge);
+      auto* const first = one.as<unsigned char>();
+      auto* const second = two.as<unsigned char>();
+      for (std::int64_t at = 0; at < varlen::kLarge; at += 4096) first[at] = second[at] = mark;
+      for (std::int64_t at = 0; at < varlen::kLarge; at += 4096) {
+        if (first[at] != mark || second[at] != mark || first == second) ++shared;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back(work, mark);
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQ(shared.load(), 0);
+  varlen::release_memory();
+}
+
 TEST(memory, sizes_that_fit_no_machine_are_refused) {
   check_refused(Fault::overflow, "9223372036854775807 entries of 8 bytes do not fit 63 bits",
                 [] { return varlen::buffer_of(INT64_MAX, 8); });
