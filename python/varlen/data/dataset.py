@@ -13,6 +13,7 @@ from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import Batch, Seed
+from varlen.types.attributes import attributes_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -335,7 +336,7 @@ class Dataset(Batching):
         >>> len(ds)
         0
         """
-        self.__init__(MemorySource([]))  # type: ignore[misc]
+        Dataset.__init__(self, MemorySource([]))
 
     def __enter__(self) -> Dataset:
         return self
@@ -344,4 +345,16 @@ class Dataset(Batching):
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._source,)
+        own = {name: x for name, x in attributes_of(self, Dataset).items() if name not in _BASE_ATTRIBUTES}
+        how = (_restore, (type(self), self._source))
+        return (*how, (None, own)) if own else how
+
+
+def _restore(kind: type[Dataset], source: Any) -> Dataset:
+    result = object.__new__(kind)  # a subclass may be made of other arguments
+    Dataset.__init__(result, source)
+    return result
+
+
+# What every dataset has; a subclass's own attributes are the others.
+_BASE_ATTRIBUTES = {*vars(Dataset(MemorySource([]))), "_only"}

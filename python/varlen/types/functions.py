@@ -97,6 +97,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         return _joined(name, args, kwargs)
     if name == "matmul":
         return np.matmul(*args, *kwargs.values())
+    if name in ("flatten", "unflatten") and args and _is_ragged(args[0]):
+        return getattr(args[0], name)(*args[1:], **kwargs)
     if name == "softmin" and args and _is_ragged(args[0]):
         name, args = "softmax", (-args[0], *args[1:])
     if name in _ALONG and _is_ragged(args[0] if args else kwargs.get("input")):

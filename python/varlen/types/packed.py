@@ -12,7 +12,7 @@ from varlen._core import Level
 from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
-from varlen.ops.outputs import container
+from varlen.ops.outputs import container, padded_class
 from varlen.types import arithmetic
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
@@ -408,7 +408,8 @@ class Packed(Generic[ArrayT]):
                [4, 0]])
         """
         self._flat("a Padded")
-        return Padded.from_packed(self._values, *self._table._fields)._of(self._kind)
+        padded: Padded[ArrayT] = padded_class(self._kind).from_packed(self._values, *self._table._fields)
+        return padded._of(self._kind)
 
     def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
         """A torch `PackedSequence`; without permutations where `table.presorted`.
