@@ -17,7 +17,7 @@ from varlen.data.records import RowNumbers
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 
 class HasLengths(Protocol):
