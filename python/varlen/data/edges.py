@@ -13,7 +13,7 @@ from varlen.data.memory import ColumnLike, as_joint
 
 __all__ = []
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 def edge_joint(

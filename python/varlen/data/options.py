@@ -28,8 +28,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 WINDOWS = ("from_start", "to_end", "random", "balanced_random")
 
 
-class PaddingKeywords(TypedDict, total=False):
-    """The options of every batch, of a dataset's rows and of samples."""
+class _LayoutKeywords(TypedDict, total=False):
+    """The options of every batch, of a dataset's rows and of samples, but for the kind of its arrays."""
 
     max_len: PerAxis
     truncate: Side
@@ -39,11 +39,16 @@ class PaddingKeywords(TypedDict, total=False):
     dtype: Any
     masks: bool
     layout: Literal["padded", "ragged"]
+
+
+class PaddingKeywords(_LayoutKeywords, total=False):
+    """The options of batches of samples; `Collate` says what each does."""
+
     framework: Literal["numpy", "torch"] | None
 
 
-class BatchKeywords(PaddingKeywords, total=False):
-    """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
+class ArrayBatchKeywords(_LayoutKeywords, total=False):
+    """The options of batches of a dataset's rows, but for the kind of their arrays."""
 
     keys: Sequence[str] | None
     window: Literal["from_start", "to_end", "random", "balanced_random"] | None
@@ -59,6 +64,12 @@ class BatchKeywords(PaddingKeywords, total=False):
     windows: bool
     cu_seqlens: bool
     max_bytes: int | None
+
+
+class BatchKeywords(ArrayBatchKeywords, total=False):
+    """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
+
+    framework: Literal["numpy", "torch"] | None
 
 
 # Options that are not listed default to None.
