@@ -27,7 +27,6 @@ def example():
             "lengths of two levels": lambda x: Ragged(np.arange(6), lengths=[[2, 0], x]),
             "offsets of Ragged": lambda x: Ragged(np.arange(6), offsets=x),
             "levels of Ragged": lambda x: Ragged(np.arange(6), levels=[x]),
-            "bounds of Ragged": lambda x: Ragged.from_bounds(np.arange(6), x),
             "row_ids of Ragged": lambda x: Ragged.from_row_ids(np.arange(6), x),
             "lengths of a block": lambda x: Ragged.from_dense(BLOCK, x),
         },
@@ -320,7 +319,7 @@ def test_odd_memory_gives_what_plain_memory_gives(lay):
     for r in (
         Ragged(lay(values), lay(lengths)),
         Ragged(lay(values), offsets=lay([0, 3, 3, 5])),
-        Ragged.from_bounds(lay(values), lay([3, 3, 5])),
+        Ragged(lay(values), levels=[Level.from_bounds(lay([3, 3, 5]))]),
         Ragged.from_row_ids(lay(values), lay([0, 0, 0, 2, 2])),
         Ragged.from_dense(np.array([[7, 8, 9], [0, 0, 0], [4, 5, 0]]), lay(lengths)),
     ):
