@@ -653,3 +653,22 @@ def test_products_of_a_part_that_leave_the_range_are_no_part_of_any_other(rows, 
     values = np.full(rows, 2, dtype)
     values[-1 if reverse else 0] = 0
     assert not vl.ops.cumprod(values, [rows], reverse=reverse).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64"])
+@pytest.mark.parametrize("k", [1, 16, 17, 32, 33, 100])
+@pytest.mark.parametrize("kind", ["drawn", "rising", "falling"])
+def test_the_largest_are_the_first_of_a_stable_sort(dtype: str, k: int, kind: str, threads: int) -> None:
+    """By a heap, by digits, and by both: where few are wanted, where some are, and where many are."""
+    lengths = [1023, 1024, 1025, 0, 9_000, k]
+    level = vl.Level.from_lengths(lengths)
+    values = draw(level.total, dtype, seed=k)
+    if kind != "drawn":
+        values = np.sort(values)[:: 1 if kind == "rising" else -1].copy()
+    for largest in (True, False):
+        best, which = vl.ops.topk(values, level, k=k, largest=largest)
+        for i, n in enumerate(lengths):
+            mine = values[level.offsets[i] : level.offsets[i + 1]].astype(np.float64)
+            order = np.argsort(-mine if largest else mine, kind="stable")[:k]
+            assert which[i].tolist() == order.tolist(), (i, n, largest)
+            assert best[i].tolist() == mine[order].tolist()
