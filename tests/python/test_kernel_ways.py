@@ -702,7 +702,8 @@ def test_long_copies_are_whole_wherever_both_ends_stand_in_a_page(bytes_each, ah
     guarded.out[:] = 7
     _core.reverse(values, vl.Level([3]), out=out)
     np.testing.assert_array_equal(out, values[::-1])
-    assert (guarded.out[:start] == 7).all() and (guarded.out[start + values.size :] == 7).all()
+    assert (guarded.out[:start] == 7).all()
+    assert (guarded.out[start + values.size :] == 7).all()
     guarded.check()
 
 
