@@ -182,6 +182,23 @@ TEST(level, what_it_composed_to_dies_with_it_and_the_level_below_before) {
   CHECK_EQ(above.compose(other).total(), 5);
 }
 
+TEST(level, a_chain_of_composed_levels_longer_than_the_stack_is_freed) {
+  const Ints one = {1};
+  const auto unit = Level::from_lengths(one.data(), 1);
+  const auto first = Level::from_lengths(one.data(), 1);
+  Level middle;
+  Level last = first;
+  for (int i = 0; i < 800'000; ++i) {
+    last = last.compose(unit);
+    if (i == 400'000) middle = last;
+  }
+  CHECK(first.compose(unit) == last);                                // still there, held by `first`
+  CHECK(first.compose(Level::from_lengths(one.data(), 1)) == last);  // lets go of the first half
+  CHECK(middle.compose(unit) == last);
+  middle = Level();
+  CHECK_EQ(last.total(), 1);
+}
+
 TEST(level, refuses_to_compose_what_does_not_fit) {
   const Ints lengths = {2, 1};
   const auto above = Level::from_lengths(lengths.data(), 2);

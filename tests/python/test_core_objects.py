@@ -59,6 +59,25 @@ def test_a_level_is_the_same_after_any_protocol(protocol):
     assert copy.deepcopy(level) == level
 
 
+CHAIN = """
+import varlen as vl
+
+first = last = vl.Level([1])
+unit = vl.Level([1])
+for _ in range(300_000):
+    last = last.compose(unit)
+del last
+print(first.compose(unit).total)
+del first
+print("freed")
+"""
+
+
+def test_a_chain_of_composed_levels_longer_than_the_stack_is_freed():
+    run = subprocess.run([sys.executable, "-c", CHAIN], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "1\nfreed\n", (run.returncode, run.stderr[-2000:])
+
+
 def test_a_subinterpreter_gets_an_import_error():
     code = """
 import sys
