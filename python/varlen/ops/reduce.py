@@ -305,10 +305,10 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     >>> vl.ops.count([3, 1, 4], [2, 1])
     array([2, 1])
     """
-    values, over, above = units_of(X, lengths, level)
+    values, units, above = units_of(X, lengths, level)
     if tracing.is_tracing():
-        return wrap_units(X, tracing.as_traced(over).lengths, above)
-    return wrap_units(X, backend_of(values).like(over.lengths, values), above)
+        return wrap_units(X, tracing.as_traced(units).lengths, above)
+    return wrap_units(X, backend_of(values).like(units.lengths, values), above)
 
 
 def reduced(
@@ -322,12 +322,12 @@ def reduced(
     array([6, 4])
     """
     if axis is None:
-        values, over, above = units_of(X, lengths, level)
-        return wrap_units(X, backend_of(values).reduce(op, values, over, empty, out, ddof), above)
+        values, units, above = units_of(X, lengths, level)
+        return wrap_units(X, backend_of(values).reduce(op, values, units, empty, out, ddof), above)
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
-    values, over, above, is_one = along(values, levels, axes)
-    rows = backend_of(values).reduce(op, values, over, empty, out, ddof)
+    values, units, above, is_one = along(values, levels, axes)
+    rows = backend_of(values).reduce(op, values, units, empty, out, ddof)
     return rows[0] if is_one else wrap_units(X, rows, above)
 
 

@@ -49,23 +49,23 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if method != "__call__" or ufunc.signature is not None:
         return NotImplemented
     outs = kwargs.pop("out", None) or ()
-    model, room = model_of((*inputs, *outs, kwargs.get("where")))
+    model, row_ndim = model_of((*inputs, *outs, kwargs.get("where")))
     for x in inputs:
         if not isinstance(x, RaggedBase) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented
-    given = [operand(x, model, room) for x in inputs]
+    given = [operand(x, model, row_ndim) for x in inputs]
     if "where" in kwargs:
-        kwargs["where"] = operand(kwargs["where"], model, room)
+        kwargs["where"] = operand(kwargs["where"], model, row_ndim)
     if outs:
         kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
     result = backend_of(*given).ufunc(ufunc, given, kwargs)
     if result is NotImplemented or result is None:
         return result
     if not isinstance(result, tuple):
-        return outs[0] if outs and outs[0] is not None else model._make(_moved(result), model.levels)
+        return outs[0] if outs and outs[0] is not None else model._make(_check_storable(result), model.levels)
     kept = outs or (None,) * len(result)
     return tuple(
-        model._make(_moved(part), model.levels) if out is None else out
+        model._make(_check_storable(part), model.levels) if out is None else out
         for part, out in zip(result, kept, strict=True)
     )
 
@@ -82,8 +82,8 @@ def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return apply(getattr(np, name), "__call__", inputs, kwargs)
     if name == "matmul":
         return matmul(*inputs)
-    model, room = model_of(inputs)
-    given = [operand(x, model, room) for x in inputs]
+    model, row_ndim = model_of(inputs)
+    given = [operand(x, model, row_ndim) for x in inputs]
     out = kwargs.get("out", (None,))[0]
     options = {} if out is None else {"out": (_target(out, model),)}
     result = backend_of(*given).ufunc(name, given, options)
@@ -131,7 +131,7 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
     return np.array(values.reshape(shape), dtype=dtype, copy=copy)
 
 
-def _moved(values: Any) -> Any:
+def _check_storable(values: Any) -> Any:
     """Values that a container can hold."""
     if isinstance(values, np.ndarray) and values.dtype.hasobject:
         raise TypeError("operand: the result would hold Python objects, which cannot be moved as bytes")

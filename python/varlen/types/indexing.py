@@ -75,7 +75,7 @@ def _window(r: Ragged[Any], window: slice, index: Any = None) -> Ragged[Any]:
 def _many(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     if len(key) == 2 and type(key[0]) is slice and type(key[1]) is slice and key[0] == slice(None):
         return _window(r, key[1])
-    keys = _spread(key, r.ndim)
+    keys = _expand_ellipsis(key, r.ndim)
     i = int_index(keys[0])
     if i is not None:
         found = row(r, i)
@@ -118,7 +118,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     return r._make(as_values(content), (outer,))
 
 
-def _spread(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
+def _expand_ellipsis(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
     """The key with its Ellipsis written out; never empty."""
     dots = [k for k, item in enumerate(key) if item is Ellipsis]
     if any(item is None for item in key):
