@@ -120,11 +120,26 @@ def test_lists_that_contain_themselves_end():
     endless.append(endless)
     with pytest.raises(ValueError, match=r"data\[0\]\[1\]: a list that contains itself"):
         Ragged.from_list([endless])
+    for nested in ([], [[]], [[1], (), []]):
+        nested.append(nested)
+        for data in (nested, [nested], [[], [nested]], [[[1]], nested]):
+            with pytest.raises(ValueError, match=r"data.*: .*a list that contains itself"):
+                Ragged.from_list(data)
+    shared = [1, 2]
+    assert Ragged.from_list([[shared, shared], [shared]]).to_list() == [[[1, 2], [1, 2]], [[1, 2]]]
     deep = [1]
     for _ in range(100):
         deep = [deep]
     with pytest.raises(ValueError, match="data: nested deeper than 64 levels"):
         Ragged.from_list(deep)
+
+
+def test_lists_of_tensors_that_contain_themselves_end():
+    torch = pytest.importorskip("torch")
+    endless = [[torch.ones(2)]]
+    endless.append(endless)
+    with pytest.raises(ValueError, match=r"data\[1\]: a list that contains itself"):
+        Ragged.from_list(endless)
 
 
 @pytest.mark.parametrize(

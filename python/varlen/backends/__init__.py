@@ -25,10 +25,14 @@ def backend_of(first: Any, *others: Any) -> Backend:
     >>> backend_of(np.zeros(2)).__name__
     'varlen.backends.arrays'
     """
-    backend = _BACKENDS.get(type(first)) or _look_up(first)
-    for each in others:
-        if backend is arrays:
-            backend = _BACKENDS.get(type(each)) or _look_up(each)
+    try:
+        backend = _BACKENDS[type(first)]
+    except KeyError:
+        backend = _look_up(first)
+    if others:
+        for each in others:
+            if backend is arrays:
+                backend = _BACKENDS.get(type(each)) or _look_up(each)
     return backend
 
 

@@ -106,11 +106,12 @@ class Dataset(Batching):
             `fill_mode` says.
         fill_mode
             "first": its value goes to the first of these rows, and zero to the others; "nan": the same with
-            NaN for floats; "repeat": to all of them.
+            NaN, NaT for times, and zero for integers; "repeat": to all of them.
         padding_side, truncate
             "right" or "left", on every axis.
         fill
             The value of padding: one for all keys, or a mapping from some keys to theirs. Zero by default.
+            Integers are times in the unit of their key; NaN is NaT there.
         dtype
             Of the outputs: one for all keys, or a mapping. Values that do not fit are a ValueError.
         nan

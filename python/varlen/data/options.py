@@ -364,20 +364,4 @@ def fill_row(
     option: str, key: str, trailing: tuple[int, ...], dtype: np.dtype[Any], given: Any
 ) -> np.ndarray[Any, Any]:
     """One row of a value that the dtype has to hold; zeros where none is given."""
-    row = np.zeros((1, *trailing), dtype)
-    if given is None:
-        return row
-    value = np.asarray(given)
-    if dtype.kind in "mM" and value.dtype.kind in "iu":  # in the unit of the dtype
-        value = value.astype(np.int64).view(dtype)
-    try:
-        with np.errstate(all="ignore"):
-            row[...] = value
-    except (ValueError, TypeError, OverflowError) as error:
-        raise type(error)(f"{option}: {given!r} for {key!r}: {error}") from None
-    does_not_fit = (row[0] != value) & ((row[0] == row[0]) | (value == value))
-    if dtype.kind == "f" and value.dtype.kind in "iuf":
-        does_not_fit = np.isinf(row[0]) & ~np.isinf(value)  # rounding is what a float dtype does
-    if np.any(does_not_fit):
-        raise ValueError(f"{option}: {given!r} does not fit {dtype}, the dtype of {key!r} in the batch")
-    return row
+    return _core.fill_row(given, dtype, trailing, f"{option} of {key!r}" if key else option)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
     from varlen.types import Ragged
 
+_DEEPEST = 64  # levels that the core reads
+
 
 @overload
 def to_dense(
@@ -207,6 +209,8 @@ def unpadded(
         levels = (backend_of(marks).mask_to_level(marks, padding_side),)
     elif tracing.is_tracing():
         levels = tracing.levels_of(lengths, "lengths", None)
+    elif type(lengths) is Level:
+        levels = (lengths,)
     else:
         levels = each_level(lengths, Level.from_lengths, "lengths")
         check_levels(levels[-1].total, levels, "lengths")
@@ -221,12 +225,14 @@ def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
     >>> values_of_list([[1, 2], []])
     (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
     """
-    if isinstance(data, (list, tuple)):
-        _core.refuse_cycles(data, "data")
     return backend_of(_first_leaf(data)).from_list(data, dtype)
 
 
 def _first_leaf(data: Any) -> Any:
-    while isinstance(data, (list, tuple)):
-        data = next((x for x in data if not isinstance(x, (list, tuple)) or len(x)), None)
-    return data
+    leaf = data
+    for _ in range(_DEEPEST):
+        if not isinstance(leaf, (list, tuple)):
+            return leaf
+        leaf = next((x for x in leaf if not isinstance(x, (list, tuple)) or len(x)), None)
+    _core.refuse_cycles(data, "data")  # not before: it looks at every object, which takes most of the time
+    return None
