@@ -21,7 +21,7 @@ def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: An
     Raises
     ------
     TypeError
-        None or more than one of them, or a dtype that is no integer.
+        None or more than one of them, or a dtype that is not an integer.
     ValueError
         A negative length, decreasing offsets, or levels that do not fit each other or the rows.
 
@@ -81,7 +81,7 @@ def same_levels(a: Levels, b: Levels) -> bool:
 
 
 def describe_difference(a: Levels, b: Levels) -> str:
-    """Where two nestings part, in words; what an error says.
+    """The text of errors about two nestings: where they differ first.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def counted_before(there: Any) -> Any:
 
 
 def reindex(level: Level, before: Any) -> Level:
-    """The level over items of which there are others now: before[i] of them in front of what was item i.
+    """The level after items were repeated or removed: before[i] new items lie in front of old item i.
 
     Examples
     --------

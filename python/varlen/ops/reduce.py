@@ -63,7 +63,7 @@ def reduce_sum(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Notes
@@ -111,7 +111,7 @@ def reduce_mean(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Notes
@@ -154,7 +154,7 @@ def reduce_prod(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples
@@ -193,7 +193,7 @@ def reduce_any(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples
@@ -232,7 +232,7 @@ def reduce_all(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples
@@ -272,7 +272,7 @@ def reduce_norm(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples

@@ -93,7 +93,7 @@ def shift(
     Raises
     ------
     TypeError, ValueError
-        As `reverse`; `by` that is no integer, or not one for each sequence; a fill that the dtype cannot
+        As `reverse`; `by` that is not an integer, or not one for each sequence; a fill that the dtype cannot
         hold.
     OverflowError
         `by` beyond 64 bits.
@@ -109,7 +109,7 @@ def shift(
 
     def move(backend: Any, rows: Any, units: Level, gap: int | None) -> Any:
         if gap is not None and not plain:
-            raise ValueError(f"fill: at level {level} empty sequences arrive, not {fill!r}")
+            raise ValueError(f"fill: at level {level} the fill is an empty sequence, got {fill!r}")
         return backend.shift(rows, units, by, fill if gap is None else gap, out)
 
     result: SameT = _apply(X, lengths, level, out, move)
@@ -276,7 +276,7 @@ def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any])
         rows = move(backend, values, levels[at], None)
         return regroup(X, rows, levels)
     if out is not None:
-        raise ValueError(f"out: at level {level} whole sequences move; there is none")
+        raise ValueError(f"out: at level {level} whole sequences move, and none can be given")
     count = levels[at].total
     order = move(arrays, np.arange(count), levels[at], count)
     offsets = levels[at + 1].offsets
