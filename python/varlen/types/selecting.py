@@ -257,13 +257,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis of the container along which numbers are ordered, as NumPy counts.
-        level
-            The level inside whose sequences numbers are ordered, with all that nests below it, whose borders
-            are then gone; -1 is the innermost.
-        descending
-            The largest first; NaN stays last.
+        axis, level, descending
+            As those of `ops.argsort`.
 
         Returns
         -------
@@ -272,12 +267,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            There is no such axis, or an axis and a level are given.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.argsort`.
 
         Examples
         --------
@@ -364,13 +355,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        level
-            The level inside whose sequences they are told apart, with all that nests below it; -1 is the
-            innermost.
-        inverse
-            Also give which of its sequence's distinct numbers each row is.
-        counts
-            Also give how often each of them is there.
+        level, inverse, counts
+            As those of `ops.unique`.
 
         Returns
         -------
@@ -380,12 +366,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            Rows of several numbers.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.unique`.
 
         Examples
         --------
@@ -401,13 +383,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        level
-            The level inside whose sequences numbers are ranked; borders below it stay; -1 is the innermost.
-        method
-            What equal numbers get: ranks in their order ("ordinal"), the least ("min"), the largest ("max")
-            or the mean ("average") of those, or one that counts distinct numbers ("dense").
-        descending
-            The largest number has rank 1.
+        level, method, descending
+            As those of `ops.rank`.
 
         Returns
         -------
@@ -416,12 +393,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            Another method.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.rank`.
 
         Examples
         --------
@@ -437,8 +410,7 @@ class Selecting(RaggedBase[ArrayT]):
         Parameters
         ----------
         level
-            The level inside whose sequences it happens: rows change places at the innermost, -1, whole
-            sub-sequences above it.
+            As those of `ops.reverse`.
 
         Returns
         -------
@@ -448,7 +420,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         IndexError
-            There is no such level.
+            As those of `ops.reverse`.
 
         Examples
         --------
@@ -463,15 +435,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        by
-            How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers,
-            one for each sequence of the level. It may exceed the length.
-        level
-            The level inside whose sequences it happens: rows move at the innermost, -1, whole sub-sequences
-            above it.
-        fill
-            What is put where no row arrives: a number, or a row. Above the innermost level an empty sequence
-            arrives.
+        by, level, fill
+            As those of `ops.shift`.
 
         Returns
         -------
@@ -480,12 +445,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            `by` of another kind than integers.
-        ValueError
-            `by` that is not one for each sequence; a fill that the dtype cannot hold.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.shift`.
 
         Examples
         --------
@@ -502,12 +463,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        by
-            How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers,
-            one for each sequence of the level.
-        level
-            The level inside whose sequences it happens: rows move at the innermost, -1, whole sub-sequences
-            above it.
+        by, level
+            As those of `ops.roll`.
 
         Returns
         -------
@@ -516,12 +473,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            `by` of another kind than integers.
-        ValueError
-            `by` that is not one for each sequence.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.roll`.
 
         Examples
         --------
