@@ -693,12 +693,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        minlength
-            At least so many numbers are counted; else as many as the largest needs.
-        weights
-            One for each value, (total,), or a Ragged that nests as this one.
-        level
-            The level whose sequences are counted through; -1 is the innermost.
+        minlength, weights, level
+            As those of `ops.bincount`.
 
         Returns
         -------
@@ -708,10 +704,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not integers.
-        ValueError
-            One below 0, which is named; rows of several; weights of another shape.
+        TypeError, ValueError
+            As those of `ops.bincount`.
 
         Notes
         -----
@@ -736,13 +730,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        v
-            What is looked up: a Ragged with as many sequences at the level, whatever their lengths, or an
-            array (n, ...), a row for each.
-        side
-            "left" before equal numbers, "right" behind them.
-        level
-            The level whose sequences are searched; -1 is the innermost.
+        v, side, level
+            As those of `ops.searchsorted`.
 
         Returns
         -------
@@ -776,10 +765,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        width
-            Rows in a window, at least 1.
-        level
-            The level inside whose sequences it happens; -1 is the innermost.
+        width, level
+            As those of `ops.sliding_window`.
 
         Returns
         -------

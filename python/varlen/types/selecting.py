@@ -48,10 +48,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        rows
-            An array (sequences of `level`, ...), or a Ragged of the levels above it, which says the level.
-        level
-            Whose sequences have a row each; -1 is the innermost.
+        rows, level
+            As those of `ops.broadcast_rows`.
 
         Returns
         -------
@@ -60,10 +58,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        ValueError
-            More or fewer rows than sequences, a Ragged that nests differently.
-        IndexError
-            There is no such level.
+        ValueError, IndexError
+            As those of `ops.broadcast_rows`.
 
         Examples
         --------
@@ -111,14 +107,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        indices
-            Integers, an array or a Ragged of any depth; with `batch_dims` its first axes are those of this
-            Ragged. Numbers count from 0 in the sequence that they pick from; none is negative.
-        axis
-            Of what items are picked: 0 sequences, then what is in them, then rows' axes; `batch_dims` by
-            default. Beyond `batch_dims` all sequences take the same numbers.
-        batch_dims
-            How many axes both share.
+        indices, axis, batch_dims
+            As those of `ops.gather`.
 
         Returns
         -------
@@ -128,12 +118,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Indices that are not integers.
-        IndexError
-            One that is negative or beyond its sequence, which is named.
-        ValueError
-            No such axis; indices that nest differently in the axes that both share.
+        TypeError, IndexError, ValueError
+            As those of `ops.gather`.
 
         Notes
         -----
@@ -158,12 +144,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        mask
-            Bools: an array over the outermost sequences, a Ragged of the outer levels with a bool for each
-            of its rows, or one that nests as this one, rows' axes included where it has them.
-        flatten
-            What is left, without the levels of the mask, as TensorFlow's `tf.boolean_mask`; else sequences
-            keep their place, as with `tf.ragged.boolean_mask`.
+        mask, flatten
+            As those of `ops.boolean_mask`.
 
         Returns
         -------
@@ -172,10 +154,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            A mask of another dtype.
-        ValueError
-            A mask that nests differently.
+        TypeError, ValueError
+            As those of `ops.boolean_mask`.
 
         Examples
         --------
@@ -410,7 +390,7 @@ class Selecting(RaggedBase[ArrayT]):
         Parameters
         ----------
         level
-            As those of `ops.reverse`.
+            As that of `ops.reverse`.
 
         Returns
         -------
@@ -420,7 +400,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         IndexError
-            As those of `ops.reverse`.
+            As that of `ops.reverse`.
 
         Examples
         --------
