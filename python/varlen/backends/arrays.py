@@ -15,6 +15,7 @@ from varlen._core import (
     backprop_scan_which,
     backprop_seq2col,
     backprop_softmax,
+    concat_levels,
     expand,
     expand_end,
     gather,
@@ -54,7 +55,7 @@ from varlen.backends.numpy.count import bincount, diff
 from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
-from varlen.backends.numpy.mask import block_mask
+from varlen.backends.numpy.mask import block_mask, mask, of_level
 from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
 from varlen.backends.numpy.product import of_one_kind, product
 from varlen.backends.numpy.rows import (

@@ -1,7 +1,7 @@
 """The verbs that every kind of values has: values and levels in, values out.
 
 `backend_of(values)` gives the module that implements them for the kind of the values: `backends.arrays` for
-NumPy, `backends.torch` for tensors. A Level travels through all of them as the object that it is. What a
+NumPy, `backends.torch` for tensors, `backends.torch.graph` for those that torch.compile traces. A Level travels through all of them as the object that it is. What a
 backend lacks it says in a function of that name, in one sentence.
 """
 
@@ -176,6 +176,17 @@ class Backend(Protocol):
 
     # Masks and recurrent layers.
     def mask_to_level(self, mask: Any, padding_side: str) -> Level: ...
+    def mask(
+        self,
+        level: Level,
+        max_len: int | None,
+        padding_side: str,
+        width: int | None,
+        multiple: int,
+        max_bytes: int | None,
+        beside: Any,
+    ) -> Any: ...
+    def of_level(self, level: Level, name: str, beside: Any) -> Any: ...
     def block_mask(
         self,
         level: Level,
@@ -201,6 +212,7 @@ class Backend(Protocol):
     ) -> tuple[Any, Levels]: ...
     def gather_column(self, values: Any, levels: Levels, at: int) -> tuple[Any, Levels]: ...
     def concat(self, values: list[Any], axis: int = ..., argument: str = ...) -> Any: ...
+    def concat_levels(self, levels: list[Level]) -> Level: ...
     def interleave(self, values: list[Any], levels: list[Level], argument: str) -> tuple[Any, Level]: ...
     def from_list(self, data: Any, dtype: Any = ...) -> tuple[Any, Levels]: ...
     def split(self, values: Any, level: Level) -> list[Any]: ...

@@ -92,9 +92,9 @@ def gather(
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
     at = axis_of(shared if axis is None else axis, ndim)
-    if at == shared == 0 and tracing.is_tracing():
-        rows = tracing.tensors.as_index(indices)
-        return ragged_like(X, *backend_of(values).gather(values, levels, rows))
+    if tracing.is_tracing():
+        picked, nest = backend_of(values).gather_axis(values, levels, indices, at, shared)
+        return ragged_like(X, picked, nest) if nest else picked
     if shared > min(at, depth):
         raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")
     if at > depth:

@@ -306,9 +306,7 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     array([2, 1])
     """
     values, over, above = units_of(X, lengths, level)
-    if tracing.is_tracing():
-        return wrap_units(X, tracing.as_traced(over).lengths, above)
-    return wrap_units(X, backend_of(values).like(over.lengths, values), above)
+    return wrap_units(X, backend_of(values).of_level(over, "lengths", values), above)
 
 
 def reduced(

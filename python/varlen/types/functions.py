@@ -74,9 +74,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     >>> torch.nn.functional.softmax(r, dim=1).to_list(), torch.exp(r).lengths
     ([[0.5, 0.5], [1.0]], array([2, 1]))
     """
-    full = (
-        tracing.tensors.NAMES.get(func, "") if tracing.is_tracing() else getattr(func, "__name__", str(func))
-    )
+    full = tracing.name_of(func)
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
         raise _no(f"torch.Tensor.{full}", f"{name}(), which writes nothing in place")

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 
-def ufunc(function: np.ufunc, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """What a ufunc makes of its inputs.
+def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What a ufunc, or the one of a name, makes of its inputs.
 
     Examples
     --------
     >>> ufunc(np.add, [np.arange(2), 10], {})
     array([10, 11])
     """
-    return function(*inputs, **kwargs)
+    return (getattr(np, function) if isinstance(function, str) else function)(*inputs, **kwargs)
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:

@@ -1,5 +1,6 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
+from varlen._core import concat_levels
 from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
@@ -9,7 +10,7 @@ from varlen.backends.torch.gather import gather, gather_column, gather_row, gath
 from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
-from varlen.backends.torch.mask import block_mask, mask_to_level
+from varlen.backends.torch.mask import block_mask, mask, mask_to_level, of_level
 from varlen.backends.torch.memory import (
     apply_rows,
     as_numpy,
@@ -165,3 +166,4 @@ __all__ = [
     "windows",
     "zeros",
 ]
+from varlen.backends.torch import graph  # isort: skip  # of all that stands above
