@@ -220,6 +220,8 @@ def counted_before(there: Any) -> Any:
     >>> counted_before(np.array([True, False, True]))
     array([0, 1, 1, 2])
     """
+    if tracing.is_tracing():
+        return tracing.tensors.counted_before(there)
     counts = np.zeros(len(there) + 1, np.int64)
     np.cumsum(there, out=counts[1:])
     return counts
@@ -233,6 +235,9 @@ def reindex(level: Level, before: Any) -> Level:
     >>> reindex(Level([2, 1]), counted_before(np.array([True, False, True])))
     Level(2 sequences, 2 rows, lengths 1 to 1)
     """
+    if tracing.is_tracing():
+        traced: Any = tracing.TracedLevel(before[tracing.offsets_of(level)], None)
+        return cast("Level", traced)
     return Level.from_offsets(before[level.offsets])
 
 

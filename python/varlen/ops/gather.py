@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+_subscript = RaggedBase.__getitem__  # that of C, whatever a subclass has
+
+
 @overload
 def gather(
     X: RaggedT, indices: Any, lengths: None = None, *, axis: int | None = None, batch_dims: int = 0
@@ -86,7 +89,7 @@ def gather(
         plain = not batch_dims and not isinstance(indices, RaggedBase) and not tracing.is_tracing()
         numbers = row_of_ints(indices) if plain else None
         if numbers is not None and _core.in_range(numbers, len(X)):
-            return RaggedBase.__getitem__(X, numbers)
+            return _subscript(X, numbers)
     values, levels = rows_and_levels(X, lengths)
     depth = len(levels)
     ndim = depth + values.ndim
@@ -177,11 +180,12 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     if not same_levels(nest, levels[: axes - 1]):
         raise ValueError(f"mask: nests differently: {describe_difference(levels[: axes - 1], nest)}")
     keep = as_bools(given, mask, "mask")
-    if not nest and len(keep) != len(levels[0]):
-        raise ValueError(f"mask: has {len(keep)} entries for {len(levels[0])} sequences")
+    count = tracing.count_of(levels[0])
+    if not nest and tracing.known(len(keep) != count):
+        raise ValueError(f"mask: has {len(keep)} entries for {count} sequences")
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
-    return _picked(X, values, levels[axes - 1 :], np.flatnonzero(keep), () if flatten else nest)
+    return _picked(X, values, levels[axes - 1 :], backend_of(keep).true_places(keep), () if flatten else nest)
 
 
 def _nested_down(given: Any, argument: str, axes: int) -> tuple[Any, Levels]:

@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import ints_per_level
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, like
+from varlen.backends.values import as_values
 from varlen.levels import resolve_level
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import (
@@ -97,7 +97,8 @@ def sequence_pad(
         if not isinstance(error, ValueError) or str(error).startswith("values:"):
             raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
         raise of_pad_value(error) from None
-    length = tuple(like(each.lengths, r.values) for each in levels)
+    backend = backend_of(r.values)
+    length = tuple([backend.of_level(each, "lengths", r.values) for each in levels])
     outer = length[0]
     if len(levels) > 1:
         return wrap_units(r, out, above), length

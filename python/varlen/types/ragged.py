@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast, o
 import numpy as np
 
 from varlen import tracing
-from varlen._core import RaggedBase
+from varlen._core import RaggedBase, trace_ragged_by
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, like, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
@@ -225,12 +225,13 @@ class Ragged(
     @property
     def size(self) -> int:
         """Numbers in all, trailing dimensions included."""
-        return int(np.prod(self._values.shape, dtype=object))
+        return math.prod(list(self._values.shape))
 
     @property
     def nbytes(self) -> int:
         """Bytes of values and offsets together."""
-        return int(self._values.nbytes) + sum(level.offsets.nbytes for level in self._levels)
+        offsets = sum([tracing.count_of(level) + 1 for level in self._levels])
+        return int(self._values.nbytes) + 8 * offsets
 
     @property
     def cu_seqlens(self) -> ArrayT:
@@ -537,3 +538,16 @@ def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[
     values = from_state(values)
     check_levels(len(values), levels)
     return kind._make(values, levels)
+
+
+def _getitem(self: Ragged[Any], key: Any) -> Any:
+    return indexing.get(self, key) if tracing.is_tracing() else indexing.subscript(self, key)
+
+
+def _len(self: Ragged[Any]) -> int:
+    count: int = tracing.count_of(self._levels[0])
+    return count
+
+
+_getitem.__doc__ = RaggedBase.__getitem__.__doc__
+trace_ragged_by(_getitem, _len)  # r[key] and len(r) themselves stay in C

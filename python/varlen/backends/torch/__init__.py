@@ -53,7 +53,7 @@ from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
-from varlen.backends.torch.span import insert_row, insert_rows, put_rows, remove_rows, spans, take, take_rows
+from varlen.backends.torch.span import insert_row, insert_rows, put_rows, remove_rows, spans, take, take_rows, true_places
 from varlen.backends.torch.statistics import backprop_reduce, reduce
 from varlen.backends.torch.views import (
     as_array,
@@ -87,6 +87,7 @@ __all__ = [
     "broadcast_rows",
     "cast",
     "concat",
+    "concat_levels",
     "contiguous",
     "copy",
     "device_of",
@@ -115,8 +116,10 @@ __all__ = [
     "list2padded",
     "list2ragged",
     "lstm",
+    "mask",
     "mask_to_level",
     "merge_windows",
+    "of_level",
     "of_one_kind",
     "order_with_nan_first",
     "packed2ragged",
@@ -157,6 +160,7 @@ __all__ = [
     "to_dtype",
     "to_state",
     "transpose",
+    "true_places",
     "ufunc",
     "unique",
     "unpad",
@@ -166,4 +170,4 @@ __all__ = [
     "windows",
     "zeros",
 ]
-from varlen.backends.torch import graph  # isort: skip  # of all that stands above
+from varlen.backends.torch import graph as graph  # noqa: E402, I001  # it takes what stands above

@@ -154,6 +154,23 @@ def sort(
     return into(result, out), which, kept
 
 
+def diff(x: torch.Tensor, level: Any, n: int = 1) -> tuple[torch.Tensor, Any]:
+    """Each row less the one before it in its sequence, n times; the level of what is left.
+
+    Examples
+    --------
+    >>> diff(torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3))[0]
+    tensor([-2])
+    """
+    for _ in range(as_int(n, "n")):
+        later, (shorter,) = gather_window(x, (level,), slice(1, None))
+        earlier = gather_window(x, (level,), slice(None, -1))[0]
+        torch._check(later.shape[0] == earlier.shape[0])
+        level = shorter
+        x = later ^ earlier if x.dtype == torch.bool else later - earlier
+    return x, level
+
+
 # Sequences picked, cut, repeated and brought together.
 
 
@@ -199,6 +216,11 @@ _gather_places = _moved_by(
     "gather_places(Tensor[] offsets, Tensor index) -> (Tensor, Tensor[])",
     lambda rows, levels, index: _core.gather(rows, levels, index.numpy()),
     lambda offsets, index: (None, index.shape[0] + 1, *(None for _ in offsets[1:])),
+)
+_slice_places = _moved_by(
+    "slice_places(Tensor[] offsets, SymInt? start, SymInt? stop, SymInt? step) -> (Tensor, Tensor[])",
+    lambda rows, levels, *bounds: _core.gather(rows, levels, slice(*bounds)),
+    lambda offsets, *_: (None, *(None for _ in offsets)),
 )
 _window_places = _moved_by(
     "window_places(Tensor[] offsets, SymInt? start, SymInt? stop, SymInt? step, Tensor? index)"
@@ -253,6 +275,8 @@ def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]
     """
     if x.device.type != "cpu":
         return outside.gather(x, levels, index)
+    if isinstance(index, slice) and index.step is not None and index.step < 0:  # torch has no such slices
+        return _moved(x, levels, _slice_places, index.start, index.stop, index.step)
     return _moved(x, levels, _gather_places, _index(index, count_of(levels[0])))
 
 
@@ -509,6 +533,39 @@ def mask(
     return there.numpy() if type(beside) is np.ndarray else there
 
 
+def block_mask(
+    level: Any,
+    dtype: Any,
+    before: int | None,
+    behind: int | None,
+    out: Any,
+    max_bytes: int | None,
+    beside: Any = None,
+) -> Any:
+    """Which rows may look at which.
+
+    Examples
+    --------
+    >>> level = TracedLevel(torch.tensor([0, 1, 2]), 2)
+    >>> block_mask(level, torch.float32, None, None, None, None, torch.zeros(2))
+    tensor([[0., -inf],
+            [-inf, 0.]])
+    """
+    kind = torch.bool if dtype is bool else dtype
+    if not isinstance(kind, torch.dtype) or kind.is_complex:
+        raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
+    traced = tracing.as_traced(level)
+    ids, places = traced.row_ids, torch.arange(traced.total)
+    ahead = places[None] - places[:, None]
+    there = ids[None] == ids[:, None]
+    if before is not None:
+        there = there & (ahead >= -before)
+    if behind is not None:
+        there = there & (ahead <= behind)
+    mask = torch.where(there, 0.0, -torch.inf).to(kind) if kind.is_floating_point else there.to(kind)
+    return into(mask, out)
+
+
 def of_level(level: Any, name: str, beside: Any) -> Any:
     """The row ids, positions, lengths or int32 offsets of a level: a tensor, but beside an array an array.
 
@@ -523,6 +580,17 @@ def of_level(level: Any, name: str, beside: Any) -> Any:
 
 
 # Values.
+
+
+def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
+    """Some rows, in any order.
+
+    Examples
+    --------
+    >>> take(torch.tensor([3, 1, 4]), torch.tensor([2, 0]))
+    tensor([4, 3])
+    """
+    return x.index_select(0, torch.as_tensor(rows))
 
 
 def row_as(given: Any, x: torch.Tensor) -> torch.Tensor:

@@ -112,6 +112,25 @@ def as_index(indices: Any) -> torch.Tensor:
     return index
 
 
+def as_key(key: Any) -> torch.Tensor:
+    """A list, an array or a tensor of integers or bools that picks sequences.
+
+    Raises
+    ------
+    IndexError
+        It is something else.
+
+    Examples
+    --------
+    >>> as_key([True, False])
+    tensor([ True, False])
+    """
+    index = torch.as_tensor(key)
+    if index.is_floating_point() or index.is_complex() or index.ndim != 1:
+        raise IndexError(f"index: expected one row of integers or bools, got {index.ndim} axes of {index.dtype}")
+    return index
+
+
 def as_bools(given: Any, argument: str) -> torch.Tensor:
     """Bools as a tensor.
 
@@ -129,6 +148,17 @@ def as_bools(given: Any, argument: str) -> torch.Tensor:
     if mask.dtype != torch.bool:
         raise TypeError(f"{argument}: expected bools, got {mask.dtype}")
     return mask
+
+
+def counted_before(there: torch.Tensor) -> torch.Tensor:
+    """How many of bools are True before each place, and in all.
+
+    Examples
+    --------
+    >>> counted_before(torch.tensor([True, False, True]))
+    tensor([0, 1, 1, 2])
+    """
+    return torch.nn.functional.pad(there.cumsum(0), (1, 0))
 
 
 def checked_offsets(given: Any, name: str, count: Any, said: str) -> torch.Tensor:
@@ -223,7 +253,7 @@ _NAMES = _functions()
 
 
 def name_of(function: Any) -> Any:
-    """What a function of torch is called; those that are written in Python say it themselves.
+    """What a function of torch is called.
 
     Examples
     --------
@@ -231,6 +261,9 @@ def name_of(function: Any) -> Any:
     ('exp', '__rsub__')
     """
     return _NAMES.get(function) or function.__name__
+
+
+name_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # called while a graph is traced
 
 
 def _kept(offsets: Array) -> torch.Tensor:
