@@ -131,8 +131,8 @@ def equal_lengths(count: int, length: int) -> Level:
     array([0, 3, 6])
     """
     if tracing.is_tracing():
-        traced: Level = tracing.equal_lengths(count, length)
-        return traced
+        traced: Any = tracing.equal_lengths(count, length)
+        return cast("Level", traced)
     return Level.from_offsets(np.arange(count + 1) * length)
 
 

@@ -8,9 +8,11 @@ it is, and its offsets are an input. What is made inside is a TracedLevel, and l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from varlen._core import Level, RaggedBase
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 is_tracing: Callable[[], bool] = bool
 tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
@@ -82,6 +84,32 @@ def count_of(level: Any) -> Any:
     if not is_tracing():
         return len(level)
     return (level.offsets if type(level) is TracedLevel else level._tensor).shape[0] - 1
+
+
+def eager_only(what: str = "") -> Callable[[F], F]:
+    """A decorator for what no graph can hold: a tracer says so, by its name, and leaves it as it is.
+
+    Outside of graphs nothing changes: the function is the one that it was. `what` is how the error calls
+    it, where its own name says too little.
+
+    Examples
+    --------
+    >>> @eager_only()
+    ... def halves(x):
+    ...     return x / 2
+    >>> halves(3), halves._torchdynamo_disable_msg
+    (1.5, 'halves of varlen runs outside of graphs alone; call it before or behind the compiled function')
+    """
+
+    def mark(function: F) -> F:
+        function._torchdynamo_disable = True  # type: ignore[attr-defined]  # as torch.compiler.disable marks it
+        function._torchdynamo_disable_msg = (  # type: ignore[attr-defined]
+            f"{what or function.__name__} of varlen runs outside of graphs alone; "
+            "call it before or behind the compiled function"
+        )
+        return function
+
+    return mark
 
 
 def known(condition: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def backend_of(first: Any, *others: Any) -> Backend:
     for each in others:
         if backend is arrays:
             backend = _BACKENDS.get(type(each)) or _look_up(each)
-    return backend if backend is arrays or not tracing.is_tracing() else backend.graph
+    return backend if backend is arrays or not tracing.is_tracing() else cast("Any", backend).graph
 
 
 def _look_up(values: Any) -> Backend:

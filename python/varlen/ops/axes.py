@@ -11,6 +11,7 @@ from varlen._core import Level
 from varlen.arguments import axis_of
 from varlen.backends.values import take
 from varlen.levels import equal_lengths, flatten_levels, scale_level
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +104,7 @@ def _wider(level: Level, times: int) -> Level:
     return level if times == 1 else scale_level(level, times)
 
 
+@eager_only("an axis above the innermost")
 def _lines(levels: Levels, axes: list[int]) -> tuple[Any, Level, Levels]:
     """The values that come together one after another, in their order; how many do, and what is left."""
     node, count, kept = _nodes(levels, axes)

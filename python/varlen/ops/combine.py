@@ -15,6 +15,7 @@ from varlen.backends import backend_of
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
 from varlen.ops.dims import expand_dims
 from varlen.ops.inputs import as_level, regroup, same_kind
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
@@ -105,6 +106,7 @@ def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     return cast("RaggedT", concatenate([expand_dims(part, at) for part in parts], at))
 
 
+@eager_only()
 def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     """Consecutive pieces: `sizes` sequences in each, or sizes[k] in piece k.
 

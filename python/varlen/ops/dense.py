@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen import _core, tracing
-from varlen._core import Level, RaggedBase
+from varlen._core import RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values

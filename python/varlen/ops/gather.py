@@ -96,7 +96,8 @@ def gather(
     shared = as_int(batch_dims, "batch_dims")
     at = axis_of(shared if axis is None else axis, ndim)
     if tracing.is_tracing():
-        picked, nest = backend_of(values).gather_axis(values, levels, indices, at, shared)
+        graph: Any = backend_of(values)
+        picked, nest = graph.gather_axis(values, levels, indices, at, shared)
         return ragged_like(X, picked, nest) if nest else picked
     if shared > min(at, depth):
         raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")

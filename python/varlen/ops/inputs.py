@@ -17,8 +17,6 @@ from varlen.backends.values import as_values
 from varlen.levels import check_levels, flatten_levels, resolve_level
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen.levels import Levels
 
 __all__ = [
@@ -280,7 +278,7 @@ def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
 
 
 def as_bools(numbers: Any, given: Any, argument: str) -> Any:
-    """Bools on the host, or in a graph, which were `given` as they are or in a Ragged; an empty list is bools too.
+    """Bools, `given` as they are or in a Ragged, on the host or in a graph; an empty list is bools too.
 
     Raises
     ------

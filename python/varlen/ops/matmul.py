@@ -107,7 +107,8 @@ def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
         raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")
     values, b = backend_of(values, b).of_one_kind(values, b)
     result = values.reshape(math.prod(list(values.shape[:-1])), size) @ b
-    return ragged_like(a, result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
+    products: Ragged[Any] = ragged_like(a, result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
+    return products
 
 
 @dataclass

@@ -65,7 +65,17 @@ def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
     >>> ragged_like(None, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    kind: Any = type(X) if isinstance(X, RaggedBase) else _class("Ragged")
+    return made(type(X) if isinstance(X, RaggedBase) else _class("Ragged"), values, levels)
+
+
+def made(kind: Any, values: Any, levels: Levels) -> Any:
+    """A container of a class, of parts that are known to fit.
+
+    Examples
+    --------
+    >>> made(vl.Ragged, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
+    [[3, 1], [4]]
+    """
     return tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
 
 

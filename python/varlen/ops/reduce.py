@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from varlen import tracing
 from varlen.backends import backend_of
 from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import regroup, rows_along, units_of

@@ -22,6 +22,7 @@ from varlen.sequence.inputs import (
     rename_argument,
     sequences,
 )
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
     return cast("RaggedT", r._make(_rows_of(block, levels, "dY"), r.levels))
 
 
+@eager_only()
 def sequence_unpad(
     x: RowsT | RaggedBase[RowsT] | Sequence[Any], length: Any, name: str | None = None
 ) -> Ragged[RowsT]:

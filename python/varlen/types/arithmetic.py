@@ -80,8 +80,7 @@ def _applied(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str
         return outs[0] if outs and outs[0] is not None else same_kind(model, _moved(result))
     kept = outs or (None,) * len(result)
     return tuple(
-        same_kind(model, _moved(part)) if out is None else out
-        for part, out in zip(result, kept, strict=True)
+        same_kind(model, _moved(part)) if out is None else out for part, out in zip(result, kept, strict=True)
     )
 
 

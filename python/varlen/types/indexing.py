@@ -103,7 +103,7 @@ def _many(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
 
 def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     """Axis 1 and those below it, for every sequence of r."""
-    if all([_is_all(key) for key in keys]):
+    if all(_is_all(key) for key in keys):
         return r
     first, below = keys[0], keys[1:]
     all_rows = (slice(None), *below)
@@ -116,7 +116,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
         raise IndexError(f"a ragged axis takes an int or a slice, got {type(first).__name__}")
     if not _is_all(first):
         r = _window(r, first)
-    if all([_is_all(key) for key in below]):
+    if all(_is_all(key) for key in below):
         return r
     # What is below axis 1 is a container, or an array, of its own, whose first axis is axis 1's rows.
     outer, inner = r.levels[0], r.levels[1:]

@@ -11,7 +11,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import RaggedBase, trace_ragged_by
 from varlen.backends import backend_of
-from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, like, to_state
+from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -231,7 +231,9 @@ class Ragged(
     def nbytes(self) -> int:
         """Bytes of values and offsets together."""
         offsets = sum([tracing.count_of(level) + 1 for level in self._levels])
-        return int(self._values.nbytes) + 8 * offsets
+        itemsize: int = self._values.dtype.itemsize
+        nbytes: int = self.size * itemsize + 8 * offsets
+        return nbytes
 
     @property
     def cu_seqlens(self) -> ArrayT:
@@ -315,6 +317,7 @@ class Ragged(
         """
         return cast("list[Self]", split(self, sizes))
 
+    @tracing.eager_only()
     def to_list(self) -> list[Any]:
         """Nested lists of Python numbers.
 
@@ -496,7 +499,8 @@ class Ragged(
         >>> vl.Ragged([0.0, np.inf, -np.inf], [2, 1]).tanh().to_list()
         [[0.0, 1.0], [-1.0]]
         """
-        return cast("Self", np.tanh(self))
+        result: Any = arithmetic.operator("tanh", (self,), {})
+        return cast("Self", result)
 
     def dim(self) -> NoReturn:
         """Refuse a module of torch that counts the axes of its input: rows and rectangles differ in them.

@@ -10,6 +10,7 @@ from varlen.backends.values import ArrayT
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
 from varlen.ops.pack import pack
 from varlen.ops.time_major import ragged2padded
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +39,7 @@ class Structure(RaggedBase[ArrayT]):
 
     __slots__ = ()
 
+    @eager_only()
     def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
         """One more level, which groups what `level` holds now.
 
@@ -82,6 +84,7 @@ class Structure(RaggedBase[ArrayT]):
         pair: Levels = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
         return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
 
+    @eager_only()
     def drop_level(self, level: int = 0) -> Self:
         """One level fewer: what its sequences held belongs to the level above. `add_level` turned round.
 
@@ -120,6 +123,7 @@ class Structure(RaggedBase[ArrayT]):
             self._values, (*levels[: at - 1], flatten_levels(levels[at - 1 : at + 1]), *levels[at + 1 :])
         )
 
+    @eager_only()
     def row_ids_at(self, level: int = -1) -> Ints:
         """The sequence of a level that each row of the values is in.
 

@@ -53,7 +53,16 @@ from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
-from varlen.backends.torch.span import insert_row, insert_rows, put_rows, remove_rows, spans, take, take_rows, true_places
+from varlen.backends.torch.span import (
+    insert_row,
+    insert_rows,
+    put_rows,
+    remove_rows,
+    spans,
+    take,
+    take_rows,
+    true_places,
+)
 from varlen.backends.torch.statistics import backprop_reduce, reduce
 from varlen.backends.torch.views import (
     as_array,
@@ -170,4 +179,4 @@ __all__ = [
     "windows",
     "zeros",
 ]
-from varlen.backends.torch import graph as graph  # noqa: E402, I001  # it takes what stands above
+from varlen.backends.torch import graph as graph  # it takes what stands above

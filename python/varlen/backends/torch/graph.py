@@ -1,9 +1,9 @@
-"""The verbs inside a graph of torch.compile: those of this package, and here what a tracer has another way for.
+"""The verbs inside a graph of torch.compile: those of this package, or another way that a tracer can follow.
 
-`backend_of` gives this module where a function is traced, so that ops and containers need not ask. A registered op
-of torch serves for most verbs as it does outside. What is here reads no numbers of a level while it is traced:
-the graph works them out when it runs, and refuses there what does not fit. Tensors on a device go the way that
-they have outside, which breaks the graph.
+`backend_of` gives this module where a function is traced, so that ops and containers need not ask. Most verbs
+are registered ops of torch, in a graph as outside. What is here reads no numbers of a level while it is
+traced: the graph works them out when it runs, and refuses there what does not fit. Tensors on a device go
+the way that they have outside, which breaks the graph.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, ints_per_level
 from varlen.backends import torch as outside
-from varlen.backends.torch import *  # noqa: F403
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.torch.pad import pad_rows, rows_of
@@ -167,7 +166,7 @@ def diff(x: torch.Tensor, level: Any, n: int = 1) -> tuple[torch.Tensor, Any]:
         earlier = gather_window(x, (level,), slice(None, -1))[0]
         torch._check(later.shape[0] == earlier.shape[0])
         level = shorter
-        x = later ^ earlier if x.dtype == torch.bool else later - earlier
+        x = torch.logical_xor(later, earlier) if x.dtype == torch.bool else later - earlier
     return x, level
 
 
@@ -187,8 +186,8 @@ def _numbers(offsets: list[torch.Tensor]) -> tuple[Array, tuple[Level, ...]]:
 def _moved_by(schema: str, run: Any, kept: Any) -> Any:
     """A registered op that gives the numbers of the rows that a verb picks, and the offsets over them.
 
-    `kept(offsets, *args)` gives the sizes that are known, None where the numbers say them: how many rows, then
-    how many offsets each level has.
+    `kept(offsets, *args)` gives the sizes that are known, None where the numbers say them: how many rows,
+    then how many offsets each level has.
     """
     name = "varlen::" + schema.partition("(")[0]
 
@@ -300,9 +299,7 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
     ids, nest = (indices._values, indices._levels) if isinstance(indices, RaggedBase) else (indices, ())
     ids = as_index(ids)
     if len(nest) != shared or shared > 1 or (shared and at != 1):
-        raise ValueError(
-            "indices: a graph takes one row of them without batch_dims, or a Ragged of one level with batch_dims=1"
-        )
+        raise ValueError("indices: a graph takes one row of them, or a Ragged of one level with batch_dims=1")
     if at > depth:
         return x.index_select(at - depth, ids), levels
     if at == 0:
@@ -311,7 +308,8 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
     if nest:
         owners = tracing.as_traced(nest[0]).row_ids
         torch._assert_async((ids < lengths.index_select(0, owners)).all(), "indices: one is out of range")
-        places, inner = starts.index_select(0, owners) + ids, nest[0]
+        inner: Any = nest[0]
+        places = starts.index_select(0, owners) + ids
     else:
         torch._assert_async((ids < lengths[:, None]).all(), "indices: one is out of range")
         places, width = (starts[:, None] + ids).reshape(-1), ids.shape[0]
@@ -613,3 +611,8 @@ def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
     tensor([7, 2])
     """
     return torch.where(torch.as_tensor(mask), values, others)
+
+
+_OUTSIDE: Any = outside
+for _name in _OUTSIDE.__all__:  # the verbs that need no other way
+    globals().setdefault(_name, getattr(outside, _name))

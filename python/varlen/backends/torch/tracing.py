@@ -12,7 +12,6 @@ import torch
 from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
-from varlen.backends.torch.memory import tensor_of
 from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
@@ -127,7 +126,8 @@ def as_key(key: Any) -> torch.Tensor:
     """
     index = torch.as_tensor(key)
     if index.is_floating_point() or index.is_complex() or index.ndim != 1:
-        raise IndexError(f"index: expected one row of integers or bools, got {index.ndim} axes of {index.dtype}")
+        got = f"{index.ndim} axes of {index.dtype}"
+        raise IndexError(f"index: expected one row of integers or bools, got {got}")
     return index
 
 
