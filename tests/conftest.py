@@ -58,3 +58,12 @@ def pytest_runtest_setup(item):
     if os.environ.get("REQUIRE_CUDA") == "1":
         pytest.fail(f"REQUIRE_CUDA=1, but {varlen.cuda.status()}", pytrace=False)
     pytest.skip(str(varlen.cuda.status()))
+
+
+@pytest.fixture(params=[1, 2, 4], ids=lambda n: f"threads{n}")
+def any_threads(request):
+    """The same test with one thread, with two and with four."""
+    before = varlen.num_threads()
+    varlen.set_num_threads(request.param)
+    yield request.param
+    varlen.set_num_threads(before)

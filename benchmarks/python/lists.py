@@ -259,3 +259,26 @@ def _(case: Case) -> None:
 @row("nested.float.50", "nested lists of floats to flat, rows of mean 50")
 def _(case: Case) -> None:
     _nested(case, case.size(2000, 7), 50, 2.2, float)
+
+
+@row("nested.own", "Ragged.from_list of 1,000,000 ints, each an object of its own, in rows of 4")
+def _(case: Case) -> None:
+    count = case.size(1_000_000, 28)
+    ints = list(range(1000, 1000 + count))
+    nested = [ints[i : i + 4] for i in range(0, count, 4)]
+    case.reference = np.arange(1000, 1000 + count), np.full(count // 4, 4)
+    case.per("an element", count, 9.9)
+
+    @case.contender("varlen", show=lambda ragged: (ragged.values, ragged.lengths))
+    def _() -> Any:
+        import varlen
+
+        return varlen.Ragged.from_list, nested
+
+    @case.contender("np.fromiter")
+    def _() -> Any:
+        def flat() -> tuple[np.ndarray, np.ndarray]:
+            lengths = np.fromiter(map(len, nested), np.int64, len(nested))
+            return np.fromiter(chain.from_iterable(nested), np.int64, count), lengths
+
+        return flat

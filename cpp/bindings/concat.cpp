@@ -68,11 +68,9 @@ LevelRef concat_levels(const std::vector<LevelRef>& levels) {
     views.push_back(level->view());
     count += level->count();
   }
-  py::array offsets = empty_ints(count + 1);
-  auto* ends = static_cast<std::int64_t*>(offsets.mutable_data());
-  *ends++ = 0;
-  raise_if(concat_ends(views.data(), static_cast<std::int64_t>(views.size()), ends), "levels");
-  return Level::trusted(std::move(offsets));
+  NewLevel result(count);
+  raise_if(concat_ends(views.data(), static_cast<std::int64_t>(views.size()), result.ends()), "levels");
+  return std::move(result).done();
 }
 
 /// Refuses parts that are not cut into as many sequences as the first, or not by the levels beside them.
@@ -121,18 +119,15 @@ py::tuple interleave_parts(const py::sequence& arrays, const std::vector<LevelRe
     cuts.push_back(levels[p]->view());
   }
   check_woven(parts, levels);
-  const std::int64_t count = levels[0]->count();
-  py::array offsets = empty_ints(count + 1);
-  auto* ends = ints(offsets);
-  *ends++ = 0;
-  raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(n), ends), "levels");
-  const Offsets interleaved{ends, count};
+  NewLevel level(levels[0]->count());
+  raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(n), level.ends()), "levels");
+  const Offsets interleaved = level.view();
   py::array result = interleaved_out(out, arrays, parts, interleaved.total());
   {
     const Unlocked unlocked(interleaved.total() * rows[0].width);
     interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved, bytes(result));
   }
-  return py::make_tuple(result, Level::trusted(std::move(offsets)));
+  return py::make_tuple(result, std::move(level).done());
 }
 
 }  // namespace

@@ -39,16 +39,14 @@ py::tuple erase(py::handle rows, const LevelRef& level, py::handle tokens) {
   };
   if (!aligned(values) || !aligned(named)) raise_value("values: their memory is not aligned");
   py::array out = rows_like(values, all.count);
-  py::array offsets = empty_ints(level->count() + 1);
-  auto* const ends = ints(offsets);
-  ends[0] = 0;
+  NewLevel left(level->count());
   std::int64_t kept = 0;
   {
     const Unlocked unlocked(all.count * all.width);
     const auto* const first = static_cast<const std::byte*>(named.data());
-    kept = erase_rows(all, level->view(), first, named.shape(0), bytes(out), ends + 1);
+    kept = erase_rows(all, level->view(), first, named.shape(0), bytes(out), left.ends());
   }
-  return py::make_tuple(rows_between(out, 0, kept), Level::trusted(std::move(offsets)));
+  return py::make_tuple(rows_between(out, 0, kept), std::move(left).done());
 }
 
 }  // namespace

@@ -38,9 +38,9 @@ py::object ngrams_of(const Arguments<3>& args) {
   const std::int64_t n = whole_of(args[0], "n", 1, 1);
   const Numbers keys = keys_of(args[1], "keys");
   const LevelRef level = level_over(args[2], "keys", keys.array.shape(0));
-  py::array counts = fresh_offsets(level->count());
-  ngram_counts(level->view(), n, ints(counts) + 1);
-  const LevelRef grams = Level::trusted(std::move(counts));
+  NewLevel counts(level->count());
+  ngram_counts(level->view(), n, counts.ends());
+  const LevelRef grams = std::move(counts).done();
   py::array result = empty(py::dtype::of<std::uint64_t>(), {grams->total()});
   const auto* const from = static_cast<const std::uint64_t*>(keys.array.data());
   auto* const to = static_cast<std::uint64_t*>(result.mutable_data());

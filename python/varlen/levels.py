@@ -314,8 +314,8 @@ def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level
     try:
         return make(as_ints(given))
     except (TypeError, ValueError, OverflowError) as error:
-        said = str(error)
-        raise type(error)(f"{argument}: {said.partition(': ')[2] or said}") from None
+        message = str(error)
+        raise type(error)(f"{argument}: {message.partition(': ')[2] or message}") from None
 
 
 def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:

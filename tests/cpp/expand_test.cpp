@@ -47,9 +47,20 @@ TEST(expand, repeats_rows_and_writes_nothing_else) {
   }
 }
 
+TEST(expand, rows_of_a_line_or_two_cross_blocks_threads_and_empty_sequences) {
+  varlen::set_num_threads(3);
+  for (const std::int64_t width : {31, 32, 33, 63, 64, 65, 127, 128, 129}) {
+    for (const std::int64_t most : {0, 1, 9, 700}) {  // rows of a block come from one sequence, and from all
+      for (const std::int64_t count : {1, 255, most == 700 ? 12 : 6000}) {
+        for (const std::int64_t shift : {0, 20}) CHECK_EQ(wrong_rows(count, width, most, shift), 0);
+      }
+    }
+  }
+}
+
 TEST(expand, large_outputs_have_the_same_bytes) {
   varlen::set_num_threads(3);
-  for (const std::int64_t width : {64, 192, 500}) {
+  for (const std::int64_t width : {64, 128, 192, 500}) {
     const std::int64_t count = varlen::past_caches_from() / width / 80;
     for (const std::int64_t shift : {0, 20}) CHECK_EQ(wrong_rows(count, width, 200, shift), 0);
   }

@@ -182,6 +182,23 @@ TEST(level, what_it_composed_to_dies_with_it_and_the_level_below_before) {
   CHECK_EQ(above.compose(other).total(), 5);
 }
 
+TEST(level, a_chain_of_composed_levels_longer_than_the_stack_is_freed) {
+  const Ints one = {1};
+  const auto unit = Level::from_lengths(one.data(), 1);
+  const auto first = Level::from_lengths(one.data(), 1);
+  Level middle;
+  Level last = first;
+  for (int i = 0; i < 800'000; ++i) {
+    last = last.compose(unit);
+    if (i == 400'000) middle = last;
+  }
+  CHECK(first.compose(unit) == last);                                // still there, held by `first`
+  CHECK(first.compose(Level::from_lengths(one.data(), 1)) == last);  // lets go of the first half
+  CHECK(middle.compose(unit) == last);
+  middle = Level();
+  CHECK_EQ(last.total(), 1);
+}
+
 TEST(level, refuses_to_compose_what_does_not_fit) {
   const Ints lengths = {2, 1};
   const auto above = Level::from_lengths(lengths.data(), 2);
@@ -244,6 +261,27 @@ TEST(memory, large_blocks_are_used_again) {
   CHECK(moved.data() == before);
   CHECK(again.data() == nullptr);  // NOLINT(bugprone-use-after-move)
   CHECK_EQ(varlen::release_memory(), 0);
+}
+
+TEST(memory, large_blocks_belong_to_one_thread_at_a_time) {
+  std::atomic<int> shared{0};
+  const auto work = [&shared](unsigned char mark) {
+    for (std::int64_t k = 0; k < 400; ++k) {
+      Buffer one(varlen::kLarge + k % 7 * 4096);
+      Buffer two(varlen::kLarge);
+      auto* const first = one.as<unsigned char>();
+      auto* const second = two.as<unsigned char>();
+      for (std::int64_t at = 0; at < varlen::kLarge; at += 4096) first[at] = second[at] = mark;
+      for (std::int64_t at = 0; at < varlen::kLarge; at += 4096) {
+        if (first[at] != mark || second[at] != mark || first == second) ++shared;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back(work, mark);
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQ(shared.load(), 0);
+  varlen::release_memory();
 }
 
 TEST(memory, sizes_that_fit_no_machine_are_refused) {

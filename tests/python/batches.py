@@ -26,6 +26,9 @@ class Table:
         x = rng.random(self.counts[depth], np.float32)
         self.values["x"], self.dims["x"] = np.where(x < 0.3, np.float32(np.nan), x), depth
         self.values["w"], self.dims["w"] = rng.random((self.counts[1], 2)), 1
+        for name, dtype, dim in (("t", "M8[s]", 1), ("s", "m8[D]", depth), ("e", "f2", max(depth - 1, 0))):
+            self.values[name] = rng.integers(-9, 9, self.counts[dim]).astype(dtype)
+            self.dims[name] = dim
 
     def joint(self, trusted=True):
         levels = [np.array(o[1:], np.int64) for o in self.offsets]
@@ -34,6 +37,12 @@ class Table:
         names = list(self.values)
         arrays = [self.values[name] for name in names]
         return _core.Joint(names, [self.dims[n] for n in names], arrays, levels, self.counts[0])
+
+    def column(self, name, rows):
+        """Rows of a key as an array: times as such, numbers as floats."""
+        values = self.values[name]
+        dtype = values.dtype if values.dtype.kind in "mM" else np.float64
+        return np.array(rows, dtype).reshape(-1, *values.shape[1:])
 
     def under(self, dim, row, deeper):
         """Rows of dim `deeper` under one row of `dim`."""
@@ -55,7 +64,8 @@ class Table:
             events = self.under(0, row, self.depth if flatten else 1)
             return [self.nested(name, self.depth if flatten else 1, i) for i in events]
         values = self.values[name]
-        hole = np.full(values.shape[1:], np.nan if fill_mode == "nan" and values.dtype.kind == "f" else 0)
+        missing = {"f": np.nan, "M": "NaT", "m": "NaT"}.get(values.dtype.kind, 0)
+        hole = np.full(values.shape[1:], missing if fill_mode == "nan" else 0, values.dtype)
         out = []
         for i in self.under(0, row, dim):
             under = len(self.under(dim, i, self.depth))

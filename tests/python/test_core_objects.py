@@ -59,6 +59,25 @@ def test_a_level_is_the_same_after_any_protocol(protocol):
     assert copy.deepcopy(level) == level
 
 
+CHAIN = """
+import varlen as vl
+
+first = last = vl.Level([1])
+unit = vl.Level([1])
+for _ in range(300_000):
+    last = last.compose(unit)
+del last
+print(first.compose(unit).total)
+del first
+print("freed")
+"""
+
+
+def test_a_chain_of_composed_levels_longer_than_the_stack_is_freed():
+    run = subprocess.run([sys.executable, "-c", CHAIN], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "1\nfreed\n", (run.returncode, run.stderr[-2000:])
+
+
 def test_a_subinterpreter_gets_an_import_error():
     code = """
 import sys
@@ -89,3 +108,19 @@ assert len(varlen.Level([1])) == 1
 def test_the_module_names_the_main_interpreter():
     assert _core.__name__ == "varlen._core"
     assert np.asarray(_core.Level([1]).offsets).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("kind", ["i2", "u2", "i4", "u4", "i8", "u8"])
+def test_a_level_is_made_of_integers_of_either_byte_order(kind, order):
+    dtype = np.dtype(order + kind)
+    for step in (1, 2, -1):
+        lengths = np.array([3, 0, 1, 258, 5, 0], dtype)[::step]
+        ends = np.cumsum(lengths, dtype=np.int64)
+        want = [0, *ends.tolist()]
+        assert _core.Level(lengths).offsets.tolist() == want
+        assert _core.Level.from_lengths(lengths).offsets.tolist() == want
+        assert _core.Level.from_bounds(ends.astype(dtype)).offsets.tolist() == want
+        assert _core.Level.from_offsets(np.array(want, dtype)).offsets.tolist() == want
+        row_ids = np.repeat(np.arange(len(lengths)), lengths.astype(np.int64)).astype(dtype)
+        assert _core.Level.from_row_ids(row_ids, len(lengths)).offsets.tolist() == want

@@ -125,6 +125,13 @@ def test_recurrent_layers_give_back_the_class(kind):
 
 
 def test_a_padded_of_a_dialect_stays_in_it():
+    r = ThincRagged(VALUES, [2, 3])
+    for p in (r.to_padded(), ops.ragged2padded(r), r.pack().to_padded(), Own(VALUES, [2, 3]).to_padded()):
+        assert type(p) is type(p[:1]) is Padded
+        assert p.lengths.dtype == p.to_ragged().lengths.dtype == np.int32
+        assert isinstance(p.to_ragged(), ThincRagged)
+    assert type(Own(VALUES, [2, 3]).pack().to_padded().to_ragged()) is Own
+    assert type(LoDTensor(VALUES, [2, 3]).to_padded()) is vl.Padded
     p = Padded.from_ragged(RaggedTensor(VALUES, [2, 3]))
     assert type(p.to_ragged()) is ThincRagged
     assert type(Padded.from_ragged(Own(VALUES, [2, 3])).to_ragged()) is Own
@@ -150,6 +157,47 @@ class OwnPadded(vl.Padded):
 
 class OwnPacked(vl.Packed):
     """With a `__dict__`."""
+
+
+class OwnPairs(vl.Pairs):
+    """With a `__dict__`."""
+
+
+class OwnTable(vl.RankTable):
+    """With a `__dict__`."""
+
+
+class OwnDataset(vl.Dataset):
+    """With a `__dict__`, and made of other arguments."""
+
+    def __init__(self, names, numbers):
+        super().__init__(vl.JointNestedRaggedTensorDict({"x": numbers}))
+        self.names = names
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_and_pickles_of_pairs_tables_and_datasets_keep_the_attributes_of_a_users_subclass(make):
+    pairs, table, dataset = (
+        OwnPairs([1, 2], [3, 4]),
+        OwnTable([1, 2], [1, 0]),
+        OwnDataset(["a"], [[1], [2, 3]]),
+    )
+    for x in (pairs, table, dataset):
+        x.names = ["a"]
+        again = make(x)
+        assert type(again) is type(x)
+        assert again.names == ["a"]
+        assert again is not x
+        assert (again.names is x.names) == (make is copy.copy)
+    assert make(pairs) == pairs
+    assert make(table) == table
+    assert make(dataset)[1].to_list() == {"x": [2, 3]}
+    with make(dataset) as opened:
+        assert len(opened) == 2
+    assert len(opened) == 0
+    item = pairs[1]  # its halves have no length
+    item.names = ["b"]
+    assert (make(item).one, make(item).two, make(item).names) == (2, 4, ["b"])
 
 
 @pytest.mark.parametrize(

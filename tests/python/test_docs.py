@@ -191,7 +191,7 @@ def test_docstrings_pass_numpydoc(public):
 
 
 # Methods that take a level, but are about levels themselves, or lay rows out.
-ABOUT_LEVELS = {"add_level", "drop_level", "pack", "row_ids_at", "slice_in_level", "sub_lod"}
+ABOUT_LEVELS = {"add_level", "drop_level", "pack", "segment_ids", "slice_in_level", "sub_lod"}
 
 
 def verbs_of_the_manual():

@@ -27,7 +27,6 @@ def example():
             "lengths of two levels": lambda x: Ragged(np.arange(6), lengths=[[2, 0], x]),
             "offsets of Ragged": lambda x: Ragged(np.arange(6), offsets=x),
             "levels of Ragged": lambda x: Ragged(np.arange(6), levels=[x]),
-            "bounds of Ragged": lambda x: Ragged.from_bounds(np.arange(6), x),
             "row_ids of Ragged": lambda x: Ragged.from_row_ids(np.arange(6), x),
             "lengths of a block": lambda x: Ragged.from_dense(BLOCK, x),
         },
@@ -121,11 +120,26 @@ def test_lists_that_contain_themselves_end():
     endless.append(endless)
     with pytest.raises(ValueError, match=r"data\[0\]\[1\]: a list that contains itself"):
         Ragged.from_list([endless])
+    for nested in ([], [[]], [[1], (), []]):
+        nested.append(nested)
+        for data in (nested, [nested], [[], [nested]], [[[1]], nested]):
+            with pytest.raises(ValueError, match=r"data.*: .*a list that contains itself"):
+                Ragged.from_list(data)
+    shared = [1, 2]
+    assert Ragged.from_list([[shared, shared], [shared]]).to_list() == [[[1, 2], [1, 2]], [[1, 2]]]
     deep = [1]
     for _ in range(100):
         deep = [deep]
     with pytest.raises(ValueError, match="data: nested deeper than 64 levels"):
         Ragged.from_list(deep)
+
+
+def test_lists_of_tensors_that_contain_themselves_end():
+    torch = pytest.importorskip("torch")
+    endless = [[torch.ones(2)]]
+    endless.append(endless)
+    with pytest.raises(ValueError, match=r"data\[1\]: a list that contains itself"):
+        Ragged.from_list(endless)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +319,7 @@ def test_odd_memory_gives_what_plain_memory_gives(lay):
     for r in (
         Ragged(lay(values), lay(lengths)),
         Ragged(lay(values), offsets=lay([0, 3, 3, 5])),
-        Ragged.from_bounds(lay(values), lay([3, 3, 5])),
+        Ragged(lay(values), levels=[Level.from_bounds(lay([3, 3, 5]))]),
         Ragged.from_row_ids(lay(values), lay([0, 0, 0, 2, 2])),
         Ragged.from_dense(np.array([[7, 8, 9], [0, 0, 0], [4, 5, 0]]), lay(lengths)),
     ):

@@ -183,7 +183,8 @@ def test_a_condition_a_sequence_chooses_whole_rows():
 
 EACH_NUMBER = [
     "celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "logsigmoid",
-    "mish", "relu", "relu6", "selu", "silu", "softplus", "softshrink", "softsign", "tanh", "tanhshrink",
+    "mish", "relu", "relu6", "selu", "sigmoid", "silu", "softplus", "softshrink", "softsign", "tanh",
+    "tanhshrink",
 ]  # fmt: skip
 
 
@@ -234,6 +235,43 @@ def test_functions_along_the_axes_of_rows_count_those_of_the_container():
             F.normalize(r, dim=dim)
     with pytest.raises(TypeError, match=r"torch\.prelu of rows with fewer than 1 axes"):
         torch.nn.PReLU(2)(vl.Ragged(torch.zeros(3), [2, 1]))
+
+
+def test_flatten_and_unflatten_are_those_of_torch_on_axes_that_a_container_has():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(24.0).reshape(3, 4, 2)
+    r = vl.Ragged(x, [2, 1])
+    assert torch.nn.Flatten()(r).to_list() == [x[:2].flatten().tolist(), x[2:].flatten().tolist()]
+    for result in (torch.nn.Flatten(2)(r), torch.flatten(r, -2), r.flatten(2, 3)):
+        assert torch.equal(result.values, x.flatten(1))
+        assert result.levels == r.levels
+    assert torch.equal(torch.flatten(r), x.flatten())
+    for result in (torch.nn.Unflatten(2, (2, -1))(r), torch.unflatten(r, -2, (2, 2)), r.unflatten(2, [2, 2])):
+        assert torch.equal(result.values, x.unflatten(1, (2, 2)))
+        assert result.levels == r.levels
+    for dim in (0, 1, -4):
+        with pytest.raises(
+            TypeError, match=rf"^dim: expected an axis of the rows, 2 or more, got {dim}; add_"
+        ):
+            torch.nn.Unflatten(dim, (1, 2))(r)
+    for sizes in ((3, -1), (2, 1), (-1, -1), (0, -1), (-2, -2), ()):
+        with pytest.raises(ValueError, match=r"^sizes: .* do not divide an axis of 4$"):
+            r.unflatten(2, sizes)
+    with pytest.raises(ValueError, match=r"^dim: 4 is out of range for 4 axes$"):
+        r.unflatten(4, (1,))
+    with pytest.raises(ValueError, match=r"^start_dim: 3 is behind end_dim, 1$"):
+        r.flatten(3, 1)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint8", "int64", "bool"])
+def test_sigmoid_of_arrays_is_that_of_tensors(dtype):
+    torch = pytest.importorskip("torch")
+    x = np.array([0, 1, 1, 7], dtype) if dtype == "bool" else np.array([0, 1, 5, 100], dtype)
+    x = np.concatenate([x, -x, [np.inf, -np.inf, np.nan]]).astype(dtype) if dtype.startswith("f") else x
+    result = vl.Ragged(x, [len(x) - 1, 1]).sigmoid().values
+    wanted = torch.from_numpy(x.astype(np.float64)).sigmoid().numpy()
+    assert result.dtype == (dtype if dtype.startswith("f") else np.result_type(x, np.float32))
+    np.testing.assert_allclose(result, wanted, rtol=8 * np.finfo(result.dtype).eps, atol=1e-7)
 
 
 @pytest.mark.parametrize(

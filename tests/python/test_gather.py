@@ -144,3 +144,13 @@ def test_gather_gives_the_same_for_any_number_of_threads(width, giant, seed):
     taken = r.lengths[index]
     rows = np.repeat(starts - np.cumsum(taken) + taken, taken) + np.arange(taken.sum())
     assert one.tobytes() == r.values[rows].tobytes()
+
+
+@pytest.mark.parametrize("step", [2, 3, -1, -2])
+def test_a_mask_with_gaps_picks_what_it_says(step):
+    flags = np.random.default_rng(step + 5).integers(0, 2, 40).astype(bool)
+    mask = flags[::step]
+    r = vl.Ragged(np.arange(3 * len(mask)), [3] * len(mask))
+    picked = [row for row, flag in zip(r.to_list(), mask.tolist(), strict=True) if flag]
+    assert r[mask].to_list() == picked
+    assert r[mask, 1:].to_list() == [row[1:] for row in picked]

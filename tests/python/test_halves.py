@@ -176,3 +176,22 @@ def test_every_set_of_instructions_gives_the_same_halves():
     wanted = in_python(EACH_SET, VARLEN_ISA="baseline")[0]
     for name in ("avx2", "avx512"):
         assert in_python(EACH_SET, VARLEN_ISA=name)[0] == wanted, name
+
+
+@pytest.mark.parametrize("given", ["int32", "uint32", "int64", "uint64", "float64"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_are_rounded_once_on_their_way_to_bfloat16(given, sign):
+    # Next to the middle of two of its numbers, by less than float32 or float64 could tell.
+    bits = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64, "float64": 100}[given]
+    if sign < 0 and given.startswith("u"):
+        return
+    for high in {24, 25, 30, 31, 52, 53, 54, 61, 62, 63, 80} & set(range(bits)):
+        step = 1 << (high - 7)
+        for lower in (1 << high, (1 << high) + step):  # the nearest even one lies below, then above
+            least = 1 << max(0, high - 52) if given == "float64" else 1
+            middle = lower + step // 2
+            even = lower if lower == 1 << high else lower + step
+            cases = {middle - least: lower, middle: even, middle + least: lower + step}
+            for number, want in cases.items():
+                result = _core.cast(np.array([sign * number]).astype(given), ml_dtypes.bfloat16)
+                assert float(result.astype(np.float64)[0]) == sign * want, (high, number)

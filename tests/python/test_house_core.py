@@ -216,6 +216,11 @@ def test_bindings_are_declared_called_and_written():
     assert {name.split("_")[0] for name in declared} <= nouns_in(BINDINGS, "*.cpp") | {"outputs"}
 
 
+def test_one_header_brings_numpy_in():
+    including = [short(path) for path in sources(BINDINGS, *CODE) if "pybind11/numpy.h" in path.read_text()]
+    assert including == ["cpp/bindings/support/ndarray.hpp"]
+
+
 def test_every_binding_belongs_to_one_unit():
     text = (ROOT / "CMakeLists.txt").read_text()
     groups = dict(re.findall(r'set\(VARLEN_GROUP_(\w+) "([^"]+)"\)', text))

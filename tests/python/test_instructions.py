@@ -61,6 +61,37 @@ for columns in [9, 12, 15, 16, 17, 31, 63, 64, 65, 96, 128, 130]:
         lengths = [1, 2, 0, 4, 5, 30, 4097]
         r = vl.Ragged((rng.standard_normal((sum(lengths), columns)) * 50).astype(dtype), lengths)
         see(r.sum(), r.max(empty=0), r.min(empty=0))
+# Lengths by fours, and blocks of them; those that fit 32 bits and others.
+for count in [1, 3, 4, 5, 7, 8, 1023, 1024, 1025]:
+    for bits in [8, 31, 32, 33, 45]:
+        level = vl.Level(rng.integers(0, 1 << bits, count))
+        see(level.offsets, np.array([level.longest, level.shortest]))
+# Pieces and dense rows of a few words up to some vectors, on either side.
+for rows in [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128, 129, 5000]:
+    for dtype in ["u1", "i2", "f4", "f8", "c16"]:
+        pieces = [np.arange(n).astype(dtype) for n in (rows, 0, 1, rows - 1, rows)]
+        r = vl.ops.list2ragged(pieces)
+        for side in ["left", "right"]:
+            dense = r.to_dense(padding_side=side, fill=3)
+            see(dense, vl.ops.pad(pieces, padding_side=side), vl.ops.pad(pieces, padding_side=side, fill=7))
+            see(vl.Ragged.from_dense(dense, r.lengths, padding_side=side))
+        see(r.reverse(), vl.ops.seq2col(r.values, 1, lengths=r.lengths))
+        see(r[[4, 0, 1]])
+        if dtype != "c16":
+            see(*vl.ops.unique(r, counts=True))
+        if dtype[0] == "u" or dtype[0] == "i":
+            see(vl.sequence_erase(r, range(0, 2 * min(rows, 17), 2)))
+# Tables of rows around a vector, looked up by fours and by other numbers of rows.
+for columns in [1, 7, 8, 9, 33, 257]:
+    for dtype in ["f4", "f8", "f2", "i4"]:
+        table = (rng.standard_normal((50, columns)) * 50).astype(dtype)
+        for each in [1, 3, 4, 9]:
+            at = rng.integers(0, 50, (20, each))
+            see(vl.ops.gather_add(table, at), vl.ops.backprop_gather_add(table[:20], at, 50))
+        lengths = [3, 0, 40, 7]
+        see(vl.ops.backprop_seq2col(np.repeat(table, 3, 1), 1, lengths=lengths))
+        see(vl.ops.argsort(table, lengths), vl.ops.rank(table, lengths, method="average"))
+        see(*vl.ops.topk(table, lengths, k=2))
 print(digest.hexdigest())
 """
 

@@ -6,52 +6,12 @@ Results are those of NumPy or plain Python, and nothing is written around the ou
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 import varlen as vl
+from kernels import Guarded, draw
 from varlen import _core
-
-AROUND = 128
-MARK = 0xA5
-
-
-@pytest.fixture(params=[1, 2, 4], ids=lambda n: f"threads{n}")
-def threads(request: pytest.FixtureRequest) -> Iterator[int]:
-    before = vl.num_threads()
-    vl.set_num_threads(request.param)
-    yield request.param
-    vl.set_num_threads(before)
-
-
-class Guarded:
-    """Memory for an output, `shift` bytes off a line of the cache, with marks on both sides."""
-
-    def __init__(self, dtype: Any, shape: tuple[int, ...], shift: int = 0) -> None:
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        self.memory = np.full(size + 2 * AROUND + 64, MARK, np.uint8)
-        self.at = AROUND + (-self.memory.ctypes.data - AROUND) % 64 + shift
-        self.end = self.at + size
-        self.out = self.memory[self.at : self.end].view(dtype).reshape(shape)
-
-    def check(self) -> None:
-        assert (self.memory[: self.at] == MARK).all(), "written in front of the output"
-        assert (self.memory[self.end :] == MARK).all(), "written behind the output"
-
-
-def draw(count: int, dtype: Any, seed: int = 0) -> Any:
-    rng = np.random.default_rng(seed)
-    kind = np.dtype(dtype).kind
-    if kind == "b":
-        return rng.integers(0, 2, count).astype(bool)
-    if kind in "iu":
-        return rng.integers(0 if kind == "u" else -50, 50, count).astype(dtype)
-    if kind == "c":
-        return (rng.integers(-9, 9, count) + 1j * rng.integers(-9, 9, count)).astype(dtype)
-    return rng.integers(-8, 9, count).astype(dtype)  # sums of these are exact in any order
-
 
 # One sequence of so many rows: below, at and above what is worked in one part, in one go, by one thread.
 GIANT = [65_535, 65_536, 65_537, 131_073, 262_143, 524_288, 524_289, 1_048_577]
@@ -67,7 +27,7 @@ GIANTS = [
 
 
 @pytest.mark.parametrize(("rows", "dtype", "columns"), GIANTS)
-def test_a_giant_sequence_is_reduced_to_its_last_row(rows, dtype, columns, threads):
+def test_a_giant_sequence_is_reduced_to_its_last_row(rows, dtype, columns, any_threads):
     values = draw(rows * columns, dtype).reshape(rows, columns)
     for lengths in ([rows], [1, rows - 2, 1], [0, rows]):
         starts = np.cumsum([0, *lengths])
@@ -118,7 +78,7 @@ def test_a_scan_fills_its_output_and_nothing_around_it(verb, dtype, columns, shi
 
 @pytest.mark.parametrize("rows", [32_767, 65_537, 300_001])
 @pytest.mark.parametrize("verb", ["cumsum", "cummax", "reverse", "softmax", "sort"])
-def test_giant_sequences_fill_their_output_and_nothing_around_it(rows, verb, threads):
+def test_giant_sequences_fill_their_output_and_nothing_around_it(rows, verb, any_threads):
     values = draw(rows, "float64")
     expected = getattr(vl.ops, verb)(values, [rows])
     truth = {
@@ -243,7 +203,7 @@ def test_recycled_memory_holds_what_is_written_past_a_page(rest):
 @pytest.mark.parametrize("index", ["i2", "u2", "i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("columns", [1, 4, 300])
 @pytest.mark.parametrize("each", [0, 1, 3, 4, 5])
-def test_lookups_are_read_in_either_byte_order(order, index, columns, each, threads):
+def test_lookups_are_read_in_either_byte_order(order, index, columns, each, any_threads):
     rng = np.random.default_rng(each)
     for n in (1, 1500):
         table = draw(300 * columns, "float32").reshape(300, columns)
@@ -267,7 +227,7 @@ def test_lookups_are_read_in_either_byte_order(order, index, columns, each, thre
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 16, 17, 64])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "uint8", "V12"])
 @pytest.mark.parametrize("verb", ["reverse", "roll", "shift", "expand", "gather", "unpad", "pack"])
-def test_rows_of_any_width_are_moved_and_nothing_around_them(verb, dtype, columns, threads):
+def test_rows_of_any_width_are_moved_and_nothing_around_them(verb, dtype, columns, any_threads):
     kind = np.dtype(dtype)
     for lengths in ([5], [1, 0, 2, 3], [1] * 40, [300, 2, 1, 0, 64], [20_000]):
         count = sum(lengths)
@@ -446,7 +406,7 @@ def test_rows_of_any_width_are_summed_to_their_last_column(dtype, columns, shift
 
 
 @pytest.mark.parametrize(("dtype", "columns"), [("float32", 257), ("float64", 129), ("float64", 130)])
-def test_the_last_columns_of_a_giant_sequence_are_softened_as_the_others(dtype, columns, threads):
+def test_the_last_columns_of_a_giant_sequence_are_softened_as_the_others(dtype, columns, any_threads):
     values = draw(4097 * columns, dtype, 1).reshape(-1, columns)
     shares = np.exp(values - values.max(0), dtype=np.float64)
     shares /= shares.sum(0)
@@ -549,6 +509,8 @@ def as_moved(verb, values, lengths):
             if len(x)
         ]
         return np.concatenate(around).reshape(len(values), -1)
+    if verb == "padded2ragged":
+        return values
     moved = {
         "reverse": lambda x: x[::-1],
         "roll": lambda x: np.roll(x, 3, 0),
@@ -560,6 +522,8 @@ def as_moved(verb, values, lengths):
 def move(verb, values, level, shift):
     if verb == "list2padded":
         return _core.ragged2padded(values, level)[0], None
+    if verb == "padded2ragged":
+        return vl.ops.padded2ragged(vl.ops.ragged2padded(vl.Ragged(values, level))).values, None
     if verb == "seq2col":
         return _core.seq2col(values, level, 1, 1)[0], None
     shape = (len(level), level.longest, *values.shape[1:]) if verb == "pad" else values.shape
@@ -583,10 +547,13 @@ def move(verb, values, level, shift):
         (">f8", 16, 8),
         ("complex128", 1, 8),
         ("complex128", 4, 8),
+        ("float64", 8, 8),
         ("float16", 7, 2),
     ],
 )
-@pytest.mark.parametrize("verb", ["pad", "expand", "reverse", "roll", "shift", "list2padded", "seq2col"])
+@pytest.mark.parametrize(
+    "verb", ["pad", "expand", "reverse", "roll", "shift", "list2padded", "padded2ragged", "seq2col"]
+)
 def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, shift, megabytes):
     # Outputs go past the caches from half of the last one on, which is counted as 8 to 32 MB.
     rows = (megabytes << 20) // (np.dtype(dtype).itemsize * columns)
@@ -602,3 +569,87 @@ def test_rows_keep_every_byte_on_both_sides_of_the_caches(verb, dtype, columns, 
     assert result.tobytes() == want.tobytes()
     if guarded is not None:
         guarded.check()
+
+
+# What fits 32 bits, what lies under the exponent of a double, and what is summed one by one.
+HUGE = [
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**32,
+    2**32 + 6,
+    2**33 - 1,
+    2**33,
+    2**51,
+    2**52 - 1,
+    2**52,
+    2**53,
+    2**62,
+]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("huge", HUGE)
+def test_lengths_of_any_size_are_summed_and_compared(huge, dtype):
+    if huge > np.iinfo(dtype).max:
+        return
+    for count, place in itertools.product((1, 3, 4, 5, 8, 9, 1025), (0, 1, 2, 3, 7, 1023, 1024)):
+        if place >= count:
+            continue
+        lengths = np.resize([5, 3, 9, 4, 2**20 + 1], count).astype(dtype)
+        lengths[place] = huge
+        level = vl.Level(lengths)
+        assert level.offsets.tolist() == [0, *itertools.accumulate(lengths.tolist())]
+        assert level.longest == huge
+        assert level.shortest == lengths.min()
+
+
+@pytest.mark.parametrize("verb", ["cumsum", "cumprod"])
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_short_sequences_are_scanned_whatever_blocks_they_take(verb, exclusive, reverse):
+    # Sequences of up to 32 floats are listed in blocks of four, 248 blocks at a time; longer ones are not.
+    for length in (1, 3, 4, 5, 27, 28, 29, 31, 32, 33, 35, 36, 37, 40, 65):
+        for before, behind in ((0, 90), (90, 0), (20, 30), (246, 100), (247, 100), (248, 100)):
+            lengths = [4] * before + [length] + [3, 1, 0] * behind
+            values = np.resize(np.array([2, -1, 0.5, -2, 1, 1, 0.5, -1], np.float32), sum(lengths))
+            want = []
+            for rows in np.split(values, np.cumsum(lengths)[:-1]):
+                rows = rows[::-1] if reverse else rows
+                first = np.full(min(len(rows), 1), 0 if verb == "cumsum" else 1, np.float32)
+                rows = np.concatenate([first, rows[:-1]]) if exclusive else rows
+                joined = getattr(np, verb)(rows)
+                want.append(joined[::-1] if reverse else joined)
+            guarded = Guarded("float32", values.shape)
+            getattr(vl.ops, verb)(values, lengths, exclusive=exclusive, reverse=reverse, out=guarded.out)
+            np.testing.assert_array_equal(guarded.out, np.concatenate(want))
+            guarded.check()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_running_extreme_is_nan_from_where_there_is_one(dtype, columns, reverse):
+    # NaN is looked for in up to 1024 rows at once.
+    for length in (1, 2, 1023, 1024, 1025, 2049):
+        for row in sorted({0, 1, length // 2, 1022, 1023, 1024, 1025, length - 2, length - 1}):
+            if not 0 <= row < length:
+                continue
+            values = np.zeros((3 + length + 2, columns), dtype)
+            values[3 + row, -1] = np.nan
+            for verb in ("cummax", "cummin"):
+                result = getattr(vl.ops, verb)(values, [3, length, 0, 2], reverse=reverse)
+                nans = np.zeros(values.shape, bool)
+                nans[3 : 3 + row + 1 if reverse else None, -1] = reverse
+                if not reverse:
+                    nans[3 + row : 3 + length, -1] = True
+                np.testing.assert_array_equal(np.isnan(result), nans)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("rows", [400_000, 1_100_001])
+def test_products_of_a_part_that_leave_the_range_are_no_part_of_any_other(rows, dtype, reverse, any_threads):
+    values = np.full(rows, 2, dtype)
+    values[-1 if reverse else 0] = 0
+    assert not vl.ops.cumprod(values, [rows], reverse=reverse).any()

@@ -55,7 +55,7 @@ def test_composed_numbers_are_worked_out_once_though_the_object_goes():
     gc.collect()
     assert above.compose(below).row_ids.ctypes.data == at
     nested = vl.Ragged(np.zeros(6000), levels=(above, below))
-    assert nested.row_ids_at(0).ctypes.data == at
+    assert vl.ops.segment_ids(nested, level=0).ctypes.data == at
 
 
 def test_composed_level_outlives_those_it_was_made_of():

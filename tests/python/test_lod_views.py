@@ -28,8 +28,8 @@ def test_forms_of_one_example():
     assert r.lod() == LOD
     assert [x.tolist() for x in r.absolute_offsets()] == ABSOLUTE
     assert r.seq_pos().to_list() == STARTS
-    assert r.row_ids_at(0).tolist() == [0] * 9 + [1] * 8
-    assert r.row_ids_at(-1) is r.levels[1].row_ids
+    assert vl.ops.segment_ids(r, level=0).tolist() == [0] * 9 + [1] * 8
+    assert vl.ops.segment_ids(r) is r.levels[1].row_ids
     assert [level.row_ids.tolist() for level in r.levels] == [[0, 0, 0, 1, 1], oracle.row_ids(PARAGRAPHS[1])]
     assert all(type(x) is int for level in r.lod() + r.recursive_sequence_lengths() for x in level)
     for result in (
@@ -65,7 +65,7 @@ def test_forms_come_back(data):
     starts = r.seq_pos()
     assert starts.to_list() == oracle_lod.seq_pos(nested, depth)
     for d in range(depth):
-        assert r.row_ids_at(d).tolist() == oracle.row_ids(np.diff(absolute[d]))
+        assert vl.ops.segment_ids(r, level=d).tolist() == oracle.row_ids(np.diff(absolute[d]))
     counts = [len(x) for x in lengths]
     tf = RaggedTensor(rows, levels=r.levels)
     for result in (
@@ -95,7 +95,7 @@ def test_levels_are_shared_and_views_are_read_only():
     assert r.add_level([1]).levels[1:] == r.levels
     assert r.add_level([1]).levels[2] is level
     assert r.absolute_offsets()[1] is level.offsets
-    for array in (*r.absolute_offsets(), r.row_ids_at(0), r.row_ids_at(1)):
+    for array in (*r.absolute_offsets(), vl.ops.segment_ids(r, level=0), vl.ops.segment_ids(r, level=1)):
         assert not array.flags.writeable
     assert np.shares_memory(r.slice_in_level(1, 1, 2).values, r.values)
 
@@ -273,7 +273,7 @@ ABSOLUTES = LoDTensor.from_absolute_offsets
         (lambda: STARTS_OF(ROWS[:0], [[], [0]]), ValueError, "1 dims take 1 vectors, but there are 2"),
         (lambda: STARTS_OF(ROWS, [[0]], dim=0), ValueError, "dim: expected at least 1, got 0"),
         (lambda: STARTS_OF(ROWS[:0], [[]], dim=99), ValueError, "dim: expected at most 64, got 99"),
-        (lambda: words().row_ids_at(2), IndexError, "level: 2 is out of range for 2 levels"),
+        (lambda: vl.ops.segment_ids(words(), level=2), IndexError, "level: 2 is out of range for 2 levels"),
         (
             lambda: words().slice_in_level(1, 0, 6),
             IndexError,

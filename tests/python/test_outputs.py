@@ -211,3 +211,16 @@ def test_a_joint_output_lies_apart_from_values_and_bounds():
     for memory in (bounds, values):
         with pytest.raises(ValueError, match="shares memory with what is read"):
             J.dense(out={"x": memory[1:5].reshape(2, 2)})
+
+
+def test_an_output_over_an_input_that_runs_backwards_is_refused():
+    memory = np.arange(12.0)
+    for given in (memory[6:2:-1], memory[8:1:-2], memory[6:2:-1].reshape(2, 2).T.reshape(-1)):
+        held = given.copy()
+        for at in range(12 - len(given)):
+            out = memory[at : at + len(given)]
+            if not np.shares_memory(out, given):
+                continue
+            with pytest.raises(ValueError, match="out: shares memory with what is read"):
+                vl._core.reverse(given, vl.Level([len(given)]), out=out)
+            np.testing.assert_array_equal(given, held)

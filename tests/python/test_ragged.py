@@ -52,9 +52,8 @@ def test_structure_is_what_the_oracle_says(lengths):
     assert (r.longest, r.total, len(r)) == (max(lengths, default=0), sum(lengths), len(lengths))
     rows = r.row_ids
     assert vl.Ragged.from_row_ids(r.values, rows, len(lengths)).equals(r)
-    assert vl.Ragged.from_bounds(r.values, r.offsets[1:]).equals(r)
-    for door in (vl.Ragged.from_offsets, vl.Ragged.from_cu_seqlens):
-        assert door(r.values, r.offsets.astype(np.int32)).equals(r)
+    assert vl.Ragged(r.values, levels=[vl.Level.from_bounds(r.offsets[1:])]).equals(r)
+    assert vl.Ragged.from_offsets(r.values, r.cu_seqlens).equals(r)
     assert r.cu_seqlens.dtype == np.int32
 
 

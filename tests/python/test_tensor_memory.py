@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 import pytest
 import varlen as vl
+from house import in_python
 from varlen import _core
 
 torch = pytest.importorskip("torch")
@@ -168,6 +169,22 @@ def test_read_only_and_reversed_arrays_become_tensors_as_torch_takes_them():
         _core.on_tensors(lambda x: np.arange(3)[::-1], torch.arange(3))
     with pytest.raises(TypeError, match="numpy"):
         _core.on_tensors(lambda x: np.array(["word"]), torch.arange(3))
+
+
+def test_torch_says_that_it_takes_a_read_only_array():
+    code = """
+import numpy as np, torch
+import varlen as vl
+from varlen import _core
+
+vl.Ragged(torch.arange(3.0), [2, 1]).sum()
+fixed = np.arange(3.0)
+fixed.flags.writeable = False
+print(_core.on_tensors(lambda x: fixed, torch.arange(3.0)).tolist())
+"""
+    out, warnings = in_python(code)
+    assert out == "[0.0, 1.0, 2.0]"
+    assert "not writable" in warnings
 
 
 def test_what_is_cut_from_a_tensor_is_rows_of_it_or_a_copy():

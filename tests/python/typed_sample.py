@@ -8,6 +8,7 @@ import torch
 import varlen as vl
 from numpy.typing import NDArray
 from typing_extensions import assert_type
+from varlen.data.records import RowNumbers
 from varlen.lod import LoDTensor
 from varlen.tf import RaggedTensor
 from varlen.thinc import Ragged as ThincRagged
@@ -133,6 +134,52 @@ def dialects() -> None:
     assert_type(vl.thinc.asarray([3, 1]), Array)
 
 
+def joint_dicts(J: vl.JointNestedRaggedTensorDict) -> None:
+    assert_type(J["code"], vl.Ragged[Array] | Any)
+    assert_type(J[0], vl.JointNestedRaggedTensorDict)
+    assert_type(J[0, :1], vl.JointNestedRaggedTensorDict)
+    assert_type(J[[1, 0]][np.array([True, False])], vl.JointNestedRaggedTensorDict)
+    assert_type(J.to_dense(), dict[str, Array])
+    assert_type(J.select("code").flatten(), vl.JointNestedRaggedTensorDict)
+    assert_type(vl.JointNestedRaggedTensorDict.vstack([J[0], J[1]]), vl.JointNestedRaggedTensorDict)
+    assert_type(next(iter(J)), vl.JointNestedRaggedTensorDict)
+    codes: vl.Ragged[Array] = J["code"]
+    assert codes.lengths.tolist() == [2, 1]
+
+
+def datasets(ds: vl.Dataset) -> None:
+    assert_type(ds[0], vl.JointNestedRaggedTensorDict)
+    assert_type(ds[[1, 0]]["code"], vl.Ragged[Array] | Any)
+    assert_type(ds.lengths, NDArray[np.int64])
+    assert_type(ds.batch([0, 1])["code"], Array)
+    assert_type(ds.batch([0, 1], framework="torch", max_len=2)["code"], Tensor)
+    assert_type(ds.batch([0], layout="ragged")["dim1/max_length"], int)
+    assert_type(ds.collate([0, 1])["code"], Array)
+    assert_type(ds.collator(framework="torch", padding_side="left")([0, 1])["code"], Tensor)
+    assert_type(ds.collator(framework="torch")(ds.__getitems__([0]))["code"], Tensor)
+    assert_type(ds.__getitems__([0, 1])[0], vl.JointNestedRaggedTensorDict)
+    for batch in ds.epoch(2, seed=0, shuffle=True):
+        assert_type(batch["code"], Array)
+    for tensors in ds.epoch(2, framework="torch"):
+        assert_type(tensors["code"], Tensor)
+    for rows in vl.data.TokenBudget(ds.lengths, 8):
+        assert_type(rows, RowNumbers)
+        assert_type(ds.batch(rows)["code"], Array)
+    arrays: dict[str, Array] = ds.batch([0])
+    with vl.Dataset([ds[:1], ds[1:]]) as again:
+        assert_type(again, vl.Dataset)
+    assert arrays["code"].shape == (1, 2)
+
+
+def collated() -> None:
+    collate = vl.data.Collate(padding_side="left")
+    assert_type(collate([{"x": [1, 2]}, {"x": [3]}]), dict[str, Any])
+    assert_type(collate([(np.arange(2), 0), (np.arange(1), 1)]), tuple[Any, ...])
+    assert_type(collate([torch.arange(2), torch.arange(1)]), Tensor | tuple[Tensor, Tensor])
+    assert_type(vl.data.collate(["a", "b"]), list[str])
+    assert_type(vl.data.collate([{"x": 1}]), dict[str, Any])
+
+
 def of_any_kind(r: vl.Ragged[Any]) -> vl.Ragged[Any]:
     assert_type(r.values, Any)
     return r.softmax()
@@ -147,6 +194,10 @@ def main() -> None:
     tensors(t)
     functions(t)
     dialects()
+    J = vl.JointNestedRaggedTensorDict({"code": [[1, 2], [3]]})
+    joint_dicts(J)
+    datasets(vl.Dataset(J))
+    collated()
     assert of_any_kind(t).lengths.tolist() == of_any_kind(r).lengths.tolist() == [1, 2]
 
 

@@ -1,7 +1,6 @@
 // `_core.Batcher` in C++: the model's Batcher, with outputs that are NumPy arrays.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/ndarray.hpp"
 #include "support/overlap.hpp"
 #include "varlen/model/batch_plan.hpp"
 

@@ -1,11 +1,10 @@
 // What a batcher is made of: options by name, keys with their rows of fill.
 #include <pybind11/stl.h>
 
-#include <limits>
-
 #include "batch.hpp"
 #include "joint/joint.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
 
@@ -82,13 +81,11 @@ BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle
   const py::array row = as_rows(fill, name.c_str());
   BatchKey key{name, dim, std::make_shared<ArrayValues>(row), nullptr, nullptr};
   if (!nan.is_none()) key.nan = std::make_shared<ArrayValues>(py::array(nan.attr("reshape")(-1)));
-  if (options.fill_nan && (row.dtype().kind() == 'f' || !nan.is_none())) {
+  if (options.fill_nan && nan.is_none()) {
+    if (auto between = missing_row(row)) key.between = std::make_shared<ArrayValues>(std::move(*between));
+  } else if (options.fill_nan) {
     auto between = row.attr("copy")().cast<py::array>();
-    if (nan.is_none()) {
-      between.attr("fill")(py::float_(std::numeric_limits<double>::quiet_NaN()));
-    } else {
-      between[py::ellipsis()] = nan;
-    }
+    between[py::ellipsis()] = nan;
     key.between = std::make_shared<ArrayValues>(std::move(between));
   }
   return key;

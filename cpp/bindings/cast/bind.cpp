@@ -1,3 +1,7 @@
+#include <pybind11/stl.h>
+
+#include <vector>
+
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/dtypes.hpp"
@@ -29,6 +33,14 @@ void bind_cast(py::module_& m) {
       },
       py::arg("values"), py::arg("dtype"), py::arg("nan") = py::none(),
       "A copy in another dtype. What does not fit is refused; `nan` takes the place of NaN.");
+  m.def(
+      "fill_row",
+      [](py::handle value, const py::dtype& dtype, const std::vector<py::ssize_t>& row,
+         const char* argument) {
+        return fill_row(value, dtype, Extents(row.data(), row.data() + row.size()), argument);
+      },
+      py::arg("value"), py::arg("dtype"), py::arg("row") = py::tuple(), py::arg("argument") = "fill",
+      "A (1, *row) array of a value that the dtype holds; None is zero.");
 }
 
 }  // namespace varlen::bindings

@@ -18,18 +18,6 @@ namespace varlen::bindings {
 
 namespace {
 
-/// Memory of a level that is to be: the leading 0, and room for n ends.
-Buffer level_memory(std::int64_t n) {
-  Buffer offsets = buffer_of(n + 1, sizeof(std::int64_t));
-  *offsets.as<std::int64_t>() = 0;
-  return offsets;
-}
-
-/// The ends stay where they are.
-LevelRef level_in(Buffer offsets) {
-  return LevelRef(Level(varlen::Level::trusted(std::move(offsets))));
-}
-
 /// Sequences [rows.begin, rows.end), values shared; `from` is the level that they are sequences of.
 Nested view(const Nested& all, std::size_t from, Range rows) {
   Levels levels;
@@ -41,9 +29,9 @@ Nested view(const Nested& all, std::size_t from, Range rows) {
     if (rows.begin == 0 && rows.end == level.count) {
       levels.push_back(all.levels[d]);
     } else {
-      Buffer offsets = level_memory(rows.size());
-      raise_if(joint_ends(level, rows, below.begin, offsets.as<std::int64_t>() + 1), "levels");
-      levels.push_back(level_in(std::move(offsets)));
+      NewLevel offsets(rows.size());
+      raise_if(joint_ends(level, rows, below.begin, offsets.ends()), "levels");
+      levels.push_back(std::move(offsets).done());
     }
     rows = below;
   }
@@ -61,11 +49,9 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
     py::array below_ends = empty_ints(n);
     raise_if(gather_descend(level, ranges.data(), n, level.total(), below.data(), ints(below_ends)),
              "levels");
-    Buffer offsets = level_memory(n > 0 ? ends[n - 1] : 0);
-    raise_if(
-        gather_ends(level, ranges.data(), below.data(), ints(below_ends), n, offsets.as<std::int64_t>() + 1),
-        "levels");
-    levels.push_back(level_in(std::move(offsets)));
+    NewLevel offsets(n > 0 ? ends[n - 1] : 0);
+    raise_if(gather_ends(level, ranges.data(), below.data(), ints(below_ends), n, offsets.ends()), "levels");
+    levels.push_back(std::move(offsets).done());
     ranges = std::move(below);
     keep = std::move(below_ends);
     ends = ints(keep);
@@ -83,8 +69,8 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
 /// The sequences of `index`, from dim `from` down.
 Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std::int64_t n) {
   Ranges ranges(n);
-  Buffer offsets = level_memory(n);
-  std::int64_t* ends = offsets.as<std::int64_t>() + 1;
+  NewLevel offsets(n);
+  std::int64_t* ends = offsets.ends();
   Levels levels;
   if (from == all.levels.size()) {  // plain rows, each a range of its own
     const std::int64_t count = all.values.shape(0);
@@ -94,7 +80,7 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   }
   const Offsets level = all.levels[from]->view();
   refuse(gather_sequences(level, index, n, ranges.data(), ends), level.count, "sequences");
-  levels.push_back(level_in(std::move(offsets)));
+  levels.push_back(std::move(offsets).done());
   return descend(all, from + 1, std::move(levels), std::move(ranges), ends, n);
 }
 
@@ -120,12 +106,12 @@ Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
   const Ints picked = some ? index_of(index, all.count()) : Ints{};
   const std::int64_t n = some ? picked.count : all.count();
   Ranges ranges = some ? some_ranges(all, picked) : all_ranges(all);
-  Buffer offsets = level_memory(n);
-  std::int64_t* ends = offsets.as<std::int64_t>() + 1;
+  NewLevel offsets(n);
+  std::int64_t* ends = offsets.ends();
   gather_windows(ranges.data(), n, slice, ranges.data(), ends);
   const std::int64_t total = n > 0 ? ends[n - 1] : 0;
   if (!some && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
-  Levels levels{level_in(std::move(offsets))};
+  Levels levels{std::move(offsets).done()};
   if (slice.step == 1) return descend(all, 1, std::move(levels), std::move(ranges), ends, n);
   py::array rows = empty_ints(total);
   gather_strided(ranges.data(), ends, n, slice.step, ints(rows));

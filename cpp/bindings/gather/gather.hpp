@@ -1,7 +1,6 @@
 // What picking is given and gives back.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 #include "support/arrays.hpp"
 #include "support/level.hpp"
+#include "support/ndarray.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/memory.hpp"
 
@@ -63,12 +63,5 @@ Nested gather_row(const Nested& all, std::int64_t i);
 
 /// A list of plain ints as an array; null where there are none, or something else is among them.
 py::object row_of_ints(PyObject* list);
-
-/// n + 1 offsets, the first of them there.
-inline py::array fresh_offsets(std::int64_t n) {
-  py::array offsets = empty_ints(n + 1);
-  ints(offsets)[0] = 0;
-  return offsets;
-}
 
 }  // namespace varlen::bindings

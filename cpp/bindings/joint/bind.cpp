@@ -2,12 +2,12 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 
 #include "joint.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/keep.hpp"
 #include "support/outputs.hpp"
@@ -216,18 +216,8 @@ Joint concat(const std::vector<const Joint*>& parts, bool stack) {
 
 /// One row of NaN or NaT for values that have it; null for others.
 std::shared_ptr<const Values> not_a_number(const Values& values) {
-  std::byte* to = nullptr;
-  auto row = values.make(1, to);
-  py::object array = static_cast<const ArrayValues&>(*row).array();
-  const char kind = array.attr("dtype").attr("kind").cast<char>();
-  if (kind == 'f' || kind == 'c') {
-    array.attr("fill")(py::float_(std::numeric_limits<double>::quiet_NaN()));
-  } else if (kind == 'm' || kind == 'M') {
-    array.attr("fill")(py::str("NaT"));
-  } else {
-    return nullptr;
-  }
-  return row;
+  auto row = missing_row(static_cast<const ArrayValues&>(values).array());
+  return row ? std::make_shared<ArrayValues>(std::move(*row)) : nullptr;
 }
 
 Joint flatten(const Joint& joint, const std::string& fill_mode) {

@@ -1,7 +1,6 @@
 // `_core.Joint` in C++: the model's Joint, with columns that are NumPy arrays.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "support/level.hpp"
+#include "support/ndarray.hpp"
 #include "support/overlap.hpp"
 #include "varlen/model/joint.hpp"
 #include "varlen/pad.hpp"

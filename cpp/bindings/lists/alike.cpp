@@ -95,16 +95,6 @@ void drop_empties(std::vector<py::object>& arrays, std::vector<std::size_t>& pla
 
 }  // namespace
 
-py::object row_of(const py::object& value, const py::tuple& shape, const char* argument) {
-  try {
-    return numpy("ascontiguousarray")(numpy("broadcast_to")(value, shape));
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError)) throw;
-  }
-  raise_value(std::string(argument) + ": shape " + shape_text(value) +
-              " does not broadcast to a row of shape " + std::string(py::str(shape)));
-}
-
 // Array-likes become arrays, other strides and dtypes contiguous arrays of the dtype that NumPy promotes to.
 void Pieces::normalise(PyObject* const* items, const char* name, bool drop_empty) {
   std::vector<py::object> held;  // asarray may run Python code that changes the list

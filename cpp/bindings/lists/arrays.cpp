@@ -23,22 +23,18 @@ py::object dtype_given(PyObject* dtype) {
   return asked;
 }
 
-void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep,
-            const char* name) {
+void recast(Pieces& pieces, NewLevel& level, const py::object& dtype, py::object& keep, const char* name) {
   if (dtype.is_none() || Api::get().PyArray_EquivTypes_(pieces.descr(), dtype.ptr())) return;
   Request request;
   request.dtype = dtype;
   request.want.number = number_of(dtype.ptr());
   request.name = name;
   Shape shape;
-  shape.offsets.push_back(offsets);
-  keep = cast_checked(pieces.flat(static_cast<const std::int64_t*>(offsets.data()), nullptr), shape, request);
+  const py::array flat = pieces.flat(level.offsets(), nullptr);
+  shape.levels.push_back(std::move(level));  // an error names places by it
+  keep = cast_checked(flat, shape, request);
+  level = std::move(shape.levels[0]);
   pieces.rebase(keep);
-}
-
-py::array new_offsets(Py_ssize_t count) {
-  const Py_intptr_t entries[] = {count + 1};
-  return empty(dtype_of(Number::i64).ptr(), 1, entries);
 }
 
 namespace {
@@ -49,13 +45,12 @@ py::object list2ragged(const Arguments<3>& args) {
   const py::object dtype = dtype_given(args[1]);
   const py::object list = sequence_of(args[0]);
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
-  const py::array offsets = new_offsets(count);
-  auto* const ends = reinterpret_cast<std::int64_t*>(memory_of(offsets));
-  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays", ends);
+  NewLevel level(count);
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays", level.offsets());
   py::object keep;
-  recast(pieces, offsets, dtype, keep);
-  const py::array out = pieces.flat(ends, given(args[2]) ? args[2] : nullptr);
-  return py::make_tuple(out, Level::trusted(offsets));
+  recast(pieces, level, dtype, keep);
+  const py::array out = pieces.flat(level.offsets(), given(args[2]) ? args[2] : nullptr);
+  return py::make_tuple(out, std::move(level).done());
 }
 
 PyMethodDef lists_arrays_methods[] = {

@@ -27,6 +27,7 @@ Walker::Walker(const Shape& shape, Want want, const char* name)
     : shape_(shape), want_(want), name_(name), writer_(shape.total, want) {}
 
 py::array Walker::run(PyObject* root, bool floats) {
+  root_ = root;
   if (floats) {
     writer_.begin(Number::f64);
   } else {

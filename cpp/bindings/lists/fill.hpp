@@ -44,6 +44,7 @@ class Walker {
   const Shape& shape_;
   Want want_;
   const char* name_;
+  PyObject* root_ = nullptr;
   LeafWriter writer_;
   Kinds seen_ = 0;
 };

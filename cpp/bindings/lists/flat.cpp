@@ -30,12 +30,11 @@ py::object flatten(const Arguments<3>& args) {
   if (gap < 0) raise_value("pad: expected at least 0, got " + std::to_string(gap));
   const py::object list = sequence_of(args[0]);
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
-  const py::array offsets = new_offsets(count);
-  auto* const ends = reinterpret_cast<std::int64_t*>(memory_of(offsets));
-  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "X", ends, true);
+  NewLevel level(count);
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "X", level.offsets(), true);
   py::object keep;
-  recast(pieces, offsets, dtype, keep, "X");
-  if (gap == 0) return pieces.flat(ends, nullptr);
+  recast(pieces, level, dtype, keep, "X");
+  if (gap == 0) return pieces.flat(level.offsets(), nullptr);
   check_gaps(pieces, gap);
   std::vector<std::int64_t> spaced;
   pieces.space(gap, spaced);

@@ -2,8 +2,6 @@
 // the next as the data asks for it, then the dtype that was asked for. No Python code runs here.
 #pragma once
 
-#include <pybind11/numpy.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -68,7 +68,7 @@ py::object from_leaves(PyObject* root, const Shape& shape, const Request& reques
 py::object build(PyObject* root, int depth, const Request& request) {
   if (depth < 0) depth = depth_of(root, request.name);
   if (depth > kMaxDepth) raise_deep(request.name);
-  const Shape shape = shape_of(root, depth, request.name);
+  Shape shape = shape_of(root, depth, request.name);
   if (request.want.narrow && shape.total == 0) {
     raise_value("Cannot infer dtype from empty values; provide an explicit `schema=`.");
   }
@@ -77,7 +77,7 @@ py::object build(PyObject* root, int depth, const Request& request) {
                           : from_leaves(root, shape, request);
   if (given(request.dtype.ptr())) values = cast_checked(values, shape, request);
   py::list levels;
-  for (const py::array& offsets : shape.offsets) levels.append(Level::trusted(offsets));
+  for (NewLevel& level : shape.levels) levels.append(std::move(level).done());
   return py::make_tuple(values, levels);
 }
 

@@ -1,12 +1,12 @@
 // Lists of arrays: what list2ragged and list2dense share, and what lists.cpp adds to the module.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
 
 #include "pieces.hpp"
+#include "support/ndarray.hpp"
 
 namespace varlen::bindings {
 
@@ -20,14 +20,8 @@ py::object dtype_given(PyObject* dtype);
 
 /// The pieces in that dtype: through one flat array, which `keep` then owns, so that an error can name the
 /// place.
-void recast(Pieces& pieces, const py::array& offsets, const py::object& dtype, py::object& keep,
+void recast(Pieces& pieces, NewLevel& level, const py::object& dtype, py::object& keep,
             const char* name = "arrays");
-
-/// A value as one row of this shape; a ValueError that names the argument where it does not broadcast.
-py::object row_of(const py::object& value, const py::tuple& shape, const char* argument);
-
-/// Uninitialised int64 of count + 1.
-py::array new_offsets(Py_ssize_t count);
 
 inline std::byte* memory_of(const py::object& array) {
   return reinterpret_cast<std::byte*>(fields_of(array.ptr())->data);

@@ -11,6 +11,7 @@
 #include "lists.hpp"
 #include "request.hpp"
 #include "support/arrays.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
@@ -20,9 +21,9 @@ namespace varlen::bindings {
 
 namespace {
 
-/// What stands where no data is; `keep` owns its bytes, or `plain` holds them.
+/// What stands where no data is; `held` owns its bytes, or `plain` holds them.
 struct Fill16 {
-  py::object keep;
+  Fill held;
   alignas(16) std::byte plain[16] = {};
   FillPattern pattern;
 };
@@ -34,7 +35,7 @@ bool is_zero(PyObject* fill) {
   return PyFloat_CheckExact(fill) && PyFloat_AS_DOUBLE(fill) == 0 && !std::signbit(PyFloat_AS_DOUBLE(fill));
 }
 
-/// Ints and floats for numbers, without a detour over NumPy; false where that is needed.
+/// Ints and floats that the dtype holds, without a detour over NumPy; false for others.
 bool plain_fill(PyObject* fill, const Pieces& pieces, Fill16& out) {
   const auto number = number_of(pieces.descr());
   if (!number) return false;
@@ -50,44 +51,20 @@ bool plain_fill(PyObject* fill, const Pieces& pieces, Fill16& out) {
   } else {
     return false;
   }
-  if (store_numbers(from, carrier, 1, *number, out.plain) >= 0) {
-    raise_unfit("fill", py::reinterpret_borrow<py::object>(fill), dtype_of(*number));
-  }
+  if (store_numbers(from, carrier, 1, *number, out.plain) >= 0) return false;
   out.pattern = FillPattern(out.plain, pieces.itemsize());
   return true;
 }
 
 void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
   if (is_zero(fill) || plain_fill(fill, pieces, out)) return;
+  if (fill == Py_None) raise_type("fill: expected a value, got None");
   pieces.hold();  // from here on Python code may run, and change the list
   const auto given_fill = py::reinterpret_borrow<py::object>(fill);
   const auto dtype = py::reinterpret_borrow<py::dtype>(pieces.descr());
-  Request request;
-  request.dtype = dtype;
-  request.want.number = number_of(pieces.descr());
-  request.name = "fill";
-  const char kind = dtype.kind();
-  refuse_cycles(given_fill, "fill");
-  py::object value = kind == 'm' || kind == 'M' || kind == 'V'
-                         ? numpy("array")(given_fill, py::arg("dtype") = dtype)
-                         : numpy("asarray")(given_fill);
-  if (holds_objects(fields_of(value.ptr())->descr) && PyLong_Check(fill))
-    raise_unfit("fill", given_fill, dtype);
-  if (!Api::get().PyArray_EquivTypes_(fields_of(value.ptr())->descr, pieces.descr())) {
-    const py::object shape = value.attr("shape");
-    value = cast_checked(value.attr("reshape")(-1), Shape{}, request).attr("reshape")(shape);
-  }
-  std::int64_t unit = pieces.itemsize();
-  if (fields_of(value.ptr())->nd > 0) {
-    py::tuple row(static_cast<std::size_t>(pieces.nd() - 1));
-    for (int axis = 1; axis < pieces.nd(); ++axis) {
-      row[static_cast<std::size_t>(axis - 1)] = pieces.shape()[axis];
-    }
-    value = row_of(value, row, "fill");
-    unit = pieces.width();
-  }
-  out.keep = value;
-  out.pattern = FillPattern(reinterpret_cast<const std::byte*>(fields_of(value.ptr())->data), unit);
+  const Extents row(pieces.shape() + 1, pieces.shape() + pieces.nd());
+  out.held = fill_of(given_fill, dtype, row, "fill");
+  out.pattern = FillPattern(out.held.data(), out.held.period());
 }
 
 std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
@@ -144,12 +121,11 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
 
   const py::object list = sequence_of(args[kArrays]);
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
-  std::optional<py::array> offsets;
-  if (!dtype.is_none()) offsets = new_offsets(count);
-  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays",
-                offsets ? reinterpret_cast<std::int64_t*>(memory_of(*offsets)) : nullptr);
+  std::optional<NewLevel> level;
+  if (!dtype.is_none()) level.emplace(count);
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays", level ? level->offsets() : nullptr);
   py::object keep;
-  if (offsets) recast(pieces, *offsets, dtype, keep);
+  if (level) recast(pieces, *level, dtype, keep);
   Fill16 fill;
   make_fill(args[kFill], pieces, fill);
 

@@ -1,11 +1,11 @@
 // Nested Python lists: what one call asks for, and the parts that its files share.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include "leaf_writer.hpp"
 #include "shape.hpp"
+#include "support/ndarray.hpp"
 
 namespace varlen::bindings {
 

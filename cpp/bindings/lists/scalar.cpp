@@ -2,6 +2,7 @@
 #include <array>
 
 #include "fill.hpp"
+#include "support/arrays.hpp"
 #include "support/raise.hpp"
 
 namespace varlen::bindings {
@@ -83,6 +84,7 @@ void Walker::scalar(PyObject* object) {
   }
   if (never_a_number(object)) raise_type(path() + ": expected a number, got " + type_name(object));
   if (is_list(object) || is_array(object, api)) {
+    refuse_cycles(root_, name_);
     raise_value(path() + ": expected a number, got " + type_name(object) + ": nested deeper than the rest");
   }
   if (is_number(object)) throw NeedsNumpy{};

@@ -136,16 +136,12 @@ Shape shape_of(PyObject* root, int depth, const char* name) {
   }
   shape.any_list = shape.total > 0;
   for (int level = 0; level < depth; ++level) {
-    const Py_intptr_t entries[] = {static_cast<Py_intptr_t>(shape.total) + 1};
-    const py::array offsets = empty(dtype_of(Number::i64).ptr(), 1, entries);
-    auto* to = reinterpret_cast<std::int64_t*>(fields_of(offsets.ptr())->data);
-    to[0] = 0;
-    shape.offsets.push_back(offsets);
+    std::int64_t* const to = shape.levels.emplace_back(shape.total).offsets();
     shape.any_list = false;
     LevelWalk walk(shape, level, level == depth - 1, to, name);
     walk.walk(root, level);
     walk.finish();
-    shape.total = to[offsets.size() - 1];
+    shape.total = shape.levels.back().view().total();
   }
   return shape;
 }
@@ -153,10 +149,9 @@ Shape shape_of(PyObject* root, int depth, const char* name) {
 std::string path_of(const Shape& shape, int levels, std::int64_t place, const char* name) {
   std::vector<std::int64_t> steps{place};
   for (int level = levels - 1; level >= 0; --level) {
-    const py::array& offsets = shape.offsets[static_cast<std::size_t>(level)];
-    const auto* ends = static_cast<const std::int64_t*>(offsets.data()) + 1;
-    const std::int64_t row = std::upper_bound(ends, ends + offsets.size() - 1, steps.back()) - ends;
-    steps.back() -= ends[row - 1];
+    const Offsets rows = shape.levels[static_cast<std::size_t>(level)].view();
+    const std::int64_t row = std::upper_bound(rows.ends, rows.ends + rows.count, steps.back()) - rows.ends;
+    steps.back() -= rows.start(row);
     steps.push_back(row);
   }
   std::string path = name;

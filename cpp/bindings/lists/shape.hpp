@@ -1,7 +1,6 @@
 // The shape of nested lists: how deep, how long, and the way back from a place in the values to its path.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
@@ -9,6 +8,8 @@
 #include <vector>
 
 #include "leaf.hpp"
+#include "support/level.hpp"
+#include "support/ndarray.hpp"
 
 namespace varlen::bindings {
 
@@ -32,13 +33,13 @@ struct NeedsPython {};
 
 /// Levels are outermost first; `total` leaves (rows of arrays) lie below the last.
 struct Shape {
-  std::vector<py::array> offsets;
+  std::vector<NewLevel> levels;
   std::int64_t total = 0;
   bool any_array = false;  ///< rows that are arrays
   bool any_list = false;   ///< rows that are lists and not empty
   bool any_block = false;  ///< arrays of two dimensions and more
 
-  [[nodiscard]] int depth() const noexcept { return static_cast<int>(offsets.size()); }
+  [[nodiscard]] int depth() const noexcept { return static_cast<int>(levels.size()); }
 };
 
 /// How many levels lie under `root`, a list, tuple or array: as deep as the first leaf; where there is no

@@ -1,7 +1,6 @@
 // Lists of views: rows [begin, end) of an array that they share.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>

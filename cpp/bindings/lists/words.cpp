@@ -41,7 +41,7 @@ py::object from_words(const Arguments<4>& args) {
   const int depth = given(args[2]) && int_of(args[2], "depth") >= 0
                         ? static_cast<int>(int_of(args[2], "depth"))
                         : depth_of(root.ptr(), name.c_str());
-  const Shape shape = shape_of(root.ptr(), depth, name.c_str());
+  Shape shape = shape_of(root.ptr(), depth, name.c_str());
   const py::list leaves = flat_leaves(root.ptr(), depth);
   py::array ids = empty_ints(shape.total);
   auto* to = static_cast<std::int64_t*>(ids.mutable_data());
@@ -53,7 +53,7 @@ py::object from_words(const Arguments<4>& args) {
     to[i] = id_of(leaf, args[1]);
   }
   py::list levels;
-  for (const py::array& offsets : shape.offsets) levels.append(Level::trusted(offsets));
+  for (NewLevel& level : shape.levels) levels.append(std::move(level).done());
   return py::make_tuple(ids, levels);
 }
 

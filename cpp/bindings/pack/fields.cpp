@@ -98,10 +98,9 @@ const std::int64_t* PackFields::order() const {
   return numbers_of(indices);
 }
 
-py::array PackFields::offsets() const {
-  py::array result = empty_ints(lengths.size() + 1);
-  ints(result)[0] = 0;
-  pack_ends(numbers_of(lengths), numbers_of(indices), lengths.size(), ints(result) + 1);
+NewLevel PackFields::level() const {
+  NewLevel result(lengths.size());
+  pack_ends(numbers_of(lengths), numbers_of(indices), lengths.size(), result.ends());
   return result;
 }
 

@@ -60,11 +60,10 @@ py::object list2padded(const Arguments<4>& args) {
       py::reinterpret_steal<py::object>(PySequence_Fast(args[0], "seqs: expected a list of arrays"));
   if (!list) throw py::error_already_set();
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
-  const py::array offsets = new_offsets(count);
-  auto* const ends = reinterpret_cast<std::int64_t*>(memory_of(offsets));
-  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "seqs", ends);
+  NewLevel lengths(count);
+  Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "seqs", lengths.offsets());
   if (given(args[2])) pieces.hold();  // Python code may run, and change the list
-  const Offsets level{ends + 1, count};
+  const Offsets level = lengths.view();
   const Extents row = count == 0 ? Extents{0} : Extents(pieces.shape() + 1, pieces.shape() + pieces.nd());
   const auto dtype = count == 0 ? dtype_of(Number::f32) : py::reinterpret_borrow<py::dtype>(pieces.descr());
   PackBlock block(dtype, row, level, pieces.longest(), ties, args[2], args[3]);
@@ -101,8 +100,8 @@ py::object ragged2padded(const Arguments<5>& args) {
 /// Values end to end in their original order, and their Level.
 py::object to_ragged(const py::array& data, const PackFields& fields, bool padded) {
   const int axes = padded ? 2 : 1;
-  py::array offsets = fields.offsets();
-  const Offsets level{ints(offsets) + 1, offsets.size() - 1};
+  NewLevel original = fields.level();
+  const Offsets level = original.view();
   Extents shape{level.total()};
   shape.append(data.shape() + axes, data.shape() + data.ndim());
   py::array values = empty(data.dtype(), shape);
@@ -114,7 +113,7 @@ py::object to_ragged(const py::array& data, const PackFields& fields, bool padde
     const Unlocked unlocked(values.nbytes());
     unpack(fields.steps(padded), block, width, level, fields.order(), room.data(), out);
   }
-  return py::make_tuple(values, Level::trusted(std::move(offsets)));
+  return py::make_tuple(values, std::move(original).done());
 }
 
 constexpr Signature<4> kBack{"padded2ragged", {"data", "size_at_t", "lengths", "indices"}};
@@ -133,8 +132,7 @@ py::object padded2ragged(const Arguments<4>& args) {
 py::object packed2ragged(const Arguments<4>& args) {
   const py::array rows = as_rows(args[0], "rows");
   const PackFields fields = pack_fields_of(args[1], args[2], args[3], -1, -1);
-  const py::array offsets = fields.offsets();
-  const std::int64_t total = static_cast<const std::int64_t*>(offsets.data())[offsets.size() - 1];
+  const std::int64_t total = fields.level().view().total();
   if (total != rows.shape(0)) {
     raise_value("rows: there are " + std::to_string(rows.shape(0)) + ", but the lengths add up to " +
                 std::to_string(total));

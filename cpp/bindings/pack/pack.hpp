@@ -1,13 +1,13 @@
 // Time-major blocks: the three arrays that go with one, made or checked.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
 
 #include "support/arrays.hpp"
 #include "support/level.hpp"
+#include "support/ndarray.hpp"
 #include "varlen/pack.hpp"
 
 namespace varlen::bindings {
@@ -22,8 +22,8 @@ struct PackFields {
 
   [[nodiscard]] Steps steps(bool padded) const;
   [[nodiscard]] const std::int64_t* order() const;
-  /// The Level of the sequences in their original order.
-  [[nodiscard]] py::array offsets() const;
+  /// The level of the sequences in their original order.
+  [[nodiscard]] NewLevel level() const;
 };
 
 /// Of the sequences of a checked level, of which `longest` is the longest.

@@ -20,8 +20,8 @@ namespace {
 /// False: no such output. True: a fresh one. An array: that one, checked.
 py::object asked(py::handle given, std::string_view name, const Extents& shape, Inputs inputs,
                  std::int64_t max_bytes, std::int64_t& used) {
-  const py::dtype dtype = py::dtype::of<bool>();
   if (given.ptr() == Py_False || given.is_none()) return py::none();
+  const py::dtype dtype = py::dtype::of<bool>();
   if (given.ptr() != Py_True) return checked_out(name, given, dtype, shape, inputs);
   padded_bytes(name, dtype, shape, max_bytes, used);
   return empty(dtype, shape);

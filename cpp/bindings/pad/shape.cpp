@@ -105,7 +105,9 @@ Levels levels_of(py::handle given, std::int64_t rows) {
 }
 
 Side side_or_right(PyObject* text, const char* argument) {
-  if (text == nullptr) return Side::right;
+  // What stands in a program is this very object.
+  static PyObject* const right = PyUnicode_InternFromString("right");
+  if (text == nullptr || text == right) return Side::right;
   if (PyUnicode_Check(text)) {
     if (PyUnicode_CompareWithASCIIString(text, "right") == 0) return Side::right;
     if (PyUnicode_CompareWithASCIIString(text, "left") == 0) return Side::left;

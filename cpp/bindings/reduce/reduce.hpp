@@ -1,9 +1,9 @@
 // What reductions and their ways back take.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include "support/ndarray.hpp"
 #include "support/operands.hpp"
 #include "varlen/reduce.hpp"
 

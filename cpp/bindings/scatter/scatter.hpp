@@ -1,11 +1,11 @@
 // Rows that are added to rows of a table: what lookups and spans share.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
 
+#include "support/ndarray.hpp"
 #include "support/operands.hpp"
 #include "varlen/scatter.hpp"
 

@@ -69,13 +69,12 @@ py::object unique_rows(const Arguments<4>& args) {
   found.counts = rows.data() + level->total();
   const SortRoom room = sort_room(job, job.longest);
   Scratch<std::byte> scratch(room.bytes);
-  py::array offsets = fresh_offsets(level->count());
-  std::int64_t* const ends = ints(offsets) + 1;
+  NewLevel distinct(level->count());
   {
     const Unlocked unlocked(cost_of(values));
-    unique_find(job, room, scratch.data(), found, ends);
+    unique_find(job, room, scratch.data(), found, distinct.ends());
   }
-  const LevelRef result = Level::trusted(std::move(offsets));
+  const LevelRef result = std::move(distinct).done();
   py::array out = empty(values.array.dtype(), values.rows(result->total()));
   std::int64_t* to_counts = nullptr;
   if (with_counts) {

@@ -37,9 +37,9 @@ namespace {
 /// The level of the first rows of each sequence, `most` at most; the same where none has more.
 LevelRef topk_level(const LevelRef& level, std::int64_t most) {
   if (most >= level->stats().longest) return level;
-  py::array ends = fresh_offsets(level->count());
-  sort_kept(level->view(), most, ints(ends) + 1);
-  return Level::trusted(std::move(ends));
+  NewLevel kept(level->count());
+  sort_kept(level->view(), most, kept.ends());
+  return std::move(kept).done();
 }
 
 constexpr Signature<2> kKept{"sort_kept", {"level", "most"}};

@@ -46,9 +46,9 @@ py::object cut(const Arguments<4>& args) {
   const Ints firsts = one_each(args[2], "offset", level);
   const Ints sizes = one_each(args[3], "length", level);
   Ranges ranges(level->count());
-  py::array ends = fresh_offsets(level->count());
-  refuse_cut(span_cut(level->view(), firsts.data, sizes.data, ranges.data(), ints(ends) + 1), firsts, sizes);
-  const LevelRef kept = Level::trusted(std::move(ends));
+  NewLevel cuts(level->count());
+  refuse_cut(span_cut(level->view(), firsts.data, sizes.data, ranges.data(), cuts.ends()), firsts, sizes);
+  const LevelRef kept = std::move(cuts).done();
   const Offsets view = kept->view();
   py::array result = rows_like(x, view.total());
   std::byte* const to = bytes(result);

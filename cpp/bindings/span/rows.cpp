@@ -49,8 +49,8 @@ Named spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pa
   const std::int64_t n = pairs.count / 2;
   const LevelRef groups = groups_over(given_groups, level, "at", n);
   Ranges ranges(n);
-  py::array ends = fresh_offsets(n);
-  const Status status = span_ranges(level->view(), groups->view(), pairs.data, ranges.data(), ints(ends) + 1);
+  NewLevel spans(n);
+  const Status status = span_ranges(level->view(), groups->view(), pairs.data, ranges.data(), spans.ends());
   if (status.code == Code::index_out_of_range || status.code == Code::decreasing) {
     const std::string text = "at: " + place_in(groups->view(), status.where, "span") + " is " +
                              std::to_string(pairs.data[2 * status.where]) + " to " +
@@ -59,7 +59,7 @@ Named spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pa
     raise_index(text + ", but the sequence has " + std::to_string(status.value) + " rows");
   }
   raise_if(status, "at");
-  return {std::move(ranges), Level::trusted(std::move(ends))};
+  return {std::move(ranges), std::move(spans).done()};
 }
 
 constexpr Signature<5> kSpans{"spans", {"X", "lengths", "groups", "at", "max_bytes"}, 4, 5};
@@ -110,9 +110,9 @@ py::object rows_of_places(const Arguments<4>& args) {
     raise_index(text + ", but the sequence has " + std::to_string(status.value) + " rows");
   }
   if (!between) return rows;
-  py::array ends = fresh_offsets(level->count());
-  raise_if(span_grown(level->view(), groups->view(), ints(ends) + 1), "at");
-  return py::make_tuple(rows, Level::trusted(std::move(ends)));
+  NewLevel grown(level->count());
+  raise_if(span_grown(level->view(), groups->view(), grown.ends()), "at");
+  return py::make_tuple(rows, std::move(grown).done());
 }
 
 constexpr Signature<3> kTake{"take_rows", {"X", "rows", "max_bytes"}, 2, 3};

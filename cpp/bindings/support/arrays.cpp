@@ -40,6 +40,11 @@ bool is_int64(const py::array& array) {
 
 void refuse_cycles(py::handle nested, std::string_view argument) {
   const auto is_list = [](PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); };
+  // Most lists hold numbers: they need not be remembered, which takes longer than to look at them again.
+  const auto holds_lists = [&](PyObject* list) {
+    PyObject* const* const items = PySequence_Fast_ITEMS(list);
+    return std::any_of(items, items + PySequence_Fast_GET_SIZE(list), is_list);
+  };
   if (!is_list(nested.ptr())) return;
   struct Step {
     PyObject* list;
@@ -55,7 +60,7 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
       continue;
     }
     PyObject* const child = PySequence_Fast_ITEMS(list)[next++];
-    if (!is_list(child)) continue;
+    if (!is_list(child) || !holds_lists(child)) continue;
     const auto [known, is_new] = open.try_emplace(child, true);
     if (is_new) {
       path.push_back({child, 0});

@@ -1,7 +1,6 @@
 // NumPy arrays at the door: checks, integer arrays of any dtype as int64, outputs, the GIL.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
@@ -10,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "ndarray.hpp"
 #include "small_vector.hpp"
 #include "varlen/views.hpp"
 

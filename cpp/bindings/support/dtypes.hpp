@@ -1,7 +1,6 @@
 // NumPy's dtypes as the core's types, and single values as bytes of a dtype.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ndarray.hpp"
 #include "outputs.hpp"
 #include "varlen/cast.hpp"
 
@@ -42,8 +42,18 @@ struct Fill {
   [[nodiscard]] std::int64_t period() const { return static_cast<std::int64_t>(bytes.size()); }
 };
 
-/// None, a number, or an array that broadcasts to `row`. Refuses what the dtype cannot hold.
+/// None, a number, or an array that broadcasts to `row`. 0 is the zero bytes of any dtype, integers are times
+/// in the unit of the dtype, NaN and NaT are NaT. Refuses what the dtype cannot hold.
 Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument);
+
+/// The same as an array of one such row.
+py::array fill_row(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument);
+
+/// The element that says that no value is there: NaN or NaT. Empty where the dtype has none.
+Fill missing_of(const py::dtype& dtype);
+
+/// One row like those of `like`, of missing elements; nothing where the dtype has none.
+std::optional<py::array> missing_row(const py::array& like);
 
 /// The conversion of `values` to `dtype`, after a look at every value: what does not fit is refused by its
 /// place. `nan`, where it holds something, takes the place of NaN, and must outlive the result. With `lost`

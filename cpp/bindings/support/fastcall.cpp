@@ -1,7 +1,6 @@
 #include "fastcall.hpp"
 
-#include <pybind11/numpy.h>
-
+#include "ndarray.hpp"
 #include "raise.hpp"
 
 namespace varlen::bindings {

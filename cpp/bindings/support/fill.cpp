@@ -1,5 +1,7 @@
 // A value that fills: a number or a row of them, as bytes of the dtype that it is to have.
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "arrays.hpp"
@@ -10,6 +12,8 @@
 namespace varlen::bindings {
 
 namespace {
+
+constexpr int kFirstRegistered = 256;  // NPY_USERDEF of NumPy's public header
 
 py::module_ numpy() {
   return py::module_::import("numpy");
@@ -93,6 +97,40 @@ bool is_kept(const py::array& given, const py::array& result) {
   return same.attr("__or__")(no_time).attr("all")().cast<bool>();
 }
 
+/// A value as NumPy takes it for a dtype of times: integers count its unit, and NaN and NaT are NaT.
+py::array as_times(const py::array& given, const py::dtype& dtype) {
+  const char kind = given.dtype().kind();
+  const py::dtype native = dtype.attr("newbyteorder")("=").cast<py::dtype>();
+  if (kind == 'i' || kind == 'u') {
+    const bool fits = cast_check(*type_of(given.dtype()), Type::i64, false,
+                                 static_cast<const std::byte*>(given.data()), given.size())
+                          .ok();
+    return fits ? given.attr("astype")("int64").attr("view")(native).cast<py::array>() : given;
+  }
+  const bool may_miss = kind == 'f' || kind == 'm' || kind == 'M';
+  if (!may_miss || kind == dtype.kind() || !given.attr("__ne__")(given).attr("all")().cast<bool>()) {
+    return given;
+  }
+  return numpy().attr("full")(given.attr("shape"), "NaT", native).cast<py::array>();
+}
+
+/// 0, which every dtype has: the value of zero bytes.
+bool is_nothing(py::handle value) {
+  if (PyLong_CheckExact(value.ptr())) return PyObject_IsTrue(value.ptr()) == 0;
+  return PyFloat_CheckExact(value.ptr()) && PyFloat_AS_DOUBLE(value.ptr()) == 0 &&
+         !std::signbit(PyFloat_AS_DOUBLE(value.ptr()));
+}
+
+/// The fill again and again, over the whole array; zero bytes where there is none.
+void repeat(const Fill& fill, py::array& array) {
+  std::byte* const out = bytes(array);
+  if (fill.bytes.empty()) std::memset(out, 0, static_cast<std::size_t>(array.nbytes()));
+  const std::int64_t step = std::max<std::int64_t>(fill.period(), 1);
+  for (std::int64_t at = 0; at < array.nbytes() && !fill.bytes.empty(); at += step) {
+    std::memcpy(out + at, fill.data(), fill.bytes.size());
+  }
+}
+
 }  // namespace
 
 Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument) {
@@ -114,6 +152,10 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     convert_into(number->type, *to, number->bytes, 1, fill.bytes.data());
     return fill;
   }
+  if (!to && is_nothing(value)) {
+    fill.bytes.resize(size);
+    return fill;
+  }
   refuse_cycles(value, argument);
   py::array given = numpy().attr("asarray")(value).cast<py::array>();
   const std::optional<Type> from = type_of(given.dtype());
@@ -125,6 +167,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(result.mutable_data()));
     given = result;
   } else if (!given.dtype().equal(dtype)) {
+    if (dtype.kind() == 'm' || dtype.kind() == 'M') given = as_times(given, dtype);
     // To NumPy the stand-in for bfloat16 is a structure, whose field a number would become.
     if (to == Type::bf16 && dtype.equal(bfloat16_stand_in())) refuse(argument, value, dtype);
     if (!numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>())
@@ -160,6 +203,37 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   fill.bytes.resize(static_cast<std::size_t>(given.nbytes()));
   if (!fill.bytes.empty()) std::memcpy(fill.bytes.data(), given.data(), fill.bytes.size());
   return fill;
+}
+
+Fill missing_of(const py::dtype& dtype) {
+  const char kind = dtype.kind();
+  // Dtypes that other packages registered are of kind V: those among them that hold NaN are floats.
+  const bool registered = kind == 'V' && dtype.num() >= kFirstRegistered;
+  const py::float_ nan(std::numeric_limits<double>::quiet_NaN());
+  if (kind == 'f' || kind == 'c' || type_of(dtype) == Type::bf16) return fill_of(nan, dtype, {}, "fill_mode");
+  if (kind != 'm' && kind != 'M' && !registered) return {};
+  const py::object value = registered ? py::object(nan) : py::str("NaT");
+  const py::array element = numpy().attr("full")(py::tuple(), value, dtype).cast<py::array>();
+  if (!element.attr("__ne__")(element).cast<bool>()) return {};
+  const auto* const data = static_cast<const std::byte*>(element.data());
+  return {{data, data + element.itemsize()}};
+}
+
+py::array fill_row(py::handle value, const py::dtype& dtype, const Extents& row, const char* argument) {
+  const Fill fill = fill_of(value, dtype, row, argument);
+  Extents shape{1};
+  shape.append(row.begin(), row.end());
+  py::array out = empty(dtype, shape);
+  repeat(fill, out);
+  return out;
+}
+
+std::optional<py::array> missing_row(const py::array& like) {
+  const Fill element = missing_of(like.dtype());
+  if (element.bytes.empty()) return std::nullopt;
+  py::array row = rows_like(like, 1);
+  repeat(element, row);
+  return row;
 }
 
 }  // namespace varlen::bindings

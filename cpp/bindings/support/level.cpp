@@ -43,12 +43,8 @@ PyObject* tensor_maker = nullptr;  // lives for ever
 
 }  // namespace
 
-LevelRef Level::trusted(py::array offsets, std::optional<LevelStats> stats) {
-  offsets = frozen(std::move(offsets));
-  const auto* data = static_cast<const std::int64_t*>(offsets.data());
-  Level level(varlen::Level::shared(data, offsets.size() - 1, kept_by(offsets), stats));
-  level.offsets_ = std::move(offsets);
-  return LevelRef(std::move(level));
+LevelRef NewLevel::done() && {
+  return LevelRef(Level(varlen::Level::trusted(std::move(memory_))));
 }
 
 LevelRef Level::from_lengths(py::handle lengths, const char* argument) {

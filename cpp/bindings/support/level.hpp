@@ -1,13 +1,13 @@
 // `_core.Level` in C++: the model's Level, with NumPy arrays over its memory.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "ndarray.hpp"
 #include "varlen/model/level.hpp"
 
 namespace varlen::bindings {
@@ -31,6 +31,25 @@ class LevelRef : public py::object {
   Level* operator->() const noexcept { return &in(*this); }
 };
 
+/// A level that is to be: its first offset, 0, is there, the n ends are to be written.
+class NewLevel {
+ public:
+  explicit NewLevel(std::int64_t n) : memory_(buffer_of(n + 1, sizeof(std::int64_t))) { *offsets() = 0; }
+
+  [[nodiscard]] std::int64_t* offsets() noexcept { return memory_.as<std::int64_t>(); }
+  [[nodiscard]] const std::int64_t* offsets() const noexcept { return memory_.as<std::int64_t>(); }
+  [[nodiscard]] std::int64_t* ends() noexcept { return offsets() + 1; }
+  [[nodiscard]] Offsets view() const noexcept {
+    return {offsets() + 1, memory_.size() / static_cast<std::int64_t>(sizeof(std::int64_t)) - 1};
+  }
+
+  /// The Level of the ends as they stand: good ones, which are not checked again.
+  [[nodiscard]] LevelRef done() &&;
+
+ private:
+  Buffer memory_;
+};
+
 /// The model's Level, and the arrays of it that Python was given: they share its memory, and are made once.
 class Level {
  public:
@@ -47,8 +66,6 @@ class Level {
   static LevelRef from_offsets(py::handle offsets, const char* argument = "offsets");
   static LevelRef from_bounds(py::handle bounds, const char* argument = "bounds");
   static LevelRef from_row_ids(py::handle row_ids, std::int64_t count, const char* argument = "row_ids");
-  /// n + 1 offsets that the core itself made, and what it learnt of them: not checked again.
-  static LevelRef trusted(py::array offsets, std::optional<LevelStats> stats = {});
 
   [[nodiscard]] const varlen::Level& model() const noexcept { return model_; }
   [[nodiscard]] Offsets view() const noexcept { return model_.view(); }

@@ -1,4 +1,5 @@
-// ndarray objects field by field, where the checks of py::array would cost more than the work itself.
+// The one door to NumPy: ndarray objects field by field, where the checks of py::array would cost more than
+// the work itself.
 #pragma once
 
 #include <pybind11/numpy.h>

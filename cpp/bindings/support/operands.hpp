@@ -1,13 +1,13 @@
 // What is computed with, at the door: numbers, and levels over their rows.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
 
 #include "arrays.hpp"
 #include "level.hpp"
+#include "ndarray.hpp"
 #include "varlen/cast.hpp"
 
 namespace varlen::bindings {

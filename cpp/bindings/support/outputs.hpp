@@ -1,7 +1,6 @@
 // Outputs: how large one may be, one that was given, and fresh memory for large ones.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "arrays.hpp"
+#include "ndarray.hpp"
 #include "overlap.hpp"
 #include "varlen/model/memory.hpp"
 

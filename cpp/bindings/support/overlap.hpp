@@ -1,7 +1,6 @@
 // Which memory a call reads and writes, so that an output that lies in it is refused before it is written.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "ndarray.hpp"
 
 namespace varlen::bindings {
 

@@ -1,8 +1,9 @@
 // Tensors of a library that nothing here links: seen as arrays, and made of arrays.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+
+#include "support/ndarray.hpp"
 
 namespace varlen::bindings {
 

@@ -28,13 +28,13 @@ Stepping steps_of(PyObject* size, PyObject* step, PyObject* drop_last) {
 }
 
 Planned plan(const LevelRef& level, Stepping how) {
-  py::array counts = fresh_offsets(level->count());
-  raise_if(window_counts(level->view(), how, ints(counts) + 1), "lengths");
-  LevelRef windows = Level::trusted(std::move(counts));
+  NewLevel counts(level->count());
+  raise_if(window_counts(level->view(), how, counts.ends()), "lengths");
+  LevelRef windows = std::move(counts).done();
   Ranges ranges(windows->total());
-  py::array ends = fresh_offsets(windows->total());
-  raise_if(window_ranges(level->view(), windows->view(), how, ranges.data(), ints(ends) + 1), "lengths");
-  return {std::move(windows), Level::trusted(std::move(ends)), std::move(ranges)};
+  NewLevel rows(windows->total());
+  raise_if(window_ranges(level->view(), windows->view(), how, ranges.data(), rows.ends()), "lengths");
+  return {std::move(windows), std::move(rows).done(), std::move(ranges)};
 }
 
 constexpr Signature<7> kWindows{

@@ -77,9 +77,9 @@ Window window_of(PyObject* left, PyObject* right, PyObject* dilation, PyObject* 
 /// The level of the rows that have a window: the same where all have.
 LevelRef strided_level(const LevelRef& level, std::int64_t stride) {
   if (stride == 1) return level;
-  py::array offsets = fresh_offsets(level->count());
-  window_kept(level->view(), stride, ints(offsets) + 1);
-  return Level::trusted(std::move(offsets));
+  NewLevel kept(level->count());
+  window_kept(level->view(), stride, kept.ends());
+  return std::move(kept).done();
 }
 
 constexpr Signature<8> kForward{

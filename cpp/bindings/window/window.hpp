@@ -1,7 +1,6 @@
 // What the functions of windows share: what their arguments mean, and their outputs.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 #include "support/arrays.hpp"
 #include "support/level.hpp"
+#include "support/ndarray.hpp"
 #include "support/operands.hpp"
 #include "support/overlap.hpp"
 

@@ -3,6 +3,7 @@
 #include "varlen/gather.hpp"
 #include "varlen/model/error.hpp"
 #include "varlen/model/joint.hpp"
+#include "varlen/offsets.hpp"
 
 namespace varlen {
 namespace {
@@ -82,15 +83,38 @@ Buffer fresh_offsets(std::int64_t n) {
   return memory;
 }
 
+/// Level d of all parts as one level. Bounds may lie in memory that others write to: what is checked is not
+/// what was read, but what was written here.
+Level joined_level(const std::vector<const Joint*>& parts, int d, std::int64_t sequences) {
+  Buffer memory = fresh_offsets(sequences);
+  std::int64_t* const ends = memory.as<std::int64_t>() + 1;
+  std::int64_t done = 0;
+  std::int64_t total = 0;
+  bool trusted = true;
+  Status status;
+  for (const Joint* part : parts) {
+    const Range above = part->range(d - 1);
+    status = joint_ends(part->offsets(d), above, part->range(d).begin - total, ends + done);
+    if (!status.ok()) break;
+    done += above.size();
+    total += part->range(d).size();
+    const std::int64_t last = done > 0 ? ends[done - 1] : 0;
+    if (last != total) status = {Code::total_mismatch, -1, last};
+    if (!status.ok()) break;
+    trusted = trusted && part->data().trusted;
+  }
+  if (status.ok() && !trusted) status = check_ends({ends, done}, total);
+  if (!status.ok()) {
+    for (const Joint* part : parts) part->check();  // its errors name the row in the bounds that were given
+  }
+  throw_if_level(status, d);
+  return Level::trusted(std::move(memory));
+}
+
 }  // namespace
 
-Joint joint_concat(const std::vector<const Joint*>& given, bool stack) {
-  check_parts(given);
-  std::vector<Joint> settled;
-  settled.reserve(given.size());
-  std::vector<const Joint*> parts;
-  parts.reserve(given.size());
-  for (const Joint* part : given) parts.push_back(&settled.emplace_back(part->settled()));
+Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
+  check_parts(parts);
   const Joint& first = *parts[0];
   const auto part_count = static_cast<std::int64_t>(parts.size());
   auto data = std::make_shared<JointData>();
@@ -108,18 +132,7 @@ Joint joint_concat(const std::vector<const Joint*>& given, bool stack) {
     for (const Joint* part : parts) n += part->size();
     data->counts.push_back(n);
   }
-  for (int d = 1; d <= first.depth(); ++d) {
-    Buffer offsets = fresh_offsets(data->counts.back());
-    std::int64_t* out = offsets.as<std::int64_t>() + 1;
-    std::int64_t total = 0;
-    for (const Joint* part : parts) {
-      const Range above = part->range(d - 1);
-      throw_if_level(joint_ends(part->offsets(d), above, part->range(d).begin - total, out), d);
-      out += above.size();
-      total += part->range(d).size();
-    }
-    data->add_level(Level::trusted(std::move(offsets)));
-  }
+  for (int d = 1; d <= first.depth(); ++d) data->add_level(joined_level(parts, d, data->counts.back()));
   std::vector<Block> blocks(parts.size());
   for (std::size_t c = 0; c < first.data().columns.size(); ++c) {
     const int d = first.dim(c) + (stack ? 1 : 0);

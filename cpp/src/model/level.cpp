@@ -57,6 +57,20 @@ struct Level::State {
       : view(offsets), owner(std::move(keep)) {
     if (stats) learn(*stats);
   }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  /// Frees one composed level after the other: a chain of them may be longer than the stack is deep.
+  ~State() {
+    std::shared_ptr<State> next = std::move(composed);
+    while (next != nullptr && next.use_count() == 1) {
+      std::shared_ptr<State> after;
+      {
+        const std::scoped_lock lock(next->composing);  // sees what other threads wrote before they let go
+        after = std::move(next->composed);
+      }
+      next = std::move(after);
+    }
+  }
 
   void learn(LevelStats stats) noexcept {
     shortest.store(stats.shortest, std::memory_order_relaxed);

@@ -4,8 +4,35 @@
 
 #include "dispatch.hpp"
 
+// Sanitizers do not see what rep movsb touches.
+#if defined(VARLEN_AVX512) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define VARLEN_MOVES
+#endif
+
 namespace varlen {
 namespace {
+
+#ifdef VARLEN_MOVES
+// Measured on an AMD EPYC of 2024 with rep movsb: it does not read what it overwrites, and copies of 8 KB to
+// 8 MB from the second and the last cache take 0.82 to 0.92 of the time of a loop; below that it is slower.
+constexpr std::int64_t kMovedFrom = 8192;
+constexpr std::int64_t kMovedTo = std::int64_t{16} << 20;  // memcpy stores around the caches from about here
+
+/// Whether rep movsb is the way. All machines with these sets of instructions have it in microcode that moves
+/// lines, but where out lies a few bytes past in, counted modulo the page, it takes up to fifteen times as
+/// long.
+bool moves_fast(const std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+  constexpr std::uintptr_t kPage = 4096;
+  constexpr std::uintptr_t kNear = 512;
+  const std::uintptr_t ahead =
+      (reinterpret_cast<std::uintptr_t>(out) - reinterpret_cast<std::uintptr_t>(in)) % kPage;
+  return bytes >= kMovedFrom && bytes <= kMovedTo && (ahead == 0 || ahead >= kNear) && runs(Isa::avx512);
+}
+
+void move_string(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+  __asm__ volatile("rep movsb" : "+D"(out), "+S"(in), "+c"(bytes) : : "memory");
+}
+#endif
 
 VARLEN_LOOP void copy_any(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
   // Up to here a loop, not memcpy: that of glibc comes to rep movsb, which takes up to fifteen times as long
@@ -47,6 +74,12 @@ VARLEN_LOOP void copy_any(std::byte* out, const std::byte* in, std::int64_t byte
 }  // namespace
 
 void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
+#ifdef VARLEN_MOVES
+  if (moves_fast(out, in, bytes)) {
+    move_string(out, in, bytes);
+    return;
+  }
+#endif
   best<copy_any>(out, in, bytes);
 }
 

@@ -2,7 +2,8 @@
 // column for the baseline, for AVX2 (with FMA and F16C) and, where it pays, for AVX-512. On aarch64 the
 // baseline is NEON, and vectors of the compiler become its instructions.
 //
-//   best<body>(...)         a function whose body is marked VARLEN_LOOP is compiled for each column
+//   best<body>(...)         a function whose body is marked VARLEN_LOOP is compiled for the baseline and AVX2
+//   widest<body>(...)       the same, and for AVX-512
 //   VARLEN_LOOPS            a file of templates and vectors is: see each_target.hpp; VARLEN_BEST or
 //                           VARLEN_WIDEST takes its table
 //   runs(Isa::avx512)       before a function of intrinsics, which is marked VARLEN_AVX2 or VARLEN_AVX512
@@ -95,8 +96,33 @@ struct Best<body> {
 #endif
 };
 
+template <auto body>
+struct Widest;
+
+template <class R, class... A, R (*body)(A...) noexcept>
+struct Widest<body> {
+#ifdef VARLEN_AVX512
+  [[gnu::noinline]] VARLEN_AVX512 static R avx512(A... arguments) noexcept {
+    return body(static_cast<A>(arguments)...);
+  }
+
+  static R run(A... arguments) noexcept {
+    return runs(Isa::avx512) ? avx512(static_cast<A>(arguments)...)
+                             : Best<body>::run(static_cast<A>(arguments)...);
+  }
+#else
+  static R run(A... arguments) noexcept {
+    return Best<body>::run(static_cast<A>(arguments)...);
+  }
+#endif
+};
+
 /// A function marked VARLEN_LOOP, by the best set of instructions that this machine runs.
 template <auto body>
 inline constexpr auto best = &Best<body>::run;
+
+/// The same of a function that is compiled for AVX-512 too.
+template <auto body>
+inline constexpr auto widest = &Widest<body>::run;
 
 }  // namespace varlen

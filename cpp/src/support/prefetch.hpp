@@ -16,6 +16,8 @@ inline void prefetch(const void* base, std::int64_t i, std::int64_t width, std::
   const std::uintptr_t bytes = static_cast<std::uintptr_t>(i) * static_cast<std::uintptr_t>(width);
   const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(base) + bytes + past;
   __builtin_prefetch(reinterpret_cast<const void*>(at));  // NOLINT(performance-no-int-to-ptr)
+  // Without it gcc takes a function that only prefetches for one without effects, and drops the calls of it.
+  asm volatile("");
 #else
   (void)base, (void)i, (void)width, (void)past;
 #endif

@@ -29,10 +29,14 @@ def backend_of(first: Any, *others: Any) -> Backend:
     >>> backend_of(np.zeros(2)).__name__
     'varlen.backends.arrays'
     """
-    backend = _BACKENDS.get(type(first)) or _look_up(first)
-    for each in others:
-        if backend is arrays:
-            backend = _BACKENDS.get(type(each)) or _look_up(each)
+    try:
+        backend = _BACKENDS[type(first)]
+    except KeyError:
+        backend = _look_up(first)
+    if others:
+        for each in others:
+            if backend is arrays:
+                backend = _BACKENDS.get(type(each)) or _look_up(each)
     return backend if backend is arrays or not tracing.is_tracing() else cast("Any", backend).graph
 
 

@@ -39,7 +39,7 @@ class Blocks:
         """Rows and columns as they are taken."""
         return (self.cols, self.rows) if self.transposed else (self.rows, self.cols)
 
-    def turned(self, transposed: bool) -> Blocks:
+    def with_transposed(self, transposed: bool) -> Blocks:
         """The same matrices, taken as said."""
         return Blocks(self.rows, self.cols, transposed)
 
@@ -63,7 +63,7 @@ def multiply_blocks(
     array([10., 21.])
     """
 
-    def picked(flat: Any, sizes: Ints, order: Ints) -> Any:
+    def reordered(flat: Any, sizes: Ints, order: Ints) -> Any:
         """Matrices in another order."""
         return gather(flat, (Level.from_lengths(sizes),), order)[0]
 
@@ -73,13 +73,13 @@ def multiply_blocks(
     order = np.lexsort(shapes)
     cuts = _runs(shapes)
     sorted_cuts = _runs(shapes[:, order])
-    moved = int(sizes.sum()) * a.dtype.itemsize
-    together = (len(cuts) - len(sorted_cuts)) * CALL > moved
+    moved_bytes = int(sizes.sum()) * a.dtype.itemsize
+    together = (len(cuts) - len(sorted_cuts)) * CALL > moved_bytes
     if together:
         cuts, shapes = sorted_cuts, shapes[:, order]
         same_rows = b is a and A.rows is B.rows and A.cols is B.cols
-        a = picked(a, sizes[0], order)
-        b = a if same_rows else picked(b, sizes[1], order)
+        a = reordered(a, sizes[0], order)
+        b = a if same_rows else reordered(b, sizes[1], order)
         sizes = sizes[:, order]
     result = empty(int(sizes[2].sum()), a)
     ends = np.concatenate((np.zeros((3, 1), np.int64), np.cumsum(sizes, axis=1)), axis=1)[:, cuts]
@@ -97,7 +97,7 @@ def multiply_blocks(
         x = x.reshape(count, k, p).swapaxes(1, 2) if ta else x.reshape(count, p, k)
         y = y.reshape(count, q, k).swapaxes(1, 2) if tb else y.reshape(count, k, q)
         multiply(x, y, out=z.reshape(count, p, q))
-    return picked(result, sizes[2], np.argsort(order)) if together else result
+    return reordered(result, sizes[2], np.argsort(order)) if together else result
 
 
 def _runs(shapes: Ints) -> Ints:

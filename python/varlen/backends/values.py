@@ -203,8 +203,8 @@ def row_as(given: Any, values: Values, argument: str) -> Any:
     try:
         return backend_of(values).row_as(given, values)
     except (TypeError, ValueError, RuntimeError) as error:
-        said = str(error).removeprefix("fill: ").removeprefix(f"{argument}: ")
-        raise ValueError(f"{argument}: {said}") from None
+        message = str(error).removeprefix("fill: ").removeprefix(f"{argument}: ")
+        raise ValueError(f"{argument}: {message}") from None
 
 
 def like(array: NDArray[Any], values: Values) -> Values:

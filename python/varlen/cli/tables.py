@@ -182,7 +182,7 @@ def join_columns(
     dims: list[int] = []
     values: list[npt.NDArray[Any]] = []
     nest = list(levels)
-    owner = ["the groups"] * len(nest)
+    named_by = ["the groups"] * len(nest)
     for name in table.column_names:
         found: dict[str, Column] = columns_of(table.column(name), name, nulls, first_row)
         for key, column in found.items():
@@ -201,13 +201,13 @@ def join_columns(
             for level in column.levels:
                 if dim == len(nest):
                     nest.append(level)
-                    owner.append(key)
+                    named_by.append(key)
                 elif nest[dim] != level:
                     at = row = _first_difference(nest[dim], level)
                     for above in nest[len(levels) : dim][::-1]:
                         row = int(np.searchsorted(above.bounds, row, "right"))
                     raise ValueError(
-                        f"the lists of {key} and {owner[dim]} have different lengths at row "
+                        f"the lists of {key} and {named_by[dim]} have different lengths at row "
                         f"{first_row + row}, {int(level.lengths[at])} and {int(nest[dim].lengths[at])}; "
                         "convert them into files of their own with --columns"
                     )

@@ -11,7 +11,7 @@ __all__ = ["Buffers"]
 _PAGE = 4096
 
 
-class Buffers(dict[str, "np.ndarray[Any, Any]"]):
+class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype[Any]]"]):
     """Buffers for `out=`, by name: made when first needed, enlarged when a batch needs more, otherwise used
     again.
 

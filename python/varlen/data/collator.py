@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
 from varlen.arguments import as_int
+from varlen.backends.values import ArrayT
 from varlen.data.memory import as_joint, columns_of
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, BatchPlan, Seed, draw_seed
+from varlen.data.plan import Arrays, Batch, BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_epoch import SharedEpoch
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Collator"]
 
 
-class Collator:
+class Collator(Generic[ArrayT]):
     """A dataset and the options of its batches, as one function. Made by `Dataset.collator`.
 
     It pickles as the paths of its files: workers of any start method open them themselves.
@@ -94,7 +95,7 @@ class Collator:
         if self._epoch is not None:
             self._epoch.set(number)
 
-    def __call__(self, samples: Any) -> Batch:
+    def __call__(self, samples: Any) -> Batch[ArrayT]:
         """The batch of row numbers, of what `Dataset.__getitems__` gives, or of records.
 
         Parameters
@@ -126,11 +127,12 @@ class Collator:
                 "or give no seed"
             )
         else:
-            return collate_joints(samples, self.options)
+            return cast("Batch[ArrayT]", collate_joints(samples, self.options))
         epoch = self.epoch
         if epoch is None:
             epoch = getattr(rows, "epoch", 0)
-        return self.dataset._run(self.options, rows, seed=self.seed, epoch=epoch, edges_per_row=True)
+        batch = self.dataset._run(self.options, rows, seed=self.seed, epoch=epoch, edges_per_row=True)
+        return cast("Batch[ArrayT]", batch)
 
     def __repr__(self) -> str:
         return f"Collator({self.dataset!r})"
@@ -140,7 +142,7 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = None) -> Batch:
+def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = None) -> Arrays:
     """Records, each a JointNestedRaggedTensorDict whose outer dim are its events, as one batch.
 
     As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. Where dtypes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen import _core
 from varlen.arguments import as_int
@@ -13,11 +13,14 @@ from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import Batch, Seed
+from varlen.types.attributes import attributes_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    import torch
+    from numpy.typing import NDArray
+    from typing_extensions import Self, Unpack
 
-    from varlen.data.options import BatchKeywords
+    from varlen.data.options import ArrayBatchKeywords, BatchKeywords
 
 __all__ = ["Dataset"]
 
@@ -49,8 +52,18 @@ class Dataset(Batching):
     def __init__(self, source: Any) -> None:
         super().__init__(source)
         self._options = OptionsCache()
-        self._collate: Collator | None = None
+        self._collate: Collator[NDArray[Any]] | None = None
 
+    @overload
+    def batch(
+        self, rows: Any, *, framework: Literal["torch"], start: Any = None, end: Any = None,
+        seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
+    ) -> Batch[torch.Tensor]: ...  # fmt: skip
+    @overload
+    def batch(
+        self, rows: Any, *, framework: Literal["numpy"] | None = None, start: Any = None, end: Any = None,
+        seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
+    ) -> Batch[NDArray[Any]]: ...  # fmt: skip
     @with_options
     def batch(
         self,
@@ -62,7 +75,7 @@ class Dataset(Batching):
         epoch: int = 0,
         out: Any = None,
         **options: Unpack[BatchKeywords],
-    ) -> Batch:
+    ) -> Batch[Any]:
         """Rows, or windows of them, as one padded or ragged batch, in one call from the file to the arrays.
 
         The numbers are those of `JointNestedRaggedTensorDict.vstack([ds[i, a:b] for ...]).to_dense()`; keys
@@ -93,11 +106,12 @@ class Dataset(Batching):
             `fill_mode` says.
         fill_mode
             "first": its value goes to the first of these rows, and zero to the others; "nan": the same with
-            NaN for floats; "repeat": to all of them.
+            NaN, NaT for times, and zero for integers; "repeat": to all of them.
         padding_side, truncate
             "right" or "left", on every axis.
         fill
             The value of padding: one for all keys, or a mapping from some keys to theirs. Zero by default.
+            Integers are times in the unit of their key; NaN is NaT there.
         dtype
             Of the outputs: one for all keys, or a mapping. Values that do not fit are a ValueError.
         nan
@@ -164,7 +178,8 @@ class Dataset(Batching):
         >>> ds.batch([0, 1], layout="ragged", keys=["time"])["dim1/offsets"]
         array([0, 2, 3])
         """
-        return self._run(self._options(options), rows, start, end, seed, epoch, out)
+        batch = self._run(self._options(options), rows, start, end, seed, epoch, out)
+        return cast("Batch[Any]", batch)
 
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False
@@ -211,7 +226,16 @@ class Dataset(Batching):
         step = size if stride is None else as_int(stride, "stride", 1)
         return _core.step_windows(self.lengths_at(None if flatten else 1), size, step)
 
-    def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator:
+    @overload
+    def collator(
+        self, *, framework: Literal["torch"], seed: Seed = None, **options: Unpack[ArrayBatchKeywords]
+    ) -> Collator[torch.Tensor]: ...
+    @overload
+    def collator(
+        self, *, framework: Literal["numpy"] | None = None, seed: Seed = None,
+        **options: Unpack[ArrayBatchKeywords],
+    ) -> Collator[NDArray[Any]]: ...  # fmt: skip
+    def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator[Any]:
         """A function for DataLoader's `collate_fn` that makes batches with these options. It can be pickled.
 
         It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
@@ -244,7 +268,7 @@ class Dataset(Batching):
         return Collator(self, BatchOptions(**options), seed)
 
     @property
-    def collate(self) -> Collator:
+    def collate(self) -> Collator[NDArray[Any]]:
         """`collator()` with no options: padded batches of whole rows.
 
         Examples
@@ -258,6 +282,20 @@ class Dataset(Batching):
             self._collate = Collator(self, BatchOptions(), None)
         return self._collate
 
+    @overload
+    def epoch(
+        self, batch_size: int | None = None, *, framework: Literal["torch"],
+        batches: Iterable[Any] | None = None, shuffle: bool = False, seed: Seed = None,
+        epoch: int | None = None, drop_last: bool = False, prefetch: int = 0, progress: bool = False,
+        **options: Unpack[ArrayBatchKeywords],
+    ) -> Epoch[torch.Tensor]: ...  # fmt: skip
+    @overload
+    def epoch(
+        self, batch_size: int | None = None, *, framework: Literal["numpy"] | None = None,
+        batches: Iterable[Any] | None = None, shuffle: bool = False, seed: Seed = None,
+        epoch: int | None = None, drop_last: bool = False, prefetch: int = 0, progress: bool = False,
+        **options: Unpack[ArrayBatchKeywords],
+    ) -> Epoch[NDArray[Any]]: ...  # fmt: skip
     def epoch(
         self,
         batch_size: int | None = None,
@@ -270,7 +308,7 @@ class Dataset(Batching):
         prefetch: int = 0,
         progress: bool = False,
         **options: Unpack[BatchKeywords],
-    ) -> Epoch:
+    ) -> Epoch[Any]:
         """Batches of the whole dataset, once through.
 
         Parameters
@@ -335,13 +373,25 @@ class Dataset(Batching):
         >>> len(ds)
         0
         """
-        self.__init__(MemorySource([]))  # type: ignore[misc]
+        Dataset.__init__(self, MemorySource([]))
 
-    def __enter__(self) -> Dataset:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._source,)
+        own = {name: x for name, x in attributes_of(self, Dataset).items() if name not in _BASE_ATTRIBUTES}
+        how = (_restore, (type(self), self._source))
+        return (*how, (None, own)) if own else how
+
+
+def _restore(kind: type[Dataset], source: Any) -> Dataset:
+    result = object.__new__(kind)  # a subclass may be made of other arguments
+    Dataset.__init__(result, source)
+    return result
+
+
+# What every dataset has; a subclass's own attributes are the others.
+_BASE_ATTRIBUTES = {*vars(Dataset(MemorySource([]))), "_only"}

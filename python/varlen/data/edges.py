@@ -13,7 +13,7 @@ from varlen.data.memory import ColumnLike, as_joint
 
 __all__ = []
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 def edge_joint(
@@ -56,8 +56,9 @@ def edge_joint(
 def _from_mapping(argument: str, given: Mapping[str, Any]) -> _core.Joint:
     arrays = [np.asarray(unmasked(value, argument)) for value in given.values()]
     for name, array in zip(given, arrays, strict=True):
-        if array.ndim < 1 or array.dtype.kind not in "biuf":
+        if array.ndim < 1 or array.dtype.kind not in "biufmM":
             raise TypeError(
-                f"{argument}: {name!r} needs a list of numbers; nested rows are a JointNestedRaggedTensorDict"
+                f"{argument}: {name!r} needs a list of numbers or times; "
+                "nested rows are a JointNestedRaggedTensorDict"
             )
     return _core.Joint(list(given), [0] * len(given), arrays, [])

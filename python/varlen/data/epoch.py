@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
 from varlen.arguments import as_int
+from varlen.backends.values import ArrayT
 from varlen.data.buffers import Buffers
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Batch, Seed
@@ -21,7 +22,7 @@ __all__ = ["Epoch"]
 Rows = Any
 
 
-class Epoch:
+class Epoch(Generic[ArrayT]):
     """The result of `Dataset.epoch`: iterating gives batches, as often as wanted; `len` is their number.
 
     With the same seed every pass is the same; without one each differs.
@@ -81,7 +82,7 @@ class Epoch:
         size, n = self._batch_size or 1, len(self._dataset)
         return n // size if self._drop_last else -(-n // size)
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Batch[ArrayT]]:
         result = self._make_batches(self._rows())
         if not self._progress:
             return result
@@ -105,12 +106,13 @@ class Epoch:
             return self._seed
         return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch or 0])
 
-    def _make_batches(self, rows: Iterable[Rows]) -> Iterator[Batch]:
+    def _make_batches(self, rows: Iterable[Rows]) -> Iterator[Batch[ArrayT]]:
         dataset, options, seed = self._dataset, self._options, self._seed
 
-        def make(batch: Any, out: Buffers | None = None) -> Batch:
+        def make(batch: Any, out: Buffers | None = None) -> Batch[ArrayT]:
             epoch = getattr(batch, "epoch", 0) if self._epoch is None else self._epoch
-            return dataset._run(options, batch, seed=seed, epoch=epoch, out=out, edges_per_row=True)
+            result = dataset._run(options, batch, seed=seed, epoch=epoch, out=out, edges_per_row=True)
+            return cast("Batch[ArrayT]", result)
 
         if self._prefetch == 0:
             for batch in rows:

@@ -17,8 +17,8 @@ from varlen.io.schema import joint_metadata
 
 __all__ = ["Column"]
 
-Array = np.ndarray[Any, Any]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 
 class ColumnLike(Protocol):

@@ -28,8 +28,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 WINDOWS = ("from_start", "to_end", "random", "balanced_random")
 
 
-class PaddingKeywords(TypedDict, total=False):
-    """The options of every batch, of a dataset's rows and of samples."""
+class _LayoutKeywords(TypedDict, total=False):
+    """The options of every batch, of a dataset's rows and of samples, but for the kind of its arrays."""
 
     max_len: PerAxis
     truncate: Side
@@ -39,11 +39,16 @@ class PaddingKeywords(TypedDict, total=False):
     dtype: Any
     masks: bool
     layout: Literal["padded", "ragged"]
+
+
+class PaddingKeywords(_LayoutKeywords, total=False):
+    """The options of batches of samples; `Collate` says what each does."""
+
     framework: Literal["numpy", "torch"] | None
 
 
-class BatchKeywords(PaddingKeywords, total=False):
-    """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
+class ArrayBatchKeywords(_LayoutKeywords, total=False):
+    """The options of batches of a dataset's rows, but for the kind of their arrays."""
 
     keys: Sequence[str] | None
     window: Literal["from_start", "to_end", "random", "balanced_random"] | None
@@ -59,6 +64,12 @@ class BatchKeywords(PaddingKeywords, total=False):
     windows: bool
     cu_seqlens: bool
     max_bytes: int | None
+
+
+class BatchKeywords(ArrayBatchKeywords, total=False):
+    """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
+
+    framework: Literal["numpy", "torch"] | None
 
 
 # Options that are not listed default to None.
@@ -353,20 +364,4 @@ def fill_row(
     option: str, key: str, trailing: tuple[int, ...], dtype: np.dtype[Any], given: Any
 ) -> np.ndarray[Any, Any]:
     """One row of a value that the dtype has to hold; zeros where none is given."""
-    row = np.zeros((1, *trailing), dtype)
-    if given is None:
-        return row
-    value = np.asarray(given)
-    if dtype.kind in "mM" and value.dtype.kind in "iu":  # in the unit of the dtype
-        value = value.astype(np.int64).view(dtype)
-    try:
-        with np.errstate(all="ignore"):
-            row[...] = value
-    except (ValueError, TypeError, OverflowError) as error:
-        raise type(error)(f"{option}: {given!r} for {key!r}: {error}") from None
-    does_not_fit = (row[0] != value) & ((row[0] == row[0]) | (value == value))
-    if dtype.kind == "f" and value.dtype.kind in "iuf":
-        does_not_fit = np.isinf(row[0]) & ~np.isinf(value)  # rounding is what a float dtype does
-    if np.any(does_not_fit):
-        raise ValueError(f"{option}: {given!r} does not fit {dtype}, the dtype of {key!r} in the batch")
-    return row
+    return _core.fill_row(given, dtype, trailing, f"{option} of {key!r}" if key else option)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_mapping
+from varlen.backends.values import ArrayT
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import BatchOptions, fill_row, per_key, select_columns
@@ -17,9 +18,23 @@ from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torc
 
 __all__ = []
 
-Array = np.ndarray[Any, Any]
-Batch = dict[str, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Arrays = dict[str, Any]
 Seed = int | np.random.Generator | None
+
+if TYPE_CHECKING:
+
+    class Batch(dict[str, ArrayT]):
+        """A batch as type checkers see it: arrays of one kind by name, and the one number among them."""
+
+        @overload
+        def __getitem__(self, key: Literal["dim1/max_length"]) -> int: ...  # type: ignore[overload-overlap]
+        @overload
+        def __getitem__(self, key: str) -> ArrayT: ...
+        def __getitem__(self, key: str) -> ArrayT | int: ...
+
+else:
+    Batch = dict
 
 _PARTS = "dim1/part"
 
@@ -93,7 +108,7 @@ class BatchPlan:
         out: Mapping[str, Any] | None = None,
         counters: Any = None,
         edge_rows: tuple[Any, int] | None = None,
-    ) -> Batch:
+    ) -> Arrays:
         """The batch of these rows.
 
         counters: what random windows know the rows by, where it is not `rows`. edge_rows: rows in the dataset
@@ -112,7 +127,7 @@ class BatchPlan:
         if out is not None and grow is None:
             dtypes = self._dtypes
             buffers = {name: memory_of_buffer(buffer, dtypes.get(name)) for name, buffer in out.items()}
-        result: Batch = self.batcher(
+        result: Arrays = self.batcher(
             rows,
             start,
             end,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from varlen.data.rows import Rows
+    from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = ["Records", "RowNumbers"]
 
@@ -42,7 +43,7 @@ class RowNumbers(list[int]):
         return RowNumbers, (list(self), self.epoch)
 
 
-class Records(Sequence[Any]):
+class Records(Sequence["JointNestedRaggedTensorDict"]):
     """Rows of a dataset by number: a sequence of rows, of which `collate` makes a batch in one call.
 
     Parameters
@@ -97,11 +98,15 @@ class Records(Sequence[Any]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> JointNestedRaggedTensorDict: ...
+    @overload
+    def __getitem__(self, index: slice) -> Records: ...
+    def __getitem__(self, index: Any) -> Records | JointNestedRaggedTensorDict:
         row = self.rows[index]
         return Records(self.dataset, row) if isinstance(index, slice) else self.dataset[int(row)]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[JointNestedRaggedTensorDict]:
         for row in self.rows:
             yield self.dataset[int(row)]
 

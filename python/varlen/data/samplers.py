@@ -17,7 +17,7 @@ from varlen.data.records import RowNumbers
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 
 class HasLengths(Protocol):
@@ -311,14 +311,14 @@ class TokenBudget(BatchSampler):
             raise ValueError(f"too_long: expected 'raise', 'alone' or 'skip', got {too_long!r}")
         if max_len is not None:
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
-        over = self.lengths > self.max_tokens
-        if too_long == "raise" and over.any():
-            row = int(np.argmax(over))
+        is_over = self.lengths > self.max_tokens
+        if too_long == "raise" and is_over.any():
+            row = int(np.argmax(is_over))
             raise ValueError(
                 f"lengths: row {row} has {self.lengths[row]} tokens, over max_tokens={max_tokens}; "
                 "give max_len, or too_long='alone' or 'skip'"
             )
-        self._rows: Ints = np.flatnonzero(~over) if too_long == "skip" else np.arange(len(self.lengths))
+        self._rows: Ints = np.flatnonzero(~is_over) if too_long == "skip" else np.arange(len(self.lengths))
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         rows = rng.permutation(self._rows) if self.shuffle else self._rows

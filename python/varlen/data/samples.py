@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -25,9 +25,13 @@ from varlen.data.tensors import TensorLeaf, to_tensors
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from varlen.backends.values import RowsT
+    from varlen.data.plan import Batch
+    from varlen.joint import JointNestedRaggedTensorDict
+
 __all__ = ["Collate", "collate"]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 class Collate:
@@ -91,6 +95,18 @@ class Collate:
         given = self._values[name]
         return None if given is None else as_int(given, name)
 
+    @overload
+    def __call__(self, samples: Sequence[Mapping[Any, Any]]) -> dict[str, Any]: ...
+    @overload
+    def __call__(self, samples: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]: ...
+    @overload
+    def __call__(self, samples: Sequence[str]) -> list[str]: ...
+    @overload
+    def __call__(self, samples: Sequence[JointNestedRaggedTensorDict]) -> Batch[Any]: ...
+    @overload
+    def __call__(self, samples: Sequence[RowsT]) -> RowsT | tuple[RowsT, RowsT]: ...
+    @overload
+    def __call__(self, samples: Sequence[Any]) -> object: ...
     def __call__(self, samples: Sequence[Any]) -> Any:
         """The batch of these samples.
 
@@ -258,7 +274,19 @@ class Collate:
         return self._options.changed(**own) if own else self._options
 
 
-def collate(samples: Sequence[Any]) -> dict[str, Any] | Any:
+@overload
+def collate(samples: Sequence[Mapping[Any, Any]]) -> dict[str, Any]: ...
+@overload
+def collate(samples: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]: ...
+@overload
+def collate(samples: Sequence[str]) -> list[str]: ...
+@overload
+def collate(samples: Sequence[JointNestedRaggedTensorDict]) -> Batch[Any]: ...
+@overload
+def collate(samples: Sequence[RowsT]) -> RowsT | tuple[RowsT, RowsT]: ...
+@overload
+def collate(samples: Sequence[Any]) -> object: ...
+def collate(samples: Sequence[Any]) -> object:
     """Samples of any dataset as one padded batch: `Collate()` as a plain function.
 
     Parameters
@@ -348,4 +376,4 @@ def _without_key(leaf: dict[str, Any]) -> Any:
 
 
 _PER_KEY: tuple[Literal["fill", "dtype"], ...] = ("fill", "dtype")
-_DEFAULT: Callable[[Sequence[Any]], Any] = Collate()
+_DEFAULT = Collate()

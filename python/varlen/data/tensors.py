@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 _INT64 = np.dtype(np.int64)
 

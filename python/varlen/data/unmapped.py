@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen.data.memory import Ints
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, BatchPlan, Seed, draw_seed
+from varlen.data.plan import Arrays, BatchPlan, Seed, draw_seed
 from varlen.data.tensors import to_tensors
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def run_unmapped(
     epoch: int,
     out: Any,
     edge_rows: tuple[Any, int] | None,
-) -> Batch:
+) -> Arrays:
     """The batch of rows, of which only the windows are read.
 
     With `flatten` windows count events of deeper levels, and with a prefix each row has another width: then
@@ -45,7 +45,7 @@ def run_unmapped(
     )
     result = plan.run(numbers, out=out)
     if options.values["windows"]:
-        windows: Batch = {"window/start": starts, "window/end": ends}
+        windows: Arrays = {"window/start": starts, "window/end": ends}
         for name, at in (to_tensors(windows) if options.tensors else windows).items():
             result[name][:] = at
     return result

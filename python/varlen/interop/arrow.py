@@ -25,7 +25,7 @@ __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
 #: A part of a column name for the fields of a struct: `visit.code`.
 FIELD = "."
 
-_SAY = "say what nulls become: 'nan', or 'fill' and a value"
+_NULLS_HINT = "say what nulls become: 'nan', or 'fill' and a value"
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class _Place:
     def inside(self, row_of: Callable[[int], int]) -> _Place:
         return _Place(self.name, lambda i: self.row_of(row_of(i)))
 
-    def refuse_nulls(self, array: pa.Array, why: str = _SAY) -> None:
+    def refuse_nulls(self, array: pa.Array, why: str = _NULLS_HINT) -> None:
         if array.null_count:
             first = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
             raise ValueError(f"{self.name}: null at row {self.row_of(first)}; {why}")

@@ -13,7 +13,7 @@ from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
 __all__: list[str] = []
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 RESERVED = ("bounds", "mask")
 

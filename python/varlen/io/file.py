@@ -31,7 +31,7 @@ from varlen.io.schema import Field, Schema, joint_metadata
 
 __all__ = ["File", "open_file"]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 _T = TypeVar("_T")
 
 

@@ -22,7 +22,7 @@ from varlen.io.schema import Field, Schema, check_version, decode_metadata
 
 __all__ = ["read_header"]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 # (size, mtime_ns, inode)
 Identity = tuple[int, int, int]

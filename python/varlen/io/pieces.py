@@ -13,7 +13,7 @@ from varlen.io.save import as_tensor, level_of, split_name
 
 __all__ = ["as_piece"]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 class Piece(NamedTuple):

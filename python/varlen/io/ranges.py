@@ -18,7 +18,7 @@ from varlen.io.file import File
 
 __all__ = ["as_window", "clip_windows"]
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 
 def read_rows(

@@ -11,8 +11,8 @@ from varlen.arguments import as_ids
 
 __all__ = ["RowIds"]
 
-Array = np.ndarray[Any, Any]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 
 class RowIds:

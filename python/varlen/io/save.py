@@ -18,7 +18,7 @@ from varlen.io.schema import encode_metadata, id_dtype, store
 
 __all__ = ["save", "split_name"]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 # Name, tag and shape of one tensor.
 Entry = tuple[str, str, tuple[int, ...]]

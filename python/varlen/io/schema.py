@@ -20,7 +20,7 @@ VERSION = 1
 # Vocabularies lie in the header, which the format caps at 100 MB; half of that leaves room for escapes.
 _MAX_VOCABULARY = 48 * 1024 * 1024
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from varlen.io.shard_index import INDEX, Shard, find_shards
 
 __all__ = ["ShardSet", "open_shards"]
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 

@@ -19,7 +19,7 @@ from varlen.io.schema import Field, encode_metadata, store
 
 __all__ = ["Writer"]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 def _mapping_or_empty(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:

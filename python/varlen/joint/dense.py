@@ -14,7 +14,7 @@ from varlen.joint.state import JointState
 
 __all__ = ["pprint_dense"]
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 _MASK = re.compile(r"dim(\d+)/mask")
 
@@ -145,19 +145,9 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
         if name not in names:
             raise KeyError(f"fill: there is no key {name!r}")
         values = view.values(name)
-        row = np.empty((1, *values.shape[1:]), values.dtype)
-        try:
-            with np.errstate(over="ignore"):
-                row[...] = value
-        except (OverflowError, ValueError, TypeError) as error:
-            raise type(error)(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}") from None
-        given = np.asarray(value)
-        lost = row != given if values.dtype.kind in "iu" else np.zeros(1, bool)
-        if given.dtype.kind in "iuf" and (values.dtype.kind == "f" or values.dtype.name == "bfloat16"):
-            lost = np.isinf(row.astype(np.float64)) & ~np.isinf(given)  # rounding is what floats do
-        if lost.any():
-            raise ValueError(f"fill: {value!r} does not fit key {name!r} of dtype {values.dtype}")
-        rows[name] = row
+        if value is None:
+            raise TypeError(f"fill of {name!r}: expected a value of dtype {values.dtype}, got None")
+        rows[name] = _core.fill_row(value, values.dtype, values.shape[1:], f"fill of {name!r}")
     return rows
 
 

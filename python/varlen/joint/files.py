@@ -16,7 +16,7 @@ from varlen.io.file import File, open_file
 
 __all__: list[str] = []
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from varlen import _core
 from varlen.arguments import unmasked
 from varlen.joint.state import JointState, _new
 from varlen.types.ragged import Ragged
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__: list[str] = []
 
@@ -20,7 +23,14 @@ Self = TypeVar("Self", bound="IndexMethods")
 class IndexMethods(JointState):
     """`J[...]` of a joint dict."""
 
-    def __getitem__(self: Self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: str) -> Ragged[NDArray[Any]] | Any: ...
+    @overload
+    def __getitem__(
+        self: Self,
+        index: NDArray[Any] | Sequence[int] | Sequence[bool] | slice | SupportsIndex | tuple[Any, ...],
+    ) -> Self: ...
+    def __getitem__(self, index: Any) -> Any:
         joint = self._joint
         if joint is None:
             joint = self._view()

@@ -22,7 +22,7 @@ __all__ = ["JointNestedRaggedTensorDict"]
 
 Self = TypeVar("Self", bound="JointNestedRaggedTensorDict")
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):

@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 Self = TypeVar("Self", bound="KeyMethods")
 
-Array = np.ndarray[Any, Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
 class KeyMethods(IndexMethods):

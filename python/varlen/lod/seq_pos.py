@@ -28,9 +28,9 @@ def starts_of(levels: Levels) -> tuple[Ints, Level]:
     >>> starts, vectors.lengths
     (array([0, 7, 0, 3, 0]), array([2, 2, 1]))
     """
-    over = levels_over_rows(levels)
-    starts = [over[0].offsets[:-1]]
-    for above, parents, children in zip(levels, over, over[1:], strict=False):
+    over_rows = levels_over_rows(levels)
+    starts = [over_rows[0].offsets[:-1]]
+    for above, parents, children in zip(levels, over_rows, over_rows[1:], strict=False):
         starts.append(children.offsets[:-1] - parents.offsets[above.row_ids])
     counts = [np.array([len(levels[0])]), *(level.lengths for level in levels[:-1])]
     return np.concatenate(starts), Level.from_lengths(np.concatenate(counts))

@@ -173,8 +173,8 @@ class LoDTensor(Ragged[ArrayT]):
         >>> LoDTensor.from_absolute_offsets(np.arange(6), [[0, 4, 6], [0, 3, 4, 6]]).to_list()
         [[[0, 1, 2], [3]], [[4, 5]]]
         """
-        over = nested_levels(offsets, Level.from_offsets, "offsets")
-        result: Any = cls._make(*nest_rows(values, nest_levels(over, "offsets", empty), "offsets"))
+        levels = nested_levels(offsets, Level.from_offsets, "offsets")
+        result: Any = cls._make(*nest_rows(values, nest_levels(levels, "offsets", empty), "offsets"))
         return cast("LoDTensor[RowsT]", result)
 
     @classmethod

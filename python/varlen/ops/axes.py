@@ -62,8 +62,8 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
     if wide:
         rest = [axis for axis in range(1, values.ndim) if axis not in wide]
         shape = [values.shape[axis] for axis in rest]
-        turn = values.transpose if isinstance(values, np.ndarray) else values.permute
-        values = turn(0, *wide, *rest).reshape(levels[-1].total * times, *shape)
+        permute = values.transpose if isinstance(values, np.ndarray) else values.permute
+        values = permute(0, *wide, *rest).reshape(levels[-1].total * times, *shape)
     if not ragged:
         total = levels[-1].total
         return values, equal_lengths(total, times), levels, False
@@ -72,10 +72,10 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
         return values, equal_lengths(1, levels[-1].total * times), (), True
     if first > 0 and ragged == list(range(first, depth + 1)):
         return values, _wider(flatten_levels(levels[first - 1 :]), times), levels[: first - 1], False
-    order, over, kept = _lines(levels, ragged)
+    order, units, kept = _lines(levels, ragged)
     if times != 1:
         order = (order[:, None] * times + np.arange(times)).reshape(-1)
-    return take(values, order), _wider(over, times), kept[1:] if first == 0 else kept, False
+    return take(values, order), _wider(units, times), kept[1:] if first == 0 else kept, False
 
 
 def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, Callable[[Values], Values]]:
@@ -94,10 +94,10 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
         before, width, after = shape[: axis - depth], shape[axis - depth], shape[axis - depth + 1 :]
         level = equal_lengths(math.prod(before), width)
         return values.reshape(math.prod(before) * width, *after), level, lambda rows: rows.reshape(shape)
-    order, over, _ = _lines(levels, [axis])
+    order, units, _ = _lines(levels, [axis])
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
-    return take(values, order), over, lambda rows: take(rows, places)
+    return take(values, order), units, lambda rows: take(rows, places)
 
 
 def _wider(level: Level, times: int) -> Level:

@@ -69,14 +69,14 @@ def bincount(
     array([[0, 2, 1],
            [1, 0, 0]])
     """
-    values, over, above = units_of(X, lengths, level)
+    values, units, above = units_of(X, lengths, level)
     if isinstance(weights, RaggedBase):
         if isinstance(X, RaggedBase) and not same_levels(weights._levels, X._levels):
             raise ValueError(f"weights: nest differently: {describe_difference(X._levels, weights._levels)}")
         weights = weights._values
     elif weights is not None:
         weights = as_values(weights, "weights")
-    return wrap_units(X, _counts(values, over, minlength, weights), above)
+    return wrap_units(X, _counts(values, units, minlength, weights), above)
 
 
 def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen import _core, tracing
-from varlen._core import RaggedBase
+from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
     from varlen.levels import Levels
     from varlen.types import Ragged
+
+_DEEPEST = 64  # levels that the core reads
 
 
 @overload
@@ -205,6 +207,8 @@ def unpadded(
         if tracing.known(tuple(marks.shape) != tuple(dense.shape[:2])):
             raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
         levels = (backend_of(marks).mask_to_level(marks, padding_side),)
+    elif type(lengths) is Level:
+        levels = (lengths,)
     else:
         levels = levels_from(None, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels
@@ -218,12 +222,14 @@ def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
     >>> values_of_list([[1, 2], []])
     (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
     """
-    if isinstance(data, (list, tuple)):
-        _core.refuse_cycles(data, "data")
     return backend_of(_first_leaf(data)).from_list(data, dtype)
 
 
 def _first_leaf(data: Any) -> Any:
-    while isinstance(data, (list, tuple)):
-        data = next((x for x in data if not isinstance(x, (list, tuple)) or len(x)), None)
-    return data
+    leaf = data
+    for _ in range(_DEEPEST):
+        if not isinstance(leaf, (list, tuple)):
+            return leaf
+        leaf = next((x for x in leaf if not isinstance(x, (list, tuple)) or len(x)), None)
+    _core.refuse_cycles(data, "data")  # not before: it looks at every object, which takes most of the time
+    return None

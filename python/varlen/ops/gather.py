@@ -110,12 +110,12 @@ def gather(
         raise ValueError(f"indices: nest differently: {describe_difference(levels[:kept], nest[:kept])}")
     if at == 0:
         _in_range(ids, len(levels[0]))
-        return _picked(X, values, levels, ids, nest)
+        return _take_items(X, values, levels, ids, nest)
     ids, inner = _numbers_of(ids, nest[kept:], levels, at, shared)
     level = levels[at - 1]
-    owners = flatten_levels(inner).row_ids if inner else np.arange(len(level))
-    _in_range(ids, level.lengths[owners], owners, at > shared)
-    return _picked(X, values, levels[at:], level.offsets[owners] + ids, (*levels[: at - 1], *inner))
+    sequences = flatten_levels(inner).row_ids if inner else np.arange(len(level))
+    _in_range(ids, level.lengths[sequences], sequences, at > shared)
+    return _take_items(X, values, levels[at:], level.offsets[sequences] + ids, (*levels[: at - 1], *inner))
 
 
 @overload
@@ -186,7 +186,8 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
         raise ValueError(f"mask: has {len(keep)} entries for {count} sequences")
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
-    return _picked(X, values, levels[axes - 1 :], backend_of(keep).true_places(keep), () if flatten else nest)
+    kept = backend_of(keep).true_places(keep)
+    return _take_items(X, values, levels[axes - 1 :], kept, () if flatten else nest)
 
 
 def _nested_down(given: Any, argument: str, axes: int) -> tuple[Any, Levels]:
@@ -208,13 +209,13 @@ def _numbers_of(ids: Ints, inner: Levels, levels: Levels, at: int, shared: int) 
     if at == shared:
         return ids, inner
     n = len(levels[at - 1])
-    owner = flatten_levels(levels[shared - 1 : at - 1]).row_ids if shared else np.zeros(n, np.int64)
+    batch_of = flatten_levels(levels[shared - 1 : at - 1]).row_ids if shared else np.zeros(n, np.int64)
     if not inner:
-        return ids[owner], inner
-    return _core.gather(ids, inner, owner)
+        return ids[batch_of], inner
+    return _core.gather(ids, inner, batch_of)
 
 
-def _picked(X: Any, values: Any, below: Levels, rows: Ints, above: Levels) -> Any:
+def _take_items(X: Any, values: Any, below: Levels, rows: Ints, above: Levels) -> Any:
     """Items of an axis by their numbers in the whole, with what nests below them, under levels above."""
     if below:
         values, below = backend_of(values).gather(values, below, rows)
@@ -232,14 +233,14 @@ def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
     return as_values(values[(slice(None),) * axis + (like(ids, values),)])
 
 
-def _in_range(ids: Ints, sizes: Any, owners: Ints | None = None, repeated: bool = False) -> None:
+def _in_range(ids: Ints, sizes: Any, sequences: Ints | None = None, repeated: bool = False) -> None:
     """Refuse numbers of items that are not there; repeated ones do not stand where the caller put them."""
-    if owners is None and ids.ndim == 1 and _core.in_range(ids, sizes):
+    if sequences is None and ids.ndim == 1 and _core.in_range(ids, sizes):
         return
     bad = (ids < 0) | (ids >= sizes)
     if bad.any():
         k = int(bad.argmax())
         size = np.broadcast_to(sizes, ids.shape)[k]
-        where = "" if owners is None else f" of sequence {owners[k]}"
+        where = "" if sequences is None else f" of sequence {sequences[k]}"
         which = f"{ids[k]}" if repeated else f"entry {k} is {ids[k]},"
         raise IndexError(f"indices: {which} out of range for {size} items{where}")

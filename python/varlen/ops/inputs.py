@@ -113,8 +113,8 @@ def rows_and_level(X: Any, lengths: Any, argument: str = "X", level: int = -1) -
     >>> rows_and_level([3, 1, 4], [2, 1])
     (array([3, 1, 4]), Level(2 sequences, 3 rows, lengths 1 to 2))
     """
-    values, over, _ = units_of(X, lengths, level, argument)
-    return values, over
+    values, units, _ = units_of(X, lengths, level, argument)
+    return values, units
 
 
 def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Level]:

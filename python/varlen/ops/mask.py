@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
+from varlen.levels import flatten_levels, resolve_level
 from varlen.ops.inputs import as_level
 
 if TYPE_CHECKING:
@@ -100,27 +101,35 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
     return cast("RowsT", backend_of(values, level).of_level(level, "positions", values))
 
 
-def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
+def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, level: int = -1) -> RowsT:
     """The sequence that each row is in: `row_ids` of a Ragged.
 
     Parameters
     ----------
     lengths
-        (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
-        gives a tensor on its device.
+        (n,) integers, a `Level`, or a Ragged. A tensor, or a Ragged of one, gives a tensor on its device.
+    level
+        Of a Ragged: whose sequences are numbered; the innermost by default.
 
     Returns
     -------
     numpy.ndarray
         int64 (total,); read-only and kept, where it is a Level's.
 
+    Raises
+    ------
+    IndexError
+        There is no such level.
+
     Examples
     --------
     >>> vl.ops.segment_ids([2, 0, 3])
     array([0, 0, 2, 2, 2])
+    >>> vl.ops.segment_ids(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), level=0)
+    array([0, 0, 0, 1])
     """
-    level, values = _level_and_kind(lengths)
-    return cast("RowsT", backend_of(values, level).of_level(level, "row_ids", values))
+    units, values = _level_and_kind(lengths, level)
+    return cast("RowsT", backend_of(values, units).of_level(units, "row_ids", values))
 
 
 def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
@@ -216,11 +225,13 @@ def block_mask(
     return cast("RowsT", backend.block_mask(level, dtype, before, behind, out, max_bytes, values))
 
 
-def _level_and_kind(lengths: Any) -> tuple[Level, NDArray[Any]]:
-    """The level, and something of the kind that is to be given back."""
+def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, NDArray[Any]]:
+    """The level, over all rows, and something of the kind that is to be given back."""
     if isinstance(lengths, RaggedBase):
-        return lengths._levels[-1], lengths._values
-    return as_level(lengths), lengths if hasattr(lengths, "detach") else _HOST
+        levels, values = lengths._levels, lengths._values
+    else:
+        levels, values = (as_level(lengths),), lengths if hasattr(lengths, "detach") else _HOST
+    return levels[-1] if at == -1 else flatten_levels(levels[resolve_level(at, levels) :]), values
 
 
 _HOST = np.empty(0)

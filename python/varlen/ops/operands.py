@@ -36,7 +36,7 @@ def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
     return model, max([r._values.ndim for r in raggeds]) - 1
 
 
-def operand(x: Any, model: Ragged[Any], room: int) -> Any:
+def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
     """What stands for an operand beside the values of `model`, whose rows have up to `room` axes.
 
     Raises
@@ -53,38 +53,38 @@ def operand(x: Any, model: Ragged[Any], room: int) -> Any:
     if isinstance(x, RaggedBase):
         depth = len(x._levels)
         if not same_levels(x._levels, model._levels[:depth]):
-            parted = describe_difference(model._levels[:depth], x._levels)
-            raise ValueError(f"the containers nest differently: {parted}")
-        return _rows(x._values, model._levels[depth:], room)
+            difference = describe_difference(model._levels[:depth], x._levels)
+            raise ValueError(f"the containers nest differently: {difference}")
+        return _rows(x._values, model._levels[depth:], row_ndim)
     if x is None or isinstance(x, _SCALARS):
         return x
     x = backend_of(x).as_array(x, "operand")
-    return x if x.ndim == 0 else _array(x, model, room)
+    return x if x.ndim == 0 else _array(x, model, row_ndim)
 
 
-def _rows(x: Any, below: Levels, room: int) -> Any:
+def _rows(x: Any, below: Levels, row_ndim: int) -> Any:
     """Rows of the same rank for each value that nests below; their axes stay the outer ones."""
-    if x.ndim - 1 < room:
-        x = x.reshape((*x.shape, *(1,) * (room + 1 - x.ndim)))
+    if x.ndim - 1 < row_ndim:
+        x = x.reshape((*x.shape, *(1,) * (row_ndim + 1 - x.ndim)))
     return broadcast_rows(x, flatten_levels(below)) if below else x
 
 
-def _array(x: Any, model: Ragged[Any], room: int) -> Any:
+def _array(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
     """An array as what broadcasts against the values, by how many axes it has alone."""
     n, depth = tracing.count_of(model._levels[0]), len(model._levels)
     shape = tuple(x.shape)
-    if x.ndim <= room:
+    if x.ndim <= row_ndim:
         return x
-    if x.ndim == room + 1:
+    if x.ndim == row_ndim + 1:
         rows = x
-    elif x.ndim <= room + 1 + depth and all(size == 1 for size in shape[1 : 1 + depth]):
+    elif x.ndim <= row_ndim + 1 + depth and all(size == 1 for size in shape[1 : 1 + depth]):
         rows = x.reshape((shape[0], *shape[1 + depth :]))
     else:
         rows = None
     if rows is None or shape[0] not in (n, 1):
-        width = "" if room == 0 else f", or up to {room} axes that broadcast against each row"
+        width = "" if row_ndim == 0 else f", or up to {row_ndim} axes that broadcast against each row"
         raise ValueError(
-            f"an array of shape {shape} does not go with {n} sequences of rows with {room} axes: expected "
-            f"{room + 1} axes, the first of {n}, a row for each sequence{width}"
+            f"an array of shape {shape} does not go with {n} sequences of rows with {row_ndim} axes: "
+            f"expected {row_ndim + 1} axes, the first of {n}, a row for each sequence{width}"
         )
-    return rows if shape[0] == 1 != n else _rows(rows, model._levels, room)
+    return rows if shape[0] == 1 != n else _rows(rows, model._levels, row_ndim)

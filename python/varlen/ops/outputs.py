@@ -90,12 +90,12 @@ def packed_class() -> Any:
     return _class("Packed")
 
 
-def padded_class() -> Any:
-    """The class Padded.
+def padded_class(ragged: Any = None) -> Any:
+    """The class Padded: the one of the dialect, where the class of a Ragged belongs to one that has its own.
 
     Examples
     --------
-    >>> padded_class() is vl.Padded
-    True
+    >>> padded_class() is padded_class(vl.Ragged) is vl.Padded, padded_class(vl.thinc.Ragged)
+    (True, <class 'varlen.thinc.types.Padded'>)
     """
-    return _class("Padded")
+    return getattr(ragged, "_padded", None) or _class("Padded")

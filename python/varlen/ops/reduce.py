@@ -304,8 +304,8 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     >>> vl.ops.count([3, 1, 4], [2, 1])
     array([2, 1])
     """
-    values, over, above = units_of(X, lengths, level)
-    return wrap_units(X, backend_of(values).of_level(over, "lengths", values), above)
+    values, units, above = units_of(X, lengths, level)
+    return wrap_units(X, backend_of(values).of_level(units, "lengths", values), above)
 
 
 def reduced(
@@ -319,12 +319,12 @@ def reduced(
     array([6, 4])
     """
     if axis is None:
-        values, over, above = units_of(X, lengths, level)
-        return wrap_units(X, backend_of(values).reduce(op, values, over, empty, out, ddof), above)
+        values, units, above = units_of(X, lengths, level)
+        return wrap_units(X, backend_of(values).reduce(op, values, units, empty, out, ddof), above)
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
-    values, over, above, is_one = along(values, levels, axes)
-    rows = backend_of(values).reduce(op, values, over, empty, out, ddof)
+    values, units, above, is_one = along(values, levels, axes)
+    rows = backend_of(values).reduce(op, values, units, empty, out, ddof)
     return rows[0] if is_one else wrap_units(X, rows, above)
 
 

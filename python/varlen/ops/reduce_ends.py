@@ -133,7 +133,7 @@ def argmax(
     >>> vl.ops.argmax([3, 9, 9, 4], [3, 1])
     array([1, 0])
     """
-    return _place("max", X, lengths, axis, level, empty)
+    return _arg_extreme("max", X, lengths, axis, level, empty)
 
 
 @overload
@@ -245,7 +245,7 @@ def argmin(
     >>> vl.ops.argmin([3, 9, 9, 4], [3, 1])
     array([0, 0])
     """
-    return _place("min", X, lengths, axis, level, empty)
+    return _arg_extreme("min", X, lengths, axis, level, empty)
 
 
 @overload
@@ -337,36 +337,36 @@ def _extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, w
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"
         raise ValueError(f"{name}: not together with which=True")
-    values, over, above = units_of(X, lengths, level)
-    found, places = backend_of(values).reduce_extreme(op, values, over, empty)
+    values, units, above = units_of(X, lengths, level)
+    found, places = backend_of(values).reduce_extreme(op, values, units, empty)
     return wrap_units(X, found, above), wrap_units(X, places, above)
 
 
-def _place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> Any:
+def _arg_extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any) -> Any:
     if axis is None:
-        values, over, above = units_of(X, lengths, level)
-        return wrap_units(X, _places(op, values, over, empty), above)
+        values, units, above = units_of(X, lengths, level)
+        return wrap_units(X, _places_of(op, values, units, empty), above)
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
         ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
         raise ValueError(f"axis: places are those along axis {ragged}; got {axis!r}")
-    values, over, above, is_one = along(values, levels, axes)
-    places = _places(op, values, over, empty)
+    values, units, above, is_one = along(values, levels, axes)
+    places = _places_of(op, values, units, empty)
     return places[0] if is_one else wrap_units(X, places, above)
 
 
-def _places(op: str, values: Any, level: Any, empty: Any) -> Any:
+def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
     backend = backend_of(values)
     if empty is None:
         return backend.reduce_extreme(op, values, level)[1]
     number = as_int(empty, "empty", -(2**63))
     places = backend.reduce_extreme(op, values, level, 0)[1]
-    gone = (backend.of_level(level, "lengths", places) == 0).reshape(-1, *(1 for _ in places.shape[1:]))
-    return backend.where(gone, number, places)
+    is_empty = (backend.of_level(level, "lengths", places) == 0).reshape(-1, *(1 for _ in places.shape[1:]))
+    return backend.where(is_empty, number, places)
 
 
 def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
-    values, over, above = units_of(X, lengths, level)
+    values, units, above = units_of(X, lengths, level)
     row = None if empty is None else row_as(empty, values, "empty")[0]
-    return wrap_units(X, backend_of(values).reduce_end(values, over, last, row), above)
+    return wrap_units(X, backend_of(values).reduce_end(values, units, last, row), above)

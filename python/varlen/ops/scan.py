@@ -271,12 +271,12 @@ def scanned(
     array([3, 4, 4])
     """
     if axis is None:
-        values, over, _ = units_of(X, lengths, level)
-        return same_kind(X, backend_of(values).scan(op, values, over, exclusive, reverse, out))
+        values, units, _ = units_of(X, lengths, level)
+        return same_kind(X, backend_of(values).scan(op, values, units, exclusive, reverse, out))
     values, levels = rows_along(X, lengths, axis, level)
-    rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
+    rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     backend = backend_of(rows)
-    result = back(backend.scan(op, rows, over, exclusive, reverse))
+    result = back(backend.scan(op, rows, units, exclusive, reverse))
     return same_kind(X, result if out is None else backend.assign(out, result))
 
 
@@ -295,6 +295,6 @@ def _extreme(
         return scanned(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
         raise ValueError("axis: not together with which=True")
-    values, over, _ = units_of(X, lengths, level)
-    found, places = backend_of(values).scan_extreme(op, values, over, exclusive, reverse, out)
+    values, units, _ = units_of(X, lengths, level)
+    found, places = backend_of(values).scan_extreme(op, values, units, exclusive, reverse, out)
     return same_kind(X, found), same_kind(X, places)

@@ -91,10 +91,10 @@ def backprop_cumprod(
     >>> vl.ops.backprop_cumprod(np.ones(3), np.array([3.0, 0.0, 5.0]), [3])
     array([ 1., 18.,  0.])
     """
-    values, over = rows_and_level(X, lengths, level=level)
+    values, units = rows_and_level(X, lengths, level=level)
     d = rows_of(dY, "dY")
     backend = backend_of(values, d)
-    result: SameT = same_kind(X, backend.backprop_cumprod(d, values, over, exclusive, reverse, out))
+    result: SameT = same_kind(X, backend.backprop_cumprod(d, values, units, exclusive, reverse, out))
     return result
 
 
@@ -140,9 +140,9 @@ def backprop_cummax(
     >>> vl.ops.backprop_cummax(np.array([1.0, 2.0, 4.0, 8.0]), [0, 0, 2, 0], [3, 1])
     array([3., 0., 4., 8.])
     """
-    d, over = rows_and_level(dY, lengths, "dY", level)
+    d, units = rows_and_level(dY, lengths, "dY", level)
     places = rows_of(which, "which")
-    result: SameT = same_kind(dY, backend_of(d).backprop_scan_which(d, places, over, out))
+    result: SameT = same_kind(dY, backend_of(d).backprop_scan_which(d, places, units, out))
     return result
 
 

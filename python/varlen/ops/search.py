@@ -71,32 +71,32 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     >>> vl.ops.searchsorted([1, 3, 5, 2], [4, 3], [3, 1])
     array([2, 1])
     """
-    values, over, above = units_of(X, lengths, level)
+    values, units, above = units_of(X, lengths, level)
     at = len(above)
     given, nest = nested(v, "v", at + 1)
     if not same_levels(nest[:at], above):
         raise ValueError(f"v: nests differently: {describe_difference(above, nest[:at])}")
     count = len(nest[at]) if len(nest) > at else len(given)
-    if count != len(over):
-        raise ValueError(f"v: has {count} sequences, expected {len(over)}")
-    owners = np.arange(count)
+    if count != len(units):
+        raise ValueError(f"v: has {count} sequences, expected {len(units)}")
+    sequences = np.arange(count)
     for below in nest[at:]:
-        owners = owners[below.row_ids]
+        sequences = sequences[below.row_ids]
     shape = tuple(given.shape)
-    owners = np.repeat(owners, int(np.prod(shape[1:]))) if len(shape) > 1 else owners
-    found = _places(values, over, given.reshape(-1), owners, side).reshape(shape)
+    sequences = np.repeat(sequences, int(np.prod(shape[1:]))) if len(shape) > 1 else sequences
+    found = _search(values, units, given.reshape(-1), sequences, side).reshape(shape)
     return ragged_like(v if isinstance(v, RaggedBase) else X, found, nest) if nest else found
 
 
-def _places(values: Any, level: Level, queries: Any, owners: NDArray[np.int64], side: str) -> Any:
+def _search(values: Any, level: Level, queries: Any, sequences: NDArray[np.int64], side: str) -> Any:
     """The place inside its sequence, which ascends, before which each query goes: int64."""
     if side not in ("left", "right"):
         raise ValueError(f"side: expected 'left' or 'right', got {side!r}")
     rows, asked = (backend_of(x).readable(x) for x in (values, queries))
     if rows.ndim != 1 or asked.ndim != 1:
         raise ValueError("values: expected numbers to search in, and numbers to search for")
-    begin = level.offsets[owners]
-    low, high = begin.copy(), level.offsets[owners + 1]
+    begin = level.offsets[sequences]
+    low, high = begin.copy(), level.offsets[sequences + 1]
     for _ in range(int(level.longest).bit_length()):
         middle = (low + high) >> 1
         candidates = rows[np.minimum(middle, len(rows) - 1)]

@@ -59,8 +59,8 @@ def reverse(
     >>> vl.ops.reverse([3, 1, 4, 1, 5], [3, 2])
     array([4, 1, 3, 5, 1])
     """
-    result: SameT = _moved(
-        X, lengths, level, out, lambda backend, rows, over, _: backend.reverse(rows, over, out)
+    result: SameT = _apply(
+        X, lengths, level, out, lambda backend, rows, units, _: backend.reverse(rows, units, out)
     )
     return result
 
@@ -109,12 +109,12 @@ def shift(
     """
     plain = is_zero(fill)
 
-    def move(backend: Any, rows: Any, over: Level, gap: int | None) -> Any:
+    def move(backend: Any, rows: Any, units: Level, gap: int | None) -> Any:
         if gap is not None and not plain:
             raise ValueError(f"fill: at level {level} empty sequences arrive, not {fill!r}")
-        return backend.shift(rows, over, by, fill if gap is None else gap, out)
+        return backend.shift(rows, units, by, fill if gap is None else gap, out)
 
-    result: SameT = _moved(X, lengths, level, out, move)
+    result: SameT = _apply(X, lengths, level, out, move)
     return result
 
 
@@ -149,8 +149,8 @@ def roll(
     >>> vl.ops.roll([3, 1, 4, 1, 5], [3, 2], by=1)
     array([4, 3, 1, 5, 1])
     """
-    result: SameT = _moved(
-        X, lengths, level, out, lambda backend, rows, over, _: backend.roll(rows, over, by, out)
+    result: SameT = _apply(
+        X, lengths, level, out, lambda backend, rows, units, _: backend.roll(rows, units, by, out)
     )
     return result
 
@@ -269,7 +269,7 @@ def _back(by: Any) -> Any:
     return -each.astype(np.int64) if each.dtype.kind in "iu" else by
 
 
-def _moved(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any]) -> Any:
+def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any]) -> Any:
     """`move` of rows and their level, or of the numbers of sequences; there the last one is empty."""
     values, levels = rows_and_levels(X, lengths)
     backend = backend_of(values)
@@ -290,5 +290,5 @@ def _moved_units(X: Any, values: Any, levels: Levels, at: int, move: Callable[..
     order = move(arrays, np.arange(count), levels[at], count)
     offsets = levels[at + 1].offsets
     inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[at + 2 :])
-    rows, picked = backend.apply_rows(values, lambda each: _core.gather(each, inner, order))
-    return X._make(rows, (*levels[: at + 1], *picked))
+    rows, moved = backend.apply_rows(values, lambda each: _core.gather(each, inner, order))
+    return X._make(rows, (*levels[: at + 1], *moved))

@@ -241,13 +241,13 @@ def _softmax(
         if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):
             raise ValueError("X: is not C-contiguous, and cannot be written in place")
     if axis is None:
-        values, over, _ = units_of(X, lengths, level)
-        result = backend_of(values).softmax(values, over, log, temperature, out, inplace)
+        values, units, _ = units_of(X, lengths, level)
+        result = backend_of(values).softmax(values, units, log, temperature, out, inplace)
     else:
         if inplace:
             out = rows_of(X, "X")
-        values, over, back = _along(X, lengths, axis, level)
-        result = back(backend_of(values).softmax(values, over, log, temperature))
+        values, units, back = _rows_in_line(X, lengths, axis, level)
+        result = back(backend_of(values).softmax(values, units, log, temperature))
         result = result if out is None else backend_of(result).assign(out, result)
     return X if inplace else same_kind(X, result)
 
@@ -255,20 +255,20 @@ def _softmax(
 def _back(
     dY: Any, Y: Any, lengths: Any, log: bool, axis: int | None, level: int, temperature: float, out: Any
 ) -> Any:
-    given, made = rows_of(dY, "dY"), rows_of(Y, "Y")
-    if made.shape != given.shape:
-        raise ValueError(f"Y: expected the shape of dY, {tuple(given.shape)}, got {tuple(made.shape)}")
+    given, y = rows_of(dY, "dY"), rows_of(Y, "Y")
+    if y.shape != given.shape:
+        raise ValueError(f"Y: expected the shape of dY, {tuple(given.shape)}, got {tuple(y.shape)}")
     if axis is None:
-        rows, over, _ = units_of(dY, lengths, level, "dY")
-        result = backend_of(rows).backprop_softmax(rows, made, over, log, temperature, out)
+        rows, units, _ = units_of(dY, lengths, level, "dY")
+        result = backend_of(rows).backprop_softmax(rows, y, units, log, temperature, out)
     else:
-        rows, over, back = _along(dY, lengths, axis, level, "dY")
-        made = _along(same_kind(dY, made), lengths, axis, level, "Y")[0]
-        result = back(backend_of(rows).backprop_softmax(rows, made, over, log, temperature))
+        rows, units, back = _rows_in_line(dY, lengths, axis, level, "dY")
+        y = _rows_in_line(same_kind(dY, y), lengths, axis, level, "Y")[0]
+        result = back(backend_of(rows).backprop_softmax(rows, y, units, log, temperature))
         result = result if out is None else backend_of(result).assign(out, result)
     return same_kind(dY, result)
 
 
-def _along(X: Any, lengths: Any, axis: int, level: int, argument: str = "X") -> Any:
+def _rows_in_line(X: Any, lengths: Any, axis: int, level: int, argument: str = "X") -> Any:
     values, levels = rows_along(X, lengths, axis, level, argument)
     return in_line(values, levels, axis_of(axis, len(levels) + values.ndim))

@@ -206,9 +206,9 @@ def topk(
     array([[ 4,  3],
            [ 5, -9]])
     """
-    values, over, above = units_of(X, lengths, level)
+    values, units, above = units_of(X, lengths, level)
     backend, most = backend_of(values), as_int(k, "k", 1)
-    best, which, kept = backend.sort(values, over, bool(largest), most, True, True)
+    best, which, kept = backend.sort(values, units, bool(largest), most, True, True)
     if not dense:
         levels = (*above, kept)
         return ragged_like(X, best, levels), ragged_like(X, which, levels)
@@ -308,13 +308,13 @@ def unique(
     >>> vl.ops.unique([3, 1, 3, 5], [3, 1], inverse=True)[1]
     array([1, 0, 1, 0])
     """
-    values, over, above = units_of(X, lengths, level)
-    distinct, which, often, kept = backend_of(values).unique(values, over, bool(inverse), bool(counts))
+    values, units, above = units_of(X, lengths, level)
+    distinct, which, often, kept = backend_of(values).unique(values, units, bool(inverse), bool(counts))
     levels = (*above, kept)
     result = ragged_like(X, distinct, levels)
     if not (inverse or counts):
         return result
-    rest = (regroup(X, which, (*above, over)),) if inverse else ()
+    rest = (regroup(X, which, (*above, units)),) if inverse else ()
     return (result, *rest, ragged_like(X, often, levels)) if counts else (result, *rest)
 
 
@@ -369,8 +369,8 @@ def rank(
     >>> vl.ops.rank([30, 10, 30, 50], [3, 1], method="average")
     array([2.5, 1. , 2.5, 1. ])
     """
-    values, over, _ = units_of(X, lengths, level)
-    return same_kind(X, backend_of(values).rank(values, over, method, bool(descending)))
+    values, units, _ = units_of(X, lengths, level)
+    return same_kind(X, backend_of(values).rank(values, units, method, bool(descending)))
 
 
 def backprop_sort(
@@ -470,13 +470,13 @@ def _ordered(
     """Numbers in order, or their places, in the sequences of a level or along an axis."""
     part = 1 if places else 0
     if axis is None:
-        values, over, above = units_of(X, lengths, level)
-        found = backend_of(values).sort(values, over, bool(descending), None, not places, places, out)
-        return regroup(X, found[part], (*above, over))
+        values, units, above = units_of(X, lengths, level)
+        found = backend_of(values).sort(values, units, bool(descending), None, not places, places, out)
+        return regroup(X, found[part], (*above, units))
     values, levels = rows_along(X, lengths, axis, level)
-    rows, over, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
+    rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     backend = backend_of(rows)
-    found = backend.sort(rows, over, bool(descending), None, not places, places)
+    found = backend.sort(rows, units, bool(descending), None, not places, places)
     ordered: Any = found[part]
     result = back(ordered)
     return same_kind(X, result if out is None else backend.assign(out, result))

@@ -354,8 +354,8 @@ def backprop_insert_rows(
     places, groups = _named(at, level, row_ids, "at", ())
     before, grown = _core.place_rows(level, groups, places, True)
     rows = _rows_of(dY, (grown,))
-    kept, taken = backend_of(rows).remove_rows(rows, before)
-    return (dY._make(kept, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else kept), taken
+    kept, removed = backend_of(rows).remove_rows(rows, before)
+    return (dY._make(kept, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else kept), removed
 
 
 def _above(X: Any) -> Levels:

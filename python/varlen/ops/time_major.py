@@ -95,7 +95,7 @@ def padded2list(padded: Padded[ArrayT]) -> list[ArrayT]:
     >>> vl.ops.padded2list(vl.ops.list2padded([np.array([1]), np.array([2, 3])]))
     [array([1]), array([2, 3])]
     """
-    result: list[ArrayT] = _a_padded(padded).to_list()
+    result: list[ArrayT] = _check_padded(padded).to_list()
     return result
 
 
@@ -136,7 +136,8 @@ def ragged2padded(
     >>> vl.ops.ragged2padded(vl.Ragged([3, 1, 4], [1, 2])).size_at_t
     array([2, 1])
     """
-    result: Padded[ArrayT] = padded_class().from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
+    padded = padded_class(type(ragged))
+    result: Padded[ArrayT] = padded.from_ragged(ragged, ties=ties, fill=fill, max_bytes=max_bytes)
     return result
 
 
@@ -164,11 +165,11 @@ def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
     >>> vl.ops.padded2ragged(vl.ops.list2padded([np.array([1]), np.array([2, 3])])).values
     array([1, 2, 3])
     """
-    result: Ragged[ArrayT] = _a_padded(padded).to_ragged()
+    result: Ragged[ArrayT] = _check_padded(padded).to_ragged()
     return result
 
 
-def _a_padded(padded: Any) -> Any:
+def _check_padded(padded: Any) -> Any:
     if not isinstance(padded, padded_class()):
         raise TypeError(f"padded: expected a Padded, got {type(padded).__name__}")
     return padded

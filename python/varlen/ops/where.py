@@ -62,10 +62,10 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     if isinstance(x, RaggedBase) and isinstance(y, RaggedBase) and not _fit(x._levels, y._levels):
         pair: Any = (x, y)
         return _sequences(mask, nest, *pair)
-    model, room = model_of((condition, x, y))
+    model, row_ndim = model_of((condition, x, y))
     if not isinstance(condition, RaggedBase) and mask.ndim == 1:
-        condition = mask.reshape(-1, *(1,) * room)  # one for each sequence, however wide its rows
-    mask, a, b = (operand(each, model, room) for each in (condition, x, y))
+        condition = mask.reshape(-1, *(1,) * row_ndim)  # one for each sequence, however wide its rows
+    mask, a, b = (operand(each, model, row_ndim) for each in (condition, x, y))
     result: Ragged[Any] = same_kind(model, backend_of(a, b, mask).where(mask, a, b))
     return result
 

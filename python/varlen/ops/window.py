@@ -36,7 +36,7 @@ def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
     return Level.from_lengths(np.array([len(rows)])) if lengths is None else as_level(lengths)
 
 
-def _around(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
+def _sides(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
     """How many places stand left and right of a row."""
     both = as_int(nW, "nW")
     return (
@@ -116,7 +116,7 @@ def seq2col(
     >>> vl.ops.seq2col(vl.Ragged([1, 2, 3, 4], [1, 3]), 0, right=1, stride=2).to_list()
     [[[1, 0]], [[2, 3], [4, 0]]]
     """
-    before, after = _around(nW, left, right)
+    before, after = _sides(nW, left, right)
     rows, backend = _rows(X, "X")
     level = _level_of(X, rows, lengths)
     result, kept = backend.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
@@ -179,7 +179,7 @@ def backprop_seq2col(
            [12.],
            [12.]])
     """
-    before, after = _around(nW, left, right)
+    before, after = _sides(nW, left, right)
     rows, backend = _rows(dY, "dY")
     if lengths is None and as_int(stride, "stride", 1) > 1:
         raise TypeError("lengths: with a stride those of X are needed")
@@ -462,9 +462,9 @@ def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) 
     >>> vl.ops.sliding_window([3, 1, 4, 1, 5], [3, 0, 2], width=2).to_list()
     [[[3, 1], [1, 4]], [], [[1, 5]]]
     """
-    values, over, above = units_of(X, lengths, level)
+    values, units, above = units_of(X, lengths, level)
     size = fits_memory(as_int(width, "width", 1), "width")
-    rows, kept, _ = backend_of(values).windows(values, over, size, 1, True)
+    rows, kept, _ = backend_of(values).windows(values, units, size, 1, True)
     return ragged_like(X, rows.reshape(kept.total, size, *values.shape[1:]), (*above, kept))
 
 

@@ -231,11 +231,11 @@ class Beam:
         ends = _ends(end, int(rows.shape[1]))
         with np.errstate(invalid="ignore"):  # inf - inf is refused below
             candidates = self.expand(rows)
-        over, each = flatten_levels(candidates.levels), candidates.levels[1]
+        per_source, each = flatten_levels(candidates.levels), candidates.levels[1]
         self._no_nan(candidates.values, each, rows)
-        best, which = Ragged._make(candidates.values, (over,)).topk(most)
+        best, which = Ragged._make(candidates.values, (per_source,)).topk(most)
         level, scores = best.levels[0], best.values
-        chosen = over.offsets[level.row_ids] + as_ints(which.values)
+        chosen = per_source.offsets[level.row_ids] + as_ints(which.values)
         possible = as_ints(scores > -math.inf)
         if not possible.all():
             kept = np.flatnonzero(possible)
@@ -359,8 +359,8 @@ def _ends(end: Any, width: int) -> list[int]:
     given = as_ints(end)
     if getattr(given, "ndim", 0) > 1:
         raise ValueError(f"end: expected one token, or several in a row, got shape {given.shape}")
-    several = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
-    if several or getattr(given, "ndim", 0) == 1:
+    is_list = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    if is_list or getattr(given, "ndim", 0) == 1:
         listed = [(token, f"end[{i}]") for i, token in enumerate(given)]
     else:
         listed = [] if given is None else [(given, "end")]

@@ -65,7 +65,7 @@ def sequence_scatter(
            [0., 3., 0., 4.]])
     """
     block = input.values if isinstance(input, Ragged) else as_values(input, "input")
-    places, r = _places(block, index, level)
+    places, r = _target_rows(block, index, level)
     rows = _updates(updates, r, block)
     shape = block.shape
     table = block.reshape(shape[0] * shape[1], *shape[2:])
@@ -102,12 +102,12 @@ def backprop_sequence_scatter(dY: Any, index: Any, *, level: int = -1) -> tuple[
     [[5.0, 6.0], [8.0]]
     """
     block = dY.values if isinstance(dY, Ragged) else as_values(dY, "dY")
-    places, r = _places(block, index, level, "dY")
+    places, r = _target_rows(block, index, level, "dY")
     table = block.reshape(block.shape[0] * block.shape[1], *block.shape[2:])
     return dY, r._make(backend_of(block).take_rows(table, places), r.levels)
 
 
-def _places(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged[Any]]:
+def _target_rows(block: Any, index: Any, level: int, argument: str = "input") -> tuple[Any, Ragged[Any]]:
     """The row of all rows' places, laid end to end, that each entry of index means."""
     r = sequences(index, "index")
     _, units, _ = units_of(r, None, level)

@@ -186,7 +186,7 @@ class RowPartitions(Ragged[ArrayT]):
 
         Notes
         -----
-        As `tf.RaggedTensor.from_row_limits`; `varlen.Ragged.from_bounds` under TensorFlow's name.
+        As `tf.RaggedTensor.from_row_limits`; `varlen.Level.from_bounds` makes a level of them.
 
         Examples
         --------

@@ -41,7 +41,7 @@ def _level(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
     return level
 
 
-def _around(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
+def _window_level(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
     """The sequences of a window's rows: one where nothing else is said."""
     if X.ndim != 2:
         raise ValueError(f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
@@ -78,8 +78,8 @@ class _LSTMState(Sequence[Any]):
         each = gates.reshape(*Y.shape[:3], 4, Y.shape[3])
         if k == 1:  # Thinc has the four gates of a number side by side
             return np.ascontiguousarray(each.swapaxes(-1, -2)).reshape(gates.shape)
-        forget, let_in, _, new = (each[..., g, :] for g in range(4))
-        return forget * cells_before + let_in * new
+        forget_gate, input_gate, _, new = (each[..., g, :] for g in range(4))
+        return forget_gate * cells_before + input_gate * new
 
 
 @registry.ops("VarlenOps")
@@ -363,7 +363,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
                [1., 2., 0.],
                [0., 3., 0.]])
         """
-        level = _around(seq, nW, lengths, "seq2col", "sequence")
+        level = _window_level(seq, nW, lengths, "seq2col", "sequence")
         return _core.seq2col(seq, level, nW, nW)[0]
 
     def backprop_seq2col(self, dY: Array, nW: int, *, lengths: Ints | None = None) -> Array:
@@ -401,7 +401,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
                [2.],
                [1.]])
         """
-        level = _around(dY, nW, lengths, "backprop_seq2col", "gradient")
+        level = _window_level(dY, nW, lengths, "backprop_seq2col", "gradient")
         return _core.backprop_seq2col(dY, level, nW, nW)
 
     def reduce_sum(self, X: Array, lengths: Ints) -> Array:

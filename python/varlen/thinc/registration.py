@@ -56,7 +56,7 @@ def install() -> Callable[[], None]:
             _register()
             _set(thinc.model, "NumpyOps", VarlenOps)
             _set_current()
-        _see_to_modules()
+        _patch_modules()
     return uninstall
 
 
@@ -86,14 +86,14 @@ def _register() -> None:
             continue
         place = ("thinc", "ops", key)
         before = catalogue.REGISTRY.get(place)
-        registry.ops.register(key, func=_maker(ops.name))
+        registry.ops.register(key, func=_factory(ops.name))
         if before is None:  # it came from an entry point
             _undo.append(lambda place=place: catalogue.REGISTRY.pop(place, None))  # type: ignore[misc]
         else:
             _undo.append(lambda place=place, before=before: catalogue.REGISTRY.update({place: before}))  # type: ignore[misc]
 
 
-def _maker(name: str) -> Callable[..., VarlenOps]:
+def _factory(name: str) -> Callable[..., VarlenOps]:
     def make(*args: Any, **kwargs: Any) -> VarlenOps:
         return VarlenOps(*args, **kwargs)
 
@@ -118,24 +118,24 @@ def _set_current() -> None:
     _undo.append(undo)
 
 
-def _see_to_modules() -> None:
+def _patch_modules() -> None:
     """The instances that modules keep, and the function that chooses ops by an array."""
     chosen = thinc.backends.get_array_ops
-    stock = getattr(chosen, "stock", chosen)
+    original = getattr(chosen, "original", chosen)
 
     def get_array_ops(arr: Any) -> Any:
-        ops = stock(arr)
+        ops = original(arr)
         return VarlenOps() if type(ops) is NumpyOps else ops
 
-    get_array_ops.stock = stock  # type: ignore[attr-defined]
-    for module, name, value in _held():
-        if value is stock:
+    get_array_ops.original = original  # type: ignore[attr-defined]
+    for module, name, value in _module_attributes():
+        if value is original:
             _set(module, name, get_array_ops)
         elif type(value) is NumpyOps:
             _set(value, "__class__", VarlenOps)
 
 
-def _held() -> Iterator[tuple[Any, str, Any]]:
+def _module_attributes() -> Iterator[tuple[Any, str, Any]]:
     for module in list(sys.modules.values()):
         for name, value in list(getattr(module, "__dict__", {}).items()):
             yield module, name, value

@@ -279,6 +279,9 @@ class Padded(types.Padded[ArrayT]):
         return interop.new_padded(self._data, *self._fields)
 
 
+Ragged._padded = Padded
+
+
 class Pairs(types.Pairs[T]):
     """`varlen.Pairs` that Thinc's make, and that make Thinc's.
 

@@ -32,7 +32,7 @@ def list2array() -> Layer:
     >>> Y, backprop(Y)
     (array([1., 2., 3.]), [array([1.]), array([2., 3.])])
     """
-    return Layer("list2array", partial(_between, _list2array))
+    return Layer("list2array", partial(_convert, _list2array))
 
 
 def list2ragged() -> Layer:
@@ -53,7 +53,7 @@ def list2ragged() -> Layer:
     >>> r.lengths.tolist(), backprop(r)
     ([1, 2], [array([1.]), array([2., 3.])])
     """
-    return Layer("list2ragged", partial(_between, _list2ragged))
+    return Layer("list2ragged", partial(_convert, _list2ragged))
 
 
 def ragged2list() -> Layer:
@@ -74,7 +74,7 @@ def ragged2list() -> Layer:
     >>> Y, backprop(Y).lengths.tolist()
     ([array([], dtype=float64), array([1., 2.])], [0, 2])
     """
-    return Layer("ragged2list", partial(_between, _ragged2list))
+    return Layer("ragged2list", partial(_convert, _ragged2list))
 
 
 def list2padded() -> Layer:
@@ -95,7 +95,7 @@ def list2padded() -> Layer:
     >>> p.data.tolist(), backprop(p)
     ([[2.0, 1.0], [3.0, 0.0]], [array([1.]), array([2., 3.])])
     """
-    return Layer("list2padded", partial(_between, _list2padded))
+    return Layer("list2padded", partial(_convert, _list2padded))
 
 
 def padded2list() -> Layer:
@@ -115,11 +115,11 @@ def padded2list() -> Layer:
     >>> vl.transforms.padded2list().predict(vl.Padded.from_list([[1], [2, 3]]))
     [array([1]), array([2, 3])]
     """
-    return Layer("padded2list", partial(_between, _padded2list))
+    return Layer("padded2list", partial(_convert, _padded2list))
 
 
-def _between(turn: Callable[[Any], Way], X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    Y, back = turn(X)
+def _convert(convert: Callable[[Any], Way], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    Y, back = convert(X)
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)

@@ -175,7 +175,7 @@ def total(parts: Sequence[Any], what: str = "results") -> Any:
     return leave(values) if len(parts) > 1 else first
 
 
-def _added_up(dXs: list[Any]) -> Any:
+def _sum_gradients(dXs: list[Any]) -> Any:
     """The gradient of X; a layer may have none where X is no container, a text say."""
     there = [dX for dX in dXs if dX is not None]
     return total(there, "gradients") if there else None
@@ -206,23 +206,23 @@ def _one_by_one(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any,
 
 
 def _concatenate(*layers: Layer) -> Layer:
-    return Layer("|".join(layer.name for layer in layers), partial(_beside, layers), layers)
+    return Layer("|".join(layer.name for layer in layers), partial(_run_concatenate, layers), layers)
 
 
-def _beside(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _run_concatenate(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
     pairs = [layer(X, is_train) for layer in layers]
     results = [Y for Y, _ in pairs]
-    ways = []
+    conversions = []
     for Y in results:
         check_structure(Y, results[0], "the layers' results", "the first")
-        ways.append(as_array(Y))
+        conversions.append(as_array(Y))
     leading = 2 if isinstance(results[0], Padded) else 1
-    columns = [_with_columns(values, leading) for values, _ in ways]
-    shapes = [tuple(values.shape) for values, _ in ways]
+    columns = [_with_columns(values, leading) for values, _ in conversions]
+    shapes = [tuple(values.shape) for values, _ in conversions]
     for shape in columns[1:]:
         if tuple(shape.shape[:-1]) != tuple(columns[0].shape[:-1]):
             raise ValueError(f"the layers' results: shapes {shapes[0]} and {tuple(shape.shape)}")
-    Y = ways[0][1](_joined(columns))
+    Y = conversions[0][1](_concat_columns(columns))
     ends = np.cumsum([0, *(part.shape[-1] for part in columns)]).tolist()
 
     def backprop(dY: Any) -> Any:
@@ -232,8 +232,8 @@ def _beside(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Bac
         for k, (_, back) in enumerate(pairs):
             part = d[..., ends[k] : ends[k + 1]]
             part = as_values(part)
-            dXs.append(back(ways[k][1](part.reshape(shapes[k]))))
-        return _added_up(dXs)
+            dXs.append(back(conversions[k][1](part.reshape(shapes[k]))))
+        return _sum_gradients(dXs)
 
     return Y, backprop if is_train else not_trained
 
@@ -242,30 +242,30 @@ def _with_columns(values: Any, leading: int) -> Any:
     return values[..., None] if values.ndim == leading else values
 
 
-def _joined(columns: list[Any]) -> Any:
+def _concat_columns(columns: list[Any]) -> Any:
     return backend_of(columns[0]).concat(columns, columns[0].ndim - 1)
 
 
 def _add(*layers: Layer) -> Layer:
-    return Layer("+".join(layer.name for layer in layers), partial(_together, layers), layers)
+    return Layer("+".join(layer.name for layer in layers), partial(_run_add, layers), layers)
 
 
-def _together(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _run_add(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple[Any, Backprop]:
     pairs = [layer(X, is_train) for layer in layers]
     Y = total([Y for Y, _ in pairs])
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return _added_up([back(dY) for _, back in pairs])
+        return _sum_gradients([back(dY) for _, back in pairs])
 
     return Y, backprop if is_train else not_trained
 
 
 def _residual(layer: Layer) -> Layer:
-    return Layer(f"residual({layer.name})", partial(_added, layer), (layer,))
+    return Layer(f"residual({layer.name})", partial(_run_residual, layer), (layer,))
 
 
-def _added(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _run_residual(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     y, back = layer(X, is_train)
     Y = total([X, y])
 

@@ -65,7 +65,7 @@ def as_array2d(X: Any, pad: int = 0) -> Way:
         raise ValueError("X: expected at least one dimension, got a scalar")
     leading = 2 if isinstance(X, Padded) else 1
     seen = values.reshape(math.prod(values.shape[:leading]), math.prod(values.shape[leading:]))
-    return seen, partial(_untabled, tuple(values.shape), leading, leave)
+    return seen, partial(_from_array2d, tuple(values.shape), leading, leave)
 
 
 def as_padded(X: Any) -> Way:
@@ -239,7 +239,7 @@ def _rows(y: Any, shape: tuple[int, ...]) -> Any:
     return y
 
 
-def _untabled(shape: tuple[int, ...], leading: int, leave: Callable[[Any], Any], y: Any) -> Any:
+def _from_array2d(shape: tuple[int, ...], leading: int, leave: Callable[[Any], Any], y: Any) -> Any:
     rows = math.prod(shape[:leading])
     y = _rows(y, (rows,))
     as_wide = y.ndim == 2 and y.shape[1] == math.prod(shape[leading:])
@@ -247,7 +247,7 @@ def _untabled(shape: tuple[int, ...], leading: int, leave: Callable[[Any], Any],
 
 
 def _ragged_of_padded(X: Ragged[Any], y: Any) -> Ragged[Any]:
-    return _under(X, expect(Padded, y).to_ragged())
+    return _with_sequences(X, expect(Padded, y).to_ragged())
 
 
 def _list_of_padded(as_tuple: bool, y: Any) -> Any:
@@ -290,14 +290,14 @@ def _list_of_list(as_tuple: bool, y: Any) -> Any:
 def _ragged_of_list(X: Ragged[Any], y: Any) -> Ragged[Any]:
     if not expect(list, y) and len(X._levels[-1]) == 0:
         return X
-    return _under(X, list_to_ragged(y))
+    return _with_sequences(X, list_to_ragged(y))
 
 
 def _padded_of_list(X: Padded[Any], y: Any) -> Padded[Any]:
     return X if not expect(list, y) and len(X) == 0 else _padded_of_ragged(X, list_to_ragged(y))
 
 
-def _under(X: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
+def _with_sequences(X: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
     """The sequences of y where the innermost of X were."""
     old, new = X._levels[-1], y._levels[0]
     if len(X._levels) > 1 and len(new) != len(old):

@@ -163,7 +163,7 @@ class Layer:
         --------
         >>> model = vl.transforms.reduce_sum().to_thinc()  # doctest: +SKIP
         """
-        return _CONVERTERS["to_model"](partial(_itself, self))
+        return _CONVERTERS["to_model"](partial(_identity, self))
 
     def __repr__(self) -> str:
         return f"Layer({self.name!r})"
@@ -292,5 +292,5 @@ def is_model(given: Any) -> bool:
     return thinc is not None and isinstance(given, thinc.Model)
 
 
-def _itself(layer: Layer) -> Layer:
+def _identity(layer: Layer) -> Layer:
     return layer

@@ -223,7 +223,7 @@ def _nested(X: list[Any], depth: int, y: Any) -> Any:
 
 def _with_getitem(idx: int, layer: Layer) -> Layer:
     name = f"with_getitem({idx}, {layer.name})"
-    return Layer(name, partial(_got, idx, layer), (layer,), partial(_item, idx))
+    return Layer(name, partial(_run_getitem, idx, layer), (layer,), partial(_item, idx))
 
 
 def _item(idx: int, X: Any, what: str = "X") -> Any:
@@ -234,13 +234,13 @@ def _item(idx: int, X: Any, what: str = "X") -> Any:
     return X[idx]
 
 
-def _put(idx: int, X: Any, item: Any) -> Any:
+def _with_item(idx: int, X: Any, item: Any) -> Any:
     at = idx % len(X)
     items = [*X[:at], item, *X[at + 1 :]]
     return items if isinstance(X, list) else tuple(items)
 
 
-def _got(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _run_getitem(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     y, back = layer(_item(idx, X), is_train)
     count = len(X)
 
@@ -248,16 +248,16 @@ def _got(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]
         d = _item(idx, dY, "the gradient")
         if len(dY) != count:
             raise ValueError(f"the gradient: has {len(dY)} items, the result has {count}")
-        return _put(idx, dY, back(d))
+        return _with_item(idx, dY, back(d))
 
-    return _put(idx, X, y), backprop
+    return _with_item(idx, X, y), backprop
 
 
 def _with_reshape(layer: Layer) -> Layer:
-    return Layer(f"with_reshape({layer.name})", partial(_reshaped, layer), (layer,), _table)
+    return Layer(f"with_reshape({layer.name})", partial(_reshaped, layer), (layer,), _as_table)
 
 
-def _table(X: Any) -> Any:
+def _as_table(X: Any) -> Any:
     if not is_array(X):
         raise refused(X, expected="an array")
     if X.ndim < 2:
@@ -266,7 +266,7 @@ def _table(X: Any) -> Any:
 
 
 def _reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
-    table = _table(X)
+    table = _as_table(X)
     leading = tuple(X.shape[:-1])
     y, back = layer(table, is_train)
     Y = _unreshaped(y, leading)

@@ -224,9 +224,9 @@ def _reduce(
 
 def _window(nW: int, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     if is_array(X):
-        return _beside(X, None, nW, lambda values: values, lambda d: d)
+        return _run_window(X, None, nW, lambda values: values, lambda d: d)
     r, leave = as_ragged(X)
-    return _beside(
+    return _run_window(
         r.values,
         r.levels[-1],
         nW,
@@ -235,7 +235,7 @@ def _window(nW: int, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     )
 
 
-def _beside(
+def _run_window(
     values: Any, level: Any, nW: int, leave: Callable[[Any], Any], enter: Callable[[Any], Any]
 ) -> tuple[Any, Backprop]:
     Y = leave(ops.seq2col(values, nW, lengths=level))

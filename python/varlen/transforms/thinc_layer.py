@@ -89,7 +89,7 @@ def from_thinc(x: Any, kept: Kept | None = None) -> Any:
         return Padded(*interop.padded_parts(x))
     if isinstance(x, types.Pairs):
         return Pairs(from_thinc(x.one, kept), from_thinc(x.two, kept))
-    return _each(x, partial(from_thinc, kept=kept))
+    return _map_items(x, partial(from_thinc, kept=kept))
 
 
 def to_thinc(x: Any, kept: Kept | None = None) -> Any:
@@ -103,7 +103,7 @@ def to_thinc(x: Any, kept: Kept | None = None) -> Any:
     if isinstance(x, Pairs):
         return _types().Pairs(to_thinc(x.one, kept), to_thinc(x.two, kept))
     if not isinstance(x, (Ragged, Padded)):
-        return _each(x, partial(to_thinc, kept=kept))
+        return _map_items(x, partial(to_thinc, kept=kept))
     if isinstance(x, Padded):
         return interop.new_padded(x.data, *x._fields)
     level = one_level(x)
@@ -118,11 +118,11 @@ def _types() -> Any:
     return sys.modules.get("thinc.types")
 
 
-def _each(x: Any, turn: Callable[[Any], Any]) -> Any:
+def _map_items(x: Any, convert: Callable[[Any], Any]) -> Any:
     if type(x) not in (list, tuple) or not x or is_array(x[0]):
         return x
-    turned = [turn(item) for item in x]
-    return x if all(a is b for a, b in zip(turned, x, strict=True)) else type(x)(turned)
+    converted = [convert(item) for item in x]
+    return x if all(a is b for a, b in zip(converted, x, strict=True)) else type(x)(converted)
 
 
 def _is_ours(x: Any) -> bool:

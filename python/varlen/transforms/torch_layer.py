@@ -64,8 +64,8 @@ def _run(module: torch.nn.Module, X: Any, is_train: bool) -> tuple[Any, Backprop
         check_gradient(dY, Y)
         results: list[torch.Tensor] = []
         given: list[torch.Tensor] = []
-        mapped(y, _keep(results))
-        mapped(dY, _keep(given))
+        mapped(y, _append_to(results))
+        mapped(dY, _append_to(given))
         pairs = [(r, d.to(r.dtype)) for r, d in zip(results, given, strict=True) if r.requires_grad]
         asked = [x for x in seen if x.requires_grad]
         asked += [p for p in module.parameters() if p.requires_grad]
@@ -137,7 +137,7 @@ def _array(tensor: Any) -> Any:
     return as_numpy(tensor.float() if tensor.dtype == torch.bfloat16 else tensor)
 
 
-def _keep(kept: list[torch.Tensor]) -> Any:
+def _append_to(kept: list[torch.Tensor]) -> Any:
     def keep(x: Any) -> Any:
         kept.append(tensor_of(x) if isinstance(x, np.ndarray) else x)
         return x

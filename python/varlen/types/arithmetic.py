@@ -67,20 +67,21 @@ def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _applied(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A ufunc, or the one of a name, on what stands for each operand."""
     outs = kwargs.pop("out", None) or ()
-    model, room = model_of((*inputs, *outs, kwargs.get("where")))
-    given = [operand(x, model, room) for x in inputs]
+    model, row_ndim = model_of((*inputs, *outs, kwargs.get("where")))
+    given = [operand(x, model, row_ndim) for x in inputs]
     if "where" in kwargs:
-        kwargs["where"] = operand(kwargs["where"], model, room)
+        kwargs["where"] = operand(kwargs["where"], model, row_ndim)
     if outs:
         kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
     result = backend_of(*given).ufunc(function, given, kwargs)
     if result is NotImplemented or result is None:
         return result
     if not isinstance(result, tuple):
-        return outs[0] if outs and outs[0] is not None else same_kind(model, _moved(result))
+        return outs[0] if outs and outs[0] is not None else same_kind(model, _check_storable(result))
     kept = outs or (None,) * len(result)
     return tuple(
-        same_kind(model, _moved(part)) if out is None else out for part, out in zip(result, kept, strict=True)
+        same_kind(model, _check_storable(part)) if out is None else out
+        for part, out in zip(result, kept, strict=True)
     )
 
 
@@ -123,7 +124,7 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
     return np.array(values.reshape(shape), dtype=dtype, copy=copy)
 
 
-def _moved(values: Any) -> Any:
+def _check_storable(values: Any) -> Any:
     """Values that a container can hold."""
     if isinstance(values, np.ndarray) and values.dtype.hasobject:
         raise TypeError("operand: the result would hold Python objects, which cannot be moved as bytes")

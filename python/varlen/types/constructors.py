@@ -193,37 +193,6 @@ class Constructors(RaggedBase[ArrayT]):
         return cast("Ragged[RowsT]", result)
 
     @classmethod
-    def from_cu_seqlens(cls, values: RowsT | Sequence[Any], cu_seqlens: ArrayLike | RowsT) -> Ragged[RowsT]:
-        """From the cumulative lengths of attention kernels: `from_offsets` under their name.
-
-        Parameters
-        ----------
-        values
-            Rows laid end to end, (total, ...), as `Ragged` takes them.
-        cu_seqlens
-            (n + 1,) integers, mostly int32: 0 first, never decreasing, the last is total.
-
-        Returns
-        -------
-        Ragged
-            Of one level, over the values given.
-
-        Raises
-        ------
-        TypeError
-            Offsets of another kind than integers.
-        ValueError
-            Offsets that decrease, do not begin at 0, or do not end at the number of rows.
-
-        Examples
-        --------
-        >>> vl.Ragged.from_cu_seqlens([7, 8, 9], np.array([0, 2, 3], np.int32)).to_list()
-        [[7, 8], [9]]
-        """
-        result: Any = cls(values, offsets=cu_seqlens)
-        return cast("Ragged[RowsT]", result)
-
-    @classmethod
     def from_nested(cls, nested: torch.Tensor) -> Ragged[torch.Tensor]:
         """From a nested tensor of torch, ragged at axis 1.
 
@@ -279,34 +248,3 @@ class Constructors(RaggedBase[ArrayT]):
 
         result: torch.Tensor = to_nested(self._values, one_level(self))
         return result
-
-    @classmethod
-    def from_bounds(cls, values: RowsT | Sequence[Any], bounds: ArrayLike | RowsT) -> Ragged[RowsT]:
-        """From the ends of the sequences: offsets without the leading 0, as the joint dict's files hold them.
-
-        Parameters
-        ----------
-        values
-            Rows laid end to end, (total, ...), as `Ragged` takes them.
-        bounds
-            (n,) integers that never decrease; the last is total.
-
-        Returns
-        -------
-        Ragged
-            Of one level, over the values given.
-
-        Raises
-        ------
-        TypeError
-            Ends of another kind than integers.
-        ValueError
-            Ends that decrease, are below 0, or do not end at the number of rows.
-
-        Examples
-        --------
-        >>> vl.Ragged.from_bounds([7, 8, 9], [2, 3]).to_list()
-        [[7, 8], [9]]
-        """
-        result: Any = cls(values, levels=(Level.from_bounds(as_ints(bounds)),))
-        return cast("Ragged[RowsT]", result)

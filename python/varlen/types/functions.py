@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
 
 # Methods of a Ragged that take an axis, by the names that NumPy and torch have for them.
-_ALONG = {
+_AXIS_METHODS = {
     "sum": "sum", "mean": "mean", "prod": "prod", "amax": "max", "amin": "min", "max": "max", "min": "min",
     "any": "any", "all": "all", "std": "std", "var": "var", "argmax": "argmax", "argmin": "argmin",
     "logsumexp": "logsumexp", "cumsum": "cumsum", "cumprod": "cumprod", "softmax": "softmax",
@@ -59,7 +59,7 @@ _EACH_NUMBER = {
 _ON_ROWS = ("linear", "layer_norm", "rms_norm", "embedding", "one_hot", "prelu")
 
 # Functions of torch that go along an axis, `dim`, and mean something along those of each row alone.
-_ALONG_ROWS = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
+_ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -80,39 +80,41 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     full = tracing.name_of(func)
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
-        raise _no(f"torch.Tensor.{full}", f"{name}(), which writes nothing in place")
+        raise _refusal(f"torch.Tensor.{full}", f"{name}(), which writes nothing in place")
     if name in ("to", "type_as") and not _is_ragged(args[0] if args else None):
-        raise _no(f"torch.Tensor.{name}", "r.dtype and r.device")
+        raise _refusal(f"torch.Tensor.{name}", "r.dtype and r.device")
     if kwargs.get("out") is not None:
-        raise _no(f"torch.{name} with out", "the result")
+        raise _refusal(f"torch.{name} with out", "the result")
     if name == "where" and len(args) + len(kwargs) < 3:
-        raise _no("torch.where of a condition alone", "r.values")
+        raise _refusal("torch.where of a condition alone", "r.values")
     operator = name.removeprefix("r") if name.removeprefix("r") in _EACH_NUMBER and name != "relu" else name
     if operator in _EACH_NUMBER or name in _EACH_NUMBER:
         return _on_values(func, args, kwargs)
     if name in _ON_ROWS:
         return _on_rows(func, name, args, kwargs)
-    if name in _ALONG_ROWS and args:
-        return _along_rows(func, name, args, kwargs)
+    if name in _ON_ROW_AXES and args:
+        return _on_row_axis(func, name, args, kwargs)
     if name in ("cat", "concat", "concatenate", "stack"):
-        return _joined(name, args, kwargs)
+        return _combined(name, args, kwargs)
     if name == "matmul":
         return matmul(*args, *kwargs.values())
+    if name in ("flatten", "unflatten") and args and _is_ragged(args[0]):
+        return getattr(args[0], name)(*args[1:], **kwargs)
     if name == "softmin" and args and _is_ragged(args[0]):
         name, args = "softmax", (-args[0], *args[1:])
-    if name in _ALONG and _is_ragged(args[0] if args else kwargs.get("input")):
-        options = _named(("input", "dim"), args, kwargs, f"torch.{name}")
+    if name in _AXIS_METHODS and _is_ragged(args[0] if args else kwargs.get("input")):
+        options = _arguments_by_name(("input", "dim"), args, kwargs, f"torch.{name}")
         options.pop("_stacklevel", None)
         r, dim = options.pop("input"), options.pop("dim", None)
         if name in ("max", "min") and dim is not None:
             if not isinstance(dim, int):
-                raise _no(f"torch.{name} of two", f"torch.{name}imum")
-            raise _no(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
+                raise _refusal(f"torch.{name} of two", f"torch.{name}imum")
+            raise _refusal(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
         if name in ("std", "var"):
             unbiased = options.pop("unbiased", True)
             options["ddof"] = options.pop("correction", 1 if unbiased else 0)
-        return _along(r, f"torch.{name}", name, dim, options)
-    raise _no(f"torch.{name}", f"r.{name}()" if _has(args, name) else "r.values, or r.to_dense()")
+        return _call_method(r, f"torch.{name}", name, dim, options)
+    raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
 
 
 def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -133,7 +135,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("array_equal", "array_equiv", "allclose"):
         return _equal(name, *args, **kwargs)
     if name in ("concatenate", "stack"):
-        return _joined(name, args, kwargs)
+        return _combined(name, args, kwargs)
     if name == "where" and len(args) == 3:
         from varlen.ops.where import where
 
@@ -141,27 +143,31 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
                 "full_like", "empty_like", "copy", "isreal", "iscomplex"):  # fmt: skip
         if any(_is_tensor_like(x) for x in (*args, *kwargs.values())):
-            raise _no(
+            raise _refusal(
                 f"np.{name}", f"torch.{'clone' if name == 'copy' else name}, because the values are tensors"
             )
         refused = {"out", "shape", "where", "order", "subok"} & set(kwargs)
         if refused:
-            raise _no(f"np.{name} with {', '.join(sorted(refused))}", "the result")
+            raise _refusal(f"np.{name} with {', '.join(sorted(refused))}", "the result")
         return _on_values(func, args, kwargs)
     if name in ("shape", "ndim", "size"):
         return getattr(args[0], name)
-    if name in _ALONG and args and _is_ragged(args[0]):
-        options = _named(("a", "axis"), args, kwargs, f"np.{name}")
+    if name in _AXIS_METHODS and args and _is_ragged(args[0]):
+        options = _arguments_by_name(("a", "axis"), args, kwargs, f"np.{name}")
         r, axis = options.pop("a"), options.pop("axis", None)
-        return _along(r, f"np.{name}", name, axis, options)
-    raise _no(f"np.{name}", f"r.{name}()" if _has(args, name) else "r.values, r.to_dense() or np.asarray(r)")
+        return _call_method(r, f"np.{name}", name, axis, options)
+    raise _refusal(
+        f"np.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, r.to_dense() or np.asarray(r)"
+    )
 
 
-def _named(names: tuple[str, ...], args: Any, kwargs: dict[str, Any], function: str) -> dict[str, Any]:
+def _arguments_by_name(
+    names: tuple[str, ...], args: Any, kwargs: dict[str, Any], function: str
+) -> dict[str, Any]:
     """Arguments by name; those that say nothing are left out, others behind the axis are refused."""
-    behind = [x for x in args[len(names) :] if x is not None and x is not False and x is not np._NoValue]
-    if behind:
-        raise TypeError(f"{function} of a Ragged takes its axis alone by place; got {behind[0]!r} behind it")
+    extra = [x for x in args[len(names) :] if x is not None and x is not False and x is not np._NoValue]
+    if extra:
+        raise TypeError(f"{function} of a Ragged takes its axis alone by place; got {extra[0]!r} behind it")
     options = dict(zip(names, args, strict=False)) | kwargs
     return {key: x for key, x in options.items() if x is not None and x is not False and x is not np._NoValue}
 
@@ -174,24 +180,24 @@ def _is_ragged(x: Any) -> bool:
     return isinstance(x, RaggedBase)
 
 
-def _has(args: Any, name: str) -> bool:
+def _has_method(args: Any, name: str) -> bool:
     return bool(args) and _is_ragged(args[0]) and hasattr(args[0], name)
 
 
-def _no(function: str, way: str) -> TypeError:
+def _refusal(function: str, way: str) -> TypeError:
     return TypeError(f"{function} has no meaning for a Ragged; use {way}")
 
 
-def _along(r: Ragged[Any], function: str, name: str, axis: Any, options: dict[str, Any]) -> Any:
+def _call_method(r: Ragged[Any], function: str, name: str, axis: Any, options: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; of everything where no axis is said."""
-    method = _ALONG[name]
+    method = _AXIS_METHODS[name]
     allowed = {"std": ("ddof",), "var": ("ddof",)}.get(method, ())
     unknown = [key for key in options if key not in allowed]
     if unknown:
         raise TypeError(f"{function} of a Ragged does not take {', '.join(unknown)}; use r.{method}()")
     if axis is None:
         if method in _KEEP_ROWS:
-            raise _no(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
+            raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
         if method.startswith("arg"):
             return getattr(r._values, method)()
         return getattr(r, method)(axis=tuple(range(r.ndim)), **options)
@@ -203,8 +209,8 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     named = list(kwargs)
     operands = (*args, *kwargs.values())
     model: Any
-    model, room = model_of(operands)
-    plain = [operand(x, model, room) if _is_operand(x) else x for x in operands]
+    model, row_ndim = model_of(operands)
+    plain = [operand(x, model, row_ndim) if _is_operand(x) else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
     if isinstance(rows, tuple):
         return tuple(same_kind(model, part) for part in rows)
@@ -228,29 +234,29 @@ def _on_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, A
         weight: Any = kwargs.get("weight", named.get("second"))
         axes = int(weight.numel() > 1)
     if not _is_ragged(r) or r.values.ndim - 1 < axes:
-        raise _no(f"torch.{name} of rows with fewer than {axes} axes", "r.values, or r.to_dense()")
+        raise _refusal(f"torch.{name} of rows with fewer than {axes} axes", "r.values, or r.to_dense()")
     rest = args[1:] if args else ()
     kwargs.pop("input", None)
     return same_kind(r, func(r.values, *rest, **kwargs))
 
 
-def _along_rows(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """A function along an axis of each row, which is counted as one of the container."""
-    r, dim = args[0], kwargs.get("dim", _ALONG_ROWS[name])
+    r, dim = args[0], kwargs.get("dim", _ON_ROW_AXES[name])
     inner = r.values.ndim - 1 if _is_ragged(r) else 0
     place = dim + r.ndim if isinstance(dim, int) and dim < 0 else dim
     first = r.ndim - inner
     if not isinstance(place, int) or not first <= place < r.ndim:
-        raise _no(
+        raise _refusal(
             f"torch.{name}", f"r.values, r.to_dense(), or a dim of the rows, {first} or more; got {dim}"
         )
     return r._make(func(r.values, *args[1:], **{**kwargs, "dim": place - first + 1}), r.levels)
 
 
-def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+def _combined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     from varlen.ops.combine import concatenate, stack
 
-    options = _named(("parts", "axis"), args, kwargs, name)
+    options = _arguments_by_name(("parts", "axis"), args, kwargs, name)
     parts = options.pop("parts", options.pop("tensors", options.pop("arrays", None)))
     axis = options.pop("axis", options.pop("dim", 0))
     if options:
@@ -261,8 +267,8 @@ def _joined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
 def _equal(name: str, a: Any, b: Any, *rest: Any, **options: Any) -> bool:
     if name == "allclose":
         model: Any
-        model, room = model_of((a, b))
-        x, y = (operand(each, model, room) for each in (a, b))
+        model, row_ndim = model_of((a, b))
+        x, y = (operand(each, model, row_ndim) for each in (a, b))
         x, y = (backend_of(each).readable(each) if hasattr(each, "ndim") else each for each in (x, y))
         return bool(np.allclose(x, y, *rest, **options))
     if _is_ragged(a) and _is_ragged(b):

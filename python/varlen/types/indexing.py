@@ -38,7 +38,8 @@ def get(r: Ragged[Any], key: Any) -> Any:
     kind = type(key)
     if kind is int:
         return row(r, key)
-    if kind is slice or (kind is np.ndarray and key.ndim == 1 and key.dtype.kind in "iub"):
+    plain = kind is np.ndarray and (tracing.is_tracing() or (key.ndim == 1 and key.dtype.kind in "iub"))
+    if kind is slice or plain:
         return _take(r, key)
     if kind is list:
         return _pick(r, key) if tracing.is_tracing() else subscript(r, index_array(key))
@@ -86,7 +87,7 @@ def _window(r: Ragged[Any], window: slice, index: Any = None) -> Ragged[Any]:
 def _many(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     if len(key) == 2 and type(key[0]) is slice and type(key[1]) is slice and key[0] == slice(None):
         return _window(r, key[1])
-    keys = _spread(key, r.ndim)
+    keys = _expand_ellipsis(key, r.ndim)
     i = int_index(keys[0])
     if i is not None:
         found = row(r, i)
@@ -129,7 +130,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     return ragged_like(r, as_values(content), (outer,))
 
 
-def _spread(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
+def _expand_ellipsis(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
     """The key with its Ellipsis written out; never empty."""
     dots = [k for k, item in enumerate(key) if item is Ellipsis]
     if any(item is None for item in key):

@@ -12,11 +12,11 @@ from varlen._core import Level
 from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
-from varlen.ops.outputs import container
+from varlen.ops.outputs import container, padded_class
 from varlen.types import arithmetic
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
-from varlen.types.packing import agreed, fits, laid, relaid, table_of
+from varlen.types.packing import check_table, check_total, from_steps, rank_table, to_steps
 from varlen.types.padded import Padded
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
@@ -117,7 +117,7 @@ class Packed(Generic[ArrayT]):
         self._table = table
         self._kind = Ragged
         self._inner = each_level(inner, Level.from_lengths, "inner") if len(inner) else ()
-        fits(len(rows), table, self._inner)
+        check_total(len(rows), table, self._inner)
 
     @classmethod
     def _make(
@@ -171,12 +171,12 @@ class Packed(Generic[ArrayT]):
         if isinstance(order, RankTable):
             table, at = order, len(order.outer)
             if not same_levels(levels[: at + 1], table.levels):
-                apart = describe_difference(levels[: at + 1], table.levels)
-                raise ValueError(f"ragged: it nests otherwise than the table says: {apart}")
+                difference = describe_difference(levels[: at + 1], table.levels)
+                raise ValueError(f"ragged: it nests otherwise than the table says: {difference}")
         else:
             at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
-        result: Any = cls._make(*laid(ragged.values, table, levels[at + 1 :]), type(ragged))
+        result: Any = cls._make(*to_steps(ragged.values, table, levels[at + 1 :]), type(ragged))
         return cast("Packed[RowsT]", result)
 
     @classmethod
@@ -208,8 +208,8 @@ class Packed(Generic[ArrayT]):
         array([2, 1, 3])
         """
         padded = padded if isinstance(padded, Padded) else Padded._from_fields(padded)
-        result = table_of(padded.lengths, padded.indices)
-        kept = result if table is None else agreed(result, table, "padded")
+        result = rank_table(padded.lengths, padded.indices)
+        kept = result if table is None else check_table(result, table, "padded")
         packed: Any = cls._make(padded.to_packed(), kept, (), padded._kind)
         return cast("Packed[RowsT]", packed)
 
@@ -252,9 +252,9 @@ class Packed(Generic[ArrayT]):
         values, sizes, by_rank, order = from_packed_sequence(packed_sequence)
         given = packed_sequence.sorted_indices is not None or packed_sequence.unsorted_indices is not None
         _, lengths, indices = _core.check_padded((len(sizes), len(by_rank)), sizes, by_rank, order)
-        result = table_of(lengths, indices, not given)
-        fits(len(values), result, ())
-        kept = result if table is None else agreed(result, table, "packed_sequence")
+        result = rank_table(lengths, indices, not given)
+        check_total(len(values), result, ())
+        kept = result if table is None else check_table(result, table, "packed_sequence")
         packed: Any = cls._make(values, kept)
         return cast("Packed[torch.Tensor]", packed)
 
@@ -345,7 +345,7 @@ class Packed(Generic[ArrayT]):
         [[20], [10, 30]]
         """
         rows = as_values(values)
-        fits(len(rows), self._table, self._inner)
+        check_total(len(rows), self._table, self._inner)
         return self._make(rows, self._table, self._inner, self._kind)
 
     def steps(self) -> list[ArrayT | Any]:
@@ -385,7 +385,7 @@ class Packed(Generic[ArrayT]):
         [[3], [1, 4]]
         """
         inner: Levels
-        values, inner = relaid(self._values, self._table, self._inner)
+        values, inner = from_steps(self._values, self._table, self._inner)
         return self._kind._make(values, (*self._table.levels, *inner))
 
     def to_padded(self) -> Padded[ArrayT]:
@@ -408,7 +408,8 @@ class Packed(Generic[ArrayT]):
                [4, 0]])
         """
         self._flat("a Padded")
-        return Padded.from_packed(self._values, *self._table._fields)._of(self._kind)
+        padded: Padded[ArrayT] = padded_class(self._kind).from_packed(self._values, *self._table._fields)
+        return padded._of(self._kind)
 
     def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
         """A torch `PackedSequence`; without permutations where `table.presorted`.
@@ -536,5 +537,5 @@ def _restore(
     cls: type[Packed[Any]], values: Any, table: RankTable, inner: Levels, kind: type[Ragged[Any]]
 ) -> Packed[Any]:
     values = from_state(values)
-    fits(len(values), table, inner)
+    check_total(len(values), table, inner)
     return cls._make(values, table, inner, kind)

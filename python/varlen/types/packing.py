@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from varlen.backends.values import Values
 
 
-def laid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankTable, Levels]:
-    """What a `Packed` is made of: values in packed order, the table, and the levels below in packed order.
+def to_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankTable, Levels]:
+    """Values and the levels below in packed order, and the table: what a `Packed` is made of.
 
     Examples
     --------
-    >>> laid(np.array([3, 1, 4]), vl.RankTable([1, 2], [1, 0]), ())[0]
+    >>> to_steps(np.array([3, 1, 4]), vl.RankTable([1, 2], [1, 0]), ())[0]
     array([1, 3, 4])
     """
     if inner:
@@ -28,12 +28,12 @@ def laid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankT
     return backend_of(values).ragged2packed(values, table.level, table), table, ()
 
 
-def relaid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, Levels]:
-    """The way back: values and the levels below, in their original order.
+def from_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, Levels]:
+    """Values and the levels below of a `Packed`, in their original order.
 
     Examples
     --------
-    >>> relaid(np.array([1, 3, 4]), vl.RankTable([1, 2], [1, 0]), ())[0]
+    >>> from_steps(np.array([1, 3, 4]), vl.RankTable([1, 2], [1, 0]), ())[0]
     array([3, 1, 4])
     """
     if inner:
@@ -41,7 +41,7 @@ def relaid(values: Values, table: RankTable, inner: Levels) -> tuple[Values, Lev
     return backend_of(values).packed2ragged(values, table), ()
 
 
-def reordered(values: Values, levels: Levels, order: Any, back: Any) -> tuple[Values, Levels]:
+def reordered(values: Values, levels: Levels, order: Any, inverse: Any) -> tuple[Values, Levels]:
     """Sequences, or the rows themselves where there are no levels, under a permutation and its inverse.
 
     Examples
@@ -51,21 +51,23 @@ def reordered(values: Values, levels: Levels, order: Any, back: Any) -> tuple[Va
     """
     backend = backend_of(values)
     return (
-        backend.gather(values, levels, order) if levels else (backend.permute_rows(values, order, back), ())
+        backend.gather(values, levels, order)
+        if levels
+        else (backend.permute_rows(values, order, inverse), ())
     )
 
 
-def fits(count: int, table: RankTable, inner: Levels) -> None:
-    """Refuse values and inner levels that are not as many as the elements of all steps.
+def check_total(count: int, table: RankTable, inner: Levels) -> None:
+    """Refuse values or inner levels whose count differs from the total of the lengths.
 
     Raises
     ------
     ValueError
-        Naming what is not.
+        Names the part and both counts.
 
     Examples
     --------
-    >>> fits(4, vl.RankTable([2, 1]), ())
+    >>> check_total(4, vl.RankTable([2, 1]), ())
     Traceback (most recent call last):
     ValueError: values: there are 4, but the lengths add up to 3
     """
@@ -77,12 +79,12 @@ def fits(count: int, table: RankTable, inner: Levels) -> None:
         raise ValueError(f"{what} {elements}, but the lengths add up to {table.total}")
 
 
-def table_of(lengths: Any, indices: Any, presorted: bool = False) -> RankTable:
+def rank_table(lengths: Any, indices: Any, presorted: bool = False) -> RankTable:
     """The table of lengths by rank.
 
     Examples
     --------
-    >>> table_of(np.array([2, 1]), np.array([1, 0])).level.lengths
+    >>> rank_table(np.array([2, 1]), np.array([1, 0])).level.lengths
     array([1, 2])
     """
     original = np.empty(len(lengths), np.int64)
@@ -90,27 +92,31 @@ def table_of(lengths: Any, indices: Any, presorted: bool = False) -> RankTable:
     return RankTable(original, None if presorted else indices)
 
 
-def agreed(result: RankTable, table: RankTable, argument: str) -> RankTable:
-    """The table that the caller gave, which has to be the one made of all sequences that are not empty.
+def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable:
+    """The table that the caller gave: `result` has to equal it, apart from empty sequences.
 
     Raises
     ------
     TypeError, ValueError
-        No table, one of other lengths or of another order.
+        Not a RankTable; other lengths or another order.
 
     Examples
     --------
-    >>> agreed(vl.RankTable([2, 1]), vl.RankTable([2, 1, 0]), "padded")
+    >>> check_table(vl.RankTable([2, 1]), vl.RankTable([2, 1, 0]), "padded")
     RankTable(3 sequences, 2 steps, 3 rows, lengths 0 to 2)
     """
     if not isinstance(table, RankTable):
         raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
-    there = table.active(0)
-    names = table.indices[:there]
-    kept = result.active(0)
-    order = np.searchsorted(np.sort(names), names)  # what is left is numbered anew
-    mine = np.searchsorted(np.sort(result.indices[:kept]), result.indices[:kept])
-    for name, a, b in (("lengths", result.lengths[:kept], table.lengths[:there]), ("order", mine, order)):
+    given_count = table.active(0)
+    given_order = table.indices[:given_count]
+    count = result.active(0)
+    # Both orders are counted among the sequences that are not empty.
+    expected = np.searchsorted(np.sort(given_order), given_order)
+    result_order = np.searchsorted(np.sort(result.indices[:count]), result.indices[:count])
+    for name, a, b in (
+        ("lengths", result.lengths[:count], table.lengths[:given_count]),
+        ("order", result_order, expected),
+    ):
         if not np.array_equal(a, b):
             raise ValueError(f"{argument}: its {name} are not those of the table")
     return table

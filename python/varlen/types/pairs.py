@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
+from varlen.types.attributes import reduced
 from varlen.types.indexing import int_index
 
 if TYPE_CHECKING:
@@ -106,12 +107,16 @@ class Pairs(Generic[T]):
         return _equal(self._one, other._one) and _equal(self._two, other._two)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._one, self._two)
+        return reduced((_restore, (type(self), self._one, self._two)), self, Pairs)
 
     def __repr__(self) -> str:
         from varlen.display.text import pairs
 
         return pairs(type(self).__name__, self._one, self._two)
+
+
+def _restore(kind: type[Pairs[Any]], one: Any, two: Any) -> Pairs[Any]:
+    return kind._item(one, two)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsIndex, cast, overload
 
 import numpy as np
 
@@ -96,6 +96,8 @@ class Ragged(
     """
 
     __slots__ = ("__weakref__",)
+
+    _padded: ClassVar[type[Any] | None] = None  # what `to_padded` gives in a dialect with a class of its own
 
     @overload
     def __init__(
@@ -499,8 +501,24 @@ class Ragged(
         >>> vl.Ragged([0.0, np.inf, -np.inf], [2, 1]).tanh().to_list()
         [[0.0, 1.0], [-1.0]]
         """
-        result: Any = arithmetic.operator("tanh", (self,), {})
-        return cast("Self", result)
+        result: Self = same_kind(self, backend_of(self._values).ufunc("tanh", [self._values], {}))
+        return result
+
+    def sigmoid(self) -> Self:
+        """The logistic function of each number: what `torch.nn.functional.sigmoid` calls.
+
+        Returns
+        -------
+        Ragged
+            Of the same levels; integers become floats.
+
+        Examples
+        --------
+        >>> vl.Ragged([0.0, np.inf, -np.inf], [2, 1]).sigmoid().to_list()
+        [[0.5, 1.0], [0.0]]
+        """
+        result: Self = same_kind(self, backend_of(self._values).ufunc("sigmoid", [self._values], {}))
+        return result
 
     def dim(self) -> NoReturn:
         """Refuse a module of torch that counts the axes of its input: rows and rectangles differ in them.

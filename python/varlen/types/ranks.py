@@ -11,6 +11,7 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints
 from varlen.levels import Levels, each_level
+from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -251,13 +252,19 @@ class RankTable:
         return other is self or (self.levels == other.levels and np.array_equal(self.indices, other.indices))
 
     def __copy__(self) -> Self:
-        return self
+        return self if type(self) is RankTable else with_attributes(self._twin(), self, RankTable)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
+        return (
+            self if type(self) is RankTable else with_copied_attributes(self._twin(), self, RankTable, memo)
+        )
+
+    def _twin(self) -> Self:
+        return self._make(self._level, self._fields, self._outer, self._presorted)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self._level, None if self._presorted else self.indices, self._outer)
+        indices = None if self._presorted else self.indices
+        return reduced((_restore, (type(self), self._level, indices, self._outer)), self, RankTable)
 
     def __repr__(self) -> str:
         from varlen.display.text import table

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int
+from varlen.arguments import as_int, axis_of
 from varlen.backends.values import ArrayT
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
+from varlen.ops.dims import merge_dims
 from varlen.ops.pack import pack
 from varlen.ops.time_major import ragged2padded
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
+
     from typing_extensions import Self
 
-    Ints = NDArray[np.int64]
     from varlen.levels import Levels
     from varlen.types.packed import Packed
     from varlen.types.padded import Padded
@@ -123,32 +124,80 @@ class Structure(RaggedBase[ArrayT]):
             self._values, (*levels[: at - 1], flatten_levels(levels[at - 1 : at + 1]), *levels[at + 1 :])
         )
 
-    @eager_only()
-    def row_ids_at(self, level: int = -1) -> Ints:
-        """The sequence of a level that each row of the values is in.
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self | ArrayT:
+        """Axes from one to another as one, as `torch.flatten` has it; `ops.merge_dims`.
 
         Parameters
         ----------
-        level
-            Which one: 0 is the outermost, -1 the innermost.
+        start_dim, end_dim
+            The first and the last axis that become one; negatives count from the end.
 
         Returns
         -------
-        ndarray
-            int64 (total,), read-only. The levels keep it once it was computed.
+        Ragged, or array or tensor
+            Shares the values. No ragged axis is left where the first is 0 and the last is ragged or behind.
 
         Raises
         ------
-        IndexError
-            There is no such level.
+        ValueError
+            There is no such axis, or the first is behind the last.
 
         Examples
         --------
-        >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
-        >>> r.row_ids_at(0), r.row_ids_at(1)
-        (array([0, 0, 0, 1]), array([0, 0, 1, 2]))
+        >>> r = vl.Ragged([[3, 1], [4, 1], [5, 9]], [1, 2])
+        >>> r.flatten(1).to_list(), r.flatten()
+        ([[3, 1], [4, 1, 5, 9]], array([3, 1, 4, 1, 5, 9]))
         """
-        return flatten_levels(self._levels[resolve_level(level, self._levels) :]).row_ids
+        ndim = len(self._levels) + self._values.ndim
+        first, last = axis_of(start_dim, ndim, "start_dim"), axis_of(end_dim, ndim, "end_dim")
+        if first > last:
+            raise ValueError(f"start_dim: {first} is behind end_dim, {last}")
+        result: Self | ArrayT = merge_dims(self, first, last)
+        return result
+
+    def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
+        """One axis of the rows as several, as `torch.unflatten` has it.
+
+        Parameters
+        ----------
+        dim
+            An axis behind the ragged ones; negatives count from the end.
+        sizes
+            The axes that it becomes; one of them may be -1, and is what is left.
+
+        Returns
+        -------
+        Ragged
+            Of the same levels. Shares the values.
+
+        Raises
+        ------
+        TypeError
+            A ragged axis, or axis 0, whose sequences `add_level` groups.
+        ValueError
+            There is no such axis, or its size is another than that of all sizes together.
+
+        Examples
+        --------
+        >>> vl.Ragged([[3, 1, 4, 1]], [1]).unflatten(-1, (2, -1)).to_list()
+        [[[[3, 1], [4, 1]]]]
+        """
+        at = axis_of(dim, len(self._levels) + self._values.ndim, "dim") - len(self._levels)
+        if at < 1:
+            raise TypeError(
+                f"dim: expected an axis of the rows, {len(self._levels) + 1} or more, got {dim}; "
+                "add_level() groups sequences, and rows inside them"
+            )
+        values: Any = self._values
+        shape = tuple(values.shape)
+        known = math.prod(size for size in sizes if size != -1)
+        whole = list(sizes).count(-1) == 1 and known > 0 and shape[at] % known == 0
+        if not whole and (min(sizes, default=0) < 0 or known != shape[at]):
+            raise ValueError(f"sizes: {tuple(sizes)} do not divide an axis of {shape[at]}")
+        widths = [shape[at] // known if size == -1 else size for size in sizes]
+        rows = values.reshape(*shape[:at], *widths, *shape[at + 1 :])
+        result: Self = self._make(rows, self._levels)
+        return result
 
     def to_padded(
         self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None

@@ -9,8 +9,8 @@
 namespace varlen {
 namespace {
 
-// Bounds of scattered rows: far enough ahead to hide a miss, near enough to stay in L1.
-constexpr std::int64_t kAhead = 12;
+// Bounds of scattered rows: far enough ahead to hide a miss of all caches, near enough to stay in the first.
+constexpr std::int64_t kAhead = 32;
 
 /// The rows of dim d + 1 under `range` of dim d, from its outer bounds alone.
 Status below_of(const Nest& nest, int d, Range range, Range& below) noexcept {

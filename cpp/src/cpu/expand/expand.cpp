@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/dispatch.hpp"
 #include "support/once.hpp"
 #include "support/writers.hpp"
 #include "varlen/copy.hpp"
@@ -88,6 +89,50 @@ void expand_short(const Share& share, const std::byte* rows, std::byte* out) noe
   }
 }
 
+// Up to here a row takes less time than a branch that was guessed wrong.
+constexpr std::int64_t kFromSources = 128;
+
+/// body(sources, [begin, end)) for blocks of rows: sources[r - begin] is what row r of the output repeats.
+/// Where each comes from is written down first, eight at once, so that no branch waits for how often a row
+/// stands.
+template <class Body>
+[[gnu::always_inline]] inline void by_sources(const Share& share, const std::byte* rows, std::int64_t width,
+                                              Body body) noexcept {
+  constexpr std::int64_t kBlock = 512;
+  using Sources = std::uint64_t __attribute__((vector_size(64)));
+  constexpr auto kAtOnce = static_cast<std::int64_t>(sizeof(Sources) / sizeof(const std::byte*));
+  const std::byte* sources[kBlock + kAtOnce];
+  const std::int64_t* const ends = share.level.ends;
+  std::int64_t i = share.first();
+  for (std::int64_t row = share.rows.begin; row < share.rows.end;) {
+    const Range block{row, std::min(share.rows.end, row + kBlock)};
+    for (;; ++i) {
+      const Sources same = Sources{} + reinterpret_cast<std::uintptr_t>(rows + i * width);
+      const std::int64_t end = std::min(block.end, ends[i]);
+      do {
+        std::memcpy(sources + (row - block.begin), &same, sizeof same);
+        row += kAtOnce;
+      } while (row < end);
+      row = end;
+      if (row == block.end) break;
+    }
+    body(static_cast<const std::byte* const*>(sources), block);
+  }
+}
+
+/// Rows of kOver to kFromSources bytes.
+VARLEN_LOOP void expand_medium(const Share& share, const std::byte* rows, std::int64_t width,
+                               std::byte* out) noexcept {
+  by_sources(share, rows, width, [&](const std::byte* const* sources, Range block) {
+    std::byte* to = out + block.begin * width;
+    for (std::int64_t r = 0; r < block.size(); ++r, to += width) {
+      for (std::int64_t at = 0; at < width - kOver; at += kOver)
+        detail::move_fixed<kOver>(to + at, sources[r] + at);
+      detail::move_fixed<kOver>(to + width - kOver, sources[r] + width - kOver);
+    }
+  });
+}
+
 void expand_long(const Share& share, const std::byte* rows, std::int64_t width, std::byte* out) noexcept {
   share.each([&](std::int64_t i, Range mine) {
     const std::byte* const row = rows + i * width;
@@ -98,16 +143,27 @@ void expand_long(const Share& share, const std::byte* rows, std::int64_t width, 
 // Rows that are no whole lines are put together out of two; from here on that is little beside the rest.
 constexpr std::int64_t kPastFrom = 128;
 
+/// Whether rows are whole lines, and begin where lines do.
+bool are_lines(std::int64_t width, const std::byte* out) noexcept {
+  return width % Pattern::kLine == 0 &&
+         reinterpret_cast<std::uintptr_t>(out) % static_cast<std::uintptr_t>(Pattern::kLine) == 0;
+}
+
 /// Whether rows go past the caches.
 bool goes_past(std::int64_t bytes, std::int64_t width, const std::byte* out) noexcept {
-  if (stores_for(bytes) != Stores::past_caches) return false;
-  const bool lines = width % Pattern::kLine == 0 &&
-                     reinterpret_cast<std::uintptr_t>(out) % static_cast<std::uintptr_t>(Pattern::kLine) == 0;
-  return lines || width >= kPastFrom;
+  return stores_for(bytes) == Stores::past_caches && (width >= kPastFrom || are_lines(width, out));
 }
 
 void expand_past(const Share& share, Rows rows, std::byte* out) noexcept {
   const std::int64_t width = rows.width;
+  if (width <= kFromSources && are_lines(width, out)) {
+    by_sources(share, rows.data, width, [&](const std::byte* const* sources, Range block) {
+      for (std::int64_t r = 0; r < block.size(); ++r)
+        PastCaches::lines(out + (block.begin + r) * width, sources[r], width);
+    });
+    PastCaches::fence();
+    return;
+  }
   const std::byte* const end = rows.data + rows.count * width;
   const Pattern none(nullptr, 0);
   PastCaches to(out + share.rows.begin * width, out + share.rows.end * width, none);
@@ -139,7 +195,9 @@ void expand(Offsets level, Rows rows, std::byte* out) noexcept {
       case 32:
         return expand_short<32>(share, rows.data, out);
       default:
-        past ? expand_past(share, rows, out) : expand_long(share, rows.data, width, out);
+        if (past) return expand_past(share, rows, out);
+        if (width >= kOver && width <= kFromSources) return best<expand_medium>(share, rows.data, width, out);
+        expand_long(share, rows.data, width, out);
     }
   });
 }

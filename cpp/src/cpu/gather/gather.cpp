@@ -12,6 +12,11 @@
 namespace varlen {
 namespace {
 
+// Bytes of a range that are asked for before they are copied; what lies behind arrives by itself. Measured on
+// rows of 1 KB at random: 0.65 of the time of none ahead past the caches, 0.8 in the last one.
+constexpr std::int64_t kAheadBytes = 1024;
+constexpr std::int64_t kAheadLongRows = 8;
+
 /// Rows [from, to) of the choice, to the front of out.
 VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
                              std::int64_t from, std::int64_t to, std::byte* out) noexcept {
@@ -20,15 +25,21 @@ VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_
   const std::int64_t first = std::upper_bound(ends, ends + n, from) - ends;
   const std::int64_t last = std::lower_bound(ends + first, ends + n, to) - ends;
   const std::byte* const stop = out + (to - from) * width;
+  const std::int64_t mean = (to - from) * width / (last + 1 - first);
   std::int64_t done = from;
   const auto run = [&](auto vectors) {
     constexpr std::int64_t kWhole = decltype(vectors)::value * kOver;
+    const bool is_long = mean >= kAheadBytes / 2;
     with_prefetch(
-        first, last + 1, kPrefetchRows,
+        first, last + 1, is_long ? kAheadLongRows : kPrefetchRows,
         [&](std::int64_t k) {
-          if (ranges[k].size() <= 0) return;
+          const std::int64_t bytes = std::min(ranges[k].size() * width, kAheadBytes);
+          if (bytes <= 0) return;
           prefetch(values.data, ranges[k].begin, width);
           prefetch(values.data, ranges[k].begin, width, 64);
+          for (std::int64_t at = 128; at < bytes; at += 64) {
+            prefetch(values.data, ranges[k].begin, width, static_cast<std::uintptr_t>(at));
+          }
         },
         [&](std::int64_t k) {
           const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
@@ -47,7 +58,6 @@ VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_
           done = end;
         });
   };
-  const std::int64_t mean = (to - from) * width / (last + 1 - first);
   if (mean <= kOver / 2) {
     run(std::integral_constant<int, 1>{});
   } else if (mean <= kOver) {

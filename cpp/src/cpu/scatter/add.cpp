@@ -68,19 +68,26 @@ VARLEN_LOOP void scatter_part(const Table<T>& values, const Addition* additions,
 
 /// One row of values after another, columns of it, to the rows of the table that its lookups name.
 template <class T>
-VARLEN_LOOP void direct_part(const Table<T>& values, RowNumbers to, std::int64_t each, std::int64_t n,
+VARLEN_LOOP void direct_part(const Table<T>& values, RowNumbers lookups, std::int64_t each, std::int64_t n,
                              Range columns, std::byte* table) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t width = values.columns * kSize;
   const std::int64_t bytes = std::min(columns.size() * kSize, kPrefetchLineBytes);
-  for (std::int64_t k = 0, row = 0; k < n; ++row) {
-    const std::byte* __restrict const from = values.at(row, columns.begin);
-    for (const std::int64_t end = k + each; k < end; ++k) {
-      if (k + kPrefetchRows < n) {
-        const std::byte* const next = table + to[k + kPrefetchRows] * width + columns.begin * kSize;
-        for (std::int64_t at = 0; at < bytes; at += 64) prefetch(next, 0, 0, static_cast<std::uintptr_t>(at));
+  std::byte* const first = table + columns.begin * kSize;
+  const std::byte* __restrict from = values.at(0, columns.begin);
+  std::int64_t own[kOwnLookups];
+  for (std::int64_t k = 0, left = each; k < n; k += kOwnLookups) {
+    const std::int64_t some = std::min(kOwnLookups, n - k);
+    lookups.copy(k, some, own);
+    for (std::int64_t i = 0; i < some; ++i, --left) {
+      if (left == 0) {
+        from += width;
+        left = each;
       }
-      std::byte* __restrict const sums = table + to[k] * width + columns.begin * kSize;
+      for (std::int64_t at = 0; i + kPrefetchRows < some && at < bytes; at += 64) {
+        prefetch(first, own[i + kPrefetchRows], width, static_cast<std::uintptr_t>(at));
+      }
+      std::byte* __restrict const sums = first + own[i] * width;
       for (std::int64_t j = 0; j < columns.size(); ++j) {
         T sum = read<T>(sums, j);
         add(sum, read<T>(from, j));
@@ -127,7 +134,7 @@ void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lo
     with_sum_type(type, [&](auto as) {
       using T = decltype(as);
       if constexpr (!kHalf<T>) {
-        best<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count,
+        widest<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count,
                              {cut(c), cut(c + 1)}, table);
       }
     });

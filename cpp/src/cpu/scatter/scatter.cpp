@@ -13,7 +13,7 @@ namespace {
 
 /// The first of n numbers that is not below `limit`; n where all are.
 template <class U>
-std::int64_t first_beyond(const std::byte* data, std::int64_t n, std::uint64_t limit) noexcept {
+VARLEN_LOOP std::int64_t first_beyond(const std::byte* data, std::int64_t n, std::uint64_t limit) noexcept {
   constexpr std::int64_t kBlock = 1024;
   for (std::int64_t at = 0; at < n; at += kBlock) {
     const std::int64_t end = std::min(n, at + kBlock);
@@ -30,35 +30,73 @@ std::int64_t first_beyond(const std::byte* data, std::int64_t n, std::uint64_t l
 // Rows of the table that are asked for before they are read.
 constexpr std::int64_t kPrefetchTableRows = 16;
 
+/// The sum of more rows than are copied at once.
 template <class T>
-VARLEN_LOOP void gather_part(const Table<T>& table, RowNumbers places, std::int64_t each, Range rows,
-                             std::int64_t all, std::byte* out) noexcept {
-  using A = Sum<T, false>;
-  const std::int64_t columns = table.columns;
-  const std::int64_t width = columns * static_cast<std::int64_t>(sizeof(T));
-  for (std::int64_t t = rows.begin; t < rows.end; ++t) {
-    const std::int64_t first = t * each;
-    for (std::int64_t k = first + kPrefetchTableRows; k < std::min(first + kPrefetchTableRows + each, all);
-         ++k) {
-      for (std::int64_t line = 0; line < std::min(width, kPrefetchLineBytes); line += 64) {
-        prefetch(table.data, places[k], width, static_cast<std::uintptr_t>(line));
-      }
-    }
-    if constexpr (kBlocksOfFour<T>) {
-      if (each == 4) {
-        sum_of_four<T>(table.at(places[first], 0), table.at(places[first + 1], 0),
-                       table.at(places[first + 2], 0), table.at(places[first + 3], 0), columns,
-                       out + t * width);
-        continue;
-      }
-    }
-    for (std::int64_t c = 0; c < columns; c += kTile) {
-      const std::int64_t m = std::min(kTile, columns - c);
-      A sums[kTile];
-      take_row<T>(table.at(places[first], c), m, sums);
+[[gnu::always_inline]] inline void sum_of_many(const Table<T>& table, RowNumbers lookups, std::int64_t first,
+                                               std::int64_t each, std::byte* out) noexcept {
+  std::int64_t own[kOwnLookups];
+  for (std::int64_t c = 0; c < table.columns; c += kTile) {
+    const std::int64_t m = std::min(kTile, table.columns - c);
+    Sum<T, false> sums[kTile];
+    for (std::int64_t k = 0; k < each; k += kOwnLookups) {
+      const std::int64_t n = std::min(kOwnLookups, each - k);
+      lookups.copy(first + k, n, own);
+      if (k == 0) take_row<T>(table.at(own[0], c), m, sums);
+      const std::int64_t done = k == 0 ? 1 : 0;
       add_rows<T>(
-          table, [&](std::int64_t k) { return places[first + 1 + k]; }, each - 1, c, m, sums);
-      give_row<T>(sums, m, out + t * width + c * static_cast<std::int64_t>(sizeof(T)));
+          table, [&](std::int64_t i) { return own[done + i]; }, n - done, c, m, sums);
+    }
+    give_row<T>(sums, m, out + c * static_cast<std::int64_t>(sizeof(T)));
+  }
+}
+
+/// The sum of rows own[0, each).
+template <class T>
+[[gnu::always_inline]] inline void sum_of_rows(const Table<T>& table, const std::int64_t* own,
+                                               std::int64_t each, std::byte* out) noexcept {
+  const std::int64_t columns = table.columns;
+  if constexpr (kBlocksOfFour<T>) {
+    if (each == 4) {
+      sum_of_four<T>(table.at(own[0], 0), table.at(own[1], 0), table.at(own[2], 0), table.at(own[3], 0),
+                     columns, out);
+      return;
+    }
+  }
+  for (std::int64_t c = 0; c < columns; c += kTile) {
+    const std::int64_t m = std::min(kTile, columns - c);
+    Sum<T, false> sums[kTile];
+    take_row<T>(table.at(own[0], c), m, sums);
+    add_rows<T>(
+        table, [&](std::int64_t k) { return own[1 + k]; }, each - 1, c, m, sums);
+    give_row<T>(sums, m, out + c * static_cast<std::int64_t>(sizeof(T)));
+  }
+}
+
+/// Rows `rows` of the output, the first of them at `out`.
+template <class T>
+VARLEN_LOOP void gather_part(const Table<T>& table, RowNumbers lookups, std::int64_t each, Range rows,
+                             std::byte* out) noexcept {
+  const std::int64_t width = table.columns * static_cast<std::int64_t>(sizeof(T));
+  if (each > kOwnLookups) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t, out += width) {
+      sum_of_many<T>(table, lookups, t * each, each, out);
+    }
+    return;
+  }
+  const std::int64_t bytes = std::min(width, kPrefetchLineBytes);
+  const std::int64_t rows_at_once = kOwnLookups / each;
+  std::int64_t own[kOwnLookups];
+  for (std::int64_t t = rows.begin; t < rows.end; t += rows_at_once) {
+    const std::int64_t n = std::min(rows_at_once, rows.end - t) * each;
+    lookups.copy(t * each, n, own);
+    for (std::int64_t k = 0; k < n; k += each, out += width) {
+      const std::int64_t end = std::min(k + kPrefetchTableRows + each, n);
+      for (std::int64_t ahead = k + kPrefetchTableRows; ahead < end; ++ahead) {
+        for (std::int64_t at = 0; at < bytes; at += 64) {
+          prefetch(table.data, own[ahead], width, static_cast<std::uintptr_t>(at));
+        }
+      }
+      sum_of_rows<T>(table, own + k, each, out);
     }
   }
 }
@@ -71,8 +109,8 @@ Status scatter_check(Lookups lookups, std::int64_t rows) noexcept {
   const bool is_wide = size_of(lookups.type) == 8;
   const std::uint64_t most = lookups.type == Type::i32 ? std::uint64_t{1} << 31 : std::uint64_t{1} << 32;
   const std::int64_t bad =
-      is_wide ? first_beyond<std::uint64_t>(lookups.data, lookups.count, limit)
-              : first_beyond<std::uint32_t>(lookups.data, lookups.count, std::min(limit, most));
+      is_wide ? widest<first_beyond<std::uint64_t>>(lookups.data, lookups.count, limit)
+              : widest<first_beyond<std::uint32_t>>(lookups.data, lookups.count, std::min(limit, most));
   if (bad < lookups.count) return {Code::index_out_of_range, bad, 0};
   return {};
 }
@@ -90,8 +128,8 @@ void gather_add(Type type, const std::byte* table, std::int64_t rows, std::int64
   const auto cut = [&](std::int64_t c) { return n / chunks * c + std::min(c, n % chunks); };
   parallel(chunks, [&](std::int64_t c) {
     with_sum_type(type, [&](auto as) {
-      best<gather_part<decltype(as)>>(Table<decltype(as)>{table, columns}, places, each, {cut(c), cut(c + 1)},
-                                      n * each, out);
+      widest<gather_part<decltype(as)>>(Table<decltype(as)>{table, columns}, places, each,
+                                        {cut(c), cut(c + 1)}, out + cut(c) * width);
     });
   });
 }

@@ -28,6 +28,9 @@ struct Table {
   }
 };
 
+/// Lookups that are copied at once; they stay in the first cache.
+inline constexpr std::int64_t kOwnLookups = 512;
+
 /// Checked lookups in so many rows: signs do not matter any more. Another thread may have written there
 /// since, so what is no row by now is row 0: numbers come out wrong, and nothing else is touched.
 struct RowNumbers {
@@ -39,7 +42,22 @@ struct RowNumbers {
       : data(lookups.data), is_wide(size_of(lookups.type) == 8), rows(static_cast<std::uint64_t>(count)) {}
 
   [[nodiscard]] std::int64_t operator[](std::int64_t i) const noexcept {
-    const std::uint64_t row = is_wide ? read<std::uint64_t>(data, i) : read<std::uint32_t>(data, i);
+    return row_of(is_wide ? read<std::uint64_t>(data, i) : read<std::uint32_t>(data, i));
+  }
+
+  /// The rows of lookups [first, first + n), where no other thread writes: they need no more looking at.
+  [[gnu::always_inline]] inline void copy(std::int64_t first, std::int64_t n,
+                                          std::int64_t* __restrict own) const noexcept {
+    const std::byte* __restrict const from = data + first * (is_wide ? 8 : 4);
+    if (is_wide) {
+      for (std::int64_t k = 0; k < n; ++k) own[k] = row_of(read<std::uint64_t>(from, k));
+    } else {
+      for (std::int64_t k = 0; k < n; ++k) own[k] = row_of(read<std::uint32_t>(from, k));
+    }
+  }
+
+ private:
+  [[nodiscard]] [[gnu::always_inline]] inline std::int64_t row_of(std::uint64_t row) const noexcept {
     return row < rows ? static_cast<std::int64_t>(row) : 0;
   }
 };

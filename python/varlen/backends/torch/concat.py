@@ -63,6 +63,7 @@ def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
     >>> from_list([torch.arange(2), torch.arange(1)])[0]
     tensor([0, 1, 0])
     """
+    _core.refuse_cycles(data, "data")
     levels: list[Level] = []
     rows = list(data)
     while any(isinstance(row, (list, tuple)) for row in rows):

@@ -580,6 +580,18 @@ def of_level(level: Any, name: str, beside: Any) -> Any:
 # Values.
 
 
+def ufunc(function: Any, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A ufunc by the torch function of its name; a size among its inputs stays a size of the graph.
+
+    Examples
+    --------
+    >>> ufunc("add", [torch.arange(2), 10], {})
+    tensor([10, 11])
+    """
+    given = [torch.scalar_tensor(x, dtype=torch.int64) if type(x) is int else x for x in inputs]
+    return outside.ufunc(function, given, kwargs)
+
+
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     """Some rows, in any order.
 

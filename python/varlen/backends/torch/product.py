@@ -39,11 +39,11 @@ class _Product(torch.autograd.Function):  # type: ignore[misc]
         d = d.contiguous()
         da = db = None
         if ctx.needs_input_grad[0]:
-            swapped = B.turned(not B.transposed)
-            da = product(b, B, d, D.turned(True)) if A.transposed else product(d, D, b, swapped)
+            swapped = B.with_transposed(not B.transposed)
+            da = product(b, B, d, D.with_transposed(True)) if A.transposed else product(d, D, b, swapped)
         if ctx.needs_input_grad[2]:
-            swapped = A.turned(not A.transposed)
-            db = product(d, D.turned(True), a, A) if B.transposed else product(a, swapped, d, D)
+            swapped = A.with_transposed(not A.transposed)
+            db = product(d, D.with_transposed(True), a, A) if B.transposed else product(a, swapped, d, D)
         return da, None, db, None
 
 

@@ -1,0 +1,37 @@
+"""What tests of kernels share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+AROUND = 128
+MARK = 0xA5
+
+
+class Guarded:
+    """Memory for an output, `shift` bytes off a line of the cache, with marks on both sides."""
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...], shift: int = 0) -> None:
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        self.memory = np.full(size + 2 * AROUND + 64, MARK, np.uint8)
+        self.at = AROUND + (-self.memory.ctypes.data - AROUND) % 64 + shift
+        self.end = self.at + size
+        self.out = self.memory[self.at : self.end].view(dtype).reshape(shape)
+
+    def check(self) -> None:
+        assert (self.memory[: self.at] == MARK).all(), "written in front of the output"
+        assert (self.memory[self.end :] == MARK).all(), "written behind the output"
+
+
+def draw(count: int, dtype: Any, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return rng.integers(0, 2, count).astype(bool)
+    if kind in "iu":
+        return rng.integers(0 if kind == "u" else -50, 50, count).astype(dtype)
+    if kind == "c":
+        return (rng.integers(-9, 9, count) + 1j * rng.integers(-9, 9, count)).astype(dtype)
+    return rng.integers(-8, 9, count).astype(dtype)  # sums of these are exact in any order
