@@ -33,7 +33,9 @@ def fresh():
 @pytest.mark.parametrize("given", ["lengths", "offsets"])
 @pytest.mark.parametrize("read", READ)
 def test_levels_that_do_not_fit_the_rows_are_refused_whatever_is_read(read, given):
-    step = torch.compile(lambda x, n: READ[read](vl.Ragged(x, **{given: n})), fullgraph=True, backend="aot_eager", dynamic=True)  # fmt: skip
+    step = torch.compile(
+        lambda x, n: READ[read](vl.Ragged(x, **{given: n})), fullgraph=True, backend="aot_eager", dynamic=True
+    )
     fits, short, wrong = (
         ([2, 1], [1, 1], [2, -1, 2]) if given == "lengths" else ([0, 2, 3], [0, 1, 2], [0, 2, 1, 3])
     )
@@ -70,7 +72,9 @@ def test_a_level_is_checked_against_rows_that_it_did_not_come_with():
 
 
 def test_levels_are_checked_against_each_other():
-    step = torch.compile(lambda x, m, n: vl.Ragged(x, [m, n]).values * 1, fullgraph=True, backend="aot_eager", dynamic=True)  # fmt: skip
+    step = torch.compile(
+        lambda x, m, n: vl.Ragged(x, [m, n]).values * 1, fullgraph=True, backend="aot_eager", dynamic=True
+    )
     assert step(X, torch.tensor([1, 1]), torch.tensor([2, 1])).tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="lengths: the lengths add up to 3"):
         step(X, torch.tensor([1, 2]), torch.tensor([2, 1]))

@@ -1,4 +1,4 @@
-"""What of a Ragged one graph of torch.compile holds: its indexing, operators, joins and axes; and what none holds."""
+"""What of a Ragged a graph of torch.compile holds: indexing, operators, joins and axes; and what none holds."""
 
 import importlib
 import inspect
@@ -74,32 +74,95 @@ def deep(k):
 
 OF_FLAT = {
     "subscripts": lambda r: (r[1], r[-1], r[1:], r[::-1], r[:-1:2], r[[1, 0]], r[PLACES], r[r.lengths > 1]),
-    "columns": lambda r: (r[:, 0], r[:, -1], r[:, :1], r[:, 1:], r[1:, :2], r[:, ::-1], r[:, :, 1], len(r) * r),
+    "columns": lambda r: (
+        r[:, 0],
+        r[:, -1],
+        r[:, :1],
+        r[:, 1:],
+        r[1:, :2],
+        r[:, ::-1],
+        r[:, :, 1],
+        len(r) * r,
+    ),
     "gather": lambda r: (r.gather([0], axis=1), r.gather(PLACES, axis=2)),
     "gather_batch": lambda r: r.gather(vl.Ragged(torch.zeros_like(r.row_ids), levels=r.levels), batch_dims=1),
     "joins": lambda r: (vl.concatenate([r, r[1:]]), vl.concatenate([r, r * 2], 1), vl.concatenate([r, r], 2)),
     "stacks": lambda r: (vl.stack([r, r]), vl.stack([r, r], 1), torch.cat([r, r])),
     "where": lambda r: (vl.where(r > 3, r, 0.0), vl.where(r > 3, r, -r), torch.where(r > 3, r, WEIGHT)),
     "boolean_mask": lambda r: (r.boolean_mask(r.sum(axis=2) > 6), r.boolean_mask(r.count() > 1)),
-    "axes": lambda r: (r.sum(axis=1), r.mean(axis=2), r.max(axis=(1, 2)), r.sum(axis=(0, 1)), r.softmax(axis=2)),
+    "axes": lambda r: (
+        r.sum(axis=1),
+        r.mean(axis=2),
+        r.max(axis=(1, 2)),
+        r.sum(axis=(0, 1)),
+        r.softmax(axis=2),
+    ),
     "order": lambda r: (r.topk(2), r.diff(), r.argsort(), r.rank(), r.argmax(empty=-1)),
-    "masks": lambda r: (r.sum() * ops.mask(r, 2).sum(), ops.block_mask(r, True, 1), ops.block_mask(r, dtype=torch.float32)),
+    "masks": lambda r: (
+        r.sum() * ops.mask(r, 2).sum(),
+        ops.block_mask(r, True, 1),
+        ops.block_mask(r, dtype=torch.float32),
+    ),
     "sizes": lambda r: r * (r.size + r.nbytes + r.total + r.longest + r.shape[0] + r.ndim),
-    "floats": lambda r: (r - WEIGHT, r / WEIGHT, r % WEIGHT, r**WEIGHT, WEIGHT - r, WEIGHT / r, WEIGHT % r, WEIGHT**r, divmod(r, 2.0)[1]),
+    "floats": lambda r: (
+        r - WEIGHT,
+        r / WEIGHT,
+        r % WEIGHT,
+        r**WEIGHT,
+        WEIGHT - r,
+        WEIGHT / r,
+        WEIGHT % r,
+        WEIGHT**r,
+        divmod(r, 2.0)[1],
+    ),
     "reduced": lambda r: (r - r.mean(), r / r.sum(), (r - r.max()).softmax(), r.tanh()),
-    "products": lambda r: (vl.matmul(r, torch.ones(2, 3, dtype=torch.float64)), torch.matmul(r, torch.ones(2, 3, dtype=torch.float64))),
-    "comparisons": lambda r: (r < WEIGHT, r >= WEIGHT, r == WEIGHT, r != WEIGHT, (r > 3) & (r < 4) | (r == 3)),
+    "products": lambda r: (
+        vl.matmul(r, torch.ones(2, 3, dtype=torch.float64)),
+        torch.matmul(r, torch.ones(2, 3, dtype=torch.float64)),
+    ),
+    "comparisons": lambda r: (
+        r < WEIGHT,
+        r >= WEIGHT,
+        r == WEIGHT,
+        r != WEIGHT,
+        (r > 3) & (r < 4) | (r == 3),
+    ),
     "pool": lambda r: (vl.sequence_pool(r, "sum"), vl.sequence_pool(r, "max"), vl.sequence_concat([r, r])),
     "rectangles": lambda r: (vl.sequence_pad(r, 0.0), vl.Ragged.from_dense(r.to_dense(), r.lengths)),
-}  # fmt: skip
+}
 OF_WHOLE = {
-    "integers": lambda r: (r // 2, r % 2, r << 1, r >> 1, r & 3, r | 3, r ^ 3, r.__invert__(), torch.bitwise_not(r)),
+    "integers": lambda r: (
+        r // 2,
+        r % 2,
+        r << 1,
+        r >> 1,
+        r & 3,
+        r | 3,
+        r ^ 3,
+        r.__invert__(),
+        torch.bitwise_not(r),
+    ),
     "beside_tensors": lambda r: tuple(
         part
         for t in (torch.arange(1, r.shape[0] + 1),)
-        for part in (r // t, r % t, r << t, r >> t, r & t, r | t, r ^ t, t // r, t % r, t << r, t >> r, t & r, t | r, t ^ r)
+        for part in (
+            r // t,
+            r % t,
+            r << t,
+            r >> t,
+            r & t,
+            r | t,
+            r ^ t,
+            t // r,
+            t % r,
+            t << r,
+            t >> r,
+            t & r,
+            t | r,
+            t ^ r,
+        )
     ),
-}  # fmt: skip
+}
 OF_DEEP = {
     "gather": lambda r: (r.gather(PLACES), r.row(0), r[-1], r[1:], r[PLACES]),
     "columns": lambda r: (r[:, :1], r[:, :, :1], r[:, :, 0]),
@@ -140,21 +203,17 @@ def test_sizes_of_one_and_none_and_other_depths_are_graphs_of_their_own():
 
 
 def marked():
-    """The public functions and methods that say that no graph holds them, by name."""
+    """The names of the public functions and methods that say that no graph holds them."""
+    packages = [importlib.import_module(f"varlen.{package}") for package in ("ops", "sequence")]
     modules = [
         importlib.import_module(module.name)
-        for package in ("ops", "sequence")
-        for module in pkgutil.iter_modules(
-            importlib.import_module(f"varlen.{package}").__path__, f"varlen.{package}."
-        )
+        for package in packages
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
     ]
-    found = {
-        name: value
-        for owner in (*modules, vl.Ragged)
-        for name, value in inspect.getmembers(owner, inspect.isfunction)
-    }
-    found = {name: value for name, value in found.items() if "_torchdynamo_disable" in vars(value)}
-    return {name for name in found if not name.startswith("_")}
+    found = [
+        pair for owner in (*modules, vl.Ragged) for pair in inspect.getmembers(owner, inspect.isfunction)
+    ]
+    return {name for name, value in found if "_torchdynamo_disable" in vars(value) and name[0] != "_"}
 
 
 def test_the_manual_names_the_verbs_that_no_graph_holds():
