@@ -23,7 +23,7 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     Raises
     ------
     TypeError
-        None or more than one of them, or a dtype that is no integer.
+        None or more than one of them, or a dtype that is not an integer.
     ValueError
         A negative length, decreasing offsets, or levels that do not fit each other or the rows.
 
@@ -83,7 +83,7 @@ def same_levels(a: Levels, b: Levels) -> bool:
 
 
 def describe_difference(a: Levels, b: Levels, first: int = 0) -> str:
-    """Where two nestings part, in words; what an error says. Levels are counted from `first`.
+    """The text of errors about two nestings: where they differ first. Levels are counted from `first`.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def counted_before(there: Any) -> Any:
 
 
 def reindex(level: Level, before: Any) -> Level:
-    """The level over items of which there are others now: before[i] of them in front of what was item i.
+    """The level after items were repeated or removed: before[i] new items lie in front of old item i.
 
     Examples
     --------

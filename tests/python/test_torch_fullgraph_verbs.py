@@ -1,4 +1,4 @@
-"""What of a Ragged a graph of torch.compile holds: indexing, operators, joins and axes; and what none holds."""
+"""Indexing, operators, joins and axes of a Ragged as one graph of torch.compile; and what no graph holds."""
 
 import importlib
 import inspect
@@ -39,7 +39,7 @@ def parts(result):
 
 
 def check_graph(step, make):
-    """`step` of a Ragged is one graph for all sizes, forward and backward, and gives what it gives outside."""
+    """`step` of a Ragged is one graph for all sizes, both ways, with the results that it has outside."""
     compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
     for k in range(len(LENGTHS)):
         r, s = make(k), make(k)

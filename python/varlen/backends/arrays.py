@@ -289,7 +289,7 @@ def as_numpy(values: NDArray[Any]) -> NDArray[Any]:
 def apply_rows(
     values: NDArray[Any], call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]
 ) -> tuple[NDArray[Any], T]:
-    """What `call`, which only moves rows, makes of them; the rows come first in its result.
+    """The result of `call` on rows that it only moves; the rows come first in it.
 
     Examples
     --------

@@ -207,7 +207,7 @@ def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
 
 
 def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]:
-    """Each sequence of a level is those of its number in every part, end to end; above they nest alike.
+    """Sequence i of a level of every part, end to end; the parts nest alike above it.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def expand_dims(X: Any, axis: int) -> Any:
     """
     at, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
     if not -ndim - 1 <= at <= ndim:
-        raise ValueError(f"axis: {at} is out of range for a new one beside {ndim}")
+        raise ValueError(f"axis: {at} is out of range for a new one among {ndim}")
     at %= ndim + 1
     if at > len(levels):
         shape, at = tuple(values.shape), at - len(levels)

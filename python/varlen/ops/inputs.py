@@ -57,7 +57,7 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
             raise TypeError(f"lengths: {argument} is a Ragged, which has its own")
         return X._values, X._levels
     if lengths is None:
-        raise TypeError(f"lengths: needed, because {argument} is no Ragged")
+        raise TypeError(f"lengths: needed, because {argument} is not a Ragged")
     values = as_values(X, argument)
     return values, (as_level(lengths, len(values), argument),)
 
@@ -175,7 +175,7 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
 
 
 def same_kind(X: Any, rows: Any) -> Any:
-    """Rows that stand for those of X: under the levels of X where that is a container, of its class.
+    """Rows in the place of those of X: under its levels and of its class, where X is a container.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def same_kind(X: Any, rows: Any) -> Any:
 
 
 def regroup(X: Any, rows: Any, levels: Levels) -> Any:
-    """Rows that stand for those of X: under these levels where X is a container, of its class.
+    """Rows in the place of those of X: under these levels and of its class, where X is a container.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Masks and places, from lengths: what dense blocks, packed rows and attention are told of sequences."""
+"""Masks, positions and segment ids from lengths, for dense blocks, packed rows and attention."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def block_mask(
 
 
 def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, NDArray[Any]]:
-    """The level, over all rows, and something of the kind that is to be given back."""
+    """The level that cuts all rows, and an array or tensor of the kind of the result."""
     if isinstance(lengths, RaggedBase):
         levels, values = lengths._levels, lengths._values
     else:

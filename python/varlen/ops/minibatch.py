@@ -81,7 +81,7 @@ def minibatch(
     ValueError
         A sequence without a length; a size below 1; sizes that end before the items do.
     TypeError
-        A size that is no integer.
+        A size that is not an integer.
 
     Notes
     -----
@@ -134,7 +134,7 @@ def multibatch(
         Sequences of different lengths, or one without a length; a size below 1; sizes that end before the
         items do.
     TypeError
-        A size that is no integer.
+        A size that is not an integer.
 
     Notes
     -----

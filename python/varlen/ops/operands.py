@@ -1,4 +1,4 @@
-"""What stands beside the values of a container in arithmetic: other containers, arrays and numbers."""
+"""The operands of arithmetic on the values of a container: other containers, arrays and numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
 
 
 def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
-    """What stands for an operand beside the values of `model`, whose rows have up to `room` axes.
+    """An operand as what broadcasts against the values of `model`, whose rows have up to `row_ndim` axes.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def _rows(x: Any, below: Levels, row_ndim: int) -> Any:
 
 
 def _array(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
-    """An array as what broadcasts against the values, by how many axes it has alone."""
+    """An array as what broadcasts against the values; only the number of its axes decides."""
     n, depth = tracing.count_of(model._levels[0]), len(model._levels)
     shape = tuple(x.shape)
     if x.ndim <= row_ndim:

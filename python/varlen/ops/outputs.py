@@ -91,7 +91,7 @@ def packed_class() -> Any:
 
 
 def padded_class(ragged: Any = None) -> Any:
-    """The class Padded: the one of the dialect, where the class of a Ragged belongs to one that has its own.
+    """The class Padded; a dialect's own, where the class of a Ragged is of a dialect that has one.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def reduce_sum(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Notes
@@ -110,7 +110,7 @@ def reduce_mean(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Notes
@@ -153,7 +153,7 @@ def reduce_prod(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples
@@ -192,7 +192,7 @@ def reduce_any(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples
@@ -231,7 +231,7 @@ def reduce_all(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples
@@ -271,7 +271,7 @@ def reduce_norm(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, an `empty` that
+        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
 
     Examples

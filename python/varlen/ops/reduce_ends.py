@@ -79,7 +79,7 @@ def reduce_max(
     ValueError
         A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
     TypeError
-        Values that are no numbers.
+        Values that are not numbers.
 
     Notes
     -----
@@ -191,7 +191,7 @@ def reduce_min(
     ValueError
         A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
     TypeError
-        Values that are no numbers.
+        Values that are not numbers.
 
     Notes
     -----
@@ -336,7 +336,7 @@ def _extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, w
         return reduced(op, X, lengths, axis, level, empty, out)
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"
-        raise ValueError(f"{name}: not together with which=True")
+        raise ValueError(f"{name}: cannot be combined with which=True")
     values, units, above = units_of(X, lengths, level)
     found, places = backend_of(values).reduce_extreme(op, values, units, empty)
     return wrap_units(X, found, above), wrap_units(X, places, above)
@@ -350,7 +350,7 @@ def _arg_extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: An
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
         ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
-        raise ValueError(f"axis: places are those along axis {ragged}; got {axis!r}")
+        raise ValueError(f"axis: places are counted along axis {ragged}; got {axis!r}")
     values, units, above, is_one = along(values, levels, axes)
     places = _places_of(op, values, units, empty)
     return places[0] if is_one else wrap_units(X, places, above)

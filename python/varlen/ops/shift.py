@@ -95,7 +95,7 @@ def shift(
     Raises
     ------
     TypeError, ValueError
-        As `reverse`; `by` that is no integer, or not one for each sequence; a fill that the dtype cannot
+        As `reverse`; `by` that is not an integer, or not one for each sequence; a fill that the dtype cannot
         hold.
     OverflowError
         `by` beyond 64 bits.
@@ -111,7 +111,7 @@ def shift(
 
     def move(backend: Any, rows: Any, units: Level, gap: int | None) -> Any:
         if gap is not None and not plain:
-            raise ValueError(f"fill: at level {level} empty sequences arrive, not {fill!r}")
+            raise ValueError(f"fill: at level {level} the fill is an empty sequence, got {fill!r}")
         return backend.shift(rows, units, by, fill if gap is None else gap, out)
 
     result: SameT = _apply(X, lengths, level, out, move)
@@ -278,12 +278,12 @@ def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any])
         rows = move(backend, values, levels[at], None)
         return regroup(X, rows, levels)
     if out is not None:
-        raise ValueError(f"out: at level {level} whole sequences move; there is none")
-    return _moved_units(X, values, levels, at, move)
+        raise ValueError(f"out: at level {level} whole sequences move, and none can be given")
+    return _move_units(X, values, levels, at, move)
 
 
 @eager_only("a level above the innermost of reverse, roll or shift")
-def _moved_units(X: Any, values: Any, levels: Levels, at: int, move: Callable[..., Any]) -> Any:
+def _move_units(X: Any, values: Any, levels: Levels, at: int, move: Callable[..., Any]) -> Any:
     """Whole sequences of the level below, and an empty one behind them for what a shift leaves."""
     backend = backend_of(values)
     count = levels[at].total

@@ -60,7 +60,7 @@ def sort(
     Raises
     ------
     TypeError
-        Values that are no numbers, lengths beside a Ragged.
+        Values that are not numbers, lengths beside a Ragged.
     ValueError
         Lengths that are negative or do not add up to T, `out` of another shape.
 

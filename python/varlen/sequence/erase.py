@@ -228,7 +228,7 @@ def _cast_tokens(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """Tokens in the dtype of x, and which of them it holds exactly: others, and NaN, equal nothing."""
     if dtype.kind not in "biufc":
         if len(tokens):
-            raise TypeError(f"tokens: numbers equal nothing in x, of {dtype}")
+            raise TypeError(f"tokens: numbers never equal values of {dtype}, the dtype of x")
         return np.empty(0, dtype), np.empty(0, np.bool_)
     if dtype.kind == "c":
         dtype = np.empty(0, dtype).real.dtype

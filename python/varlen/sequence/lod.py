@@ -127,9 +127,7 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
         else:
             readings.append(levels)
     if len(readings) == 2 and readings[0] != readings[1]:
-        raise ValueError(
-            f"{argument}: fits {rows} rows as lengths, and as offsets too; a Level says which it is"
-        )
+        raise ValueError(f"{argument}: fits {rows} rows both as lengths and as offsets; give a Level")
     if not readings and reasons[0] == reasons[1]:
         raise ValueError(f"{argument}: {reasons[0]}")
     if not readings:

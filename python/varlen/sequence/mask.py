@@ -57,9 +57,9 @@ def sequence_mask(
     Raises
     ------
     ValueError
-        A length or a maxlen below 0, a length that is no number; its place is named.
+        A length or a maxlen below 0, a length that is not a number; its place is named.
     TypeError
-        Lengths that are no numbers.
+        Lengths that are not numbers.
     IndexError
         No such level.
 

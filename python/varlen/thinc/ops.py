@@ -27,7 +27,7 @@ _SUM = "lengths must sum up to the number of rows"
 
 
 def _level(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
-    """The sequences of so many rows; what does not fit raises what Thinc raises, in its words."""
+    """The level over so many rows; lengths that do not fit raise Thinc's own errors."""
     allowed = "> 0" if least else ">= 0"
     try:
         level = Level.from_lengths(lengths)
@@ -42,7 +42,7 @@ def _level(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
 
 
 def _window_level(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
-    """The sequences of a window's rows: one where nothing else is said."""
+    """The sequences of rows under windows: one where there are no lengths."""
     if X.ndim != 2:
         raise ValueError(f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
     return _one(len(X)) if lengths is None else _level(lengths, len(X))

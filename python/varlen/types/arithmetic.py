@@ -54,7 +54,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
 
 
 def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What an operator of Python gives, by the name of its ufunc, which a graph of torch.compile cannot hold.
+    """The result of an operator of Python, by the name of its ufunc: a graph of torch.compile holds no ufunc.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
             i = int((level.lengths != level.lengths[0]).argmax())
             where = f" of level {d}" if len(r.levels) > 1 else ""
             raise ValueError(
-                f"a Ragged is no rectangle: sequence {i}{where} has length {level.lengths[i]}, "
+                f"a Ragged is not a rectangle: sequence {i}{where} has length {level.lengths[i]}, "
                 f"sequence 0 has {level.lengths[0]}; use to_dense() to pad, or .values"
             )
     values = backend_of(r.values).readable(r.values)
@@ -125,14 +125,14 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
 
 
 def _check_storable(values: Any) -> Any:
-    """Values that a container can hold."""
+    """The values, unless they are Python objects, which a container cannot hold."""
     if isinstance(values, np.ndarray) and values.dtype.hasobject:
         raise TypeError("operand: the result would hold Python objects, which cannot be moved as bytes")
     return values
 
 
 def _target(out: Any, model: Ragged[Any]) -> Any:
-    """Where results go: the values of a container that nests alike."""
+    """The values of an `out` that nests like the inputs."""
     if not isinstance(out, RaggedBase):
         raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
     if not same_levels(out._levels, model.levels):

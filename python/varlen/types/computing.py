@@ -74,7 +74,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -108,7 +108,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -142,7 +142,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -176,7 +176,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -210,7 +210,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -244,7 +244,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -278,7 +278,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -312,7 +312,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -351,7 +351,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -390,7 +390,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -424,7 +424,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -458,7 +458,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -492,7 +492,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
             hold; no such axis, or an axis and a level.
@@ -616,7 +616,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             There is no such axis, or an axis and a level are given.
         IndexError
@@ -655,7 +655,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             There is no such axis, or an axis and a level are given.
         IndexError
@@ -693,7 +693,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             There is no such axis, or an axis and a level are given.
         IndexError
@@ -731,7 +731,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             There is no such axis, or an axis and a level are given.
         IndexError
@@ -765,7 +765,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A temperature that is not above 0; no such axis, or an axis and a level.
         IndexError
@@ -799,7 +799,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A temperature that is not above 0; no such axis, or an axis and a level.
         IndexError
@@ -864,7 +864,7 @@ class Computing(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no integers.
+            Values that are not integers.
         ValueError
             One below 0, which is named; rows of several; weights of another shape.
 

@@ -119,7 +119,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
         r = _window(r, first)
     if all(_is_all(key) for key in below):
         return r
-    # What is below axis 1 is a container, or an array, of its own, whose first axis is axis 1's rows.
+    # Below axis 1 lies a container or an array of its own, whose first axis is that of the rows of axis 1.
     outer, inner = r.levels[0], r.levels[1:]
     content = ragged_like(r, r.values, inner) if inner else r.values
     content = content[all_rows]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _disables(other: Any) -> bool:
-    """Whether an operand says, as NumPy reads it, that it alone knows what an operator means."""
+    """Whether an operand opts out of ufuncs: its `__array_ufunc__` is None."""
     return type(other) not in (int, float) and getattr(other, "__array_ufunc__", True) is None
 
 

@@ -122,7 +122,7 @@ class Ragged(
         self._levels = levels_from(len(rows), lengths, offsets, levels)
 
     if TYPE_CHECKING:
-        # The core has it, and its text. Arrays come first, because all of them have an __index__.
+        # The core defines it, with its docstring. Arrays come first: all of them have an __index__.
         @overload
         def __getitem__(
             self, key: slice | EllipsisType | Sequence[int] | Sequence[bool] | NDArray[Any] | torch.Tensor
@@ -255,7 +255,7 @@ class Ragged(
         return cast("ArrayT", numbers)
 
     def _get(self, key: Any) -> Any:
-        """What `r[key]` gives where the core does not know it at once."""
+        """`r[key]` for keys that the core does not handle itself."""
         return indexing.get(self, key)
 
     def row(self, i: SupportsIndex) -> ArrayT | Any:
@@ -463,7 +463,7 @@ class Ragged(
         Parameters
         ----------
         other
-            Anything; what is no Ragged is not equal.
+            Anything; what is not a Ragged is not equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
 

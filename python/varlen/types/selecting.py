@@ -129,7 +129,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Indices that are no integers.
+            Indices that are not integers.
         IndexError
             One that is negative or beyond its sequence, which is named.
         ValueError
@@ -238,7 +238,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             There is no such axis, or an axis and a level are given.
         IndexError
@@ -273,7 +273,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             There is no such axis, or an axis and a level are given.
         IndexError
@@ -323,7 +323,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             A k below 1, a fill that the dtype cannot hold.
         IndexError
@@ -381,7 +381,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             Rows of several numbers.
         IndexError
@@ -417,7 +417,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are no numbers.
+            Values that are not numbers.
         ValueError
             Another method.
         IndexError

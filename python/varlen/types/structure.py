@@ -1,4 +1,4 @@
-"""Levels put in and taken out, and the same rows step by step, as methods of a Ragged."""
+"""Levels added and dropped, axes merged and split, and rows step by step, as methods of a Ragged."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Structure(RaggedBase[ArrayT]):
         depth = len(self._levels)
         at: int = as_int(level, "level", -(2**63))
         if not -depth - 1 <= at <= depth:
-            raise IndexError(f"level: {at} is out of range for a new one beside {depth}")
+            raise IndexError(f"level: {at} is out of range for a new one among {depth}")
         at %= depth + 1
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if at == 0:
