@@ -148,8 +148,8 @@ Traced traced;
 /// The slots of C for a class that inherits those functions: Python gave it slots that look for them.
 void inherit_slots(PyTypeObject* type) {
   const auto inherits = [&](const char* name, PyObject* function) {
-    const auto found = py::reinterpret_steal<py::object>(
-        PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), name));
+    const auto found =
+        py::reinterpret_steal<py::object>(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), name));
     if (!found) throw py::error_already_set();
     return function != nullptr && found.ptr() == function;
   };

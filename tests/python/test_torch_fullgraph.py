@@ -11,7 +11,7 @@ from varlen import ops
 
 torch = pytest.importorskip("torch")
 
-import varlen.backends.torch  # noqa: E402  registers the ops
+import varlen.backends.torch.graph  # noqa: E402  registers the ops
 
 F = torch.nn.functional
 LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9])

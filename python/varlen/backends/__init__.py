@@ -37,7 +37,14 @@ def backend_of(first: Any, *others: Any) -> Backend:
         for each in others:
             if backend is arrays:
                 backend = _BACKENDS.get(type(each)) or _look_up(each)
-    return backend if backend is arrays or not tracing.is_tracing() else cast("Any", backend).graph
+    return backend if backend is arrays or not tracing.is_tracing() else _of_graphs()
+
+
+def _of_graphs() -> Backend:
+    from varlen.backends.torch import graph
+
+    backend: Any = graph
+    return cast("Backend", backend)
 
 
 def _look_up(values: Any) -> Backend:
@@ -46,6 +53,7 @@ def _look_up(values: Any) -> Backend:
     if torch is not None and isinstance(values, (torch.Tensor, torch.dtype, tracing.TracedLevel)):
         from varlen.backends import torch as tensors
 
+        _of_graphs()  # it says whether a function is traced
         _BACKENDS[type(values)] = tensors
         return tensors
     return arrays

@@ -562,7 +562,7 @@ def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[
     return kind._make(values, levels)
 
 
-def _getitem(self: Ragged[Any], key: Any) -> Any:
+def _getitem(self: Ragged[Any], key: Any, /) -> Any:
     return indexing.get(self, key) if tracing.is_tracing() else indexing.subscript(self, key)
 
 
@@ -572,4 +572,5 @@ def _len(self: Ragged[Any]) -> int:
 
 
 _getitem.__doc__ = RaggedBase.__getitem__.__doc__
+_getitem.__annotations__ = {}  # help() shows the signature that the method of C has
 trace_ragged_by(_getitem, _len)  # r[key] and len(r) themselves stay in C

@@ -179,4 +179,3 @@ __all__ = [
     "windows",
     "zeros",
 ]
-from varlen.backends.torch import graph as graph  # it takes what stands above
