@@ -253,7 +253,7 @@ def backprop_roll(
 
 
 def _back(by: Any) -> Any:
-    """As many places back; what is no integer is left for the core to refuse."""
+    """As many places back; what is not an integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by
     each = np.asarray(as_ints(by))

@@ -17,7 +17,7 @@ from varlen.transforms.layer import Backprop, Layer, not_trained, result
 def with_flatten(layer: Any) -> Layer | Any:
     """The layer sees all items of nested lists as one list; what it gives is nested as they were.
 
-    Lists may nest to any depth that is the same everywhere. Everything that is no list is an item, a tuple
+    Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, a tuple
     too.
 
     Parameters
@@ -34,7 +34,7 @@ def with_flatten(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is no list, or the layer gives neither a list nor an array.
+        X is not a list, or the layer gives neither a list nor an array.
     ValueError
         Items beside lists; another number of results than of items; a gradient that nests differently.
 
@@ -69,7 +69,7 @@ def with_getitem(idx: int, layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is no tuple or list.
+        X is not a tuple or list.
     IndexError
         It has no such item.
 
@@ -101,7 +101,7 @@ def with_reshape(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is no array, or the layer gives none.
+        X is not an array, or the layer gives none.
     ValueError
         Fewer than two axes; the layer gives another number of rows; a gradient that does not fit.
 
@@ -133,7 +133,7 @@ def map_list(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X or a gradient is no list or tuple.
+        X or a gradient is not a list or tuple.
     ValueError
         A gradient with another number of items than the result.
 

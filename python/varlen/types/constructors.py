@@ -90,7 +90,7 @@ class Constructors(RaggedBase[ArrayT]):
         padding_side: str = "right",
         out: RowsT | None = None,
     ) -> Ragged[RowsT]:
-        """From a padded block and either its lengths or its mask. `to_dense` turned round.
+        """From a padded block and either its lengths or its mask. The inverse of `to_dense`.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            It is no nested tensor.
+            It is not a nested tensor.
         ValueError
             It is ragged at another axis, or at several.
 
@@ -224,7 +224,7 @@ class Constructors(RaggedBase[ArrayT]):
         return cast("Ragged[torch.Tensor]", cls(values, **cut))
 
     def to_nested(self) -> torch.Tensor:
-        """A nested tensor of torch of the jagged layout. `from_nested` turned round.
+        """A nested tensor of torch of the jagged layout. The inverse of `from_nested`.
 
         Returns
         -------
