@@ -13,11 +13,13 @@ from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
 from varlen.levels import resolve_level
 from varlen.ops.inputs import regroup, rows_and_levels
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen.backends.values import Lengths, SameT
+    from varlen.levels import Levels
 
 
 def reverse(
@@ -272,6 +274,13 @@ def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any])
         return regroup(X, rows, levels)
     if out is not None:
         raise ValueError(f"out: at level {level} whole sequences move, and none can be given")
+    return _move_units(X, values, levels, at, move)
+
+
+@eager_only("a level above the innermost of reverse, roll or shift")
+def _move_units(X: Any, values: Any, levels: Levels, at: int, move: Callable[..., Any]) -> Any:
+    """Whole sequences of the level below, and an empty one behind them for what a shift leaves."""
+    backend = backend_of(values)
     count = levels[at].total
     order = move(arrays, np.arange(count), levels[at], count)
     offsets = levels[at + 1].offsets

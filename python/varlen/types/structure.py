@@ -12,6 +12,7 @@ from varlen.levels import check_levels, flatten_levels, level_from, nest_levels,
 from varlen.ops.dims import merge_dims
 from varlen.ops.pack import pack
 from varlen.ops.time_major import ragged2padded
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,7 @@ class Structure(RaggedBase[ArrayT]):
 
     __slots__ = ()
 
+    @eager_only()
     def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
         """One more level, which groups what `level` holds now.
 
@@ -83,6 +85,7 @@ class Structure(RaggedBase[ArrayT]):
         pair: Levels = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
         return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
 
+    @eager_only()
     def drop_level(self, level: int = 0) -> Self:
         """One level fewer: what its sequences held belongs to the level above. The inverse of `add_level`.
 
