@@ -36,8 +36,6 @@ def kind(x: Any) -> str:
 def kind_error(
     x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays"
 ) -> TypeError:
-    x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays"
-) -> TypeError:
     """The error for an argument of a kind that is not taken.
 
     Examples
