@@ -24,7 +24,7 @@ def in_worker() -> bool:
 def settle() -> None:
     """Give a worker one thread, since its siblings have the other cores.
 
-    A VARLEN_NUM_THREADS that is no number is ignored with a warning. The core itself reads the variable,
+    A VARLEN_NUM_THREADS that is not a number is ignored with a warning. The core itself reads the variable,
     and gives one thread to every forked child.
     """
     if in_worker():

@@ -1,4 +1,4 @@
-"""What a caller gave, as what is needed: the errors of all doors, in one voice."""
+"""Arguments as the values that functions need, with the same errors in every function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGEST = 2**63 - 1
 
 
 def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
-    """A number of things: any integer but a bool, from `least` to `most`.
+    """An int from `least` to `most`, of any type of integers but bool.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
 
 
 def fits_memory(count: int, argument: str) -> int:
-    """A number of things of 8 bytes that memory could hold, if it were large enough.
+    """The count of items of 8 bytes whose size fits 63 bits.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def fits_memory(count: int, argument: str) -> int:
 
 
 def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> list[int | None]:
-    """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is said.
+    """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is given.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
     TypeError: dtype: expected a NumPy dtype, got 'no such'
     """
     try:
-        # NumPy takes None for float64, which nobody asked for.
+        # NumPy reads None as float64.
         dtype: np.dtype[Any] | None = None if given is None else np.dtype(_numpy_name(given))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
         dtype = _small_float(_numpy_name(given), argument)
@@ -280,7 +280,7 @@ def unmasked(given: Any, argument: str) -> Any:
 
 
 def refuse_overlap(out: Any, *inputs: Any) -> None:
-    """For inputs that the core sees a copy of: an output in their memory is refused as in any other's.
+    """Refuse an `out` in the memory of inputs of which the core sees only a copy.
 
     Raises
     ------
@@ -371,9 +371,9 @@ def raise_index(key: Any, of: str = "") -> NoReturn:
     --------
     >>> raise_index(1.5)
     Traceback (most recent call last):
-    IndexError: sequences are picked by ints, slices, ..., lists or arrays of integers or bools, not by float
+    IndexError: sequences are chosen by ints, slices, ..., lists or arrays of integers or bools, not by float
     """
     raise IndexError(
-        "sequences are picked by ints, slices, ..., lists or arrays of integers or bools, "
+        "sequences are chosen by ints, slices, ..., lists or arrays of integers or bools, "
         f"not by {type(key).__name__}{of}"
     )

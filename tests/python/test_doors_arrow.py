@@ -65,11 +65,11 @@ TABLE = pa.table({"a": [[1]], "b": [[2]]})
         ),
         (UNION, TypeError, "data: columns of type sparse_union.* have no fixed width"),
         (pa.array([[1]], L(pa.time32("s"))), TypeError, r"data: columns of type time32\[s\] have no dtype"),
-        (lists([1, 2], [0, 50, 2]), ValueError, "data: no valid Arrow array: .*50"),
-        (lists([1, 2], [0, 2, 1]), ValueError, "data: no valid Arrow array"),
-        (ids([7], ["a"]), ValueError, "data: no valid Arrow array: .*7"),
-        (ids([-1], [5]), ValueError, "data: no valid Arrow array: .*-1"),
-        (TEXT, ValueError, "data: no valid Arrow array: Invalid UTF8 .* index 0"),
+        (lists([1, 2], [0, 50, 2]), ValueError, "data: not a valid Arrow array: .*50"),
+        (lists([1, 2], [0, 2, 1]), ValueError, "data: not a valid Arrow array"),
+        (ids([7], ["a"]), ValueError, "data: not a valid Arrow array: .*7"),
+        (ids([-1], [5]), ValueError, "data: not a valid Arrow array: .*-1"),
+        (TEXT, ValueError, "data: not a valid Arrow array: Invalid UTF8 .* index 0"),
     ],
 )
 def test_arrow_arrays_are_what_is_asked_for(data, error, text):
@@ -144,7 +144,7 @@ def test_a_policy_and_a_fill_go_together(options, text):
     ],
 )
 def test_a_fill_is_a_value_of_the_column(kind, fill):
-    with pytest.raises(ValueError, match=r"^fill: .* is no value of .*, the type of data"):
+    with pytest.raises(ValueError, match=r"^fill: .* is not a value of .*, the type of data"):
         from_arrow(pa.array([[None]], L(kind)), nulls="fill", fill=fill)
 
 

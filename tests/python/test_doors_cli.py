@@ -165,7 +165,7 @@ HALF = "\\ud800"
             "line 1: the lists of 'b' and 'a' have different lengths at depth 2, 0 and 1",
         ),
         ('{"a": "' + HALF + '"}', "in.jsonl: entries: '\\ud800'"),
-        ('{"' + HALF + '": 1}', "in.jsonl: keys: half a character in the key"),
+        ('{"' + HALF + '": 1}', "in.jsonl: keys: unpaired surrogate in the key"),
         ('{"bounds": [1]}', "in.jsonl: Reserved meta-names ['bounds']"),
     ],
 )
@@ -230,9 +230,9 @@ P = ["--group-by", "p"]
         (
             "null",
             ["--nulls", "fill", "--fill", "1.5"],
-            "in.parquet: --fill: 1.5 is no value of int64, the type of x",
+            "in.parquet: --fill: 1.5 is not a value of int64, the type of x",
         ),
-        ("null", ["--nulls", "fill", "--fill", "a"], "in.parquet: --fill: 'a' is no value of int64"),
+        ("null", ["--nulls", "fill", "--fill", "a"], "in.parquet: --fill: 'a' is not a value of int64"),
         (
             "null",
             ["--nulls", "nan", "--row-ids", "y"],

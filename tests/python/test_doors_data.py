@@ -248,7 +248,7 @@ def test_epochs_name_what_does_not_fit(options, error, text):
         (lambda: LengthBuckets([1], 1, seed="a"), TypeError, "seed: expected an int, got 'a'"),
         (lambda: LengthBuckets([2**62, 2**62], 1), OverflowError, "lengths: the sizes up to row 1"),
         (lambda: TokenBudget([1, 20], 9), ValueError, "lengths: row 1 has 20 tokens, over max_tokens=9"),
-        (lambda: example().rows_of([7]), ValueError, "ids: no key of these rows"),
+        (lambda: example().rows_of([7]), ValueError, "ids: these rows have no ids"),
         (lambda: example().collate(None), TypeError, "samples: expected a list of rows, got NoneType"),
         (lambda: example().collate([None]), TypeError, r"samples\[0\]: expected a Joint.*, got NoneType"),
         (

@@ -281,7 +281,7 @@ def test_outputs_do_not_share_memory():
         (lambda J: J.rename(["s"]), TypeError, "names: expected a dict from old to new names, got list"),
         (lambda J: J.rename({"z": "a"}), KeyError, "names: there is no key 'z'"),
         (lambda J: J.rename(s=5), TypeError, "names: keys are strings, got 5"),
-        (lambda J: J.rename(s="t"), ValueError, r"names: \['t'\] would stand for two keys"),
+        (lambda J: J.rename(s="t"), ValueError, r"names: \['t'\] would each name two keys"),
         (lambda J: J.rename(s="bounds"), ValueError, "Reserved meta-names"),
         (lambda J: J.with_key(5, [1, 2, 3]), TypeError, "name: keys are strings, got 5"),
         (lambda J: J.with_key("mask", [1, 2, 3]), ValueError, "Reserved meta-names"),
@@ -295,7 +295,7 @@ def test_outputs_do_not_share_memory():
         (lambda J: J.with_key("n", np.array([None] * 3)), TypeError, "n: arrays of Python objects"),
         (lambda J: J.with_key("n", [1, 2, 300], dtype="i1"), OverflowError, r"n\[2\]: 300 does not fit int8"),
         (lambda J: J.with_key("n", np.array([1, 2, 300]), dtype="i1"), ValueError, "300.* does not fit int8"),
-        (lambda J: J.rows_of([1]), ValueError, "row_ids: no key of dim 0 was said to hold them"),
+        (lambda J: J.rows_of([1]), ValueError, "row_ids: no key of dim 0 holds them; name one with row_ids="),
         (lambda J: J.keys_at_dim(0) and J["s", 0], TypeError, "not supported"),
     ],
 )

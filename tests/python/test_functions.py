@@ -17,7 +17,7 @@ def test_functions_of_numpy_reduce_along_the_axes_of_the_container():
     assert np.std(ROWS, axis=1, ddof=1)[0].tolist() == [2, 2]
     assert np.cumsum(R, axis=1).to_list() == [[3, 4, 8], [], [1, 6]]
     assert np.argmax(ROWS, axis=2).values.tolist() == [1] * 5
-    with pytest.raises(ValueError, match="axis: places are those along axis 1"):
+    with pytest.raises(ValueError, match="axis: places are counted along axis 1"):
         np.argmax(R, axis=0)
 
 
@@ -47,7 +47,7 @@ def test_equality_by_numpy_is_that_of_containers():
         (lambda: np.unique(R), r"use r\.unique\(\)"),
         (lambda: np.cumsum(R), r"r\.cumsum\(\), which goes along each sequence"),
         (lambda: np.sum(R, axis=1, keepdims=True), "does not take keepdims"),
-        (lambda: np.std(R, 1, None, None, 1), "axis alone by place; got 1 behind it"),
+        (lambda: np.std(R, 1, None, None, 1), "only its axis by position; got 1 after it"),
         (lambda: np.clip(R, 2, 3, out=np.zeros(5)), "np.clip with out"),
         (lambda: np.zeros_like(R, shape=(3,)), "np.zeros_like with shape"),
         (lambda: np.reshape(R, (5,)), "np.reshape has no meaning"),

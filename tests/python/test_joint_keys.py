@@ -81,7 +81,7 @@ def test_rename(make):
     assert new.to_list() == {"subject": [8, 9], "time": RAW["T"], "id": RAW["id"]}
     assert new.row_ids == "subject"
     assert new.schema["time"] == np.uint8
-    with pytest.raises(ValueError, match="would stand for two keys each"):
+    with pytest.raises(ValueError, match="would each name two keys"):
         J.rename(T="S")
     with pytest.raises(ValueError, match="Reserved meta-names"):
         J.rename(T="mask")
@@ -215,7 +215,7 @@ def test_rows_are_found_by_their_ids(make):
             J.rows_of([30, bad])
     with pytest.raises(ValueError, match=r"row_ids: who has 30 twice, at rows \[0, 1\]"):
         Joint.concatenate([J[:1], J]).rows_of([30])
-    with pytest.raises(ValueError, match="row_ids: no key of dim 0 was said to hold them"):
+    with pytest.raises(ValueError, match="row_ids: no key of dim 0 holds them; name one with row_ids="):
         J.drop("who").rows_of([30])
     with pytest.raises(ValueError, match="row_ids: 'T' is not a key of dim 0"):
         Joint({"T": [[1]]}, row_ids="T")

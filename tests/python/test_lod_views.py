@@ -294,7 +294,7 @@ ABSOLUTES = LoDTensor.from_absolute_offsets
         ),
         (lambda: words().add_level([3, 0, 2], 1), ValueError, "beside an empty sequence of level 1"),
         (lambda: words().add_level([2, 2], 1), ValueError, "level 0 add up to 5, those of level 1 to 4"),
-        (lambda: words().add_level([2], 3), IndexError, "level: 3 is out of range for a new one beside 2"),
+        (lambda: words().add_level([2], 3), IndexError, "level: 3 is out of range for a new one among 2"),
         (lambda: words().drop_level(2), IndexError, "level: 2 is out of range for 2 levels"),
         (lambda: LoDTensor([1], [1]).drop_level(), ValueError, "level: a Ragged needs at least one"),
     ],

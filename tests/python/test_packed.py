@@ -196,7 +196,7 @@ TABLE = R.pack().table
         (lambda: vl.RankTable([2, 1], outer=[[1]]), ValueError, "outer: the lengths of level 0 add up to 1"),
         (lambda: R.pack().with_values(np.arange(5)), ValueError, "values: there are 5"),
         (lambda: R.pack()[3], IndexError, "step 3 is out of range for 3 steps"),
-        (lambda: np.asarray(R.pack()), TypeError, "a Packed is no array"),
+        (lambda: np.asarray(R.pack()), TypeError, "a Packed is not an array"),
         (lambda: TWO.pack(level=0).to_padded(), ValueError, "steps hold sub-sequences, which a Padded"),
         (lambda: TWO.pack(level=0).to_packed_sequence(), ValueError, "a PackedSequence has no room for"),
         (lambda: R[[0, 1, 1]].pack().to_packed_sequence(empty="x"), ValueError, "expected 'raise' or 'drop'"),

@@ -172,7 +172,7 @@ def test_padded_is_equal_where_all_fields_are():
 
 
 def test_padded_is_no_array():
-    with pytest.raises(TypeError, match="a Padded is no array"):
+    with pytest.raises(TypeError, match="a Padded is not an array"):
         np.asarray(of_lengths([1]))
 
 

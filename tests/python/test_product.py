@@ -133,7 +133,7 @@ def test_what_is_no_matrix_or_does_not_fit_is_refused():
     for call, kind, text in (
         (lambda: r @ np.zeros((3, 1)), ValueError, "b: has 3 rows, the rows of a have 2 columns"),
         (lambda: r @ r, ValueError, "b: matrix 1 has 1 rows, that of a has 2 columns"),
-        (lambda: uneven @ r, ValueError, "a: sequence 0 is no matrix: row 1 has 1 columns, row 0 has 2"),
+        (lambda: uneven @ r, ValueError, "a: sequence 0 is not a matrix: row 1 has 1 columns, row 0 has 2"),
         (lambda: uneven @ np.zeros((2, 2)), ValueError, "sequence 1 of the innermost level of a 1"),
         (lambda: r @ np.zeros((1, 2, 2)), ValueError, "b: has 1 matrices, a has 2"),
         (lambda: np.zeros((2, 2)) @ r, ValueError, r"a: expected \(n, p, q\), got shape \(2, 2\)"),

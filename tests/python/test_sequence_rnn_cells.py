@@ -189,7 +189,7 @@ def test_layers_of_torch_are_no_cells(name):
         (lambda: BACK(Y, H[:, :1]), ValueError, r"d_last: has rows of shape \(1,\), expected"),
         (lambda: BACK(Y, H[:2]), ValueError, "d_last: has 2 rows for 3 sequences"),
         (lambda: BACK(Y, (H, H)), TypeError, "d_last: expected one state, got a tuple of 2"),
-        (lambda: BACK(Y, [H, H]), TypeError, "d_last: a list of arrays, states are a tuple"),
+        (lambda: BACK(Y, [H, H]), TypeError, "d_last: expected a tuple of states, got a list of arrays"),
         (lambda: BACK_OF_TWO(Y, H), TypeError, "d_last: expected a tuple of 2 states, got ndarray"),
         (lambda: BACK_OF_TWO(Y, (H,)), TypeError, "d_last: expected a tuple of 2 states, got a tuple of 1"),
         (

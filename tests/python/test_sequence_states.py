@@ -54,10 +54,10 @@ def test_lists_of_arrays_are_no_states(name):
         name, "dY" if name == "backprop_reorder" else "h0" if name == "init_memories" else "x"
     )
     for state in ([H, C], [H, H, H], [torch.from_numpy(H)] * 3, [R]):
-        with pytest.raises(TypeError, match=f"^{argument}: a list of arrays, states are a tuple"):
+        with pytest.raises(TypeError, match=f"^{argument}: expected a tuple of states, got a list of arrays"):
             MOVES[name](state)
     if name == "gather":  # takes tuples in tuples, of stacked layers
-        with pytest.raises(TypeError, match=r"^state\[1\]: a list of arrays, states are a tuple"):
+        with pytest.raises(TypeError, match=r"^state\[1\]: expected a tuple of states, got a list of arrays"):
             MOVES[name]((H, [H, C]))
         return
     for state, at in ((((H, C), H), 0), ((H, [H, C]), 1)):

@@ -282,7 +282,7 @@ def test_list_of_ints_picks_as_the_array_does_and_other_lists_as_before(needs):
         ):
             ragged[bad]
     for bad in ([0.5], ["a"], [None], [2**70]):
-        with pytest.raises(IndexError, match="sequences are picked by"):
+        with pytest.raises(IndexError, match="sequences are chosen by"):
             ragged[bad]
     assert _core.row_of_ints([2, -1]).tolist() == [2, -1]
     assert all(_core.row_of_ints(x) is None for x in ([], [True], [1, 2.0], [2**63], (1, 2), np.arange(2)))

@@ -40,7 +40,7 @@ class Blocks:
         return (self.cols, self.rows) if self.transposed else (self.rows, self.cols)
 
     def with_transposed(self, transposed: bool) -> Blocks:
-        """The same matrices, taken as said."""
+        """The same matrices, transposed or as they are."""
         return Blocks(self.rows, self.cols, transposed)
 
 

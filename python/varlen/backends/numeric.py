@@ -85,7 +85,7 @@ def conjugate(values: Any) -> Any:
 
 
 def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
-    """Numbers as an array where `rows` are one, as a tensor where they are; `of` is what errors call those.
+    """Numbers of the kind of `rows`, an array or a tensor; errors call the rows `of`.
 
     Raises
     ------

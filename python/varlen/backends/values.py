@@ -139,7 +139,7 @@ def readable(values: Values) -> NDArray[Any]:
 
 
 def apply_rows(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]) -> tuple[Values, T]:
-    """What `call`, which only moves rows, makes of values of any kind; the rows come first in its result.
+    """The result of `call` on values of any kind, which it only moves; the rows come first in it.
 
     Examples
     --------

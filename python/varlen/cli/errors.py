@@ -1,4 +1,4 @@
-"""What ends a command: arguments that do not go together, and errors in one line."""
+"""Errors that end a command: arguments that exclude each other, and errors in one line."""
 
 from __future__ import annotations
 

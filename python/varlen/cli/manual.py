@@ -1,4 +1,4 @@
-"""How every command enters the parser: its line in the list, its page, what runs it."""
+"""The parser of every command: its line in the list, its page, the function that runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input files as a stream of joint columns, and what one pass over them teaches about dtypes."""
+"""Input files as a stream of joint columns, and dtypes learned in one pass over them."""
 
 from __future__ import annotations
 

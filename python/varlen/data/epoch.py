@@ -64,7 +64,7 @@ class Epoch(Generic[ArrayT]):
         if batches is not None and not hasattr(batches, "__iter__"):
             raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
         if batches is not None and (shuffle or drop_last):
-            raise ValueError("batches: their order is what it is; shuffle and drop_last go with batch_size")
+            raise ValueError("batches: their order is given; shuffle and drop_last need batch_size")
         prefetch = as_int(prefetch, "prefetch")
         epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):

@@ -158,7 +158,7 @@ class MemorySource:
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
-            raise ValueError("ids: no key of these rows is named as their ids")
+            raise ValueError("ids: these rows have no ids; name their key with row_ids=")
         if self._ids is None:
             name = self.row_ids
             parts = [joint.values(name) for joint in self._joints if len(joint)]

@@ -1,4 +1,4 @@
-"""What a batch is to look like: declared here once, checked once, then used for many batches."""
+"""The options of batches: declared once, checked once, used for many batches."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
         if name in taken:
             raise ValueError(f"keys: {name!r} is the name of the mask that nan= gives {taken[name]!r}")
         if "/" in name and name in reserved_names(64):
-            raise ValueError(f"keys: {name!r} is a name that batches give to something else")
+            raise ValueError(f"keys: {name!r} is a name that batches reserve")
 
 
 def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype[Any]:

@@ -112,11 +112,11 @@ def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
             fits = bool(result.as_py() == value)
         else:
-            fits = not isinstance(value, float)  # of which Arrow would keep the whole part
+            fits = not isinstance(value, float)  # Arrow would drop the fraction
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
     if not fits:
-        raise ValueError(f"fill: {short(value)} is no value of {kind}, the type of {place.name}")
+        raise ValueError(f"fill: {short(value)} is not a value of {kind}, the type of {place.name}")
     return result
 
 
@@ -209,7 +209,7 @@ def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
     try:
         array.validate(full=True)
     except pa.ArrowException as wrong:
-        raise ValueError(f"{name}: no valid Arrow array: {wrong}") from None
+        raise ValueError(f"{name}: not a valid Arrow array: {wrong}") from None
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
         if isinstance(array, pa.ChunkedArray):  # zero chunks, or more than one chunk can hold
@@ -396,7 +396,7 @@ def to_arrow(
             raise ValueError(f"levels: level {i} ends at {level.total}, but {what} {below[i]} rows")
     array = _flat_array(values.reshape(-1), vocabulary)
     for d in range(values.ndim - 1, 0, -1):
-        lists = math.prod(values.shape[:d])  # said, because lists of size 0 do not tell how many they are
+        lists = math.prod(values.shape[:d])  # given, because lists of size 0 do not show how many there are
         array = pa.Array.from_buffers(pa.list_(array.type, values.shape[d]), lists, [None], children=[array])
     for level in reversed(levels):
         array = pa.LargeListArray.from_arrays(pa.array(level.offsets), array)

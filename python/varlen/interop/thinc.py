@@ -139,5 +139,5 @@ def _thinc() -> Any:
 
 def _array(values: Any) -> NDArray[Any]:
     if not isinstance(values, np.ndarray) and values.requires_grad:
-        raise TypeError("values: a tensor that needs gradients is no array for Thinc; detach it first")
+        raise TypeError("values: Thinc takes no tensor that needs gradients; detach it first")
     return memory_of(values)

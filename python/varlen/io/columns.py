@@ -26,7 +26,7 @@ def check_names(names: Sequence[str], argument: str) -> None:
         if not isinstance(name, str):
             raise TypeError(f"{argument}: keys are strings, got {name!r}")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise ValueError(f"{argument}: half a character in the key {name!r}")
+            raise ValueError(f"{argument}: unpaired surrogate in the key {name!r}")
     reserved = set(RESERVED) & set(names)
     if reserved:
         raise ValueError(

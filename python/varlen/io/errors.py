@@ -1,4 +1,4 @@
-"""What reading a file can find wrong."""
+"""Errors of reading files."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Piece(NamedTuple):
 
 
 class JointLike(Protocol):
-    """What carries the core's joint columns, as a joint dict does."""
+    """An object with the core's joint columns, as a joint dict has them."""
 
     def __varlen_joint__(self) -> _core.Joint: ...
 

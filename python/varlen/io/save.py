@@ -201,7 +201,7 @@ def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes
         text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError as error:
         half = error.object[error.start]
-        raise ValueError(f"entries: {half!r} in a name or in metadata is half a character") from None
+        raise ValueError(f"entries: {half!r} in a name or in metadata is an unpaired surrogate") from None
     size = -(-(8 + len(text)) // _ALIGNMENT) * _ALIGNMENT - 8
     if size > _MAX_HEADER:
         raise ValueError(f"entries: the header takes {size} bytes, the format allows {_MAX_HEADER}")

@@ -50,7 +50,7 @@ class ShardWriter(atomic.AtomicWriter):
         rows_per_shard = as_int(rows_per_shard, "rows_per_shard", 1)
         if options.get("narrow"):
             raise ValueError(
-                "narrow: shards share their dtypes, which are known too late; name them in schema"
+                "narrow: shards share their dtypes, which are known after the last; name them in schema"
             )
         self._schema = dtypes_of(options.get("schema"))
         ids_of(options.get("ids"))

@@ -157,7 +157,7 @@ class KeyMethods(IndexMethods):
         after = [new.get(name, name) for name in view.names]
         twice = sorted({name for name in after if after.count(name) > 1})
         if twice:
-            raise ValueError(f"names: {twice} would stand for two keys each")
+            raise ValueError(f"names: {twice} would each name two keys")
         columns.check_names(list(new.values()), "names")
         metadata = dict(self._meta)
         if "vocabularies" in metadata:
@@ -318,7 +318,7 @@ class KeyMethods(IndexMethods):
         """
         name = self.row_ids
         if name is None or name not in self.keys_at_dim(0):
-            raise ValueError("row_ids: no key of dim 0 was said to hold them")
+            raise ValueError("row_ids: no key of dim 0 holds them; name one with row_ids=")
         known = self._view().values(name)
         asked = as_ids(ids, "row_ids")
         words = self.vocabularies.get(name)

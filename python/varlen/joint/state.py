@@ -370,7 +370,7 @@ class JointState:
         state.pop("_built", None)
         state.pop("_checked", None)
         if self._is_lazy:
-            state.pop("_joint", None)  # the path says it all
+            state.pop("_joint", None)  # the path is enough
         return state
 
 

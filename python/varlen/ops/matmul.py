@@ -13,6 +13,7 @@ from varlen.backends import backend_of
 from varlen.backends.blocks import Blocks
 from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
+from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     TypeError
         No Ragged.
     ValueError
-        What is no matrix, or does not fit: the sequence and both sizes are named.
+        What is not a matrix, or does not fit: the sequence and both sizes are named.
 
     Notes
     -----
@@ -100,13 +101,14 @@ def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
         values, levels = values.reshape(len(inner), size), levels[:-1]
     elif values.ndim == 1:
         raise ValueError(
-            "a: has plain numbers at one level, which are no matrices; give its values a second axis"
+            "a: has plain numbers at one level, which are not matrices; give its values a second axis"
         )
     if values.shape[-1] != size:
         raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")
     values, b = backend_of(values, b).of_one_kind(values, b)
-    result = values.reshape(math.prod(values.shape[:-1]), size) @ b
-    return a._make(result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
+    result = values.reshape(math.prod(list(values.shape[:-1])), size) @ b
+    products: Ragged[Any] = ragged_like(a, result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
+    return products
 
 
 @dataclass
@@ -138,7 +140,7 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
         return _Operand(values.reshape(-1), blocks, levels[:-1], level, (None, width))
     if values.ndim > 2 or len(levels) < 2:
         what = f"rows of shape {tuple(values.shape[1:])}" if values.ndim > 2 else "plain numbers at one level"
-        raise ValueError(f"{argument}: has {what}, which are no matrices")
+        raise ValueError(f"{argument}: has {what}, which are not matrices")
     level, inner = levels[-2:]
     widths = np.full(len(level), -1)  # a matrix without rows may have any number of columns
     full = level.lengths > 0
@@ -148,7 +150,7 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
         k = int(uneven.argmax())
         i = level.row_ids[k]
         raise ValueError(
-            f"{argument}: sequence {i} is no matrix: row {level.positions[k]} has "
+            f"{argument}: sequence {i} is not a matrix: row {level.positions[k]} has "
             f"{inner.lengths[k]} columns, row 0 has {widths[i]}"
         )
     return _Operand(values, Blocks(level.lengths, widths, transposed), levels[:-2], level, (None, None))

@@ -1,7 +1,8 @@
-"""What stands beside the values of a container in arithmetic: other containers, arrays and numbers."""
+"""The operands of arithmetic on the values of a container: other containers, arrays and numbers."""
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from varlen.levels import Levels, describe_difference, flatten_levels, same_leve
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
+
+_SCALARS = (int, float, complex, np.generic, str, bytes, numbers.Number)  # as np.isscalar has it
 
 
 def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
@@ -34,7 +37,7 @@ def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
 
 
 def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
-    """What stands for an operand beside the values of `model`, whose rows have up to `room` axes.
+    """An operand as what broadcasts against the values of `model`, whose rows have up to `row_ndim` axes.
 
     Raises
     ------
@@ -53,7 +56,7 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
             difference = describe_difference(model._levels[:depth], x._levels)
             raise ValueError(f"the containers nest differently: {difference}")
         return _rows(x._values, model._levels[depth:], row_ndim)
-    if x is None or isinstance(x, (int, float, complex)) or (not tracing.is_tracing() and np.isscalar(x)):
+    if x is None or isinstance(x, _SCALARS):
         return x
     x = backend_of(x).as_array(x, "operand")
     return x if x.ndim == 0 else _array(x, model, row_ndim)
@@ -67,7 +70,7 @@ def _rows(x: Any, below: Levels, row_ndim: int) -> Any:
 
 
 def _array(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
-    """An array as what broadcasts against the values, by how many axes it has alone."""
+    """An array as what broadcasts against the values; only the number of its axes decides."""
     n, depth = tracing.count_of(model._levels[0]), len(model._levels)
     shape = tuple(x.shape)
     if x.ndim <= row_ndim:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from varlen import tracing
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
@@ -80,7 +79,7 @@ def reduce_max(
     ValueError
         A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
     TypeError
-        Values that are no numbers.
+        Values that are not numbers.
 
     Notes
     -----
@@ -171,14 +170,8 @@ def reduce_min(
 
     Parameters
     ----------
-    X, lengths, axis, level
-        As those of `reduce_sum`.
-    empty
-        What a sequence without rows gives; by default it is refused.
-    which
-        Give also the first row inside each sequence that holds the number; not along other axes.
-    out
-        (n, ...) of the dtype of X, C-contiguous: filled and given back; not together with `which`.
+    X, lengths, axis, level, empty, which, out
+        As those of `reduce_max`.
 
     Returns
     -------
@@ -189,10 +182,8 @@ def reduce_min(
 
     Raises
     ------
-    ValueError
-        A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
-    TypeError
-        Values that are no numbers.
+    ValueError, TypeError
+        As those of `reduce_max`.
 
     Notes
     -----
@@ -226,10 +217,8 @@ def argmin(
 
     Parameters
     ----------
-    X, lengths, axis, level
-        As those of `reduce_sum`.
-    empty
-        An integer, what a sequence without rows gives; by default it is refused.
+    X, lengths, axis, level, empty
+        As those of `argmax`.
 
     Returns
     -------
@@ -318,7 +307,7 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
     Raises
     ------
     ValueError
-        As those of `reduce_first`.
+        As that of `reduce_first`.
 
     Notes
     -----
@@ -337,7 +326,7 @@ def _extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, w
         return reduced(op, X, lengths, axis, level, empty, out)
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"
-        raise ValueError(f"{name}: not together with which=True")
+        raise ValueError(f"{name}: cannot be combined with which=True")
     values, units, above = units_of(X, lengths, level)
     found, places = backend_of(values).reduce_extreme(op, values, units, empty)
     return wrap_units(X, found, above), wrap_units(X, places, above)
@@ -351,7 +340,7 @@ def _arg_extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: An
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
         ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
-        raise ValueError(f"axis: places are those along axis {ragged}; got {axis!r}")
+        raise ValueError(f"axis: places are counted along axis {ragged}; got {axis!r}")
     values, units, above, is_one = along(values, levels, axes)
     places = _places_of(op, values, units, empty)
     return places[0] if is_one else wrap_units(X, places, above)
@@ -363,11 +352,11 @@ def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
         return backend.reduce_extreme(op, values, level)[1]
     number = as_int(empty, "empty", -(2**63))
     places = backend.reduce_extreme(op, values, level, 0)[1]
-    is_empty = backend.like(level.lengths == 0, places).reshape(-1, *(1 for _ in places.shape[1:]))
+    is_empty = (backend.of_level(level, "lengths", places) == 0).reshape(-1, *(1 for _ in places.shape[1:]))
     return backend.where(is_empty, number, places)
 
 
 def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
     values, units, above = units_of(X, lengths, level)
-    row = empty if empty is None or tracing.is_tracing() else row_as(empty, values, "empty")[0]
+    row = None if empty is None else row_as(empty, values, "empty")[0]
     return wrap_units(X, backend_of(values).reduce_end(values, units, last, row), above)

@@ -64,7 +64,7 @@ def cumsum(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows.
+        Values that are not numbers, lengths that are negative or do not add up to the rows.
 
     Notes
     -----
@@ -294,7 +294,7 @@ def _extreme(
     if not which:
         return scanned(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
-        raise ValueError("axis: not together with which=True")
+        raise ValueError("axis: cannot be combined with which=True")
     values, units, _ = units_of(X, lengths, level)
     found, places = backend_of(values).scan_extreme(op, values, units, exclusive, reverse, out)
     return same_kind(X, found), same_kind(X, places)

@@ -13,11 +13,13 @@ from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
 from varlen.levels import resolve_level
 from varlen.ops.inputs import regroup, rows_and_levels
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen.backends.values import Lengths, SameT
+    from varlen.levels import Levels
 
 
 def reverse(
@@ -93,7 +95,7 @@ def shift(
     Raises
     ------
     TypeError, ValueError
-        As `reverse`; `by` that is no integer, or not one for each sequence; a fill that the dtype cannot
+        As `reverse`; `by` that is not an integer, or not one for each sequence; a fill that the dtype cannot
         hold.
     OverflowError
         `by` beyond 64 bits.
@@ -109,7 +111,7 @@ def shift(
 
     def move(backend: Any, rows: Any, units: Level, gap: int | None) -> Any:
         if gap is not None and not plain:
-            raise ValueError(f"fill: at level {level} empty sequences arrive, not {fill!r}")
+            raise ValueError(f"fill: at level {level} the fill is an empty sequence, got {fill!r}")
         return backend.shift(rows, units, by, fill if gap is None else gap, out)
 
     result: SameT = _apply(X, lengths, level, out, move)
@@ -229,13 +231,8 @@ def backprop_roll(
 
     Parameters
     ----------
-    dY
-        (total, ...), the gradient of what `roll` gave: an array, a tensor or a `Ragged`.
-    lengths, by, level
-        As they were given to `roll`.
-    out
-        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
-        innermost level only.
+    dY, lengths, by, level, out
+        As those of `backprop_shift`.
 
     Returns
     -------
@@ -276,7 +273,14 @@ def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any])
         rows = move(backend, values, levels[at], None)
         return regroup(X, rows, levels)
     if out is not None:
-        raise ValueError(f"out: at level {level} whole sequences move; there is none")
+        raise ValueError(f"out: at level {level} whole sequences move, and none can be given")
+    return _move_units(X, values, levels, at, move)
+
+
+@eager_only("a level above the innermost of reverse, roll or shift")
+def _move_units(X: Any, values: Any, levels: Levels, at: int, move: Callable[..., Any]) -> Any:
+    """Whole sequences of the level below, and an empty one behind them for what a shift leaves."""
+    backend = backend_of(values)
     count = levels[at].total
     order = move(arrays, np.arange(count), levels[at], count)
     offsets = levels[at + 1].offsets

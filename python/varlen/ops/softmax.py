@@ -64,7 +64,7 @@ def softmax(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, a temperature that
+        Values other than numbers, lengths that are negative or do not add up to the rows, a temperature that
         is not above zero; with `inplace` an array that is read-only, not contiguous or not of floats.
     IndexError
         A level that there is not.
@@ -235,7 +235,7 @@ def _softmax(
 ) -> Any:
     if inplace:
         if out is not None:
-            raise TypeError("out: there is none where X is written in place")
+            raise TypeError("out: cannot be given where X is written in place")
         if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):
             raise TypeError(f"X: expected an array to write in place, got {type(X).__name__}")
         if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):

@@ -65,8 +65,8 @@ def reduce_var(
     Raises
     ------
     TypeError, ValueError
-        Values that are no numbers, lengths that are negative or do not add up to the rows, a `ddof` that
-        is no number.
+        Values that are not numbers, lengths that are negative or do not add up to the rows, a `ddof` that
+        is not a number.
 
     Notes
     -----

@@ -213,7 +213,7 @@ class Beam:
         Raises
         ------
         TypeError
-            A tensor where scores are arrays, or the reverse; an end that is no integer.
+            A tensor where scores are arrays, or the reverse; an end that is not an integer.
         ValueError
             Another number of rows; NaN, also where it would not be chosen, or as inf and -inf add up to it.
         IndexError

@@ -13,12 +13,14 @@ from varlen.backends.values import apply_rows, as_values, is_array
 from varlen.levels import counted_before, reindex, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     """What is in each sequence, but for what equals one of the tokens.
 
@@ -226,7 +228,7 @@ def _cast_tokens(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """Tokens in the dtype of x, and which of them it holds exactly: others, and NaN, equal nothing."""
     if dtype.kind not in "biufc":
         if len(tokens):
-            raise TypeError(f"tokens: numbers equal nothing in x, of {dtype}")
+            raise TypeError(f"tokens: numbers never equal values of {dtype}, the dtype of x")
         return np.empty(0, dtype), np.empty(0, np.bool_)
     if dtype.kind == "c":
         dtype = np.empty(0, dtype).real.dtype

@@ -1,4 +1,4 @@
-"""What the ops on sequences are given, and whole sequences picked out of it."""
+"""The arguments of ops on sequences, and whole sequences selected from them."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import array_of, rename_argument
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import RowsT
 
 
+@eager_only()
 def sequence_mask(
     x: RaggedBase[RowsT] | RowsT | Sequence[Any] | int,
     maxlen: int | None = None,
@@ -55,9 +57,9 @@ def sequence_mask(
     Raises
     ------
     ValueError
-        A length or a maxlen below 0, a length that is no number; its place is named.
+        A length or a maxlen below 0, a length that is not a number; its place is named.
     TypeError
-        Lengths that are no numbers.
+        Lengths that are not numbers.
     IndexError
         No such level.
 

@@ -32,7 +32,7 @@ def packed_of(parts: Sequence[Any], table: RankTable, kind: type[Ragged[Any]] = 
 
 
 def check_steps(parts: Sequence[Any], argument: str) -> None:
-    """Refuse steps that are no arrays, of several kinds, or with rows of several shapes.
+    """Refuse steps that are not arrays, of several kinds, or with rows of several shapes.
 
     Raises
     ------

@@ -9,11 +9,13 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
     """The numbers of each sequence, row after row, cut anew into rows of `new_dim`.
 

@@ -193,7 +193,7 @@ class _Run:
         return sweep.last(state, running)
 
     def split_result(self, result: Any, state_count: int) -> tuple[Any, Any]:
-        """The output and the state that a cell gave, which is a tuple of `many` where that is not 0."""
+        """The output and the state that a cell gave; a tuple of `many` states where that is not 0."""
         if isinstance(result, tuple) and len(result) == 2:
             y, state = result
             if len(state) == state_count if isinstance(state, tuple) else not state_count:
@@ -210,7 +210,7 @@ class _Run:
         raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(result)}")
 
     def check(self, y: Any, state: Any, sweep: Sweep, at: int, size: int) -> None:
-        """Refuse an output or a state that is no array, or of another size than the step has."""
+        """Refuse an output or a state that is not an array, or of another size than the step has."""
         parts = (y, *state) if isinstance(state, tuple) else (y, state)
         kind = self.kind
         try:
@@ -280,7 +280,7 @@ def _rows(state: Any, table: RankTable, argument: str) -> Any:
     """A row for each sequence, from an array or a Ragged under the levels above."""
     nests = isinstance(state, Ragged)
     if nests and not same_levels(state.levels, table.outer):
-        raise ValueError(f"{argument}: a Ragged that does not nest as the levels above the sequences")
+        raise ValueError(f"{argument}: expected a Ragged that nests like the levels above the sequences")
     rows = state.values if nests else as_values(state, argument)
     if len(rows) != len(table):
         raise ValueError(f"{argument}: has {len(rows)} rows for {len(table)} sequences")

@@ -189,7 +189,7 @@ def merge_lod_tensor(
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
-    given = as_bools(array_of(mask, "mask"), mask, "mask")
+    given: Bools = as_bools(array_of(mask, "mask"), mask, "mask")
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.shape != (count,):

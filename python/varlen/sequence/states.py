@@ -9,7 +9,7 @@ from typing import Any
 def each_state(
     change: Callable[[Any, str], Any], state: Any, argument: str = "state", nested: bool = False
 ) -> Any:
-    """What `change` makes of a state, or of each in a tuple; it is told what an error calls that one.
+    """`change(state, name)` of a state, or of each in a tuple; errors use the name.
 
     `nested`: also of each in tuples inside the tuple, as layers that are stacked have them.
 
@@ -24,11 +24,11 @@ def each_state(
     (('h0[0]', (2,)), ('h0[1]', (2, 3)))
     >>> each_state(lambda h, name: h, [np.zeros(2), np.zeros(2)], "h0")
     Traceback (most recent call last):
-    TypeError: h0: a list of arrays, states are a tuple
+    TypeError: h0: expected a tuple of states, got a list of arrays
     """
     if not isinstance(state, tuple):
         if _holds_arrays(state):
-            raise TypeError(f"{argument}: a list of arrays, states are a tuple")
+            raise TypeError(f"{argument}: expected a tuple of states, got a list of arrays")
         return change(state, argument)
     if nested:
         return tuple([each_state(change, one, f"{argument}[{i}]", True) for i, one in enumerate(state)])

@@ -151,7 +151,7 @@ def concat_outputs(
     Raises
     ------
     TypeError
-        Not a table, steps that are no arrays, or of several kinds; which step is named.
+        Not a table, steps that are not arrays, or of several kinds; which step is named.
     ValueError
         Another number of steps, or of rows in one, than the table has; rows of several shapes.
 

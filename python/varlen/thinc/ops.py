@@ -27,7 +27,7 @@ _SUM = "lengths must sum up to the number of rows"
 
 
 def _level(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
-    """The sequences of so many rows; what does not fit raises what Thinc raises, in its words."""
+    """The level over so many rows; lengths that do not fit raise Thinc's own errors."""
     allowed = "> 0" if least else ">= 0"
     try:
         level = Level.from_lengths(lengths)
@@ -42,7 +42,7 @@ def _level(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
 
 
 def _window_level(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
-    """The sequences of a window's rows: one where nothing else is said."""
+    """The sequences of rows under windows: one where there are no lengths."""
     if X.ndim != 2:
         raise ValueError(f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
     return _one(len(X)) if lengths is None else _level(lengths, len(X))
@@ -444,10 +444,8 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
         Parameters
         ----------
-        X
-            (total, width) float32 or float64: all rows, end to end.
-        lengths
-            (n,) integers: how many rows each sequence has.
+        X, lengths
+            As those of `reduce_sum`.
 
         Returns
         -------
@@ -455,10 +453,8 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError
-            A length below 0.
-        IndexError
-            Lengths that do not add up to the rows.
+        ValueError, IndexError
+            As those of `reduce_sum`.
 
         Notes
         -----
@@ -640,9 +636,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            A length below 0.
-        ValueError
-            Another number of lengths than of rows.
+            As that of `backprop_reduce_sum`.
 
         Notes
         -----

@@ -1,4 +1,4 @@
-"""Makes VarlenOps what Thinc and spaCy take on the CPU where nobody says otherwise, and undoes it."""
+"""Makes VarlenOps the default ops of Thinc and spaCy on the CPU, and undoes it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _set(holder: Any, name: str, value: Any) -> None:
 
 
 def _register() -> None:
-    """In the places of the ops for the CPU, what makes VarlenOps under their names."""
+    """Register VarlenOps under the names of the ops for the CPU."""
     for key, ops in registry.ops.get_all().items():
         if ops.name not in _CPU:
             continue
@@ -102,7 +102,7 @@ def _factory(name: str) -> Callable[..., VarlenOps]:
 
 
 def _set_current() -> None:
-    """In the place of NumpyOps in this thread, with their settings."""
+    """Replace the current NumpyOps of this thread, with their settings."""
     before = thinc.backends.context_ops.get()
     if before is not None and type(before) is not NumpyOps:
         return
@@ -119,7 +119,7 @@ def _set_current() -> None:
 
 
 def _patch_modules() -> None:
-    """The instances that modules keep, and the function that chooses ops by an array."""
+    """Replace the instances that modules keep, and the function that chooses ops by an array."""
     chosen = thinc.backends.get_array_ops
     original = getattr(chosen, "original", chosen)
 

@@ -1,4 +1,4 @@
-"""What a layer inside sees of a container, and what it gives as a container of the kind that came.
+"""Conversions around a layer: the container that it sees, and its result as the kind that came in.
 
 Each function gives both: what is seen, and a way back, which takes results and gradients alike. Levels, and
 the small arrays of a Padded, are shared wherever lengths stay what they were.
@@ -231,7 +231,7 @@ def _cut(as_tuple: bool, level: Level, pad: int, rows: int, y: Any) -> Any:
 
 
 def _rows(y: Any, shape: tuple[int, ...]) -> Any:
-    """What the layer gave, as rows of a container that has so many."""
+    """The result of the layer, which has to have as many rows as the container."""
     if not is_array(y):
         raise TypeError(f"the layer saw an array, but gave a {kind(y)}")
     if tuple(y.shape[: len(shape)]) != shape:
@@ -259,7 +259,7 @@ def _array_of_padded(y: Any) -> Any:
     steps, columns = expect(Padded, y).shape[:2]
     if (y.lengths != steps).any() or (y.indices != np.arange(columns)).any():
         raise ValueError(
-            "the layer gave columns of another order or other lengths, which an array cannot say"
+            "the layer gave columns of another order or other lengths, which an array cannot hold"
         )
     return y.data
 
@@ -298,7 +298,7 @@ def _padded_of_list(X: Padded[Any], y: Any) -> Padded[Any]:
 
 
 def _with_sequences(X: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
-    """The sequences of y where the innermost of X were."""
+    """X with the sequences of y in the place of its innermost ones."""
     old, new = X._levels[-1], y._levels[0]
     if len(X._levels) > 1 and len(new) != len(old):
         raise ValueError(

@@ -15,7 +15,7 @@ ndarray = np.ndarray
 
 
 def kind(x: Any) -> str:
-    """What to call it.
+    """The word for the kind of a container, as errors use it.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def refused(x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a 
 
 
 def expect(expected: type, y: Any) -> Any:
-    """What a layer gave, which has to be of the kind that it saw.
+    """The result of a layer, which has to be of the kind that the layer saw.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def check_structure(x: Any, like: Any, what: str, other: str) -> None:
 def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
     """Refuse a gradient of another kind, structure, shape or dtype than Y has.
 
-    Numbers that are no floats have no gradients of their own dtype: any is taken for them.
+    Numbers that are not floats have no gradients of their own dtype: any is taken for them.
 
     Raises
     ------

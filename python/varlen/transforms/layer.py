@@ -226,7 +226,7 @@ def as_layer(given: Any) -> Layer:
 
 
 def not_trained(dY: Any) -> NoReturn:
-    """What stands for backprop where nobody said that there would be one.
+    """The backprop of a call without `is_train`: it raises.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def not_trained(dY: Any) -> NoReturn:
 
 
 def _takes_is_train(given: Callable[..., Any]) -> str:
-    """How it wants to be told: "place", "name", or "" for not at all."""
+    """How it takes `is_train`: by "place", by "name", or "" where it takes none."""
     try:
         parameters = list(inspect.signature(given).parameters.values())
     except (TypeError, ValueError):  # some of C say nothing about themselves

@@ -186,7 +186,7 @@ def _items(X: Any, depth: int | None = None) -> list[Any]:
     for d in range(1, _depth(X) if depth is None else depth):
         for i, item in enumerate(found):
             if not isinstance(item, list):
-                raise ValueError(f"X: item {i} of depth {d} is no list, but others are")
+                raise ValueError(f"X: item {i} of depth {d} is not a list, but others are")
         found = [x for item in found for x in item]
     return found if found is not X else list(X)
 
@@ -208,7 +208,7 @@ def _each(y: Any, count: int) -> Any:
 
 
 def _nested(X: list[Any], depth: int, y: Any) -> Any:
-    """What stands for the items, nested as they are."""
+    """The results for the items, nested as the items are."""
     at = 0
 
     def nest(x: Any, d: int) -> Any:

@@ -14,7 +14,7 @@ from varlen.ops.inputs import one_level
 from varlen.transforms.layer import Backprop, Layer, as_layer, not_trained
 from varlen.types import Padded, Pairs, Ragged
 
-# Lengths that came of Thinc's, by the level that was made of them, so that the very array goes out again.
+# Thinc's arrays of lengths, by the level that was made of each, so that the same array is handed back.
 Kept = dict[int, tuple[Level, Any]]
 
 
@@ -70,7 +70,7 @@ def chain(*layers: Any) -> Any:
 
 
 def from_thinc(x: Any, kept: Kept | None = None) -> Any:
-    """What was given of Thinc's as ours, lists and tuples of them too; all else stays.
+    """Containers of Thinc as varlen's, in lists and tuples too; all else stays.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def from_thinc(x: Any, kept: Kept | None = None) -> Any:
 
 
 def to_thinc(x: Any, kept: Kept | None = None) -> Any:
-    """Ours as Thinc's, lists and tuples of them too; all else stays. A nested Ragged has no place there.
+    """Containers of varlen as Thinc's, in lists and tuples too; all else stays. A nested Ragged is refused.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _init(
     layer = _layer(make, places, given)
     inside_X, inside_Y = (None if x is None else to_thinc(layer.sample(from_thinc(x))) for x in (X, Y))
     for inner in given.layers:
-        # As Thinc's own do: what comes out says a width only where it is not known.
+        # As Thinc's own combinators: Y is passed on only where the output width is not known.
         inner.initialize(X=inside_X, Y=inside_Y if inner.has_dim("nO") is None else None)
         if len(given.layers) == 1:
             for name in inner.dim_names:

@@ -49,7 +49,7 @@ def _run(module: torch.nn.Module, X: Any, is_train: bool) -> tuple[Any, Backprop
         arrays.append(isinstance(x, np.ndarray))
         tensor = tensor_of(x) if arrays[-1] else x
         if tensor.is_floating_point() or tensor.is_complex():
-            # A tensor that is watched goes on being so: the graph of the caller is cut by nobody.
+            # A tensor that needs gradients stays in the graph of the caller.
             tensor = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
         seen.append(tensor)
         return tensor

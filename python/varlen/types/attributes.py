@@ -1,4 +1,4 @@
-"""What a user's own subclass of a container adds to its objects: copies and pickles keep it."""
+"""Attributes that a user's subclass of a container adds: copies and pickles keep them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
 
     class DType:
-        """The property `dtype`, which no property could say: its type depends on that of the container."""
+        """The property `dtype`, whose type depends on the kind of array that the container holds."""
 
         @overload
         def __get__(

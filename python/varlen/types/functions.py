@@ -1,4 +1,4 @@
-"""Functions of NumPy and torch that are given a Ragged: what has a meaning for it, and a refusal of the rest.
+"""Functions of NumPy and torch called with a Ragged: those with a meaning for it, and a refusal of the rest.
 
 A function that works on each number goes to the values. One that knows axes goes to the method of its name,
 whose axes are those of the container. All others are refused with the way that leads on: seen as a sequence
@@ -15,6 +15,7 @@ from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.ops.inputs import same_kind
+from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ _EACH_NUMBER = {
     "sinc", "sinh", "softplus", "softshrink", "softsign", "sqrt", "square", "sub", "subtract", "tan",
     "tanh", "tanhshrink", "threshold", "to", "true_divide", "trunc", "type_as", "where", "xlogy",
     "zeros_like", "full_like", "empty_like", "masked_fill", "lerp",
+    "and", "floordiv", "invert", "lshift", "mod", "or", "rshift", "truediv", "xor",  # Python's operators
+    "bitwise_left_shift", "bitwise_right_shift",
 }  # fmt: skip
 
 
@@ -60,7 +63,7 @@ _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """What a function of torch gives that is called with a Ragged.
+    """The result of a function of torch that is called with a Ragged.
 
     Raises
     ------
@@ -74,9 +77,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     >>> torch.nn.functional.softmax(r, dim=1).to_list(), torch.exp(r).lengths
     ([[0.5, 0.5], [1.0]], array([2, 1]))
     """
-    full = (
-        tracing.tensors.NAMES.get(func, "") if tracing.is_tracing() else getattr(func, "__name__", str(func))
-    )
+    full = tracing.name_of(func)
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
         raise _refusal(f"torch.Tensor.{full}", f"{name}(), which writes nothing in place")
@@ -96,7 +97,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("cat", "concat", "concatenate", "stack"):
         return _combined(name, args, kwargs)
     if name == "matmul":
-        return np.matmul(*args, *kwargs.values())
+        return matmul(*args, *kwargs.values())
     if name in ("flatten", "unflatten") and args and _is_ragged(args[0]):
         return getattr(args[0], name)(*args[1:], **kwargs)
     if name == "softmin" and args and _is_ragged(args[0]):
@@ -117,7 +118,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
 
 
 def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """What a function of NumPy, other than a ufunc, gives that is called with a Ragged.
+    """The result of a function of NumPy, other than a ufunc, that is called with a Ragged.
 
     Raises
     ------
@@ -163,10 +164,10 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
 def _arguments_by_name(
     names: tuple[str, ...], args: Any, kwargs: dict[str, Any], function: str
 ) -> dict[str, Any]:
-    """Arguments by name; those that say nothing are left out, others behind the axis are refused."""
+    """Arguments by name. Those at their default are left out; more positional ones than names are refused."""
     extra = [x for x in args[len(names) :] if x is not None and x is not False and x is not np._NoValue]
     if extra:
-        raise TypeError(f"{function} of a Ragged takes its axis alone by place; got {extra[0]!r} behind it")
+        raise TypeError(f"{function} of a Ragged takes only its axis by position; got {extra[0]!r} after it")
     options = dict(zip(names, args, strict=False)) | kwargs
     return {key: x for key, x in options.items() if x is not None and x is not False and x is not np._NoValue}
 
@@ -217,7 +218,7 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
 
 
 def _is_operand(x: Any) -> bool:
-    """Whether the rule of arithmetic says what it means beside a Ragged: an array, a list, a container."""
+    """Whether it is an operand by the rules of arithmetic: an array, a list, a container."""
     return isinstance(x, (list, tuple)) or (hasattr(x, "ndim") and not isinstance(x, (type, np.dtype)))
 
 

@@ -172,7 +172,7 @@ class Packed(Generic[ArrayT]):
             table, at = order, len(order.outer)
             if not same_levels(levels[: at + 1], table.levels):
                 difference = describe_difference(levels[: at + 1], table.levels)
-                raise ValueError(f"ragged: it nests otherwise than the table says: {difference}")
+                raise ValueError(f"ragged: its levels differ from those of the table: {difference}")
         else:
             at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
@@ -265,7 +265,7 @@ class Packed(Generic[ArrayT]):
 
     @property
     def table(self) -> RankTable:
-        """Who comes where: share it to pack other inputs alike."""
+        """The order of the sequences: share it to pack other inputs alike."""
         return self._table
 
     @property
@@ -488,7 +488,7 @@ class Packed(Generic[ArrayT]):
         return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        raise TypeError("a Packed is no array; use .values, .steps() or .to_ragged()")
+        raise TypeError("a Packed is not an array; use .values, .steps() or .to_ragged()")
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Packed of the same order, levels and values; dtypes may differ.
@@ -496,7 +496,7 @@ class Packed(Generic[ArrayT]):
         Parameters
         ----------
         other
-            Anything; what is no Packed is not equal.
+            Anything; what is not a Packed is not equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
 

@@ -79,7 +79,7 @@ class Padded(Generic[ArrayT]):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
 
-    # What `to_ragged` gives where nothing was packed up from another class; a dialect names its own.
+    # What `to_ragged` gives by default; a dialect names its own.
     _ragged: type[Ragged[Any]] = Ragged
     _kind: type[Ragged[Any]]
     _data: ArrayT
@@ -115,7 +115,7 @@ class Padded(Generic[ArrayT]):
         return result
 
     def _of(self, kind: type[Ragged[Any]]) -> Self:
-        """The same, which becomes that class of Ragged again, unless the dialect is another."""
+        """Remember the class that `to_ragged` gives; a dialect's Padded gives the dialect's own."""
         self._kind = kind if issubclass(kind, self._ragged) else self._ragged
         return self
 
@@ -460,7 +460,7 @@ class Padded(Generic[ArrayT]):
         return self._make(data, *fields)._of(self._kind)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        raise TypeError("a Padded is no array; use .data, .to_list() or .to_ragged()")
+        raise TypeError("a Padded is not an array; use .data, .to_list() or .to_ragged()")
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Padded of equal fields, data behind the ends included; dtypes may differ.
@@ -468,7 +468,7 @@ class Padded(Generic[ArrayT]):
         Parameters
         ----------
         other
-            Anything; what is no Padded is not equal.
+            Anything; what is not a Padded is not equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
 

@@ -83,7 +83,7 @@ class Pairs(Generic[T]):
     def __getitem__(self, key: SupportsIndex) -> Pairs[Any]: ...
     def __getitem__(self, key: Any) -> Pairs[Any]:
         i = int_index(key)
-        if i is not None:  # what an item is, is theirs to say: it may have no length
+        if i is not None:  # an item may have no length
             return self._item(self._one[i], self._two[i])  # type: ignore[index]
         return type(self)(take(self._one, key), take(self._two, key))
 
@@ -99,7 +99,7 @@ class Pairs(Generic[T]):
         return (self[i] for i in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        raise TypeError("Pairs are no array; use .one and .two")
+        raise TypeError("Pairs are not an array; use .one and .two")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pairs):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsInde
 import numpy as np
 
 from varlen import tracing
-from varlen._core import RaggedBase
+from varlen._core import RaggedBase, trace_ragged_by
 from varlen.backends import backend_of
-from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, like, to_state
+from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -122,7 +122,7 @@ class Ragged(
         self._levels = levels_from(len(rows), lengths, offsets, levels)
 
     if TYPE_CHECKING:
-        # The core has it, and its text. Arrays come first, because all of them have an __index__.
+        # The core defines it, with its docstring. Arrays come first: all of them have an __index__.
         @overload
         def __getitem__(
             self, key: slice | EllipsisType | Sequence[int] | Sequence[bool] | NDArray[Any] | torch.Tensor
@@ -180,16 +180,14 @@ class Ragged(
     @property
     def row_ids(self) -> ArrayT:
         """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
-        if tracing.is_tracing():
-            return cast("ArrayT", tracing.as_traced(self._levels[0]).row_ids)
-        return cast("ArrayT", like(self._levels[0].row_ids, self._values))
+        numbers = backend_of(self._values).of_level(self._levels[0], "row_ids", self._values)
+        return cast("ArrayT", numbers)
 
     @property
     def positions(self) -> ArrayT:
         """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
-        if tracing.is_tracing():
-            return cast("ArrayT", tracing.as_traced(self._levels[0]).positions)
-        return cast("ArrayT", like(self._levels[0].positions, self._values))
+        numbers = backend_of(self._values).of_level(self._levels[0], "positions", self._values)
+        return cast("ArrayT", numbers)
 
     @property
     def longest(self) -> int:
@@ -229,12 +227,15 @@ class Ragged(
     @property
     def size(self) -> int:
         """Numbers in all, trailing dimensions included."""
-        return int(np.prod(self._values.shape, dtype=object))
+        return math.prod(list(self._values.shape))
 
     @property
     def nbytes(self) -> int:
         """Bytes of values and offsets together."""
-        return int(self._values.nbytes) + sum(level.offsets.nbytes for level in self._levels)
+        offsets = sum([tracing.count_of(level) + 1 for level in self._levels])
+        itemsize: int = self._values.dtype.itemsize
+        nbytes: int = self.size * itemsize + 8 * offsets
+        return nbytes
 
     @property
     def cu_seqlens(self) -> ArrayT:
@@ -250,12 +251,11 @@ class Ragged(
         >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens
         array([0, 2, 3], dtype=int32)
         """
-        if tracing.is_tracing():
-            return cast("ArrayT", tracing.as_traced(self._levels[0]).offsets.int())
-        return cast("ArrayT", like(self._levels[0].offsets32, self._values))
+        numbers = backend_of(self._values).of_level(self._levels[0], "offsets32", self._values)
+        return cast("ArrayT", numbers)
 
     def _get(self, key: Any) -> Any:
-        """What `r[key]` gives where the core does not know it at once."""
+        """`r[key]` for keys that the core does not handle itself."""
         return indexing.get(self, key)
 
     def row(self, i: SupportsIndex) -> ArrayT | Any:
@@ -319,6 +319,7 @@ class Ragged(
         """
         return cast("list[Self]", split(self, sizes))
 
+    @tracing.eager_only()
     def to_list(self) -> list[Any]:
         """Nested lists of Python numbers.
 
@@ -462,7 +463,7 @@ class Ragged(
         Parameters
         ----------
         other
-            Anything; what is no Ragged is not equal.
+            Anything; what is not a Ragged is not equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
 
@@ -559,3 +560,17 @@ def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[
     values = from_state(values)
     check_levels(len(values), levels)
     return kind._make(values, levels)
+
+
+def _getitem(self: Ragged[Any], key: Any, /) -> Any:
+    return indexing.get(self, key) if tracing.is_tracing() else indexing.subscript(self, key)
+
+
+def _len(self: Ragged[Any]) -> int:
+    count: int = tracing.count_of(self._levels[0])
+    return count
+
+
+_getitem.__doc__ = RaggedBase.__getitem__.__doc__
+_getitem.__annotations__ = {}  # help() shows the signature that the method of C has
+trace_ragged_by(_getitem, _len)  # r[key] and len(r) themselves stay in C

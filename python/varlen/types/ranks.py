@@ -184,7 +184,7 @@ class RankTable:
     def inverse(self) -> Ints:
         """(n,) int64, read-only: sequence i has rank inverse[i]."""
         if self._inverse is None:
-            # Sequences of one row each, packed, are the permutation; taken back, what they are numbered by.
+            # Packing sequences of one row each permutes them; unpacking applies the inverse.
             count = len(self)
             sizes = [count] if count else []
             ranks = np.arange(count)

@@ -135,7 +135,7 @@ void scatter_direct(Type type, const std::byte* values, std::int64_t columns, Lo
       using T = decltype(as);
       if constexpr (!kHalf<T>) {
         widest<direct_part<T>>(Table<T>{values, columns}, RowNumbers(lookups, rows), each, lookups.count,
-                             {cut(c), cut(c + 1)}, table);
+                               {cut(c), cut(c + 1)}, table);
       }
     });
   });

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "support/dispatch.hpp"
+#include "support/prefetch.hpp"
 #include "support/writers.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
@@ -127,54 +128,71 @@ void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexc
   });
 }
 
-constexpr std::int64_t kTurned = 32;  // bytes that are turned round together
+// Rows are read towards the start of a sequence, sequences towards the end: the machine does not see that all
+// lines are wanted in their order, so many bytes later.
+constexpr std::uintptr_t kAhead = 2048;
+// Of longer rows it sees each.
+constexpr std::int64_t kSeen = 512;
 
-/// So many bytes of elements of Width bytes, last to first. The shuffles stay inside halves but for one,
-/// which both sets of instructions have.
+// Elements of four words, turned round together. The shuffles stay inside halves but for one, which both sets
+// of instructions have.
+using Words = std::uint64_t __attribute__((vector_size(32)));
+
+/// Elements of Width bytes, last to first.
 template <int Width>
-[[gnu::always_inline]] inline void turn(const std::byte* in, std::byte* out) noexcept {
-  using V1 = std::uint16_t __attribute__((vector_size(kTurned)));
-  using V2 = std::uint32_t __attribute__((vector_size(kTurned)));
-  using V4 = std::uint64_t __attribute__((vector_size(kTurned)));
-  V4 v;
-  std::memcpy(&v, in, sizeof v);
+[[gnu::always_inline]] inline void turn(Words& v) noexcept {
+  using V1 = std::uint16_t __attribute__((vector_size(sizeof(Words))));
+  using V2 = std::uint32_t __attribute__((vector_size(sizeof(Words))));
   if constexpr (Width <= 8) {
-    v = V4{v[3], v[2], v[1], v[0]};
+    v = Words{v[3], v[2], v[1], v[0]};
   } else {
-    v = V4{v[2], v[3], v[0], v[1]};
+    v = Words{v[2], v[3], v[0], v[1]};
   }
   if constexpr (Width <= 4) {
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
     const V2 w = reinterpret_cast<V2>(v);
-    v = reinterpret_cast<V4>(__builtin_shufflevector(w, w, 1, 0, 3, 2, 5, 4, 7, 6));
+    v = reinterpret_cast<Words>(__builtin_shufflevector(w, w, 1, 0, 3, 2, 5, 4, 7, 6));
 #else
-    v = reinterpret_cast<V4>(__builtin_shuffle(reinterpret_cast<V2>(v), V2{1, 0, 3, 2, 5, 4, 7, 6}));
+    v = reinterpret_cast<Words>(__builtin_shuffle(reinterpret_cast<V2>(v), V2{1, 0, 3, 2, 5, 4, 7, 6}));
 #endif
   }
   if constexpr (Width <= 2) {
     const V2 w = reinterpret_cast<V2>(v);
-    v = reinterpret_cast<V4>((w << 16) | (w >> 16));
+    v = reinterpret_cast<Words>((w << 16) | (w >> 16));
   }
   if constexpr (Width <= 1) {
     const V1 w = reinterpret_cast<V1>(v);
-    v = reinterpret_cast<V4>((w << 8) | (w >> 8));
+    v = reinterpret_cast<Words>((w << 8) | (w >> 8));
   }
-  std::memcpy(out, &v, sizeof v);
 }
 
-/// Rows [rows) of the output, at `out`. Whole vectors run over the end of a sequence, where the next one is
-/// written later.
+/// Rows [rows) of the output, at `out`. Two vectors a turn, which run over the end of a sequence, where the
+/// next one is written later, and read before its start: so no branch waits for how many rows are left. That
+/// takes a third to a half of the time of exact ends, for sequences of 4 to 64 numbers.
 template <int Width>
 VARLEN_LOOP void reverse_narrow(Rows values, Offsets level, Range rows, std::byte* out) noexcept {
-  constexpr std::int64_t kRows = kTurned / Width;
+  constexpr auto kVector = static_cast<std::int64_t>(sizeof(Words));
+  constexpr std::int64_t kTurn = 2 * kVector;
+  const std::byte* const limit = out + rows.size() * Width;
   by_places(level, rows, [&](std::int64_t i, Range places) {
-    const std::int64_t last = level.end(i) - 1;  // row of place 0
     std::byte* to = out + (level.start(i) + places.begin - rows.begin) * Width;
-    const std::byte* from = values.data + (last - places.begin + 1) * Width;
-    const std::int64_t room = std::min(rows.end - level.start(i), last + 1) - kRows;  // places up to here
-    std::int64_t at = places.begin;
-    for (; at < places.end && at <= room; at += kRows, to += kTurned) turn<Width>(from -= kTurned, to);
-    for (; at < places.end; ++at, to += Width) std::memcpy(to, from -= Width, Width);
+    const std::byte* from = values.data + (level.end(i) - places.begin) * Width;  // behind the first row
+    const std::int64_t bytes = places.size() * Width;
+    const std::int64_t whole = std::min<std::int64_t>(limit - to, from - values.data) - kTurn + 1;
+    const std::byte* const line = values.data + (level.start(i) + places.begin) * Width;
+    std::int64_t at = 0;
+    for (const std::int64_t most = std::min(bytes, whole); at < most; at += kTurn) {
+      prefetch(line, at, 1, kAhead);
+      Words a;
+      Words b;
+      std::memcpy(&a, from - at - kVector, sizeof a);
+      std::memcpy(&b, from - at - kTurn, sizeof b);
+      turn<Width>(a);
+      turn<Width>(b);
+      std::memcpy(to + at, &a, sizeof a);
+      std::memcpy(to + at + kVector, &b, sizeof b);
+    }
+    for (; at < bytes; at += Width) std::memcpy(to + at, from - at - Width, Width);
   });
 }
 
@@ -202,9 +220,14 @@ template <class Out>
   const std::int64_t width = values.width;
   const std::byte* const begin = values.data;
   const std::byte* const end = begin + values.count * width;
+  const std::int64_t asked = width <= kSeen ? width : 0;
   by_places(level, rows, [&](std::int64_t i, Range places) {
     const std::byte* from = begin + (level.end(i) - 1 - places.begin) * width;
-    for (std::int64_t n = places.size(); n > 0; --n, from -= width) out.copy(from, width, begin, end);
+    const std::byte* line = begin + (level.start(i) + places.begin) * width;
+    for (std::int64_t n = places.size(); n > 0; --n, from -= width, line += width) {
+      for (std::int64_t at = 0; at < asked; at += Pattern::kLine) prefetch(line, at, 1, 2 * kAhead);
+      out.copy(from, width, begin, end);
+    }
   });
   out.finish();
 }

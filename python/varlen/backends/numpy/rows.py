@@ -41,7 +41,7 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
                 f"{argument}: not a rectangle of values ({error}); for nested lists use Ragged.from_list"
             ) from None
         if x.dtype.hasobject and isinstance(given, (list, tuple)):
-            _core.from_lists(given, 0, name=argument)  # says which item is no number
+            _core.from_lists(given, 0, name=argument)  # says which item is not a number
     unmasked(x, argument)
     if x.dtype.hasobject:
         raise TypeError(f"{argument}: arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
@@ -80,7 +80,7 @@ def repeat(x: NDArray[Any], levels: Levels, times: Level) -> tuple[NDArray[Any],
 
 
 def in_parts(x: NDArray[Any], add: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
-    """What `add`, which adds rows up, makes of x. The two parts of complex numbers are columns to it.
+    """The result of `add`, which adds rows up, on x; complex numbers are passed as two columns.
 
     Examples
     --------

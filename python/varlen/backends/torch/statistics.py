@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
 from varlen.backends.torch.reduce import reduce_sums, spread, sums
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
+
+
+STATISTICS = ("prod", "var", "std", "logsumexp")
 
 
 def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
@@ -61,7 +64,7 @@ def _over(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     return torch.where(result == 0, 0, d / torch.where(result == 0, 1, result))
 
 
-_statistic: AutogradOp = AutogradOp(
+statistic_rows: AutogradOp = AutogradOp(
     "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar? empty, float ddof) -> Tensor",
     _run,
     lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
@@ -96,13 +99,13 @@ def reduce(
     >>> reduce("var", torch.tensor([1.0, 3.0, 5.0]), Level([2, 1]), 0)
     tensor([1., 0.])
     """
-    if op not in ("prod", "var", "std", "logsumexp"):
+    if op not in STATISTICS:
         return reduce_sums(op, x, level, empty, out)
-    if empty is None and not tracing.is_tracing():
+    if empty is None:
         not_empty(level)
         empty = 0
     number = empty.item() if hasattr(empty, "item") else empty
-    return into(_statistic(x, level, op, number, float(ddof)), out)
+    return into(statistic_rows(x, level, op, number, float(ddof)), out)
 
 
 def backprop_reduce(
