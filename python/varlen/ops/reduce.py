@@ -231,8 +231,7 @@ def reduce_all(
     Raises
     ------
     TypeError, ValueError
-        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
-        the dtype cannot hold.
+        As those of `reduce_any`.
 
     Examples
     --------

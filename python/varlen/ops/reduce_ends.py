@@ -170,14 +170,8 @@ def reduce_min(
 
     Parameters
     ----------
-    X, lengths, axis, level
-        As those of `reduce_sum`.
-    empty
-        What a sequence without rows gives; by default it is refused.
-    which
-        Give also the first row inside each sequence that holds the number; not along other axes.
-    out
-        (n, ...) of the dtype of X, C-contiguous: filled and given back; not together with `which`.
+    X, lengths, axis, level, empty, which, out
+        As those of `reduce_max`.
 
     Returns
     -------
@@ -188,10 +182,8 @@ def reduce_min(
 
     Raises
     ------
-    ValueError
-        A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
-    TypeError
-        Values that are not numbers.
+    ValueError, TypeError
+        As those of `reduce_max`.
 
     Notes
     -----
@@ -225,10 +217,8 @@ def argmin(
 
     Parameters
     ----------
-    X, lengths, axis, level
-        As those of `reduce_sum`.
-    empty
-        An integer, what a sequence without rows gives; by default it is refused.
+    X, lengths, axis, level, empty
+        As those of `argmax`.
 
     Returns
     -------
@@ -317,7 +307,7 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
     Raises
     ------
     ValueError
-        As those of `reduce_first`.
+        As that of `reduce_first`.
 
     Notes
     -----

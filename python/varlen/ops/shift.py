@@ -231,13 +231,8 @@ def backprop_roll(
 
     Parameters
     ----------
-    dY
-        (total, ...), the gradient of what `roll` gave: an array, a tensor or a `Ragged`.
-    lengths, by, level
-        As they were given to `roll`.
-    out
-        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
-        innermost level only.
+    dY, lengths, by, level, out
+        As those of `backprop_shift`.
 
     Returns
     -------

@@ -206,13 +206,8 @@ class Structure(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        ties
-            Which of equally long sequences comes first: the later one, "reversed", as Thinc has it, or the
-            earlier one, "stable".
-        fill
-            What stands behind the end of a sequence: a number or a row; None for zeros.
-        max_bytes
-            Refuse a larger block; by default half of the machine's memory.
+        ties, fill, max_bytes
+            As those of `ops.ragged2padded`.
 
         Returns
         -------
@@ -222,8 +217,7 @@ class Structure(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            More than one level, another name of `ties`, a fill that the dtype cannot hold, a block beyond
-            `max_bytes`.
+            As that of `ops.ragged2padded`.
 
         Examples
         --------
@@ -240,12 +234,8 @@ class Structure(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        level
-            Whose sequences are stepped through. Above the innermost a step holds whole sub-sequences. The
-            levels above are kept for the way back.
-        order
-            Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
-            permutation; or a `RankTable` to share, which has a level of its own.
+        level, order
+            As those of `ops.pack`.
 
         Returns
         -------
@@ -254,10 +244,8 @@ class Structure(RaggedBase[ArrayT]):
 
         Raises
         ------
-        IndexError
-            There is no such level.
-        ValueError
-            No such order, no permutation, a table of other lengths.
+        IndexError, ValueError
+            As those of `ops.pack`.
 
         Examples
         --------
