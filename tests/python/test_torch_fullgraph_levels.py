@@ -78,3 +78,13 @@ def test_levels_are_checked_against_each_other():
     assert step(X, torch.tensor([1, 1]), torch.tensor([2, 1])).tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="lengths: the lengths add up to 3"):
         step(X, torch.tensor([1, 2]), torch.tensor([2, 1]))
+
+
+def test_lengths_that_the_function_itself_writes_down_are_not_read_too_early():
+    def step(x):
+        r = ops.from_dense(x, torch.tensor([1, 3]))
+        return r.to_dense(), r[0], ops.mask(torch.tensor([2, 1]))
+
+    x = torch.arange(6.0).reshape(2, 3)
+    results, wanted = torch.compile(step, fullgraph=True, backend="aot_eager")(x), step(x)
+    assert all(torch.equal(a, b) for a, b in zip(results, wanted, strict=True))

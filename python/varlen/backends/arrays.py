@@ -265,7 +265,7 @@ def shift(values: Any, level: Level, by: Any, fill: Any = 0, out: Any = None) ->
 
 
 def roll(values: Any, level: Level, by: Any, out: Any = None) -> Any:
-    """The rows of each sequence, `by` places on, round and round.
+    """The rows of each sequence, `by` places on, cyclically.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     Raises
     ------
     TypeError
-        Something that is no Ragged.
+        Something that is not a Ragged.
     ValueError
         No such axis; nothing to concatenate; levels, rows or numbers of sequences that do not fit: which part
         is named.

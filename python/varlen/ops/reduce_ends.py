@@ -307,7 +307,7 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
     Raises
     ------
     ValueError
-        As that of `reduce_first`.
+        As those of `reduce_first`.
 
     Notes
     -----

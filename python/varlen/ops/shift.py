@@ -220,7 +220,7 @@ def backprop_shift(
     array([2., 0., 0.])
     """
     refuse_overlap(out, by)
-    result: SameT = shift(dY, lengths, by=_back(by), level=level, out=out)
+    result: SameT = shift(dY, lengths, by=_negated(by), level=level, out=out)
     return result
 
 
@@ -250,12 +250,12 @@ def backprop_roll(
     array([2., 4., 1.])
     """
     refuse_overlap(out, by)
-    result: SameT = roll(dY, lengths, by=_back(by), level=level, out=out)
+    result: SameT = roll(dY, lengths, by=_negated(by), level=level, out=out)
     return result
 
 
-def _back(by: Any) -> Any:
-    """As many places back; what is no integer is left for the core to refuse."""
+def _negated(by: Any) -> Any:
+    """As many places back; what is not an integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by
     each = np.asarray(as_ints(by))

@@ -86,7 +86,7 @@ def sequence_conv(
     ValueError
         A window of no rows, or too far from the row; a filter, padding or bias of another shape.
     TypeError
-        `input` is no Ragged; something is not of numbers; arrays beside tensors.
+        `input` is not a Ragged; something is not of numbers; arrays beside tensors.
     IndexError
         No such level.
 

@@ -62,7 +62,7 @@ def sequence_enumerate(
     ValueError
         A win_size below 1 or beyond memory, a pad_value that the dtype cannot hold.
     TypeError
-        `input` is no Ragged.
+        `input` is not a Ragged.
     IndexError
         No such level.
 

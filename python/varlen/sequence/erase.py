@@ -43,7 +43,7 @@ def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     Raises
     ------
     TypeError
-        x is no Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
+        x is not a Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
     ValueError
         Rows of more than one number; tokens that nest differently.
     OverflowError

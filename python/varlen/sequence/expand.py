@@ -58,7 +58,7 @@ def sequence_expand(
     IndexError
         No such level of x or y.
     TypeError
-        y is no Ragged, or x has no rows.
+        y is not a Ragged, or x has no rows.
     OverflowError
         Repeats that no memory could hold.
 
@@ -163,7 +163,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     IndexError
         No such level.
     TypeError
-        y is no Ragged, or x has no rows.
+        y is not a Ragged, or x has no rows.
 
     Notes
     -----

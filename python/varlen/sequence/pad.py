@@ -69,7 +69,7 @@ def sequence_pad(
     ValueError
         A maxlen less than a sequence, which is named; a pad_value that the dtype cannot hold.
     TypeError
-        x is no Ragged.
+        x is not a Ragged.
     IndexError
         No such level.
 

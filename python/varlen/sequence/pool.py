@@ -77,7 +77,7 @@ def sequence_pool(
     Raises
     ------
     TypeError
-        `input` is no Ragged, or not of numbers.
+        `input` is not a Ragged, or not of numbers.
     ValueError
         Another pool_type, a pad_value that the dtype cannot hold, an index of other than "max".
     IndexError
@@ -135,7 +135,7 @@ def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT
     Raises
     ------
     TypeError
-        `input` is no Ragged.
+        `input` is not a Ragged.
     IndexError
         No such level.
 

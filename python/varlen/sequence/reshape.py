@@ -39,7 +39,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     ValueError
         new_dim below 1; a sequence whose numbers do not divide, which is named.
     TypeError
-        `input` is no Ragged.
+        `input` is not a Ragged.
     IndexError
         No such level.
 

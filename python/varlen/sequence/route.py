@@ -44,7 +44,7 @@ def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     Raises
     ------
     TypeError
-        x is no Ragged.
+        x is not a Ragged.
     ValueError
         `num` below 1.
 

@@ -48,7 +48,7 @@ def sequence_slice(
     OverflowError
         One that does not fit 63 bits.
     TypeError
-        `input` is no Ragged, offsets or lengths are not integers.
+        `input` is not a Ragged, offsets or lengths are not integers.
 
     Notes
     -----

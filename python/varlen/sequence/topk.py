@@ -55,7 +55,7 @@ def sequence_topk_avg_pooling(
     ValueError
         An item of another size than its tables have, which is named; another number of items; a k below 1.
     TypeError
-        Something that is no Ragged, an `input` that is not of bool, integers or floats.
+        Something that is not a Ragged, an `input` that is not of bool, integers or floats.
     IndexError
         No such level.
 

@@ -636,7 +636,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            As that of `backprop_reduce_sum`.
+            As those of `backprop_reduce_sum`.
 
         Notes
         -----

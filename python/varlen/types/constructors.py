@@ -92,7 +92,7 @@ class Constructors(RaggedBase[ArrayT]):
         padding_side: str = "right",
         out: RowsT | None = None,
     ) -> Ragged[RowsT]:
-        """From a padded block and either its lengths or its mask. `to_dense` turned round.
+        """From a padded block and either its lengths or its mask. The inverse of `to_dense`.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            It is no nested tensor.
+            It is not a nested tensor.
         ValueError
             It is ragged at another axis, or at several.
 
@@ -227,7 +227,7 @@ class Constructors(RaggedBase[ArrayT]):
 
     @eager_only()
     def to_nested(self) -> torch.Tensor:
-        """A nested tensor of torch of the jagged layout. `from_nested` turned round.
+        """A nested tensor of torch of the jagged layout. The inverse of `from_nested`.
 
         Returns
         -------

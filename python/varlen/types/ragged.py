@@ -562,7 +562,8 @@ def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[
     return kind._make(values, levels)
 
 
-def _getitem(self: Ragged[Any], key: Any, /) -> Any:
+def _getitem(self: Ragged[Any], key: Any, /, *, _: None = None) -> Any:
+    # The interpreter puts a simple function in the place of the slot where code is hot; this is none.
     return indexing.get(self, key) if tracing.is_tracing() else indexing.subscript(self, key)
 
 
@@ -572,5 +573,5 @@ def _len(self: Ragged[Any]) -> int:
 
 
 _getitem.__doc__ = RaggedBase.__getitem__.__doc__
-_getitem.__annotations__ = {}  # help() shows the signature that the method of C has
+_getitem.__wrapped__ = indexing.subscript  # type: ignore[attr-defined]  # help() shows its signature
 trace_ragged_by(_getitem, _len)  # r[key] and len(r) themselves stay in C

@@ -400,7 +400,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         IndexError
-            As that of `ops.reverse`.
+            As those of `ops.reverse`.
 
         Examples
         --------
@@ -439,7 +439,7 @@ class Selecting(RaggedBase[ArrayT]):
         return result
 
     def roll(self, by: Any, *, level: int = -1) -> Self:
-        """What is in each sequence, `by` places on, round and round; as `ops.roll`.
+        """What is in each sequence, `by` places on, cyclically; as `ops.roll`.
 
         Parameters
         ----------

@@ -87,7 +87,7 @@ class Structure(RaggedBase[ArrayT]):
 
     @eager_only()
     def drop_level(self, level: int = 0) -> Self:
-        """One level fewer: what its sequences held belongs to the level above. `add_level` turned round.
+        """One level fewer: what its sequences held belongs to the level above. The inverse of `add_level`.
 
         The outermost goes away; another one merges with the level above, whose sequences now hold directly
         what lay in sequences of `level`.
@@ -217,7 +217,7 @@ class Structure(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            As that of `ops.ragged2padded`.
+            As those of `ops.ragged2padded`.
 
         Examples
         --------

@@ -24,7 +24,7 @@ from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows
 from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
 from varlen.backends.torch.statistics import STATISTICS, statistic_rows
-from varlen.backends.torch.tracing import as_index, fake_offsets, longest
+from varlen.backends.torch.tracing import as_index, blank, fake_offsets, longest
 from varlen.tracing import TracedLevel, count_of, offsets_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
 
     Examples
     --------
-    >>> shift(torch.tensor([3, 1]), TracedLevel(torch.tensor([0, 2]), 2), 1, 9)
+    >>> shift(torch.tensor([3, 1]), Level([2]), 1, 9)
     tensor([9, 3])
     """
     return into(shift_rows(x, level, _moves(by, level), _number(fill)), out)
@@ -122,7 +122,7 @@ def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
 
     Examples
     --------
-    >>> roll(torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 3]), 3), 1)
+    >>> roll(torch.tensor([3, 1, 4]), Level([3]), 1)
     tensor([4, 3, 1])
     """
     return into(roll_rows(x, level, _moves(by, level)), out)
@@ -141,8 +141,8 @@ def sort(
 
     Examples
     --------
-    >>> sort(torch.tensor([3.0, 1.0]), TracedLevel(torch.tensor([0, 2]), 2), most=1)[0]
-    tensor([1.])
+    >>> sort(torch.tensor([3.0, 1.0]), Level([2]))[0]
+    tensor([1., 3.])
     """
     kept = level
     if most is not None:
@@ -196,7 +196,7 @@ def _moved_by(schema: str, run: Any, kept: Any) -> Any:
         sizes = kept(offsets, *args)
         least = (0, *(1 for _ in sizes[1:]))
         rows, *nest = (
-            offsets[0].new_empty((context.new_dynamic_size(min=low) if size is None else size,))
+            blank(offsets[0], context.new_dynamic_size(min=low) if size is None else size)
             for size, low in zip(sizes, least, strict=True)
         )
         return rows, nest
@@ -425,7 +425,7 @@ def pad(
 
     Examples
     --------
-    >>> pad(torch.tensor([1.0, 2.0]), (TracedLevel(torch.tensor([0, 2, 2]), 2),), "left", -1)
+    >>> pad(torch.tensor([1.0, 2.0]), (Level([2, 0]),), "left", -1)
     tensor([[ 1.,  2.],
             [-1., -1.]])
     """
@@ -473,7 +473,7 @@ def unpad(
 
     Examples
     --------
-    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (TracedLevel(torch.tensor([0, 2, 3]), 3),))
+    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
     tensor([1, 2, 3])
     """
     if block.device.type != "cpu":

@@ -64,7 +64,7 @@ def block_mask(
     Raises
     ------
     TypeError
-        A dtype of other things than numbers; an `out` that is no tensor, or of another dtype.
+        A dtype of other things than numbers; an `out` that is not a tensor, or of another dtype.
 
     Examples
     --------

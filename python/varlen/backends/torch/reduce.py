@@ -157,12 +157,12 @@ def sums(x: torch.Tensor, offsets: torch.Tensor, op: str = "sum") -> torch.Tenso
     return result
 
 
-def spread(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
+def repeat_rows(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
     """Row i for every row of sequence i, by offsets, inside gradients of other ops.
 
     Examples
     --------
-    >>> spread(torch.tensor([1.0, 2.0]), torch.tensor([0, 2, 3]), 3)
+    >>> repeat_rows(torch.tensor([1.0, 2.0]), torch.tensor([0, 2, 3]), 3)
     tensor([1., 1., 2.])
     """
     result: torch.Tensor = _expand(d, offsets, total, "sum")

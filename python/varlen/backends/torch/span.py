@@ -110,7 +110,7 @@ def insert_rows(
     Raises
     ------
     TypeError, ValueError
-        Rows that are no tensor, or of another dtype or shape.
+        Rows that are not a tensor, or of another dtype or shape.
 
     Examples
     --------

@@ -29,6 +29,20 @@ def _leave_untraced() -> None:
     skip_code(TracedLevel._make.__code__)
 
 
+def blank(beside: torch.Tensor, *sizes: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+    """What a registered op gives, without numbers in it, on the device of a tensor.
+
+    One made by `beside.new_empty` would be a constant, if `beside` is a tensor that the graph itself writes
+    down, and its numbers, which are none, be read while the graph is made.
+
+    Examples
+    --------
+    >>> blank(torch.ones(2), 3).shape
+    torch.Size([3])
+    """
+    return torch.empty(sizes, dtype=dtype, device=beside.device)
+
+
 def fake_offsets(given: torch.Tensor, count: Any) -> torch.Tensor:
     """Offsets without numbers in them, as what a registered op gives is told to torch.
 
@@ -38,7 +52,7 @@ def fake_offsets(given: torch.Tensor, count: Any) -> torch.Tensor:
     torch.Size([3])
     """
     _leave_untraced()  # whatever makes a TracedLevel comes by here, or has one
-    return given.new_empty((count,), dtype=torch.int64)
+    return blank(given, count)
 
 
 def _run_checked(given: Array, name: str, count: int | None, said: str) -> tuple[Array, Array]:
@@ -51,7 +65,7 @@ def _run_checked(given: Array, name: str, count: int | None, said: str) -> tuple
 
 def _fake_checked(given: torch.Tensor, name: str, *_: Any) -> tuple[torch.Tensor, torch.Tensor]:
     offsets = fake_offsets(given, given.shape[0] + (name == "lengths"))
-    return offsets, given.new_empty((), dtype=torch.bool)
+    return offsets, blank(given, dtype=torch.bool)
 
 
 _checked: AutogradOp = AutogradOp(
@@ -62,7 +76,7 @@ _checked: AutogradOp = AutogradOp(
 _same: AutogradOp = AutogradOp(
     "same_offsets(Tensor a, Tensor b, SymInt level) -> Tensor",
     lambda a, b, level: _run_same(level_of(a), level_of(b), level),
-    lambda a, b, level: a.new_empty((), dtype=torch.bool),
+    lambda a, b, level: blank(a, dtype=torch.bool),
 )
 
 
@@ -75,7 +89,7 @@ def _run_same(a: Level, b: Level, level: int) -> Array:
 _longest: AutogradOp = AutogradOp(
     "longest(Tensor offsets) -> Tensor",
     lambda offsets: np.array(level_of(offsets).longest),
-    lambda offsets: offsets.new_empty((), dtype=torch.int64),
+    lambda offsets: blank(offsets),
 )
 
 
@@ -87,7 +101,7 @@ def _run_positions(offsets: Array, total: int) -> Array:
 _positions: AutogradOp = AutogradOp(
     "positions(Tensor offsets, SymInt total) -> Tensor",
     _run_positions,
-    lambda offsets, total: offsets.new_empty((total,), dtype=torch.int64),
+    lambda offsets, total: blank(offsets, total),
 )
 
 
