@@ -137,6 +137,55 @@ void destroy(PyObject* self) noexcept {
   Py_DECREF(type);
 }
 
+/// What a tracer reads of a subscript and of len(), which it cannot follow into C: functions of Python beside
+/// the slots. They stand in the table of the base class alone, and no slot leads to them.
+struct Traced {
+  PyTypeObject* base = nullptr;
+  PyObject *getitem = nullptr, *length = nullptr;
+};
+Traced traced;
+
+/// The slots of C for a class that inherits those functions: Python gave it slots that look for them.
+void inherit_slots(PyTypeObject* type) {
+  const auto inherits = [&](const char* name, PyObject* function) {
+    const auto found =
+        py::reinterpret_steal<py::object>(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), name));
+    if (!found) throw py::error_already_set();
+    return function != nullptr && found.ptr() == function;
+  };
+  if (inherits("__getitem__", traced.getitem)) {
+    type->tp_as_mapping->mp_subscript = traced.base->tp_as_mapping->mp_subscript;
+    type->tp_as_sequence->sq_item = traced.base->tp_as_sequence->sq_item;
+  }
+  if (inherits("__len__", traced.length)) {
+    type->tp_as_mapping->mp_length = traced.base->tp_as_mapping->mp_length;
+    type->tp_as_sequence->sq_length = traced.base->tp_as_sequence->sq_length;
+  }
+}
+
+PyObject* init_subclass(PyObject* type, PyObject* args, PyObject* kwargs) noexcept {
+  return guarded([&]() -> PyObject* {
+    const auto above = py::reinterpret_steal<py::object>(PyObject_CallFunctionObjArgs(
+        reinterpret_cast<PyObject*>(&PySuper_Type), reinterpret_cast<PyObject*>(traced.base), type, nullptr));
+    if (!above) throw py::error_already_set();
+    const py::object next = above.attr("__init_subclass__");
+    const auto done = py::reinterpret_steal<py::object>(PyObject_Call(next.ptr(), args, kwargs));
+    if (!done) throw py::error_already_set();
+    inherit_slots(reinterpret_cast<PyTypeObject*>(type));
+    return py::none().release().ptr();
+  });
+}
+
+void trace_ragged_by(const py::function& getitem, const py::function& length) {
+  PyObject* const methods = traced.base->tp_dict;
+  traced.getitem = getitem.ptr();
+  traced.length = length.ptr();
+  if (PyDict_SetItemString(methods, "__getitem__", traced.getitem) != 0 ||
+      PyDict_SetItemString(methods, "__len__", traced.length) != 0)
+    throw py::error_already_set();
+  PyType_Modified(traced.base);
+}
+
 PyMemberDef members[] = {
     {"_values", T_OBJECT_EX, offsetof(RaggedObject, values), 0, nullptr},
     {"_levels", T_OBJECT_EX, offsetof(RaggedObject, levels), 0, nullptr},
@@ -146,6 +195,8 @@ PyMemberDef members[] = {
 PyMethodDef ragged_methods[] = {
     {"_make", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_of)),
      METH_FASTCALL | METH_CLASS, "_make(values, levels)\n\nOf parts that are known to fit."},
+    {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(init_subclass)),
+     METH_VARARGS | METH_KEYWORDS | METH_CLASS, "Subclasses subscript as fast as their base."},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "The class, said to hold one kind of array."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -224,6 +275,9 @@ void bind_ragged(py::module_& m) {
   if (!type) throw py::error_already_set();
   document_subscript(reinterpret_cast<PyTypeObject*>(type.ptr()));
   m.attr("RaggedBase") = type;
+  traced.base = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  m.def("trace_ragged_by", &trace_ragged_by, py::arg("getitem"), py::arg("length"),
+        "Functions that a tracer follows in place of r[key] and len(r).");
 }
 
 }  // namespace varlen::bindings

@@ -112,7 +112,7 @@ _HOMES: dict[str, str] = {
     **{name: "varlen.sequence" for name in __all__ if name.startswith("sequence_")},
 }
 
-_threads.settle()
+_threads.limit_worker()
 
 
 _named = _lazy.loaded_from("varlen", _HOMES)

@@ -21,7 +21,7 @@ def in_worker() -> bool:
     return bool(inheriting) or multiprocessing.parent_process() is not None
 
 
-def settle() -> None:
+def limit_worker() -> None:
     """Give a worker one thread, since its siblings have the other cores.
 
     A VARLEN_NUM_THREADS that is not a number is ignored with a warning. The core itself reads the variable,

@@ -20,7 +20,7 @@ def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST
     Raises
     ------
     TypeError
-        It is no integer.
+        It is not an integer.
     ValueError
         It is below `least`.
     OverflowError
@@ -157,7 +157,7 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
     Raises
     ------
     TypeError
-        It is no dict, or NumPy has no such dtype: the key is named.
+        It is not a dict, or NumPy has no such dtype: the key is named.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from varlen.arguments import as_int, as_ints, as_list
 Levels = tuple[Level, ...]
 
 
-def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: Any = None) -> Levels:
+def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, levels: Any = None) -> Levels:
     """Levels over `count` rows, from exactly one of lengths, offsets and levels, outermost first.
+
+    Where `count` is None they say themselves how many rows there are.
 
     Raises
     ------
@@ -42,7 +44,7 @@ def levels_from(count: int, lengths: Any = None, offsets: Any = None, levels: An
     result = each_level(given[0], make, name)
     if not result:
         raise ValueError(f"{name}: a Ragged needs at least one level")
-    check_levels(count, result, name)
+    check_levels(result[-1].total if count is None else count, result, name)
     return result
 
 
@@ -80,8 +82,8 @@ def same_levels(a: Levels, b: Levels) -> bool:
     return len(a) == len(b) and all(x is y or x == y for x, y in zip(a, b, strict=True))
 
 
-def describe_difference(a: Levels, b: Levels) -> str:
-    """The text of errors about two nestings: where they differ first.
+def describe_difference(a: Levels, b: Levels, first: int = 0) -> str:
+    """The text of errors about two nestings: where they differ first. Levels are counted from `first`.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def describe_difference(a: Levels, b: Levels) -> str:
     """
     if len(a) != len(b):
         return f"one has {len(a)} levels, the other {len(b)}"
-    for d, (x, y) in enumerate(zip(a, b, strict=True)):
+    for d, (x, y) in enumerate(zip(a, b, strict=True), first):
         if len(x) != len(y):
             return f"level {d} has {len(x)} sequences in one and {len(y)} in the other"
         if x != y:
@@ -118,6 +120,34 @@ def flatten_levels(levels: Levels) -> Level:
     for level in levels[-2::-1]:
         flat = level.compose(flat)
     return flat
+
+
+def equal_lengths(count: int, length: int) -> Level:
+    """The level of `count` sequences that are all equally long.
+
+    Examples
+    --------
+    >>> equal_lengths(2, 3).offsets
+    array([0, 3, 6])
+    """
+    if tracing.is_tracing():
+        traced: Any = tracing.equal_lengths(count, length)
+        return cast("Level", traced)
+    return Level.from_offsets(np.arange(count + 1) * length)
+
+
+def scale_level(level: Level, times: int) -> Level:
+    """The level of sequences so many times as long.
+
+    Examples
+    --------
+    >>> scale_level(Level([2, 1]), 3).offsets
+    array([0, 6, 9])
+    """
+    if tracing.is_tracing():
+        traced: Any = tracing.TracedLevel(tracing.offsets_of(level) * times, level.total * times)
+        return cast("Level", traced)
+    return Level.from_offsets(level.offsets * times)
 
 
 def levels_over_rows(levels: Levels) -> Levels:
@@ -190,6 +220,8 @@ def counted_before(there: Any) -> Any:
     >>> counted_before(np.array([True, False, True]))
     array([0, 1, 1, 2])
     """
+    if tracing.is_tracing():
+        return tracing.tensors.counted_before(there)
     counts = np.zeros(len(there) + 1, np.int64)
     np.cumsum(there, out=counts[1:])
     return counts
@@ -203,6 +235,9 @@ def reindex(level: Level, before: Any) -> Level:
     >>> reindex(Level([2, 1]), counted_before(np.array([True, False, True])))
     Level(2 sequences, 2 rows, lengths 1 to 1)
     """
+    if tracing.is_tracing():
+        traced: Any = tracing.TracedLevel(before[tracing.offsets_of(level)], None)
+        return cast("Level", traced)
     return Level.from_offsets(before[level.offsets])
 
 

@@ -8,9 +8,11 @@ it is, and its offsets are an input. What is made inside is a TracedLevel, and l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from varlen._core import Level, RaggedBase
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 is_tracing: Callable[[], bool] = bool
 tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
@@ -43,11 +45,7 @@ class TracedLevel(_Fields):
     @classmethod
     def _make(cls, fields: Any) -> Level:  # type: ignore[override]
         # torch makes a named tuple by this where one leaves a graph, and does not trace it.
-        offsets, rows = fields
-        level = Level.from_offsets(offsets.detach().cpu().numpy())
-        if rows is not None and level.total != rows:
-            raise ValueError(f"offsets: the last one is {level.total}, but there are {rows} values")
-        return level
+        return Level.from_offsets(fields[0].detach().cpu().numpy())
 
     @property
     def lengths(self) -> Any:
@@ -86,6 +84,55 @@ def count_of(level: Any) -> Any:
     if not is_tracing():
         return len(level)
     return (level.offsets if type(level) is TracedLevel else level._tensor).shape[0] - 1
+
+
+def eager_only(what: str = "") -> Callable[[F], F]:
+    """A decorator for what no graph can hold: a tracer says so, by its name, and leaves it as it is.
+
+    Outside of graphs nothing changes: the function is the one that it was. `what` is how the error calls
+    it, where its own name says too little.
+
+    Examples
+    --------
+    >>> @eager_only()
+    ... def halves(x):
+    ...     return x / 2
+    >>> halves(3), halves._torchdynamo_disable_msg
+    (1.5, 'halves of varlen runs outside of graphs alone; call it before or behind the compiled function')
+    """
+
+    def mark(function: F) -> F:
+        function._torchdynamo_disable = True  # type: ignore[attr-defined]  # as torch.compiler.disable marks it
+        function._torchdynamo_disable_msg = (  # type: ignore[attr-defined]
+            f"{what or function.__name__} of varlen runs outside of graphs alone; "
+            "call it before or behind the compiled function"
+        )
+        return function
+
+    return mark
+
+
+def known(condition: Any) -> bool:
+    """Whether a condition on sizes holds, as far as it is known: a graph may not know its sizes.
+
+    Examples
+    --------
+    >>> known(3 > 2)
+    True
+    """
+    return bool(tensors.known(condition) if is_tracing() else condition)
+
+
+def name_of(function: Any) -> str:
+    """What a function is called.
+
+    Examples
+    --------
+    >>> name_of(len)
+    'len'
+    """
+    name: str = tensors.name_of(function) if is_tracing() else getattr(function, "__name__", str(function))
+    return name
 
 
 def as_traced(level: Any) -> TracedLevel:
@@ -130,8 +177,15 @@ def levels_of(given: Any, name: str, count: Any) -> tuple[Any, ...]:
     return tuple(levels)
 
 
-def level_of(given: Any, name: str = "lengths", count: Any = None) -> Any:
+_SAID = "the lengths add up to {}, but there are {} values"
+
+
+def level_of(given: Any, name: str = "lengths", count: Any = None, said: str = _SAID) -> Any:
     """The level that was given, or that of a tensor of lengths (or offsets), over `count` rows.
+
+    What comes from outside is checked when the graph runs, here and nowhere else, whether its numbers are
+    used or not. `count` is None where they alone say how many rows there are; `said` is what an error
+    says of both.
 
     Examples
     --------
@@ -139,10 +193,22 @@ def level_of(given: Any, name: str = "lengths", count: Any = None) -> Any:
     Level(1 sequences, 2 rows, lengths 2 to 2)
     """
     if type(given) is Level or type(given) is TracedLevel:
+        if count is not None:
+            tensors.checked_offsets(offsets_of(given), "levels", count, said)
         return given
-    if name == "lengths":
-        return TracedLevel(tensors.lengths_to_offsets(given), count)
-    return TracedLevel(tensors.as_offsets(given), count)
+    return TracedLevel(tensors.checked_offsets(given, name, count, said), count)
+
+
+def equal_lengths(count: Any, length: Any) -> TracedLevel:
+    """The level of `count` sequences that are all equally long.
+
+    Examples
+    --------
+    >>> import torch, varlen.backends.torch
+    >>> equal_lengths(2, 3).offsets
+    tensor([0, 3, 6])
+    """
+    return TracedLevel(tensors.arange(count + 1) * length, count * length)
 
 
 def flatten_levels(levels: tuple[Any, ...]) -> Any:
@@ -171,9 +237,9 @@ def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     >>> same_levels((level,), (level,)), same_levels((level,), ())
     (True, False)
     """
-    for x, y in zip(a, b, strict=False):
+    for d, (x, y) in enumerate(zip(a, b, strict=False)):
         if x is not y:
-            tensors.refuse_difference(offsets_of(x), offsets_of(y))
+            tensors.refuse_difference(offsets_of(x), offsets_of(y), d)
     return len(a) == len(b)
 
 

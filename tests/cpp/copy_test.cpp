@@ -34,3 +34,18 @@ TEST(copy, takes_all_bytes_and_touches_no_other) {
     }
   }
 }
+
+TEST(copy, fills_all_bytes_and_touches_no_other) {
+  constexpr std::int64_t kRoom = 64;
+  const auto one = [](std::int64_t bytes, std::int64_t to) {
+    const std::byte value{static_cast<unsigned char>(draw(0, 255))};
+    const Bytes before = noise(to + bytes + kRoom);
+    Bytes out = before;
+    varlen::fill_bytes(out.data() + to, value, bytes);
+    Bytes want = before;
+    std::fill_n(want.begin() + to, bytes, value);
+    CHECK(out == want);
+  };
+  for (std::int64_t bytes = 0; bytes < 600; ++bytes) one(bytes, draw(0, 63));
+  for (int turn = 0; turn < 60; ++turn) one(32768 + draw(-130, 130), draw(0, 63));
+}

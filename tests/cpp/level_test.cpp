@@ -129,6 +129,23 @@ TEST(level, refuses_what_is_no_level_and_says_where) {
                 [&] { return level.offsets32(); });
 }
 
+TEST(level, equals_what_has_the_same_offsets_to_the_last) {
+  const auto level = [](const Ints& lengths) {
+    return Level::from_lengths(lengths.data(), std::ssize(lengths), "lengths");
+  };
+  for (const Ints& lengths : {Ints{}, Ints{0}, Ints{4}, Ints{3, 0, 2}, Ints{1, 1, 1, 1, 1, 1, 1, 1, 1}}) {
+    CHECK(level(lengths) == level(lengths));
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      Ints other = lengths;
+      ++other[i];
+      CHECK(!(level(lengths) == level(other)));
+    }
+    Ints longer = lengths;
+    longer.push_back(0);
+    CHECK(!(level(lengths) == level(longer)));
+  }
+}
+
 TEST(level, lets_go_of_what_it_shares_with_its_last_copy) {
   int freed = 0;
   const Ints offsets{0, 2, 5};

@@ -19,14 +19,15 @@ namespace {
 
 void check_moves(const std::vector<std::int64_t>& ends, std::int64_t width) {
   const varlen::Offsets level{ends.data(), static_cast<std::int64_t>(ends.size())};
-  Bytes values(z(level.total() * width));
-  for (std::byte& b : values) b = static_cast<std::byte>(draw(0, 255));
+  const Bytes values = varlen::test::noise(level.total() * width);
   std::vector<std::int64_t> by(ends.size());
   for (std::int64_t& n : by) n = draw(-30, 30);
   const Bytes fill(z(width), std::byte{0x5A});
   Bytes reversed, shifted, rolled;
+  for (Bytes* const to : {&reversed, &shifted, &rolled}) to->reserve(values.size());
   const auto put = [&](Bytes& to, std::int64_t row) {
-    for (std::int64_t k = 0; k < width; ++k) to.push_back(row < 0 ? fill[0] : values[z(row * width + k)]);
+    const std::byte* const from = row < 0 ? fill.data() : values.data() + row * width;
+    to.insert(to.end(), from, from + width);
   };
   for (std::int64_t i = 0; i < level.count; ++i) {
     const std::int64_t start = level.start(i);

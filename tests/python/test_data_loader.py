@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -16,6 +17,16 @@ from varlen.data import Collate, Dataset, LengthBuckets, TokenBudget
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")
 
 METHODS = ["fork", "spawn", "forkserver"]
+
+
+def _how(method):
+    """The options of a loader's workers; those that start anew import torch, which takes seconds each."""
+    context = multiprocessing.get_context(method)
+    if method == "forkserver":
+        context.set_forkserver_preload(["torch", "varlen.data"])  # once for all of them
+    return {"num_workers": 1 if method == "spawn" else 2, "multiprocessing_context": context, "timeout": 100}
+
+
 SKELETON = [[2, 0, 3], [], [1], [4, 4], [0], [1, 1, 1]] * 4
 
 
@@ -68,14 +79,7 @@ def test_loader_makes_batches_in_workers(ds, method):
     ds.batch(np.arange(len(ds)))  # threads and plans that a fork must not trip over
     sampler = LengthBuckets(ds.lengths, 4, seed=1)
     collate = ds.collator(framework="torch", max_len=3, window="random", seed=5)
-    workers = loader(
-        ds,
-        batch_sampler=sampler,
-        collate_fn=collate,
-        num_workers=2,
-        multiprocessing_context=method,
-        timeout=100,
-    )
+    workers = loader(ds, batch_sampler=sampler, collate_fn=collate, **_how(method))
     result = list(workers)
     assert len(result) == len(sampler)
     for batch, rows in zip(result, sampler, strict=True):
@@ -125,12 +129,7 @@ def test_epochs_reach_workers_that_live_on(tmp_path, method):
     how = {"max_len": 3, "window": "random", "windows": True, "seed": 5}
     wanted = [ds.batch(rows, epoch=epoch, **how)["window/start"].tolist() for epoch in range(4)]
     assert len(set(map(tuple, wanted))) == 4
-    workers = {
-        "num_workers": 2,
-        "persistent_workers": True,
-        "multiprocessing_context": method,
-        "timeout": 100,
-    }
+    workers = _how(method) | {"persistent_workers": True}
 
     collate = ds.collator(**how)
     plain = loader(ds, batch_size=7, shuffle=True, collate_fn=collate, **workers)

@@ -46,7 +46,7 @@ def folder(tmp_path):
         (None, TypeError, "entries: expected a dict from names of tensors to arrays, got NoneType"),
         ([1], TypeError, "entries: expected a dict"),
         ({"dim0/a": None}, TypeError, "a: position 0 holds NoneType"),
-        ({"dim0/\ud800": ENDS}, ValueError, "half a character"),
+        ({"dim0/\ud800": ENDS}, ValueError, "an unpaired surrogate"),
         ({"__metadata__": ENDS}, ValueError, "entries: '__metadata__' is not a name"),
     ],
 )

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
-from varlen import io
+import varlen as vl
+from varlen import _core, io
 from varlen.io import FileFormatError, StaleFileError, layout
 
 BOTH = pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "pread"])
@@ -206,6 +207,9 @@ def test_many_threads_share_a_handle(tmp_path):
 NESTS = {
     "a name without dim": ({"a": np.zeros(1)}, "tensor 'a' .*: the name is not dimK/name"),
     "a dim with a leading zero": ({"dim01/a": np.zeros(1)}, "not dimK/name"),
+    "a dim of minus zero": ({"dim-0/a": np.zeros(1)}, "not dimK/name"),
+    "a dim of minus one with a leading zero": ({"dim-01/a": np.zeros(1)}, "not dimK/name"),
+    "a dim without a number": ({"dim-/a": np.zeros(1)}, "not dimK/name"),
     "a dim without a slash": ({"dim1": np.zeros(1)}, "not dimK/name"),
     "too deep": ({"dim31/a": np.zeros(1)}, "nested too deep"),
     "far too deep": ({"dim99999999999/a": np.zeros(1)}, "not dimK/name"),
@@ -327,3 +331,34 @@ def test_the_layout_of_a_file_is_kept_once_its_time_tells_states_apart(tmp_path)
     os.utime(path, ns=(hour_ago, hour_ago))
     file = io.open_file(path)
     assert layout.known_layout(file.identity) is file.layout
+
+
+def test_a_reader_reads_ranges_in_the_order_they_are_named_and_none_beyond_the_file(tmp_path):
+    path = tmp_path / "a.nrt"
+    vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]]}).save(path)
+    start = _core.MappedFile(path).header.data_start
+    data = path.read_bytes()[start:]
+    size = len(data)
+    reader = _core.FileReader(path, None, start)
+    for begins, ends in (
+        ([0], [size]),
+        ([0, 3], [3, 5]),  # these touch, the next overlap, leave a gap, go back, are empty
+        ([0, 2], [4, 6]),
+        ([0, 5], [2, 9]),
+        ([5, 0], [9, 2]),
+        ([4, 4, size, size - 1], [4, 5, size, size]),
+        ([], []),
+    ):
+        want = b"".join(data[a:b] for a, b in zip(begins, ends, strict=True))
+        assert reader.read(np.array(begins, np.int64), np.array(ends, np.int64)).tobytes() == want
+    before = reader.bytes_read
+    for begins, ends in (
+        ([0], [size + 1]),
+        ([size], [size + 1]),
+        ([0, -1], [2, 3]),
+        ([0, 3], [2, 2]),
+        ([2**62], [2**63 - 1]),
+    ):
+        with pytest.raises(ValueError, match=r"a\.nrt: range \d lies outside the data"):
+            reader.read(np.array(begins), np.array(ends))
+    assert reader.bytes_read == before

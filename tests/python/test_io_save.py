@@ -150,7 +150,7 @@ def test_strings_become_ids_and_a_vocabulary(tmp_path, kind):
         (rows(x=np.zeros(3)), {"vocabularies": {"y": ["a"]}}, ValueError, "no key 'y'"),
         (rows(x=np.zeros(3)), {"metadata": {"a": 1}}, TypeError, "expected strings"),
         (rows(x=np.zeros(3)), {"metadata": {"varlen.version": "7"}}, ValueError, "varlen's own"),
-        (rows(**{"\ud800": np.zeros(3)}), {}, ValueError, "half a character"),
+        (rows(**{"\ud800": np.zeros(3)}), {}, ValueError, "an unpaired surrogate"),
         ({"__metadata__": np.zeros(3)}, {}, ValueError, "not a name for a tensor"),
     ],
 )

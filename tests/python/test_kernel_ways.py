@@ -653,3 +653,67 @@ def test_products_of_a_part_that_leave_the_range_are_no_part_of_any_other(rows, 
     values = np.full(rows, 2, dtype)
     values[-1 if reverse else 0] = 0
     assert not vl.ops.cumprod(values, [rows], reverse=reverse).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64"])
+@pytest.mark.parametrize("k", [1, 16, 17, 32, 33, 100])
+@pytest.mark.parametrize("kind", ["drawn", "rising", "falling"])
+def test_the_largest_are_the_first_of_a_stable_sort(dtype, k, kind, any_threads):
+    """By a heap, by digits, and by both: where few are wanted, where some are, and where many are."""
+    lengths = [1023, 1024, 1025, 0, 9_000, k]
+    level = vl.Level.from_lengths(lengths)
+    values = draw(level.total, dtype, seed=k)
+    if kind != "drawn":
+        values = np.sort(values)[:: 1 if kind == "rising" else -1].copy()
+    for largest in (True, False):
+        best, which = vl.ops.topk(values, level, k=k, largest=largest)
+        for i, n in enumerate(lengths):
+            mine = values[level.offsets[i] : level.offsets[i + 1]].astype(np.float64)
+            order = np.argsort(-mine if largest else mine, kind="stable")[:k]
+            assert which[i].tolist() == order.tolist(), (i, n, largest)
+            assert best[i].tolist() == mine[order].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("mean", [1, 3, 8, 16, 33, 200])
+def test_short_sequences_are_reversed_up_to_both_ends_of_memory(dtype, mean, any_threads):
+    """Vectors run over the end of a sequence and read before its start, but for the first and the last."""
+    lengths = np.random.default_rng(mean).integers(0, 2 * mean + 1, 300)
+    for first, last in ((0, 0), (1, 1), (4 * mean, 5 * mean + 70)):
+        level = vl.Level.from_lengths([first, *lengths, last])
+        values = draw(level.total, dtype, seed=mean)
+        guarded = Guarded(dtype, values.shape, values.itemsize)
+        _core.reverse(values, level, out=guarded.out)
+        guarded.check()
+        wanted = [values[a:b][::-1] for a, b in itertools.pairwise(level.offsets)]
+        np.testing.assert_array_equal(guarded.out, np.concatenate(wanted))
+
+
+@pytest.mark.parametrize("bytes_each", [8191, 8192, 8193, 16_384, 100_000])
+@pytest.mark.parametrize("ahead", [0, 1, 511, 512, 513, 2048, 4095])
+def test_long_copies_are_whole_wherever_both_ends_stand_in_a_page(bytes_each, ahead):
+    room = np.zeros(4 * bytes_each + 3 * 4096, np.uint8)
+    begin = -room.ctypes.data % 4096 + 4
+    values = room[begin : begin + 3 * bytes_each].reshape(3, bytes_each)
+    values[:] = draw(3 * bytes_each, np.uint8).reshape(values.shape)
+    guarded = Guarded(np.uint8, (3 * bytes_each + 2 * 4096,))
+    start = (4 + ahead - guarded.out.ctypes.data) % 4096
+    out = guarded.out[start : start + 3 * bytes_each].reshape(values.shape)
+    guarded.out[:] = 7
+    _core.reverse(values, vl.Level([3]), out=out)
+    np.testing.assert_array_equal(out, values[::-1])
+    assert (guarded.out[:start] == 7).all()
+    assert (guarded.out[start + values.size :] == 7).all()
+    guarded.check()
+
+
+@pytest.mark.parametrize("width", [31, 32, 33, 64, 127, 128, 129, 192])
+@pytest.mark.parametrize("shift", [0, 1, 16])
+def test_rows_of_a_line_or_two_are_repeated_any_number_of_times(width, shift, any_threads):
+    times = np.random.default_rng(width).integers(0, 9, 3000)
+    times[[5, 700]] = 600, 0
+    rows = draw(3000 * width, np.uint8).reshape(-1, width)
+    guarded = Guarded(np.uint8, (int(times.sum()), width), shift)
+    _core.expand(rows, vl.Level.from_lengths(times), out=guarded.out)
+    guarded.check()
+    np.testing.assert_array_equal(guarded.out, np.repeat(rows, times, axis=0))

@@ -145,3 +145,15 @@ def test_columns_of_a_block_are_taken_tile_by_tile(columns, dtype):
         assert data.tobytes() == want.tobytes()
         back = vl.ops.padded2ragged(padded)
         assert np.asarray(back.values).tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [">i2", ">i4", ">u8", ">f2", ">f4", ">f8", "<f4"])
+def test_a_fill_has_the_byte_order_of_the_rows(dtype):
+    for trailing, fill in (((), 258), ((3,), [1, 258, 3]), ((3,), 258)):
+        values = draw(3 * int(np.prod(trailing, dtype=int)), dtype).reshape(-1, *trailing)
+        want = np.empty((2, 2, *trailing), dtype)
+        want[...] = fill
+        want[0], want[1, :1] = values[:2], values[2:]
+        result = _core.pad(values, vl.Level([2, 1]), fill=fill)
+        assert result.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(result, want)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from varlen import _core
@@ -316,3 +317,18 @@ def test_lists_keep_no_references(leaf):
             _core.from_lists([row, [leaf, None]])
     gc.collect()
     assert (sys.getrefcount(leaf), sys.getrefcount(row), sys.getrefcount(nest)) == before
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 511, 512, 513, 1300])
+@pytest.mark.parametrize("first", [[0.5], [True], [2**63], [-1]], ids=["float", "bool", "large", "negative"])
+@pytest.mark.parametrize("dtype", ["bool", "u1", "i4", "u8", "f4"])
+def test_arrays_among_numbers_of_another_kind_are_converted_to_their_last_element(dtype, first, count):
+    # 256 elements are converted at once, 512 where the smallest dtype is wanted.
+    if first == [-1] and dtype == "u8":
+        return  # no dtype holds both
+    for step in (1, 2, -1):
+        array = (np.arange(count * abs(step)) % 100).astype(dtype)[::step]
+        for nested in ([first, array], [array, first], [first, array, array]):
+            values = vl.Ragged.from_list(nested).values
+            flat = [x for part in nested for x in np.asarray(part).tolist()]
+            assert values.tolist() == flat

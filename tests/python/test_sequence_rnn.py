@@ -221,7 +221,7 @@ X = vl.Ragged(np.zeros((6, 3)), [3, 1, 2])
         (
             lambda: sequence.rnn(plain, X, X),
             ValueError,
-            "init: a Ragged that does not nest as the levels above",
+            "init: expected a Ragged that nests like the levels above",
         ),
         (
             lambda: sequence.rnn(lambda x, h: h[:1], X, np.zeros((3, 3))),

@@ -11,7 +11,7 @@ from varlen import ops
 
 torch = pytest.importorskip("torch")
 
-import varlen.backends.torch  # noqa: E402  registers the ops
+import varlen.backends.torch.graph  # noqa: E402  registers the ops
 
 F = torch.nn.functional
 LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9])
@@ -203,7 +203,7 @@ def test_offsets_and_empty_sequences_are_checked_when_the_graph_runs():
         step(torch.ones(3), torch.tensor([0, 2, 2, 3]))
     torch.compiler.reset()
     unused = torch.compile(lambda x, o: vl.Ragged(x, offsets=o) * 2, fullgraph=True, backend="aot_eager")
-    with pytest.raises(ValueError, match="the last one is 2, but there are 3 values"):
+    with pytest.raises(ValueError, match="offsets: the lengths add up to 2, but there are 3 values"):
         unused(torch.ones(3), torch.tensor([0, 1, 2]))
 
 
@@ -221,7 +221,7 @@ def test_containers_that_differ_are_refused_when_the_graph_runs():
     step = torch.compile(lambda r, s: (r + s).values, fullgraph=True, backend="aot_eager")
     r = vl.Ragged(torch.ones(3), [2, 1])
     assert step(r, vl.Ragged(torch.ones(3), [2, 1])).tolist() == [2, 2, 2]
-    with pytest.raises(RuntimeError, match="the containers nest differently"):
+    with pytest.raises(ValueError, match="sequence 0 of level 0 has length 1 in one and 2 in the other"):
         step(r, vl.Ragged(torch.ones(3), [1, 2]))
 
 
@@ -262,12 +262,14 @@ REGISTERED = {
     "pad": (X, [OFFSETS], [2], [-1], "right", "right", 0, None),
     "unpad": (X[None].repeat(2, 1, 1), [OFFSETS], [3], [-1], 3, "right", "right"),
     "rows_of": (X[None].repeat(2, 1, 1), [OFFSETS], [3], 3, "left"),
-    "offsets_from_lengths": (torch.tensor([2, 1], dtype=torch.int32),),
-    "offsets_from_offsets": (OFFSETS.int(),),
+    "checked_offsets": (torch.tensor([2, 1], dtype=torch.int32), "lengths", 3, "{} for {}"),
+    "same_offsets": (OFFSETS, OFFSETS.clone(), 0),
     "offsets_from_mask": (torch.tensor([[True, False], [True, True]]), "right"),
     "longest": (OFFSETS,),
     "positions": (OFFSETS, 3),
-    "gather_places": ([OFFSETS], torch.tensor([1, 1])),
+    "gather_places": ([torch.tensor([0, 1, 2]), OFFSETS], torch.tensor([1, 1])),
+    "window_places": ([OFFSETS], 0, 1, None, None),
+    "column_places": ([OFFSETS], 0),
     "gather_add": (X, torch.tensor([[0, 2], [1, 1]])),
     "insert_rows": (X, X[:1], torch.tensor([1])),
 }

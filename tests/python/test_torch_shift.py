@@ -106,8 +106,8 @@ def test_registered_ops_keep_what_they_promise():
     x, offsets, by = rows([5], (2,)), torch.tensor([0, 2, 2, 5]), torch.tensor([1, 0, -1])
     samples = {
         registered._reverse: (x, offsets),
-        registered._shift: (x, offsets, by, 1.5),
-        registered._roll: (x, offsets, by),
+        registered.shift_rows: (x, offsets, by, 1.5),
+        registered.roll_rows: (x, offsets, by),
     }
     for op, args in samples.items():
         torch.library.opcheck(op.registered, args, test_utils=("test_schema", "test_faketensor"))

@@ -133,7 +133,7 @@ def test_registered_ops_keep_what_they_promise():
     x, offsets, kept = rows([5], (2,)), torch.tensor([0, 2, 2, 5]), torch.tensor([0, 1, 1, 2])
     d, which = rows([2], (2,)), torch.tensor([[0, 1], [2, 0]])
     samples = {
-        registered._sort: (x, offsets, kept, 2, True),
+        registered.sort_rows: (x, offsets, kept, 2, True),
         registered._unsort: (d, which, offsets, kept, 5),
         registered._rank: (x, offsets, "average", False),
     }

@@ -154,7 +154,7 @@ def test_with_flatten_cuts_arrays_at_rows():
 
 def test_with_flatten_refuses_what_does_not_nest():
     layer = transforms.with_flatten(lambda xs: xs)
-    with pytest.raises(ValueError, match="item 1 of depth 1 is no list"):
+    with pytest.raises(ValueError, match="item 1 of depth 1 is not a list"):
         layer.predict([[1], 2])
     with pytest.raises(TypeError, match="expected nested lists, got Ragged"):
         layer.predict(vl.Ragged([1], [1]))

@@ -56,3 +56,14 @@ def test_lists_of_bools_read_what_is_not_zero_as_true():
     values, _ = vl._core.from_lists([odd[:3], odd[3:]], 1, np.int64)
     np.testing.assert_array_equal(values, BYTES != 0)
     assert vl._core.from_lists([[1, 2], odd[:2]], 1)[0].tolist() == [1, 2, 1, 1]
+
+
+def test_the_core_itself_erases_true_bytes_as_true():
+    level = vl.Level([3, 2])
+    odd = np.array([0, 2, 1, 255, 0], np.uint8).view(bool)
+    for tokens, want in (([True], [0, 0]), ([False], [1, 1, 1]), ([False, True], [])):
+        kept, ends = vl._core.erase(odd, level, np.array(tokens))
+        assert kept.view(np.uint8).tolist() == want
+        assert ends.offsets[-1] == len(want)
+    kept, _ = vl._core.erase(odd, level, np.array([3], np.uint8).view(bool))
+    assert kept.view(np.uint8).tolist() == [0, 0]

@@ -143,6 +143,7 @@ def joint_dicts(J: vl.JointNestedRaggedTensorDict) -> None:
     assert_type(J.select("code").flatten(), vl.JointNestedRaggedTensorDict)
     assert_type(vl.JointNestedRaggedTensorDict.vstack([J[0], J[1]]), vl.JointNestedRaggedTensorDict)
     assert_type(next(iter(J)), vl.JointNestedRaggedTensorDict)
+    assert_type(dict(J.items()), dict[str, vl.Ragged[Array] | Any])
     codes: vl.Ragged[Array] = J["code"]
     assert codes.lengths.tolist() == [2, 1]
 

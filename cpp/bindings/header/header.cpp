@@ -1,4 +1,4 @@
-// `_core.Header`: the model's FileHeader, as Python is told of it.
+// `_core.Header`: the model's FileHeader, as Python sees it.
 #include <pybind11/pybind11.h>
 
 #include <cstring>

@@ -138,7 +138,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   if (value.is_none()) return fill;
   const std::optional<Type> to = type_of(dtype);
   const py::dtype native = dtype.attr("newbyteorder")("=").cast<py::dtype>();
-  if (!to && type_of(native)) {  // the other byte order: checked as a number of this one, then turned round
+  if (!to && type_of(native)) {  // the other byte order: checked in the native one, then swapped
     fill = fill_of(value, native, row, argument);
     const py::bytes held(reinterpret_cast<const char*>(fill.bytes.data()), fill.bytes.size());
     const py::array turned = numpy().attr("frombuffer")(held, native).attr("byteswap")().cast<py::array>();

@@ -107,7 +107,7 @@ bool says_yes(PyObject* tensor, PyObject* method) {
   return said.ptr() == Py_True;
 }
 
-/// Whether the numbers are those of the memory turned round: a bit of the tensor says so.
+/// Whether the negative or the conjugate bit is set: the numbers are not those in memory then.
 bool has_bit(PyObject* tensor, DlType type) {
   if (type.code != kDlFloat && type.code != kDlBfloat && type.code != kDlComplex) return false;
   static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");

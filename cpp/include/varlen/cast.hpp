@@ -1,7 +1,7 @@
 // Elements from one dtype to another while they are moved: one function a pair, which converts a run.
 //
 // What fits is decided before anything is written, by cast_check, or, where fresh memory is written, in the
-// same pass, by a conversion that was told where to say so; the runs themselves check nothing.
+// same pass, by a conversion that reports what did not fit; the runs themselves check nothing.
 //   bool, integer -> integer   in range, else not_representable
 //   anything -> bool           0 or 1, else not_representable
 //   float -> integer           finite, whole and in range, else not_representable

@@ -33,6 +33,9 @@ inline void move_ends(std::byte* out, const std::byte* in, std::int64_t bytes) n
 /// out[0, bytes) = in[0, bytes) and nothing else, for rows of any length. No overlap.
 void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept;
 
+/// out[0, bytes) = value, again and again, and nothing else.
+void fill_bytes(std::byte* out, std::byte value, std::int64_t bytes) noexcept;
+
 /// Where a call is as fast as inline code.
 inline constexpr std::int64_t kInlineBytes = 128;
 
@@ -85,7 +88,7 @@ struct FillPattern {
 inline void fill_exact(std::byte* out, std::int64_t bytes, const FillPattern& fill) noexcept {
   if (bytes <= 0) return;
   if (fill.uniform) {
-    std::memset(out, static_cast<int>(fill.block[0]), static_cast<std::size_t>(bytes));
+    fill_bytes(out, fill.block[0], bytes);
     return;
   }
   std::memcpy(out, fill.value, static_cast<std::size_t>(fill.unit));
@@ -99,7 +102,7 @@ inline void fill_exact(std::byte* out, std::int64_t bytes, const FillPattern& fi
 /// As fill_exact, but may write up to 15 bytes behind. Only for patterns with `blocks`.
 inline void fill_over(std::byte* out, std::int64_t bytes, const FillPattern& fill) noexcept {
   if (bytes > kInlineBytes && fill.uniform) {
-    std::memset(out, static_cast<int>(fill.block[0]), static_cast<std::size_t>(bytes));
+    fill_bytes(out, fill.block[0], bytes);
     return;
   }
   for (std::int64_t at = 0; at < bytes; at += 16) std::memcpy(out + at, fill.block, 16);

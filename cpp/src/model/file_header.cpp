@@ -40,7 +40,7 @@ std::string quoted(std::string_view name) {
   return text + quote;
 }
 
-// Tables lie in one block that nobody fills beforehand.
+// Tables lie in one block, whose memory is not zeroed first.
 template <class T>
 T* table_at(std::byte*& at, std::int64_t count) {
   auto* table = reinterpret_cast<T*>(at);

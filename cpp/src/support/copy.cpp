@@ -71,7 +71,34 @@ VARLEN_LOOP void copy_any(std::byte* out, const std::byte* in, std::int64_t byte
   move(bytes - kOver);  // laps over what was written
 }
 
+VARLEN_LOOP void fill_any(std::byte* out, std::byte value, std::int64_t bytes) noexcept {
+  // memset of glibc does not look where lines begin: runs of 1 to 4 KB that begin anywhere take it 1.2 to 1.6
+  // times as long. It is ahead again where a run is longer than the first cache.
+  constexpr std::int64_t kMost = std::int64_t{1} << 15;
+  constexpr std::int64_t kStep = 4 * kOver;
+  if (bytes < kOver || bytes > kMost) {
+    if (bytes > 0) std::memset(out, static_cast<int>(value), static_cast<std::size_t>(bytes));
+    return;
+  }
+  const Wide block = Wide{} + static_cast<std::uint8_t>(value);
+  const auto put = [&](std::int64_t at) { std::memcpy(out + at, &block, sizeof block); };
+  put(0);
+  std::int64_t at = kOver - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kOver);
+  for (; at + kStep <= bytes; at += kStep) {
+    put(at);
+    put(at + kOver);
+    put(at + 2 * kOver);
+    put(at + 3 * kOver);
+  }
+  for (; at + kOver < bytes; at += kOver) put(at);
+  put(bytes - kOver);  // laps over what was written
+}
+
 }  // namespace
+
+void fill_bytes(std::byte* out, std::byte value, std::int64_t bytes) noexcept {
+  best<fill_any>(out, value, bytes);
+}
 
 void copy_bytes(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
 #ifdef VARLEN_MOVES

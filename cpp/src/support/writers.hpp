@@ -40,7 +40,7 @@ class Cached {
       if (n < kInline && limit - out >= n + kOver) {
         fill_over(out, n, pattern.bytes);
       } else if (pattern.uniform) {
-        std::memset(out, static_cast<int>(pattern.bytes[0]), static_cast<std::size_t>(n));
+        fill_bytes(out, pattern.bytes[0], n);
       } else {
         repeat(n);
       }
@@ -54,7 +54,7 @@ class Cached {
     if (n < kInline && limit - out >= n + kOver) {
       fill_over(out, n, kOnes.data());
     } else {
-      std::memset(out, 1, static_cast<std::size_t>(n));
+      fill_bytes(out, std::byte{1}, n);
     }
     out += n;
   }

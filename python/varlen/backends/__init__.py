@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from varlen import tracing
+from varlen._core import Level
 from varlen.backends import arrays
 
 if TYPE_CHECKING:
@@ -14,11 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["backend_of"]
 
-_BACKENDS: dict[type, Backend] = {np.ndarray: arrays}
+_BACKENDS: dict[type, Backend] = {np.ndarray: arrays, Level: arrays}
 
 
 def backend_of(first: Any, *others: Any) -> Backend:
     """The backend that values belong to: torch's where one of them is a tensor or its dtype, else NumPy's.
+
+    While torch.compile traces a function, torch's is the one that a graph can hold.
 
     Examples
     --------
@@ -33,15 +37,23 @@ def backend_of(first: Any, *others: Any) -> Backend:
         for each in others:
             if backend is arrays:
                 backend = _BACKENDS.get(type(each)) or _look_up(each)
-    return backend
+    return backend if backend is arrays or not tracing.is_tracing() else _of_graphs()
+
+
+def _of_graphs() -> Backend:
+    from varlen.backends.torch import graph
+
+    backend: Any = graph
+    return cast("Backend", backend)
 
 
 def _look_up(values: Any) -> Backend:
     """Of a type that was not seen before. torch is looked for among the loaded modules, never imported."""
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(values, (torch.Tensor, torch.dtype)):
+    if torch is not None and isinstance(values, (torch.Tensor, torch.dtype, tracing.TracedLevel)):
         from varlen.backends import torch as tensors
 
+        _of_graphs()  # it says whether a function is traced
         _BACKENDS[type(values)] = tensors
         return tensors
     return arrays

@@ -42,8 +42,10 @@ class Dataset(Batching):
     >>> import varlen as vl
     >>> J = vl.JointNestedRaggedTensorDict({"time": [[0.5, 2.0], [5.5]], "code": [[[7, 8], [9]], [[1]]]})
     >>> ds = vl.data.Dataset(J)
-    >>> len(ds), ds.lengths
-    (2, array([2, 1]))
+    >>> len(ds), ds.lengths, ds.depth, ds.paths
+    (2, array([2, 1]), 2, [''])
+    >>> ds.schema["time"], ds.fields["code"].dim, ds.fields["code"].vocabulary
+    (dtype('float32'), 2, None)
     >>> ds.batch([1, 0])["time"]
     array([[5.5, 0. ],
            [0.5, 2. ]], dtype=float32)

@@ -42,16 +42,7 @@ class Rows:
 
     @property
     def source(self) -> Source:
-        """Where the rows come from: a `varlen.io.ShardSet`, or what is in memory.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
-        >>> ds = vl.data.Dataset(J)
-        >>> ds.source.mmap
-        True
-        """
+        """Where the rows come from: a `varlen.io.ShardSet`, or what is in memory."""
         return self._source
 
     def __len__(self) -> int:
@@ -77,70 +68,27 @@ class Rows:
 
     @property
     def fields(self) -> Mapping[str, ColumnLike]:
-        """Each key's dim, dtype, trailing dimensions, vocabulary and unit of time.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
-        >>> ds = vl.data.Dataset(J)
-        >>> ds.fields["x"].dim, ds.fields["x"].vocabulary
-        (1, None)
-        """
+        """Each key's dim, dtype, trailing dimensions, vocabulary and unit of time."""
         return self._source.fields
 
     @property
     def schema(self) -> dict[str, np.dtype[Any]]:
-        """The dtype of each key.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
-        >>> ds = vl.data.Dataset(J)
-        >>> ds.schema["x"]
-        dtype('uint8')
-        """
+        """The dtype of each key."""
         return {name: field.dtype for name, field in self._source.fields.items()}
 
     @property
     def depth(self) -> int:
-        """Ragged levels of the deepest key.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
-        >>> ds = vl.data.Dataset(J)
-        >>> ds.depth
-        1
-        """
+        """Ragged levels of the deepest key."""
         return max((field.dim for field in self._source.fields.values()), default=0)
 
     @property
     def paths(self) -> list[str]:
-        """The files, in the order of their rows; empty strings for what is in memory.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 9], "x": [[1, 2, 3], []]}, row_ids="id")
-        >>> ds = vl.data.Dataset(J)
-        >>> ds.paths
-        ['']
-        """
+        """The files, in the order of their rows; empty strings for what is in memory."""
         return self._source.paths
 
     @property
     def lengths(self) -> Ints:
-        """int64, the events of each row: its length on the first ragged axis. Values are not read.
-
-        Examples
-        --------
-        >>> import varlen as vl
-        >>> vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], []]})).lengths
-        array([3, 0])
-        """
+        """int64, the events of each row: its length on the first ragged axis. Values are not read."""
         return self.lengths_at(1)
 
     def lengths_at(self, dim: int | None = None) -> Ints:

@@ -52,7 +52,7 @@ def padded(name: str, data: Values, lengths: Any) -> str:
     counts = [plural(n, "sequence"), plural(len(data), "step"), rows]
     if n:
         counts += _range(int(lengths[-1]), int(lengths[0]))
-    texts = _some([_row(data[: lengths[k], k]) for k in _shown(n)], n)
+    texts = _abbreviated([_row(data[: lengths[k], k]) for k in _shown(n)], n)
     return f"{name}({', '.join([*counts, *_kind(data)])})\n{_clip(texts)}"
 
 
@@ -163,11 +163,11 @@ def _sequences(values: Values, levels: Levels, begin: int = 0, end: int | None =
     n = (len(levels[0]) if end is None else end) - begin
     cuts = [levels[0].offsets[begin + i : begin + i + 2].tolist() for i in _shown(n)]
     if len(levels) > 1:
-        return _some([_sequences(values, levels[1:], a, b) for a, b in cuts], n)
-    return _some([_row(values[a:b]) for a, b in cuts], n)
+        return _abbreviated([_sequences(values, levels[1:], a, b) for a, b in cuts], n)
+    return _abbreviated([_row(values[a:b]) for a, b in cuts], n)
 
 
-def _some(texts: list[str], n: int) -> str:
+def _abbreviated(texts: list[str], n: int) -> str:
     """The first and the last of n sequences."""
     if n > ROWS:
         texts.insert(ROWS // 2, "...")

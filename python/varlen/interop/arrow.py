@@ -244,7 +244,7 @@ def columns_of(
         There is a null and `nulls` refuses it, the message names the column and the row; the fill is no value
         of the type; two fields have one name; the array contradicts itself.
     TypeError
-        It is no Arrow array, or of a type without a fixed width (binary, union, map).
+        It is not an Arrow array, or of a type without a fixed width (binary, union, map).
 
     Examples
     --------
@@ -366,7 +366,7 @@ def to_arrow(
     Raises
     ------
     TypeError
-        `values` is no array, Arrow has not its dtype, or `levels` is no list of `Level`.
+        `values` is not an array, Arrow has not its dtype, or `levels` is no list of `Level`.
     ValueError
         A level ends elsewhere than what is below it, or an id is not one of a word: it is named.
 

@@ -36,7 +36,7 @@ def from_nested(nested: Any) -> tuple[Any, Any]:
     Raises
     ------
     TypeError
-        It is no nested tensor.
+        It is not a nested tensor.
     ValueError
         It is ragged at another axis than the first behind the batch's.
 

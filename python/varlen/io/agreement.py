@@ -92,5 +92,5 @@ class Agreement:
         return f"the others (such as {self._path})"
 
 
-def _conflict_error(path: str, name: str, who: str, conflict: str) -> FileFormatError:
-    return FileFormatError(f"{path}: key {name!r} does not fit what {who}: it has {conflict}")
+def _conflict_error(path: str, name: str, others: str, conflict: str) -> FileFormatError:
+    return FileFormatError(f"{path}: key {name!r} does not fit what {others}: it has {conflict}")

@@ -67,7 +67,7 @@ def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -
     Raises
     ------
     ValueError
-        Keys that do not share their nesting, or values that are no nested lists of numbers.
+        Keys that do not share their nesting, or values that are not nested lists of numbers.
 
     Examples
     --------

@@ -60,6 +60,8 @@ class File:
     >>> file = varlen.io.open_file(path)
     >>> file.count, file.depth, file.names, file.joint().row(0).values("t")
     (2, 1, ['t'], array([5, 6]))
+    >>> file.header.names, file.fields["t"].dim, file.fields["t"].dtype, file.row_ids
+    (['dim1/bounds', 'dim1/t'], 1, dtype('int64'), None)
     >>> folder.cleanup()
     """
 
@@ -105,115 +107,38 @@ class File:
 
     @property
     def header(self) -> _core.Header:
-        """The checked table of tensors.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows)
-        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
-        ...     file.header.names
-        ['dim1/bounds', 'dim1/t']
-        """
+        """The checked table of tensors."""
         return self._layout.header
 
     @property
     def schema(self) -> Schema:
-        """What the metadata says of dtypes and row ids; empty for files of other libraries.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
-        ...     file.schema.row_ids
-        'id'
-        """
+        """What the metadata says of dtypes and row ids; empty for files of other libraries."""
         return self._named(lambda: self._layout.schema)
 
     @property
     def depth(self) -> int:
-        """Levels of nesting.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows)
-        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
-        ...     file.depth
-        1
-        """
+        """Levels of nesting."""
         return self._layout.depth
 
     @property
     def count(self) -> int:
-        """Rows of the outermost dim.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows)
-        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
-        ...     file.count
-        2
-        """
+        """Rows of the outermost dim."""
         return self._layout.count
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Each key's dim, dtype, trailing dimensions and vocabulary.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows)
-        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
-        ...     file.fields["t"].dim, file.fields["t"].dtype
-        (1, dtype('int64'))
-        """
+        """Each key's dim, dtype, trailing dimensions and vocabulary."""
         known = self._layout.known_fields
         return self._named(lambda: self._layout.fields(self._view)) if known is None else known
 
     @property
     def names(self) -> list[str]:
-        """The keys, without the levels, in the order of the header.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows)
-        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
-        ...     file.names
-        ['t']
-        """
+        """The keys, without the levels, in the order of the header."""
         return list(self.fields)
 
     @property
     def row_ids(self) -> str | None:
-        """The name of the key whose values identify the rows, or None.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     file = varlen.io.open_file(f"{folder}/a.nrt")
-        ...     file.row_ids
-        'id'
-        """
+        """The name of the key whose values identify the rows, or None."""
         name = self.schema.row_ids
         if name is not None and (name not in self.fields or self.fields[name].dim != 0):
             raise FileFormatError(f"{self.path}: row_ids: {name!r} is not a key of dim 0")

@@ -59,9 +59,9 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
     return (Shard(name),)
 
 
-def _files(paths: Sequence[str], otherwise: str) -> tuple[Shard, ...]:
+def _files(paths: Sequence[str], message: str) -> tuple[Shard, ...]:
     if not paths:
-        raise FileNotFoundError(otherwise)
+        raise FileNotFoundError(message)
     return tuple(Shard(path) for path in paths)
 
 

@@ -107,6 +107,8 @@ class ShardSet:
     >>> shards = varlen.io.open_shards(path, mmap=False)
     >>> shards.rows_of([30, 70]), shards.read_many([1, 0], ends=1).values("t")
     (array([1, 0]), array([7, 5]))
+    >>> shards.names, shards.depth, shards.row_ids, shards.counts, shards.offsets
+    (['id', 't'], 1, 'id', array([2]), array([0, 2]))
     >>> folder.cleanup()
     """
 
@@ -146,67 +148,23 @@ class ShardSet:
 
     @property
     def counts(self) -> Ints:
-        """The rows of each shard, int64.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     shards.counts
-        array([2])
-        """
+        """The rows of each shard, int64."""
         return self._count_rows()[0]
 
     @property
     def offsets(self) -> Ints:
-        """The row at which each shard begins, and the number of rows; int64.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     shards.offsets
-        array([0, 2])
-        """
+        """The row at which each shard begins, and the number of rows; int64."""
         return self._count_rows()[1]
 
     @property
     def row_ids(self) -> str | None:
-        """The name of the key whose values identify rows, or None.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     shards.row_ids
-        'id'
-        """
+        """The name of the key whose values identify rows, or None."""
         agreement = self._agreed()
         return None if agreement is None else agreement.row_ids
 
     @property
     def paths(self) -> list[str]:
-        """The files, in the order of their rows.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     [os.path.basename(path) for path in shards.paths]
-        ['a.nrt']
-        """
+        """The files, in the order of their rows."""
         return [shard.path for shard in self._shards]
 
     @property
@@ -215,68 +173,25 @@ class ShardSet:
 
         Where shards were narrowed each on its own, the dtype is the one that holds them all: rows are read,
         and batches made, with that.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     shards.fields["t"].dtype
-        dtype('int64')
         """
         agreement = self._agreed()
         return {} if agreement is None else agreement.fields
 
     @property
     def names(self) -> list[str]:
-        """The keys that are exposed.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     shards.names
-        ['id', 't']
-        """
+        """The keys that are exposed."""
         return list(self.fields)
 
     @property
     def depth(self) -> int:
-        """Levels of nesting of the deepest key exposed.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     shards.depth
-        1
-        """
+        """Levels of nesting of the deepest key exposed."""
         if self._keys is None and self._shards:
             return self.file(self._first).depth
         return max((field.dim for field in self.fields.values()), default=0)
 
     @property
     def joints(self) -> list[_core.Joint]:
-        """One Joint a shard, of its own dtypes: views of the maps; with `mmap=False` files are read whole.
-
-        Examples
-        --------
-        >>> import tempfile, varlen.io
-        >>> rows = {"dim0/id": np.array([70, 30]), "dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     varlen.io.save(f"{folder}/a.nrt", rows, row_ids="id")
-        ...     shards = varlen.io.open_shards(folder)
-        ...     [len(joint) for joint in shards.joints]
-        [2]
-        """
+        """One Joint a shard, of its own dtypes: views of the maps; with `mmap=False` files are read whole."""
         return [self.joint(shard) for shard in range(len(self.counts))]
 
     def joint(self, shard: int) -> _core.Joint:

@@ -211,7 +211,7 @@ def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
     try:
         joint = join([part._joint or part._view() for part in parts])
     except ValueError:
-        parts = _explain(_unify([part.unsqueeze(0) for part in parts] if stack else parts))
+        parts = _check_alike(_unify([part.unsqueeze(0) for part in parts] if stack else parts))
         joint = _core.Joint.concat([part._view() for part in parts])
     out = cls._wrap(joint, parts[0]._given_schema)
     order = tuple(parts[0]._live) if parts[0]._live is not None else parts[0]._order
@@ -220,7 +220,7 @@ def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
     return out
 
 
-def _explain(parts: list[Self]) -> list[Self]:
+def _check_alike(parts: list[Self]) -> list[Self]:
     """Refuse parts that differ, in upstream's words; parts of other dtypes get a common one."""
     first = parts[0]
     keys, dims, schema = first.keys(), first.max_n_dims, first.schema

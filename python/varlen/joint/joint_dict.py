@@ -64,7 +64,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods):
     Raises
     ------
     ValueError
-        No source or two, an empty list, values that are no nested lists of numbers, keys that do not share
+        No source or two, an empty list, values that are not nested lists of numbers, keys that do not share
         their nesting, a reserved name (`bounds`, `mask`), values that no dtype holds.
     KeyError
         `keys` names one that the file has not.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from varlen import _core
 from varlen.arguments import as_dtype, as_ids, as_int, as_list, as_mapping, unmasked
 from varlen.io import columns
 from varlen.joint.indexing import IndexMethods
+
+if TYPE_CHECKING:
+    from varlen.types import Ragged
 
 __all__: list[str] = []
 
@@ -23,7 +26,7 @@ Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 class KeyMethods(IndexMethods):
     """Keys of a joint dict."""
 
-    def items(self) -> Iterator[tuple[str, Any]]:
+    def items(self) -> Iterator[tuple[str, Ragged[Array] | Any]]:
         """Each key with its values, in stored order.
 
         Returns

@@ -325,14 +325,14 @@ class JointState:
         Parameters
         ----------
         other
-            Anything; what is no joint dict is not equal.
+            Anything; what is not a joint dict is not equal.
         equal_nan
             True lets NaN equal NaN. Dtypes are not compared: 1 equals 1.0.
 
         Returns
         -------
         bool
-            False for what is no joint dict.
+            False for what is not a joint dict.
 
         Examples
         --------

@@ -10,7 +10,8 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import axis_of
 from varlen.backends.values import take
-from varlen.levels import flatten_levels
+from varlen.levels import equal_lengths, flatten_levels, scale_level
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
     depth = len(levels)
     ragged = [axis for axis in axes if axis <= depth]
     wide = [axis - depth for axis in axes if axis > depth]
-    times = math.prod(values.shape[axis] for axis in wide)
+    times = math.prod([values.shape[axis] for axis in wide])
     if wide:
         rest = [axis for axis in range(1, values.ndim) if axis not in wide]
         shape = [values.shape[axis] for axis in rest]
@@ -65,10 +66,10 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
         values = permute(0, *wide, *rest).reshape(levels[-1].total * times, *shape)
     if not ragged:
         total = levels[-1].total
-        return values, Level.from_lengths(np.full(total, times)), levels, False
+        return values, equal_lengths(total, times), levels, False
     first = ragged[0]
     if len(ragged) > depth:
-        return values, Level.from_lengths([levels[-1].total * times]), (), True
+        return values, equal_lengths(1, levels[-1].total * times), (), True
     if first > 0 and ragged == list(range(first, depth + 1)):
         return values, _wider(flatten_levels(levels[first - 1 :]), times), levels[: first - 1], False
     order, units, kept = _lines(levels, ragged)
@@ -91,7 +92,7 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
         return values, levels[-1], lambda rows: rows
     if axis > depth:
         before, width, after = shape[: axis - depth], shape[axis - depth], shape[axis - depth + 1 :]
-        level = Level.from_lengths(np.full(math.prod(before), width))
+        level = equal_lengths(math.prod(before), width)
         return values.reshape(math.prod(before) * width, *after), level, lambda rows: rows.reshape(shape)
     order, units, _ = _lines(levels, [axis])
     places = np.empty_like(order)
@@ -100,9 +101,10 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
 
 
 def _wider(level: Level, times: int) -> Level:
-    return level if times == 1 else Level.from_offsets(level.offsets * times)
+    return level if times == 1 else scale_level(level, times)
 
 
+@eager_only("an axis above the innermost")
 def _lines(levels: Levels, axes: list[int]) -> tuple[Any, Level, Levels]:
     """The values that come together one after another, in their order; how many do, and what is left."""
     node, count, kept = _nodes(levels, axes)

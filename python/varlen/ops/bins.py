@@ -13,6 +13,7 @@ from varlen.backends.values import as_values, like
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import units_of, whole_numbers
 from varlen.ops.reduce import wrap_units
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ def bincount(
 def bincount(
     X: RowsT | Sequence[Any], lengths: Lengths, *, minlength: int = 0, weights: Any = None, level: int = -1
 ) -> RowsT: ...
+@eager_only()
 def bincount(
     X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = None, level: int = -1
 ) -> Rows:

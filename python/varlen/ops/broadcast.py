@@ -70,6 +70,7 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
         given = rows._values
     else:
         at, given = resolve_level(level, levels), as_values(rows, "rows")
-    if not tracing.is_tracing() and len(given) != len(levels[at]):
-        raise ValueError(f"rows: has {len(given)} rows, level {at} has {len(levels[at])} sequences")
+    count = tracing.count_of(levels[at])
+    if tracing.known(len(given) != count):
+        raise ValueError(f"rows: has {len(given)} rows, level {at} has {count} sequences")
     return ragged_like(X, broadcast(given, flatten_levels(levels[at:])), levels)

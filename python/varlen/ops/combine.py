@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen import _core
+from varlen import tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of
 from varlen.backends import backend_of
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
 from varlen.ops.dims import expand_dims
+from varlen.ops.inputs import as_level, regroup, same_kind
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
+    from varlen.levels import Levels
     from varlen.types import Ragged
 
 
@@ -41,7 +44,7 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     Raises
     ------
     TypeError
-        Something that is no Ragged.
+        Something that is not a Ragged.
     ValueError
         No such axis; nothing to concatenate; levels, rows or numbers of sequences that do not fit: which part
         is named.
@@ -60,10 +63,8 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     depth = len(parts[0]._levels)
     if at > depth:
         alike(parts, depth, "raggeds")
-        return cast(
-            "RaggedT",
-            parts[0]._make(_side_by_side([part._values for part in parts], at - depth), parts[0]._levels),
-        )
+        side_by_side = _side_by_side([part._values for part in parts], at - depth)
+        return cast("RaggedT", same_kind(parts[0], side_by_side))
     if at == 0:
         return cast("RaggedT", joined(parts, "raggeds"))
     alike(parts, at - 1, "raggeds")
@@ -105,6 +106,7 @@ def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     return cast("RaggedT", concatenate([expand_dims(part, at) for part in parts], at))
 
 
+@eager_only()
 def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     """Consecutive pieces: `sizes` sequences in each, or sizes[k] in piece k.
 
@@ -212,15 +214,15 @@ def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]
     >>> interleaved([vl.Ragged([3, 1], [1, 1]), vl.Ragged([4], [0, 1])], 0, "input").to_list()
     [[3], [1, 4]]
     """
+    first = tracing.count_of(parts[0]._levels[at])
     for p, part in enumerate(parts):
-        if len(part._levels[at]) != len(parts[0]._levels[at]):
-            raise ValueError(
-                f"{argument}: part {p} has {len(part._levels[at])} sequences, "
-                f"the first has {len(parts[0]._levels[at])}"
-            )
-    above = parts[0]._levels[:at]
-    result = _interleaved([part._make(part._values, part._levels[at:]) for part in parts], argument)
-    return result._make(result._values, (*above, *result._levels))
+        count = tracing.count_of(part._levels[at])
+        if tracing.known(count != first):
+            raise ValueError(f"{argument}: part {p} has {count} sequences, the first has {first}")
+    nests = [part._levels[at:] for part in parts]
+    rows, below = _interleaved([part._values for part in parts], nests, argument)
+    result: Ragged[Any] = regroup(parts[0], rows, (*parts[0]._levels[:at], *below))
+    return result
 
 
 def _side_by_side(values: list[Any], axis: int) -> Any:
@@ -244,22 +246,24 @@ def joined(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     [[3, 1], [4]]
     """
     check_rows(parts, argument)
-    levels = tuple(_core.concat_levels(list(each)) for each in zip(*(r._levels for r in parts), strict=True))
     values: list[Any] = [part._values for part in parts]
-    return parts[0]._make(backend_of(*values).concat(values, 0, argument), levels)
+    backend = backend_of(*values)
+    nests = zip(*(part._levels for part in parts), strict=True)
+    levels = tuple([backend.concat_levels(list(each)) for each in nests])
+    result: Ragged[Any] = regroup(parts[0], backend.concat(values, 0, argument), levels)
+    return result
 
 
-def _interleaved(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
-    """Sequence i of every part, end to end."""
-    values: list[Any] = [part._values for part in parts]
-    units = [flatten_levels(part._levels) for part in parts]
-    rows, level = backend_of(*values).interleave(values, units, argument)
-    if len(parts[0]._levels) == 1:
-        return parts[0]._make(rows, (level,))
-    result = []
-    for d in range(1, len(parts[0]._levels)):
-        above = [flatten_levels(part._levels[:d]) for part in parts]
-        lengths, _ = _core.interleave([part._levels[d].lengths for part in parts], above)
-        result.append(Level.from_lengths(lengths))
-    outer = Level.from_offsets(np.sum([part.offsets for part in parts], axis=0))
-    return parts[0]._make(rows, (outer, *result))
+def _interleaved(values: list[Any], nests: list[Levels], argument: str) -> tuple[Any, Levels]:
+    """Sequence i of every part, end to end, and their levels."""
+    backend = backend_of(*values)
+    rows, level = backend.interleave(values, [flatten_levels(nest) for nest in nests], argument)
+    if len(nests[0]) == 1:
+        return rows, (level,)
+    lengths = [[backend.of_level(level, "lengths", values[0]) for level in nest] for nest in nests]
+    result = [as_level(sum(each[0] for each in lengths))]
+    for d in range(1, len(nests[0])):
+        above = [flatten_levels(nest[:d]) for nest in nests]
+        inner, _ = backend.interleave([each[d] for each in lengths], above, argument)
+        result.append(as_level(inner))
+    return rows, tuple(result)

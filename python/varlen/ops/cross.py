@@ -11,11 +11,13 @@ from varlen._core import Level
 from varlen.backends.values import take
 from varlen.levels import flatten_levels, resolve_level
 from varlen.ops.combine import alike, parts_of
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]:
     """Every item of a sequence with every item of the sequences of its number in the others.
 

@@ -11,7 +11,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.levels import check_levels, each_level
+from varlen.levels import levels_from
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import new_ragged
 
@@ -204,16 +204,13 @@ def unpadded(
     levels: Levels
     if mask is not None:
         marks = as_values(mask, "mask")
-        if not tracing.is_tracing() and tuple(marks.shape) != tuple(dense.shape[:2]):
+        if tracing.known(tuple(marks.shape) != tuple(dense.shape[:2])):
             raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
         levels = (backend_of(marks).mask_to_level(marks, padding_side),)
-    elif tracing.is_tracing():
-        levels = tracing.levels_of(lengths, "lengths", None)
     elif type(lengths) is Level:
         levels = (lengths,)
     else:
-        levels = each_level(lengths, Level.from_lengths, "lengths")
-        check_levels(levels[-1].total, levels, "lengths")
+        levels = levels_from(None, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels
 
 

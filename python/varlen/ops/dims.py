@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from varlen._core import Level
 from varlen.arguments import as_int, axis_of
-from varlen.levels import flatten_levels
+from varlen.levels import equal_lengths, flatten_levels, scale_level
+from varlen.ops.outputs import ragged_like
+from varlen.tracing import count_of
 
 __all__ = ["expand_dims", "merge_dims"]
 
@@ -47,10 +46,10 @@ def expand_dims(X: Any, axis: int) -> Any:
     at %= ndim + 1
     if at > len(levels):
         shape, at = tuple(values.shape), at - len(levels)
-        return X._make(values.reshape(*shape[:at], 1, *shape[at:]), levels)
-    around = np.ones(len(levels[at - 1]), np.int64) if at else np.array([len(levels[0])])
-    place = max(at - 1, 0)
-    return X._make(values, (*levels[:place], Level.from_lengths(around), *levels[place:]))
+        return ragged_like(X, values.reshape(*shape[:at], 1, *shape[at:]), levels)
+    count, place = count_of(levels[max(at - 1, 0)]), max(at - 1, 0)
+    around = equal_lengths(count, 1) if at else equal_lengths(1, count)
+    return ragged_like(X, values, (*levels[:place], around, *levels[place:]))
 
 
 def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
@@ -86,14 +85,14 @@ def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
     depth, shape = len(levels), tuple(values.shape)
     if inner > depth:
         first = max(outer - depth, 0)
-        merged = math.prod(shape[first : inner - depth + 1])
+        merged = math.prod(list(shape[first : inner - depth + 1]))
         values = values.reshape(*shape[:first], merged, *shape[inner - depth + 1 :])
         if outer <= depth:
-            width = math.prod(shape[1 : inner - depth + 1])
-            levels = (*levels[:-1], Level.from_offsets(levels[-1].offsets * width))
+            width = math.prod(list(shape[1 : inner - depth + 1]))
+            levels = (*levels[:-1], scale_level(levels[-1], width))
         inner = depth
     if outer == 0:
         levels = levels[inner:]
     elif outer < inner:
         levels = (*levels[: outer - 1], flatten_levels(levels[outer - 1 : inner]), *levels[inner:])
-    return X._make(values, levels) if levels else values
+    return ragged_like(X, values, levels) if levels else values

@@ -12,6 +12,7 @@ from varlen.backends.values import like, row_as
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ def fill_empty_rows(X: RaggedT, default: Any, lengths: None = None) -> tuple[Rag
 def fill_empty_rows(
     X: RowsT | Sequence[Any], default: Any, lengths: Lengths
 ) -> tuple[Ragged[RowsT], RowsT]: ...
+@eager_only()
 def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Rows, Rows]:
     """One row in each innermost sequence that had none, and which those were.
 

@@ -10,6 +10,7 @@ import numpy as np
 from varlen.arguments import as_dtype, as_int
 from varlen.backends import backend_of
 from varlen.ops.inputs import as_level
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import Lengths, RowsT
@@ -72,6 +73,7 @@ def flatten(
 list2array = flatten
 
 
+@eager_only()
 def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[RowsT]:
     """The arrays that lie end to end in one. The inverse of `flatten`.
 
@@ -123,6 +125,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
     return cast("list[RowsT]", backend.views(values, begins, begins + level.lengths))
 
 
+@eager_only()
 def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right") -> list[RowsT]:
     """The sequences of a rectangle without their padding. The inverse of `pad`.
 

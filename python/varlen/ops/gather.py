@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+_subscript = RaggedBase.__getitem__  # that of C, whatever a subclass has
+
+
 @overload
 def gather(
     X: RaggedT, indices: Any, lengths: None = None, *, axis: int | None = None, batch_dims: int = 0
@@ -86,15 +89,16 @@ def gather(
         plain = not batch_dims and not isinstance(indices, RaggedBase) and not tracing.is_tracing()
         numbers = row_of_ints(indices) if plain else None
         if numbers is not None and _core.in_range(numbers, len(X)):
-            return RaggedBase.__getitem__(X, numbers)
+            return _subscript(X, numbers)
     values, levels = rows_and_levels(X, lengths)
     depth = len(levels)
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
     at = axis_of(shared if axis is None else axis, ndim)
-    if at == shared == 0 and tracing.is_tracing():
-        rows = tracing.tensors.as_index(indices)
-        return ragged_like(X, *backend_of(values).gather(values, levels, rows))
+    if tracing.is_tracing():
+        graph: Any = backend_of(values)
+        picked, nest = graph.gather_axis(values, levels, indices, at, shared)
+        return ragged_like(X, picked, nest) if nest else picked
     if shared > min(at, depth):
         raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")
     if at > depth:
@@ -177,11 +181,13 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     if not same_levels(nest, levels[: axes - 1]):
         raise ValueError(f"mask: nests differently: {describe_difference(levels[: axes - 1], nest)}")
     keep = as_bools(given, mask, "mask")
-    if not nest and len(keep) != len(levels[0]):
-        raise ValueError(f"mask: has {len(keep)} entries for {len(levels[0])} sequences")
+    count = tracing.count_of(levels[0])
+    if not nest and tracing.known(len(keep) != count):
+        raise ValueError(f"mask: has {len(keep)} entries for {count} sequences")
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
-    return _take_items(X, values, levels[axes - 1 :], np.flatnonzero(keep), () if flatten else nest)
+    kept = backend_of(keep).true_places(keep)
+    return _take_items(X, values, levels[axes - 1 :], kept, () if flatten else nest)
 
 
 def _nested_down(given: Any, argument: str, axes: int) -> tuple[Any, Levels]:

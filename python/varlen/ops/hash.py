@@ -10,6 +10,7 @@ from varlen.arguments import as_int
 from varlen.backends.values import as_ints, as_values
 from varlen.ops.inputs import rows_and_sequences
 from varlen.ops.outputs import new_ragged
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +26,7 @@ def ngrams(n: int, keys: RaggedBase[Any], *, lengths: None = None) -> Ragged[Any
 def ngrams(n: int, keys: Any, *, lengths: Lengths) -> Ragged[Any]: ...
 @overload
 def ngrams(n: int, keys: Any, *, lengths: None = None) -> NDArray[np.uint64]: ...
+@eager_only()
 def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
     """A hash of every n consecutive keys.
 
@@ -70,6 +72,7 @@ def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
     return result if lengths is None else new_ragged(result, (grams,))
 
 
+@eager_only()
 def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
     """Four hashes of 32 bits for each id.
 

@@ -5,7 +5,7 @@ A container is known by what it carries: values, levels, and how another of its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from varlen.backends.values import as_values
 from varlen.levels import check_levels, flatten_levels, resolve_level
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen.levels import Levels
 
 __all__ = [
@@ -61,12 +59,7 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
     if lengths is None:
         raise TypeError(f"lengths: needed, because {argument} is not a Ragged")
     values = as_values(X, argument)
-    if tracing.is_tracing():
-        return values, (tracing.level_of(lengths, "lengths", len(values)),)
-    level = as_level(lengths)
-    if level.total != len(values):
-        raise ValueError(f"lengths: add up to {level.total}, but {argument} has {len(values)} rows")
-    return values, (level,)
+    return values, (as_level(lengths, len(values), argument),)
 
 
 def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tuple[Any, Level, Levels]:
@@ -156,21 +149,29 @@ def one_level(ragged: Any, argument: str = "ragged") -> Level:
     return ragged._levels[0]
 
 
-def as_level(lengths: Any) -> Level:
-    """A level from lengths, or the one that was given.
+def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Level:
+    """A level from lengths, or the one that was given, over `count` rows of an argument where that is said.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Lengths that are negative or no integers, or do not add up to the rows.
 
     Examples
     --------
     >>> as_level([2, 1])
     Level(2 sequences, 3 rows, lengths 1 to 2)
     """
-    if type(lengths) is Level:
-        return lengths
-    backend_of(lengths)  # the first tensor of all brings what says whether it is traced
+    if type(lengths) is not Level:
+        backend_of(lengths)  # the first tensor of all brings what says whether it is traced
     if tracing.is_tracing():
-        traced: Level = tracing.level_of(lengths)
-        return traced
-    return Level.from_lengths(as_ints(lengths))
+        said = "add up to {}, but " + argument + " has {} rows"
+        traced: Any = tracing.as_traced(tracing.level_of(lengths, "lengths", count, said))
+        return cast("Level", traced)
+    level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
+    if count is not None and level.total != count:
+        raise ValueError(f"lengths: add up to {level.total}, but {argument} has {count} rows")
+    return level
 
 
 def same_kind(X: Any, rows: Any) -> Any:
@@ -183,9 +184,7 @@ def same_kind(X: Any, rows: Any) -> Any:
     """
     if not isinstance(X, RaggedBase):
         return rows
-    if tracing.is_tracing():
-        return tracing.make(type(X), rows, X._levels)
-    return X._make(rows, X._levels)
+    return tracing.make(type(X), rows, X._levels) if tracing.is_tracing() else X._make(rows, X._levels)
 
 
 def regroup(X: Any, rows: Any, levels: Levels) -> Any:
@@ -198,9 +197,7 @@ def regroup(X: Any, rows: Any, levels: Levels) -> Any:
     """
     if not isinstance(X, RaggedBase):
         return rows
-    if tracing.is_tracing():
-        return tracing.make(type(X), rows, levels)
-    return X._make(rows, levels)
+    return tracing.make(type(X), rows, levels) if tracing.is_tracing() else X._make(rows, levels)
 
 
 def rows_of(X: Any, argument: str) -> Any:
@@ -280,8 +277,8 @@ def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
     return values, levels
 
 
-def as_bools(numbers: Any, given: Any, argument: str) -> NDArray[np.bool_]:
-    """Bools on the host, which were `given` as they are or in a Ragged; an empty list is bools too.
+def as_bools(numbers: Any, given: Any, argument: str) -> Any:
+    """Bools, `given` as they are or in a Ragged, on the host or in a graph; an empty list is bools too.
 
     Raises
     ------
@@ -293,6 +290,8 @@ def as_bools(numbers: Any, given: Any, argument: str) -> NDArray[np.bool_]:
     >>> as_bools(np.zeros(0), [], "mask")
     array([], dtype=bool)
     """
+    if tracing.is_tracing():
+        return tracing.tensors.as_bools(numbers, argument)
     mask = np.asarray(as_ints(numbers))
     if mask.dtype != np.bool_ and (mask.size or hasattr(given, "dtype")):
         raise TypeError(f"{argument}: expected bools, got {mask.dtype}")

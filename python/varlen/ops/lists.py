@@ -9,6 +9,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.ops.outputs import new_ragged
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -42,6 +43,7 @@ def pad(
     padding_side: str = "right", max_len: int | None = None, truncate: str = "right", mask: bool,
     out: Any = None, dtype: DTypeLike | None = None, max_bytes: int | None = None,
 ) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
+@eager_only()
 def pad(
     arrays: Sequence[Any],
     pad_to_multiple_of: int = 1,
@@ -116,6 +118,7 @@ def pad(
     )
 
 
+@eager_only()
 def list2ragged(
     arrays: Sequence[RowsT] | Sequence[Sequence[Any]],
     *,
@@ -157,6 +160,7 @@ def list2ragged(
     return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
 
 
+@eager_only()
 def ragged2list(ragged: RaggedBase[ArrayT]) -> list[ArrayT | Any]:
     """Each sequence as a view of the values.
 

@@ -9,11 +9,13 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_ints
 from varlen.backends import backend_of
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import RowsT
 
 
+@eager_only()
 def lstm_forward_training(
     params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: Any
 ) -> tuple[RowsT, tuple[Any, ...]]:
@@ -62,6 +64,7 @@ def lstm_forward_training(
     return _forward(params, H0, C0, X, size_at_t, True)
 
 
+@eager_only()
 def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: Any) -> RowsT:
     """What `lstm_forward_training` gives, without the state that its gradient needs.
 

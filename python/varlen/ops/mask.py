@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.backends.values import like
 from varlen.levels import flatten_levels, resolve_level
 from varlen.ops.inputs import as_level
 
@@ -75,30 +73,9 @@ def mask(
            [0, 1, 1]])
     """
     level, values = _level_and_kind(lengths)
-    if tracing.is_tracing():
-        there = tracing.tensors.mask(level, max_len, padding_side, width, pad_to_multiple_of)
-        return cast("RowsT", _traced(there, values))
-    if max_len is not None and as_int(max_len, "max_len") < level.longest:
-        level = Level.from_lengths(np.minimum(level.lengths, max_len))
-    if width is not None and as_int(width, "width") < level.longest:
-        i = int((level.lengths > width).argmax())
-        raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, over width={width}")
-    nothing = np.empty((level.total, 0), np.bool_)
-    _, there = _core.pad(
-        nothing,
-        level,
-        padding_side,
-        None,
-        True,
-        None,
-        "right",
-        None,
-        None,
-        pad_to_multiple_of,
-        max_bytes,
-        width,
-    )
-    return cast("RowsT", like(there, values))
+    backend = backend_of(values, level)
+    there = backend.mask(level, max_len, padding_side, width, pad_to_multiple_of, max_bytes, values)
+    return cast("RowsT", there)
 
 
 def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
@@ -121,9 +98,7 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
     array([0, 1, 0, 1, 2])
     """
     level, values = _level_and_kind(lengths)
-    if tracing.is_tracing():
-        return cast("RowsT", _traced(tracing.as_traced(level).positions, values))
-    return cast("RowsT", like(level.positions, values))
+    return cast("RowsT", backend_of(values, level).of_level(level, "positions", values))
 
 
 def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, level: int = -1) -> RowsT:
@@ -154,9 +129,7 @@ def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, l
     array([0, 0, 0, 1])
     """
     units, values = _level_and_kind(lengths, level)
-    if tracing.is_tracing():
-        return cast("RowsT", _traced(tracing.as_traced(units).row_ids, values))
-    return cast("RowsT", like(units.row_ids, values))
+    return cast("RowsT", backend_of(values, units).of_level(units, "row_ids", values))
 
 
 def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
@@ -184,9 +157,7 @@ def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Ro
     array([0, 2, 2, 5], dtype=int32)
     """
     level, values = _level_and_kind(lengths)
-    if tracing.is_tracing():
-        return cast("RowsT", _traced(tracing.as_traced(level).offsets.int(), values))
-    return cast("RowsT", like(level.offsets32, values))
+    return cast("RowsT", backend_of(values, level).of_level(level, "offsets32", values))
 
 
 def block_mask(
@@ -261,11 +232,6 @@ def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, NDArray[Any]]:
     else:
         levels, values = (as_level(lengths),), lengths if hasattr(lengths, "detach") else _HOST
     return levels[-1] if at == -1 else flatten_levels(levels[resolve_level(at, levels) :]), values
-
-
-def _traced(result: Any, values: Any) -> Any:
-    """A tensor of a graph, or the array that a Level gives."""
-    return result.numpy() if type(values) is np.ndarray else result
 
 
 _HOST = np.empty(0)

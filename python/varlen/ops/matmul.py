@@ -13,6 +13,7 @@ from varlen.backends import backend_of
 from varlen.backends.blocks import Blocks
 from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
+from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,8 +106,9 @@ def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
     if values.shape[-1] != size:
         raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")
     values, b = backend_of(values, b).of_one_kind(values, b)
-    result = values.reshape(math.prod(values.shape[:-1]), size) @ b
-    return a._make(result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
+    result = values.reshape(math.prod(list(values.shape[:-1])), size) @ b
+    products: Ragged[Any] = ragged_like(a, result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
+    return products
 
 
 @dataclass

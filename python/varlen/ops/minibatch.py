@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen.arguments import as_int, index_array
 from varlen.backends import backend_of
+from varlen.tracing import eager_only
 
 T = TypeVar("T")
 
@@ -46,6 +47,7 @@ class SizedGenerator(Generic[T]):
         yield from self.get_items()
 
 
+@eager_only()
 def minibatch(
     size: int | Iterable[int],
     sequence: Any,
@@ -97,6 +99,7 @@ def minibatch(
     return _batches(cuts, lambda key: take(sequence, key), shuffle, buffer, seed)
 
 
+@eager_only()
 def multibatch(
     size: int | Iterable[int],
     sequence: Any,

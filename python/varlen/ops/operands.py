@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from varlen.levels import Levels, describe_difference, flatten_levels, same_leve
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
+
+_SCALARS = (int, float, complex, np.generic, str, bytes, numbers.Number)  # as np.isscalar has it
 
 
 def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
@@ -53,7 +56,7 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
             difference = describe_difference(model._levels[:depth], x._levels)
             raise ValueError(f"the containers nest differently: {difference}")
         return _rows(x._values, model._levels[depth:], row_ndim)
-    if x is None or isinstance(x, (int, float, complex)) or (not tracing.is_tracing() and np.isscalar(x)):
+    if x is None or isinstance(x, _SCALARS):
         return x
     x = backend_of(x).as_array(x, "operand")
     return x if x.ndim == 0 else _array(x, model, row_ndim)

@@ -53,10 +53,7 @@ def new_ragged(values: Any, levels: Levels) -> Ragged[Any]:
     >>> new_ragged(np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    kind = _class("Ragged")
-    traced = tracing.is_tracing()
-    result: Any = tracing.make(kind, values, levels) if traced else kind._make(values, levels)
-    ragged: Ragged[Any] = result
+    ragged: Ragged[Any] = ragged_like(None, values, levels)
     return ragged
 
 
@@ -68,9 +65,18 @@ def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
     >>> ragged_like(None, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
     [[3, 1], [4]]
     """
-    if not isinstance(X, RaggedBase):
-        return new_ragged(values, levels)
-    return tracing.make(type(X), values, levels) if tracing.is_tracing() else X._make(values, levels)
+    return made(type(X) if isinstance(X, RaggedBase) else _class("Ragged"), values, levels)
+
+
+def made(kind: Any, values: Any, levels: Levels) -> Any:
+    """A container of a class, of parts that are known to fit.
+
+    Examples
+    --------
+    >>> made(vl.Ragged, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
+    [[3, 1], [4]]
+    """
+    return tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
 
 
 def packed_class() -> Any:

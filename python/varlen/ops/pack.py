@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import packed_class, ragged_like
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from varlen.types import Packed
 
 
+@eager_only()
 def pack(
     X: RaggedBase[RowsT] | RowsT | Sequence[Any],
     lengths: Any = None,

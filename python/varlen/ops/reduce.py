@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from varlen import tracing
 from varlen.backends import backend_of
 from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import regroup, rows_along, units_of
@@ -232,8 +231,7 @@ def reduce_all(
     Raises
     ------
     TypeError, ValueError
-        Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
-        the dtype cannot hold.
+        As those of `reduce_any`.
 
     Examples
     --------
@@ -306,9 +304,7 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     array([2, 1])
     """
     values, units, above = units_of(X, lengths, level)
-    if tracing.is_tracing():
-        return wrap_units(X, tracing.as_traced(units).lengths, above)
-    return wrap_units(X, backend_of(values).like(units.lengths, values), above)
+    return wrap_units(X, backend_of(values).of_level(units, "lengths", values), above)
 
 
 def reduced(

@@ -63,10 +63,8 @@ def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: A
     ----------
     d_means
         (n, ...) floats, an array or a tensor.
-    lengths
-        (n,) integers, or a `Level`.
-    out
-        (total, ...) of the dtype of d_means, C-contiguous: filled and given back.
+    lengths, out
+        As those of `backprop_reduce_sum`.
 
     Returns
     -------
@@ -142,12 +140,8 @@ def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any,
     ----------
     d_mins
         (n, ...) of any dtype, an array or a tensor.
-    which
-        (n, ...) integers: the row inside each sequence; -1 in a sequence without rows, which takes none.
-    lengths
-        (n,) integers, or a `Level`.
-    out
-        (total, ...) of the dtype of d_mins, C-contiguous: filled and given back.
+    which, lengths, out
+        As those of `backprop_reduce_max`.
 
     Returns
     -------
@@ -156,10 +150,8 @@ def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any,
 
     Raises
     ------
-    IndexError
-        A row that its sequence does not have; number, row and length are named.
-    ValueError
-        Shapes that differ, or another number of rows than sequences.
+    IndexError, ValueError
+        As those of `backprop_reduce_max`.
 
     Examples
     --------

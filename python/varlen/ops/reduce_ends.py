@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from varlen import tracing
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
@@ -171,14 +170,8 @@ def reduce_min(
 
     Parameters
     ----------
-    X, lengths, axis, level
-        As those of `reduce_sum`.
-    empty
-        What a sequence without rows gives; by default it is refused.
-    which
-        Give also the first row inside each sequence that holds the number; not along other axes.
-    out
-        (n, ...) of the dtype of X, C-contiguous: filled and given back; not together with `which`.
+    X, lengths, axis, level, empty, which, out
+        As those of `reduce_max`.
 
     Returns
     -------
@@ -189,10 +182,8 @@ def reduce_min(
 
     Raises
     ------
-    ValueError
-        A sequence without rows and no `empty`; it is named. Lengths that do not add up to the rows.
-    TypeError
-        Values that are not numbers.
+    ValueError, TypeError
+        As those of `reduce_max`.
 
     Notes
     -----
@@ -226,10 +217,8 @@ def argmin(
 
     Parameters
     ----------
-    X, lengths, axis, level
-        As those of `reduce_sum`.
-    empty
-        An integer, what a sequence without rows gives; by default it is refused.
+    X, lengths, axis, level, empty
+        As those of `argmax`.
 
     Returns
     -------
@@ -363,11 +352,11 @@ def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
         return backend.reduce_extreme(op, values, level)[1]
     number = as_int(empty, "empty", -(2**63))
     places = backend.reduce_extreme(op, values, level, 0)[1]
-    is_empty = backend.like(level.lengths == 0, places).reshape(-1, *(1 for _ in places.shape[1:]))
+    is_empty = (backend.of_level(level, "lengths", places) == 0).reshape(-1, *(1 for _ in places.shape[1:]))
     return backend.where(is_empty, number, places)
 
 
 def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
     values, units, above = units_of(X, lengths, level)
-    row = empty if empty is None or tracing.is_tracing() else row_as(empty, values, "empty")[0]
+    row = None if empty is None else row_as(empty, values, "empty")[0]
     return wrap_units(X, backend_of(values).reduce_end(values, units, last, row), above)

@@ -158,14 +158,8 @@ def backprop_cummin(
 
     Parameters
     ----------
-    dY
-        (total, ...) floats, the gradient of what `cummin` gave: an array, a tensor or a `Ragged`.
-    which
-        What `cummin(which=True)` gave: (total, ...) integers, rows inside the sequence, or -1 for none.
-    lengths, level
-        As they were given to `cummin`.
-    out
-        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back.
+    dY, which, lengths, level, out
+        As those of `backprop_cummax`.
 
     Returns
     -------
@@ -174,10 +168,8 @@ def backprop_cummin(
 
     Raises
     ------
-    IndexError
-        A row that its sequence does not have; it is named.
-    TypeError, ValueError
-        Other numbers than floats, `which` of another shape, and what `cumsum` refuses.
+    IndexError, TypeError, ValueError
+        As those of `backprop_cummax`.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,6 +123,7 @@ def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, o
     return result
 
 
+@eager_only()
 def scatter_add(table: Any, indices: Any, values: Any) -> None:
     """Add each row of values to the row of the table that its index names, in place.
 

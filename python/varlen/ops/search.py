@@ -12,6 +12,7 @@ from varlen.backends.values import like
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import nested, units_of
 from varlen.ops.outputs import ragged_like
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ def searchsorted(
 def searchsorted(
     X: Any, v: RowsT | Sequence[Any], lengths: Lengths | None = None, *, side: str = "left", level: int = -1
 ) -> RowsT: ...
+@eager_only()
 def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", level: int = -1) -> Rows:
     """Where numbers go in the sequence of their number, which ascends, so that it still does.
 

@@ -13,11 +13,13 @@ from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
 from varlen.levels import resolve_level
 from varlen.ops.inputs import regroup, rows_and_levels
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen.backends.values import Lengths, SameT
+    from varlen.levels import Levels
 
 
 def reverse(
@@ -218,7 +220,7 @@ def backprop_shift(
     array([2., 0., 0.])
     """
     refuse_overlap(out, by)
-    result: SameT = shift(dY, lengths, by=_back(by), level=level, out=out)
+    result: SameT = shift(dY, lengths, by=_negated(by), level=level, out=out)
     return result
 
 
@@ -229,13 +231,8 @@ def backprop_roll(
 
     Parameters
     ----------
-    dY
-        (total, ...), the gradient of what `roll` gave: an array, a tensor or a `Ragged`.
-    lengths, by, level
-        As they were given to `roll`.
-    out
-        (total, ...) of the dtype of dY, C-contiguous, not in its memory: filled and given back. Of the
-        innermost level only.
+    dY, lengths, by, level, out
+        As those of `backprop_shift`.
 
     Returns
     -------
@@ -253,12 +250,12 @@ def backprop_roll(
     array([2., 4., 1.])
     """
     refuse_overlap(out, by)
-    result: SameT = roll(dY, lengths, by=_back(by), level=level, out=out)
+    result: SameT = roll(dY, lengths, by=_negated(by), level=level, out=out)
     return result
 
 
-def _back(by: Any) -> Any:
-    """As many places back; what is no integer is left for the core to refuse."""
+def _negated(by: Any) -> Any:
+    """As many places back; what is not an integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by
     each = np.asarray(as_ints(by))
@@ -277,6 +274,13 @@ def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any])
         return regroup(X, rows, levels)
     if out is not None:
         raise ValueError(f"out: at level {level} whole sequences move, and none can be given")
+    return _move_units(X, values, levels, at, move)
+
+
+@eager_only("a level above the innermost of reverse, roll or shift")
+def _move_units(X: Any, values: Any, levels: Levels, at: int, move: Callable[..., Any]) -> Any:
+    """Whole sequences of the level below, and an empty one behind them for what a shift leaves."""
+    backend = backend_of(values)
     count = levels[at].total
     order = move(arrays, np.arange(count), levels[at], count)
     offsets = levels[at + 1].offsets

@@ -14,6 +14,7 @@ from varlen.ops.axes import in_line
 from varlen.ops.inputs import as_level, regroup, rows_along, rows_and_level, same_kind, units_of
 from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -260,6 +261,7 @@ def unique(
 def unique(
     X: Any, lengths: Lengths | None = None, *, level: int = -1, inverse: bool, counts: bool
 ) -> Rows | tuple[Rows, ...]: ...
+@eager_only()
 def unique(
     X: Any,
     lengths: Lengths | None = None,

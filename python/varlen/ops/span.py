@@ -14,6 +14,7 @@ from varlen.backends.values import as_values
 from varlen.levels import Levels, describe_difference, same_levels
 from varlen.ops.inputs import as_level, rows_and_sequences
 from varlen.ops.outputs import ragged_like
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,7 @@ def spans(
     X: RowsT | Sequence[Any], at: Any, *, lengths: Lengths | None = None, row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
 ) -> Ragged[RowsT]: ...  # fmt: skip
+@eager_only()
 def spans(
     X: Any,
     at: Any,
@@ -142,6 +144,7 @@ def align(
     X: RowsT | Sequence[Any], alignment: Ragged[Any], *, lengths: Lengths | None = None,
     max_bytes: int | None = None,
 ) -> Ragged[RowsT]: ...  # fmt: skip
+@eager_only()
 def align(
     X: Any,
     alignment: Ragged[Any],
@@ -246,6 +249,7 @@ def insert_rows(
     X: RowsT | Sequence[Any], at: Any, *, rows: Any = None, lengths: Lengths | None = None,
     row_ids: ArrayLike | None = None, max_bytes: int | None = None,
 ) -> Ragged[RowsT]: ...  # fmt: skip
+@eager_only()
 def insert_rows(
     X: Any,
     at: Any,

@@ -66,14 +66,8 @@ def backprop_reduce_std(
     ----------
     d_stds
         (n, ...) of the dtype of X.
-    X
-        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
-    lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
-    ddof
-        As it was given to `reduce_std`.
-    out
-        Of the shape and dtype of X, C-contiguous: filled and given back.
+    X, lengths, ddof, out
+        As those of `backprop_reduce_var`.
 
     Returns
     -------
@@ -104,12 +98,8 @@ def backprop_reduce_logsumexp(
     ----------
     d_sums
         (n, ...) of the dtype of X.
-    X
-        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
-    lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
-    out
-        Of the shape and dtype of X, C-contiguous: filled and given back.
+    X, lengths, out
+        As those of `backprop_reduce_var`.
 
     Returns
     -------
@@ -139,12 +129,8 @@ def backprop_reduce_norm(
     ----------
     d_norms
         (n, ...) of the dtype of X.
-    X
-        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
-    lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
-    out
-        Of the shape and dtype of X, C-contiguous: filled and given back.
+    X, lengths, out
+        As those of `backprop_reduce_var`.
 
     Returns
     -------
@@ -176,12 +162,8 @@ def backprop_reduce_prod(
     ----------
     d_prods
         (n, ...) of the dtype of X.
-    X
-        (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
-    lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
-    out
-        Of the shape and dtype of X, C-contiguous: filled and given back.
+    X, lengths, out
+        As those of `backprop_reduce_var`.
 
     Returns
     -------

@@ -12,6 +12,7 @@ from varlen.arguments import as_int, as_list, fits_memory
 from varlen.backends import backend_of
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import ragged_like
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 def tile(X: RaggedT, multiples: Any, lengths: None = None) -> RaggedT: ...
 @overload
 def tile(X: RowsT | Sequence[Any], multiples: Any, lengths: Lengths) -> Ragged[RowsT]: ...
+@eager_only()
 def tile(X: Any, multiples: Any, lengths: Any = None) -> Rows:
     """What lies along each axis, so many times, end to end.
 

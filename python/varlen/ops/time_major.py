@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen.ops.outputs import padded_class
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import ArrayT, RowsT
     from varlen.types import Padded, Ragged
 
 
+@eager_only()
 def list2padded(
     seqs: Sequence[RowsT] | Sequence[Sequence[Any]],
     *,
@@ -65,6 +67,7 @@ def list2padded(
     return result
 
 
+@eager_only()
 def padded2list(padded: Padded[ArrayT]) -> list[ArrayT]:
     """The sequences in their original order.
 
@@ -96,6 +99,7 @@ def padded2list(padded: Padded[ArrayT]) -> list[ArrayT]:
     return result
 
 
+@eager_only()
 def ragged2padded(
     ragged: Ragged[ArrayT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> Padded[ArrayT]:
@@ -137,6 +141,7 @@ def ragged2padded(
     return result
 
 
+@eager_only()
 def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
     """The sequences of a Padded laid end to end, in their original order.
 

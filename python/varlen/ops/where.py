@@ -10,7 +10,7 @@ from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.levels import same_levels
 from varlen.ops.combine import alike, concatenate
-from varlen.ops.inputs import as_bools, nested
+from varlen.ops.inputs import as_bools, nested, same_kind
 from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     if not isinstance(condition, RaggedBase) and mask.ndim == 1:
         condition = mask.reshape(-1, *(1,) * row_ndim)  # one for each sequence, however wide its rows
     mask, a, b = (operand(each, model, row_ndim) for each in (condition, x, y))
-    result: Ragged[Any] = model._make(backend_of(a, b, mask).where(mask, a, b), model._levels)
+    result: Ragged[Any] = same_kind(model, backend_of(a, b, mask).where(mask, a, b))
     return result
 
 

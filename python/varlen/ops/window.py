@@ -11,6 +11,7 @@ from varlen.arguments import as_int, fits_memory
 from varlen.backends import backend_of
 from varlen.ops.inputs import as_level, rows_of, units_of
 from varlen.ops.outputs import ragged_like
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,7 @@ def _sides(nW: int, left: int | None, right: int | None) -> tuple[int, int]:
     )
 
 
+@eager_only()
 def seq2col(
     X: SameT | Sequence[Any],
     nW: int,
@@ -198,6 +200,7 @@ def windows(
     X: RowsT | Sequence[Any], lengths: Lengths | None = None, *, size: int, step: int,
     drop_last: bool = False, max_bytes: int | None = None,
 ) -> Ragged[RowsT]: ...  # fmt: skip
+@eager_only()
 def windows(
     X: Any,
     lengths: Lengths | None = None,
@@ -265,6 +268,7 @@ def average_windows(
     Y: RowsT | Sequence[Any], lengths: Lengths, *, size: int, step: int, drop_last: bool = False,
     max_bytes: int | None = None,
 ) -> RowsT: ...  # fmt: skip
+@eager_only()
 def average_windows(
     Y: Any,
     lengths: Lengths,
@@ -419,6 +423,7 @@ def sliding_window(X: RaggedT, lengths: None = None, *, width: int, level: int =
 def sliding_window(
     X: RowsT | Sequence[Any], lengths: Lengths, *, width: int, level: int = -1
 ) -> Ragged[RowsT]: ...
+@eager_only()
 def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) -> Rows:
     """Each row with the `width` - 1 behind it, where its sequence has as many: rows (width, ...).
 

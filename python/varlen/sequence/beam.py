@@ -45,7 +45,7 @@ class Beam:
     Raises
     ------
     TypeError, ValueError
-        Sources that are no number from 0; `first` that holds no integers, or not one for each source.
+        Sources that are not a number from 0; `first` that holds no integers, or not one for each source.
 
     Notes
     -----

@@ -38,7 +38,7 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
     Raises
     ------
     TypeError
-        No list, or something in it that is no Ragged.
+        No list, or something in it that is not a Ragged.
     ValueError
         An empty list; levels, rows or numbers of sequences that do not fit: which input is named.
     IndexError

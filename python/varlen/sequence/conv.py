@@ -30,6 +30,7 @@ from varlen.backends.values import like
 from varlen.ops.inputs import units_of
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _FARTHEST = 2**31  # rows from a row to its window
 
 
+@eager_only()
 def sequence_conv(
     input: RaggedT,
     filter: Any,
@@ -84,7 +86,7 @@ def sequence_conv(
     ValueError
         A window of no rows, or too far from the row; a filter, padding or bias of another shape.
     TypeError
-        `input` is no Ragged; something is not of numbers; arrays beside tensors.
+        `input` is not a Ragged; something is not of numbers; arrays beside tensors.
     IndexError
         No such level.
 

@@ -24,12 +24,14 @@ from varlen.sequence.inputs import (
     select,
     sequences,
 )
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def sequence_enumerate(
     input: RaggedT, win_size: int, pad_value: Any = 0, name: str | None = None, *, level: int = -1
 ) -> RaggedT:
@@ -60,7 +62,7 @@ def sequence_enumerate(
     ValueError
         A win_size below 1 or beyond memory, a pad_value that the dtype cannot hold.
     TypeError
-        `input` is no Ragged.
+        `input` is not a Ragged.
     IndexError
         No such level.
 

@@ -13,12 +13,14 @@ from varlen.backends.values import apply_rows, as_values, is_array
 from varlen.levels import counted_before, reindex, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     """What is in each sequence, but for what equals one of the tokens.
 
@@ -41,7 +43,7 @@ def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     Raises
     ------
     TypeError
-        x is no Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
+        x is not a Ragged, tokens are no numbers, or, above the innermost level, no sequences of them.
     ValueError
         Rows of more than one number; tokens that nest differently.
     OverflowError

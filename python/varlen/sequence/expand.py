@@ -58,7 +58,7 @@ def sequence_expand(
     IndexError
         No such level of x or y.
     TypeError
-        y is no Ragged, or x has no rows.
+        y is not a Ragged, or x has no rows.
     OverflowError
         Repeats that no memory could hold.
 
@@ -86,7 +86,7 @@ def sequence_expand(
     at = resolve_level(level, x.levels)
     _check_count(times, tracing.count_of(x.levels[at]), "sequences")
     _check_memory(times.total, x.values)
-    if not tracing.is_tracing() and times.total * x.total >= 2**60:
+    if tracing.known(times.total * x.total >= 2**60):
         _groups(x.levels[at:], times)
     values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
     return cast("SameT", ragged_like(x, values, (*_above(x.levels, at, times), *below)))
@@ -163,7 +163,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     IndexError
         No such level.
     TypeError
-        y is no Ragged, or x has no rows.
+        y is not a Ragged, or x has no rows.
 
     Notes
     -----
@@ -225,15 +225,16 @@ def _times(y: Any, ref_level: int) -> Level:
 
 
 def _check_count(times: Level, count: int, what: str) -> None:
-    if not tracing.is_tracing() and len(times) != count:
-        raise ValueError(f"x: has {count} {what}, but the level of y has {len(times)} sequences")
+    given = tracing.count_of(times)
+    if tracing.known(given != count):
+        raise ValueError(f"x: has {count} {what}, but the level of y has {given} sequences")
 
 
 def _check_memory(count: int, rows: Any) -> None:
     """Refuse a result of `count` rows like these where it is larger than any memory."""
-    if tracing.is_tracing():
-        return
-    fits_memory(count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8), "y")
+    numbers = count * max(1, math.prod(rows.shape[1:]) * rows.dtype.itemsize // 8)
+    if tracing.known(numbers >= 2**60 - 2):
+        fits_memory(numbers, "y")
 
 
 def _above(levels: Levels, at: int, times: Level) -> Levels:

@@ -12,6 +12,7 @@ from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
 from varlen.sequence.inputs import array_of, gradient_rows
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Sizes = int | Sequence[int]
 
 
+@eager_only()
 def im2sequence(
     input: RowsT | Sequence[Any],
     filter_size: Sizes = 1,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from varlen._core import Level
 from varlen.backends.values import as_values
 from varlen.levels import check_levels, each_level
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
+@eager_only()
 def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
     """The same rows under other levels, as Paddle's `lod_reset`.
 
@@ -58,6 +60,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
     return make(values, _read(given, len(values), argument))
 
 
+@eager_only()
 def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
     """One more level, the innermost, as Paddle's `lod_append`.
 

@@ -12,6 +12,7 @@ from varlen.backends.numeric import alike, as_of, conjugate, gradient_as, number
 from varlen.backends.values import as_values
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import SameT, Values
 
 
+@eager_only()
 def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> SameT:
     """Each row and those behind it, number by number times a row of a filter each, added up.
 

@@ -14,6 +14,7 @@ from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import array_of, rename_argument
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import RowsT
 
 
+@eager_only()
 def sequence_mask(
     x: RaggedBase[RowsT] | RowsT | Sequence[Any] | int,
     maxlen: int | None = None,

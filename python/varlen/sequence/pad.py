@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import ints_per_level
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, like
+from varlen.backends.values import as_values
 from varlen.levels import resolve_level
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import (
@@ -22,6 +22,7 @@ from varlen.sequence.inputs import (
     rename_argument,
     sequences,
 )
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def sequence_pad(
     ValueError
         A maxlen less than a sequence, which is named; a pad_value that the dtype cannot hold.
     TypeError
-        x is no Ragged.
+        x is not a Ragged.
     IndexError
         No such level.
 
@@ -97,7 +98,8 @@ def sequence_pad(
         if not isinstance(error, ValueError) or str(error).startswith("values:"):
             raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
         raise of_pad_value(error) from None
-    length = tuple(like(each.lengths, r.values) for each in levels)
+    backend = backend_of(r.values)
+    length = tuple([backend.of_level(each, "lengths", r.values) for each in levels])
     outer = length[0]
     if len(levels) > 1:
         return wrap_units(r, out, above), length
@@ -135,6 +137,7 @@ def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
     return cast("RaggedT", r._make(_rows_of(block, levels, "dY"), r.levels))
 
 
+@eager_only()
 def sequence_unpad(
     x: RowsT | RaggedBase[RowsT] | Sequence[Any], length: Any, name: str | None = None
 ) -> Ragged[RowsT]:

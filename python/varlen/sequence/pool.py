@@ -77,7 +77,7 @@ def sequence_pool(
     Raises
     ------
     TypeError
-        `input` is no Ragged, or not of numbers.
+        `input` is not a Ragged, or not of numbers.
     ValueError
         Another pool_type, a pad_value that the dtype cannot hold, an index of other than "max".
     IndexError
@@ -135,7 +135,7 @@ def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT
     Raises
     ------
     TypeError
-        `input` is no Ragged.
+        `input` is not a Ragged.
     IndexError
         No such level.
 
@@ -156,10 +156,8 @@ def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT 
 
     Parameters
     ----------
-    input
-        `Ragged` of rows (T, ...) of any dtype.
-    level
-        The level whose sequences become one row each, with all rows below; -1 is the innermost.
+    input, level
+        As those of `sequence_first_step`.
 
     Returns
     -------
@@ -168,10 +166,8 @@ def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT 
 
     Raises
     ------
-    TypeError
-        `input` is no Ragged.
-    IndexError
-        No such level.
+    TypeError, IndexError
+        As those of `sequence_first_step`.
 
     Notes
     -----
@@ -268,10 +264,8 @@ def backprop_sequence_last_step(dY: Any, input: RaggedT, *, level: int = -1) -> 
 
     Parameters
     ----------
-    dY
-        (n, ...) numbers, the gradient of what `sequence_last_step` gave: an array, a tensor or a `Ragged`.
-    input, level
-        As they were given to `sequence_last_step`.
+    dY, input, level
+        As those of `backprop_sequence_first_step`.
 
     Returns
     -------

@@ -9,11 +9,13 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
     """The numbers of each sequence, row after row, cut anew into rows of `new_dim`.
 
@@ -37,7 +39,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     ValueError
         new_dim below 1; a sequence whose numbers do not divide, which is named.
     TypeError
-        `input` is no Ragged.
+        `input` is not a Ragged.
     IndexError
         No such level.
 

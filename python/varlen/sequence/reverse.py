@@ -31,7 +31,7 @@ def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) ->
     Raises
     ------
     TypeError
-        x is no Ragged.
+        x is not a Ragged.
     IndexError
         No such level.
 
@@ -67,7 +67,7 @@ def backprop_sequence_reverse(dY: RaggedT, *, level: int = -1) -> RaggedT:
     Raises
     ------
     TypeError
-        dY is no Ragged.
+        dY is not a Ragged.
     IndexError
         No such level.
 

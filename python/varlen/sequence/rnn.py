@@ -81,7 +81,7 @@ def rnn(
     Raises
     ------
     TypeError
-        Inputs that are no Ragged, a state of another structure than `init`; a list of arrays, where states
+        Inputs that are not a Ragged, a state of another structure than `init`; a list of arrays, where states
         are a tuple; a cell that gives no arrays at a step, which is named; a layer of torch in its place.
     ValueError
         Rows that do not fit: of `init`, or of what the cell gave at a step, which is named; of a gradient.

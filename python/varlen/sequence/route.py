@@ -44,7 +44,7 @@ def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
     Raises
     ------
     TypeError
-        x is no Ragged.
+        x is not a Ragged.
     ValueError
         `num` below 1.
 
@@ -189,7 +189,7 @@ def merge_lod_tensor(
 
 
 def _bools(mask: Any, count: int, what: str) -> Bools:
-    given = as_bools(array_of(mask, "mask"), mask, "mask")
+    given: Bools = as_bools(array_of(mask, "mask"), mask, "mask")
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.shape != (count,):

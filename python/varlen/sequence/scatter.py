@@ -11,6 +11,7 @@ from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import array_of, sequences
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import SameT
 
 
+@eager_only()
 def sequence_scatter(
     input: SameT | Sequence[Any], index: Any, updates: Any, name: str | None = None, *, level: int = -1
 ) -> SameT:

@@ -10,11 +10,13 @@ from varlen import _core
 from varlen.backends.values import apply_rows
 from varlen.levels import resolve_level
 from varlen.sequence.inputs import gradient_rows, per_sequence, scatter_rows, select, sequences
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def sequence_slice(
     input: RaggedT, offset: Any, length: Any, name: str | None = None, *, level: int = -1
 ) -> RaggedT:
@@ -46,7 +48,7 @@ def sequence_slice(
     OverflowError
         One that does not fit 63 bits.
     TypeError
-        `input` is no Ragged, offsets or lengths are not integers.
+        `input` is not a Ragged, offsets or lengths are not integers.
 
     Notes
     -----

@@ -39,7 +39,7 @@ def sequence_softmax(
     Raises
     ------
     TypeError
-        `input` is no Ragged, or not of numbers.
+        `input` is not a Ragged, or not of numbers.
     IndexError
         No such level.
 
@@ -78,7 +78,7 @@ def backprop_sequence_softmax(dY: Any, Y: RaggedT, *, level: int = -1) -> Ragged
     Raises
     ------
     TypeError
-        Y is no Ragged, dY is not of floats, or an array beside a tensor; the two are of different dtypes.
+        Y is not a Ragged, dY is not of floats, or an array beside a tensor; the two are of different dtypes.
     ValueError
         A dY of another shape, or that nests differently.
     IndexError

@@ -16,12 +16,14 @@ from varlen.backends.numeric import cast, double, floats, is_float, is_nan, numb
 from varlen.backends.values import as_ints, like
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
+from varlen.tracing import eager_only
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
+@eager_only()
 def sequence_topk_avg_pooling(
     input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
 ) -> RaggedT:
@@ -53,7 +55,7 @@ def sequence_topk_avg_pooling(
     ValueError
         An item of another size than its tables have, which is named; another number of items; a k below 1.
     TypeError
-        Something that is no Ragged, an `input` that is not of bool, integers or floats.
+        Something that is not a Ragged, an `input` that is not of bool, integers or floats.
     IndexError
         No such level.
 

@@ -84,8 +84,7 @@ class RowPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
-            outermost level.
+            As that of `from_row_splits`.
         row_lengths
             (n,) integers of 0 or more, which add up to the number of items.
 
@@ -121,8 +120,7 @@ class RowPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
-            outermost level.
+            As that of `from_row_splits`.
         row_starts
             (n,) integers; the first is 0, and none is below the one before it.
 
@@ -169,8 +167,7 @@ class RowPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
-            outermost level.
+            As that of `from_row_splits`.
         row_limits
             (n,) integers, none below the one before it; the last is the number of items.
 
@@ -207,8 +204,7 @@ class RowPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
-            outermost level.
+            As that of `from_row_splits`.
         value_rowids
             (items,) integers of 0 or more, none below the one before it.
         nrows
@@ -247,8 +243,7 @@ class RowPartitions(Ragged[ArrayT]):
         Parameters
         ----------
         values
-            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
-            outermost level.
+            As that of `from_row_splits`.
         uniform_row_length
             How many items each row has, 0 or more.
         nrows

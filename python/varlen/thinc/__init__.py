@@ -58,48 +58,6 @@ if TYPE_CHECKING:
     from varlen.thinc.registration import install, uninstall
     from varlen.thinc.types import Padded, Pairs, Ragged, from_thinc, to_thinc
 
-_ARRAYS = (
-    "alloc",
-    "alloc1f",
-    "alloc1i",
-    "alloc2f",
-    "alloc2i",
-    "alloc3f",
-    "alloc3i",
-    "alloc4f",
-    "alloc4i",
-    "alloc_f",
-    "alloc_i",
-    "as_contig",
-    "asarray",
-    "asarray1f",
-    "asarray1i",
-    "asarray2f",
-    "asarray2i",
-    "asarray3f",
-    "asarray3i",
-    "asarray4f",
-    "asarray4i",
-    "asarray_f",
-    "asarray_i",
-    "get_dropout_mask",
-    "reshape",
-    "reshape1",
-    "reshape1f",
-    "reshape1i",
-    "reshape2",
-    "reshape2f",
-    "reshape2i",
-    "reshape3",
-    "reshape3f",
-    "reshape3i",
-    "reshape4",
-    "reshape4f",
-    "reshape4i",
-    "reshape_f",
-    "reshape_i",
-)
-
 __all__ = [
     "Padded",
     "Pairs",
@@ -153,7 +111,7 @@ __all__ = [
 _load = loaded_from(
     __name__,
     {
-        **dict.fromkeys(_ARRAYS, "varlen.thinc.arrays"),
+        **dict.fromkeys(__all__, "varlen.thinc.arrays"),  # all but those below
         "Padded": "varlen.thinc.types",
         "Pairs": "varlen.thinc.types",
         "Ragged": "varlen.thinc.types",

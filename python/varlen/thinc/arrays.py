@@ -107,7 +107,7 @@ def asarray(data: Any, *, dtype: Any = None) -> NDArray[Any] | torch.Tensor | An
     Raises
     ------
     ValueError
-        A number that the dtype does not hold; lists that are no rectangle.
+        A number that the dtype does not hold; lists that are not a rectangle.
     TypeError
         Python objects; no such dtype.
 

@@ -444,10 +444,8 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
         Parameters
         ----------
-        X
-            (total, width) float32 or float64: all rows, end to end.
-        lengths
-            (n,) integers: how many rows each sequence has.
+        X, lengths
+            As those of `reduce_sum`.
 
         Returns
         -------
@@ -455,10 +453,8 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError
-            A length below 0.
-        IndexError
-            Lengths that do not add up to the rows.
+        ValueError, IndexError
+            As those of `reduce_sum`.
 
         Notes
         -----
@@ -640,9 +636,7 @@ class VarlenOps(NumpyOps):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            A length below 0.
-        ValueError
-            Another number of lengths than of rows.
+            As those of `backprop_reduce_sum`.
 
         Notes
         -----

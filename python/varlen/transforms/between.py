@@ -9,7 +9,7 @@ from typing import Any
 from varlen import ops
 from varlen.ops.inputs import one_level
 from varlen.transforms.convert import Way, alike, as_array, as_padded, as_ragged
-from varlen.transforms.kinds import check_gradient, refused
+from varlen.transforms.kinds import check_gradient, kind_error
 from varlen.transforms.layer import Backprop, Layer
 from varlen.types import Padded, Ragged
 
@@ -130,13 +130,13 @@ def _convert(convert: Callable[[Any], Way], X: Any, is_train: bool) -> tuple[Any
 
 def _list2array(X: Any) -> Way:
     if not isinstance(X, (Ragged, list, tuple)):
-        raise refused(X, expected="a list of arrays, or a Ragged")
+        raise kind_error(X, expected="a list of arrays, or a Ragged")
     return as_array(X)
 
 
 def _list2ragged(X: Any) -> Way:
     if not isinstance(X, (Ragged, list, tuple)):
-        raise refused(X, expected="a list of arrays, or a Ragged")
+        raise kind_error(X, expected="a list of arrays, or a Ragged")
     return as_ragged(X)
 
 
@@ -147,11 +147,11 @@ def _ragged2list(X: Any) -> Way:
 
 def _list2padded(X: Any) -> Way:
     if not isinstance(X, (Padded, list, tuple)):
-        raise refused(X, expected="a list of arrays, or a Padded")
+        raise kind_error(X, expected="a list of arrays, or a Padded")
     return as_padded(X)
 
 
 def _padded2list(X: Any) -> Way:
     if not isinstance(X, Padded):
-        raise refused(X, expected="a Padded")
+        raise kind_error(X, expected="a Padded")
     return X.to_list(), lambda d: alike(ops.list2padded(d), X) if d else X

@@ -176,7 +176,7 @@ def total(parts: Sequence[Any], what: str = "results") -> Any:
 
 
 def _sum_gradients(dXs: list[Any]) -> Any:
-    """The gradient of X; a layer may have none where X is no container, a text say."""
+    """The gradient of X; a layer may have none where X is not a container, a text say."""
     there = [dX for dX in dXs if dX is not None]
     return total(there, "gradients") if there else None
 

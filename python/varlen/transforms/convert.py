@@ -18,7 +18,7 @@ from varlen._core import Level
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_array
 from varlen.transforms import fields as tuples
-from varlen.transforms.kinds import expect, kind, refused
+from varlen.transforms.kinds import expect, kind, kind_error
 from varlen.types import Padded, Ragged
 
 ndarray = np.ndarray
@@ -46,7 +46,7 @@ def as_array(X: Any, pad: int = 0) -> Way:
         return flat, partial(_cut, type(X) is tuple, Level(list(map(len, X))), pad, len(flat))
     if is_array(X):
         return X, _same
-    raise refused(X, expected="a Ragged, a Padded, a list of arrays or an array")
+    raise kind_error(X, expected="a Ragged, a Padded, a list of arrays or an array")
 
 
 def as_array2d(X: Any, pad: int = 0) -> Way:
@@ -92,7 +92,7 @@ def as_padded(X: Any) -> Way:
         steps, columns = X.shape[:2]
         fields = [columns] * steps, [steps] * columns, np.arange(columns)
         return Padded(X, *map(np.array, fields)), _array_of_padded
-    raise refused(X, expected="a Ragged, a Padded, a list of arrays or an array (steps, columns, ...)")
+    raise kind_error(X, expected="a Ragged, a Padded, a list of arrays or an array (steps, columns, ...)")
 
 
 def as_ragged(X: Any) -> Way:
@@ -312,4 +312,4 @@ def _no_lengths(X: Any) -> TypeError:
         return TypeError(
             f"X: a plain {kind(X)} does not say where its sequences end; give a Ragged, a Padded, or a list"
         )
-    return refused(X)
+    return kind_error(X)

@@ -33,12 +33,14 @@ def kind(x: Any) -> str:
     return "list" if isinstance(x, list) else "tuple" if isinstance(x, tuple) else type(x).__name__
 
 
-def refused(x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays") -> TypeError:
-    """The error for what is none of the containers that are taken.
+def kind_error(
+    x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays"
+) -> TypeError:
+    """The error for an argument of a kind that is not taken.
 
     Examples
     --------
-    >>> refused(None)
+    >>> kind_error(None)
     TypeError('X: expected a Ragged, a Padded, a list of arrays, got NoneType')
     """
     return TypeError(f"{argument}: expected {expected}, got {kind(x)}")
@@ -80,7 +82,7 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
         return tuple(mapped(item, change) for item in x)
     if is_array(x):
         return change(x)
-    raise refused(x, expected="arrays, or a Ragged, Padded, list or tuple of them")
+    raise kind_error(x, expected="arrays, or a Ragged, Padded, list or tuple of them")
 
 
 def check_structure(x: Any, like: Any, what: str, other: str) -> None:

@@ -10,14 +10,14 @@ from typing import Any
 from varlen import ops
 from varlen.arguments import as_int
 from varlen.backends.values import is_array
-from varlen.transforms.kinds import check_gradient, kind, refused
+from varlen.transforms.kinds import check_gradient, kind, kind_error
 from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
 def with_flatten(layer: Any) -> Layer | Any:
     """The layer sees all items of nested lists as one list; what it gives is nested as they were.
 
-    Lists may nest to any depth that is the same everywhere. Everything that is no list is an item, a tuple
+    Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, a tuple
     too.
 
     Parameters
@@ -34,7 +34,7 @@ def with_flatten(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is no list, or the layer gives neither a list nor an array.
+        X is not a list, or the layer gives neither a list nor an array.
     ValueError
         Items beside lists; another number of results than of items; a gradient that nests differently.
 
@@ -69,7 +69,7 @@ def with_getitem(idx: int, layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is no tuple or list.
+        X is not a tuple or list.
     IndexError
         It has no such item.
 
@@ -101,7 +101,7 @@ def with_reshape(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X is no array, or the layer gives none.
+        X is not an array, or the layer gives none.
     ValueError
         Fewer than two axes; the layer gives another number of rows; a gradient that does not fit.
 
@@ -133,7 +133,7 @@ def map_list(layer: Any) -> Layer | Any:
     Raises
     ------
     TypeError
-        X or a gradient is no list or tuple.
+        X or a gradient is not a list or tuple.
     ValueError
         A gradient with another number of items than the result.
 
@@ -181,7 +181,7 @@ def _depth(X: Any) -> int:
 def _items(X: Any, depth: int | None = None) -> list[Any]:
     """The items of nested lists, in order."""
     if not isinstance(X, list):
-        raise refused(X, expected="nested lists")
+        raise kind_error(X, expected="nested lists")
     found = X
     for d in range(1, _depth(X) if depth is None else depth):
         for i, item in enumerate(found):
@@ -228,7 +228,7 @@ def _with_getitem(idx: int, layer: Layer) -> Layer:
 
 def _item(idx: int, X: Any, what: str = "X") -> Any:
     if not isinstance(X, (tuple, list)):
-        raise refused(X, what, "a tuple")
+        raise kind_error(X, what, "a tuple")
     if not -len(X) <= idx < len(X):
         raise IndexError(f"idx: {what} has {len(X)} items, but no item {idx}")
     return X[idx]
@@ -259,7 +259,7 @@ def _with_reshape(layer: Layer) -> Layer:
 
 def _as_table(X: Any) -> Any:
     if not is_array(X):
-        raise refused(X, expected="an array")
+        raise kind_error(X, expected="an array")
     if X.ndim < 2:
         raise ValueError(f"X: expected an array (..., width), got shape {tuple(X.shape)}")
     return X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
@@ -297,12 +297,12 @@ def _first(X: Any) -> Any:
 
 def _mapped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     if not isinstance(X, (list, tuple)):
-        raise refused(X, expected="a list")
+        raise kind_error(X, expected="a list")
     pairs = [layer(x, is_train) for x in X]
 
     def backprop(dY: Any) -> Any:
         if not isinstance(dY, (list, tuple)):
-            raise refused(dY, "the gradient", "a list")
+            raise kind_error(dY, "the gradient", "a list")
         if len(dY) != len(pairs):
             raise ValueError(f"the gradient: has {len(dY)} items, the result has {len(pairs)}")
         return type(X)(back(d) for (_, back), d in zip(pairs, dY, strict=True))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.levels import describe_difference, same_levels
@@ -48,26 +47,10 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         return matmul(*inputs)
     if method != "__call__" or ufunc.signature is not None:
         return NotImplemented
-    outs = kwargs.pop("out", None) or ()
-    model, row_ndim = model_of((*inputs, *outs, kwargs.get("where")))
     for x in inputs:
         if not isinstance(x, RaggedBase) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented
-    given = [operand(x, model, row_ndim) for x in inputs]
-    if "where" in kwargs:
-        kwargs["where"] = operand(kwargs["where"], model, row_ndim)
-    if outs:
-        kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
-    result = backend_of(*given).ufunc(ufunc, given, kwargs)
-    if result is NotImplemented or result is None:
-        return result
-    if not isinstance(result, tuple):
-        return outs[0] if outs and outs[0] is not None else model._make(_check_storable(result), model.levels)
-    kept = outs or (None,) * len(result)
-    return tuple(
-        model._make(_check_storable(part), model.levels) if out is None else out
-        for part, out in zip(result, kept, strict=True)
-    )
+    return _applied(ufunc, inputs, kwargs)
 
 
 def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -78,18 +61,28 @@ def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     >>> operator("add", (vl.Ragged([1, 2, 3], [2, 1]), 10), {}).to_list()
     [[11, 12], [13]]
     """
-    if not tracing.is_tracing():
-        return apply(getattr(np, name), "__call__", inputs, kwargs)
-    if name == "matmul":
-        return matmul(*inputs)
-    model, row_ndim = model_of(inputs)
+    return matmul(*inputs) if name == "matmul" else _applied(name, inputs, kwargs)
+
+
+def _applied(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A ufunc, or the one of a name, on what stands for each operand."""
+    outs = kwargs.pop("out", None) or ()
+    model, row_ndim = model_of((*inputs, *outs, kwargs.get("where")))
     given = [operand(x, model, row_ndim) for x in inputs]
-    out = kwargs.get("out", (None,))[0]
-    options = {} if out is None else {"out": (_target(out, model),)}
-    result = backend_of(*given).ufunc(name, given, options)
-    if isinstance(result, tuple):
-        return tuple(same_kind(model, part) for part in result)
-    return same_kind(model, result) if out is None else out
+    if "where" in kwargs:
+        kwargs["where"] = operand(kwargs["where"], model, row_ndim)
+    if outs:
+        kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)
+    result = backend_of(*given).ufunc(function, given, kwargs)
+    if result is NotImplemented or result is None:
+        return result
+    if not isinstance(result, tuple):
+        return outs[0] if outs and outs[0] is not None else same_kind(model, _check_storable(result))
+    kept = outs or (None,) * len(result)
+    return tuple(
+        same_kind(model, _check_storable(part)) if out is None else out
+        for part, out in zip(result, kept, strict=True)
+    )
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:

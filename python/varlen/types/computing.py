@@ -93,12 +93,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_mean`.
 
         Returns
         -------
@@ -107,13 +103,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_mean`.
 
         Examples
         --------
@@ -127,12 +118,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_prod`.
 
         Returns
         -------
@@ -141,13 +128,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_prod`.
 
         Examples
         --------
@@ -161,12 +143,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_max`.
 
         Returns
         -------
@@ -175,13 +153,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_max`.
 
         Examples
         --------
@@ -195,12 +168,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_min`.
 
         Returns
         -------
@@ -209,13 +178,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_min`.
 
         Examples
         --------
@@ -229,12 +193,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_any`.
 
         Returns
         -------
@@ -243,13 +203,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_any`.
 
         Examples
         --------
@@ -263,12 +218,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_all`.
 
         Returns
         -------
@@ -277,13 +228,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_all`.
 
         Examples
         --------
@@ -297,12 +243,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_norm`.
 
         Returns
         -------
@@ -311,13 +253,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_norm`.
 
         Examples
         --------
@@ -333,14 +270,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        ddof
-            What is taken from the number of rows that is divided by, as in NumPy.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, ddof, empty
+            As those of `ops.reduce_var`.
 
         Returns
         -------
@@ -350,13 +281,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_var`.
 
         Examples
         --------
@@ -372,14 +298,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        ddof
-            What is taken from the number of rows that is divided by, as in NumPy.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, ddof, empty
+            As those of `ops.reduce_std`.
 
         Returns
         -------
@@ -389,13 +309,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_std`.
 
         Examples
         --------
@@ -409,12 +324,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.reduce_logsumexp`.
 
         Returns
         -------
@@ -423,13 +334,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.reduce_logsumexp`.
 
         Examples
         --------
@@ -443,12 +349,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            The place that a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.argmax`.
 
         Returns
         -------
@@ -457,13 +359,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.argmax`.
 
         Examples
         --------
@@ -477,12 +374,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis, or several, of the container that go, as NumPy counts them.
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            The place that a sequence without rows gives; None refuses it.
+        axis, level, empty
+            As those of `ops.argmin`.
 
         Returns
         -------
@@ -491,13 +384,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.argmin`.
 
         Examples
         --------
@@ -541,10 +429,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        level
-            The level whose sequences become one row each; -1 is the innermost.
-        empty
-            What a sequence without rows gives: a number or a row; None refuses it.
+        level, empty
+            As those of `ops.reduce_last`.
 
         Returns
         -------
@@ -553,11 +439,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        ValueError
-            A sequence without rows where `empty` is None, which is named; an `empty` that the dtype cannot
-            hold.
-        IndexError
-            There is no such level.
+        ValueError, IndexError
+            As those of `ops.reduce_last`.
 
         Examples
         --------
@@ -637,14 +520,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
-        level
-            The level inside whose sequences it goes; -1 is the innermost.
-        exclusive
-            Leave out the row itself; the first of a sequence is then 1.
-        reverse
-            Begin at the end of each sequence.
+        axis, level, exclusive, reverse
+            As those of `ops.cumprod`.
 
         Returns
         -------
@@ -654,12 +531,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            There is no such axis, or an axis and a level are given.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.cumprod`.
 
         Examples
         --------
@@ -676,14 +549,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
-        level
-            The level inside whose sequences it goes; -1 is the innermost.
-        exclusive
-            Leave out the row itself; the first of a sequence is then the least number of the dtype.
-        reverse
-            Begin at the end of each sequence.
+        axis, level, exclusive, reverse
+            As those of `ops.cummax`.
 
         Returns
         -------
@@ -692,12 +559,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            There is no such axis, or an axis and a level are given.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.cummax`.
 
         Examples
         --------
@@ -714,14 +577,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
-        level
-            The level inside whose sequences it goes; -1 is the innermost.
-        exclusive
-            Leave out the row itself; the first of a sequence is then the greatest number of the dtype.
-        reverse
-            Begin at the end of each sequence.
+        axis, level, exclusive, reverse
+            As those of `ops.cummin`.
 
         Returns
         -------
@@ -730,12 +587,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            There is no such axis, or an axis and a level are given.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.cummin`.
 
         Examples
         --------
@@ -784,12 +637,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis of the container that is gone along, as NumPy counts them.
-        level
-            The level inside whose sequences it goes; -1 is the innermost.
-        temperature
-            Values are divided by it first; above 0.
+        axis, level, temperature
+            As those of `ops.log_softmax`.
 
         Returns
         -------
@@ -798,12 +647,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            A temperature that is not above 0; no such axis, or an axis and a level.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.log_softmax`.
 
         Examples
         --------
@@ -848,12 +693,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        minlength
-            At least so many numbers are counted; else as many as the largest needs.
-        weights
-            One for each value, (total,), or a Ragged that nests as this one.
-        level
-            The level whose sequences are counted through; -1 is the innermost.
+        minlength, weights, level
+            As those of `ops.bincount`.
 
         Returns
         -------
@@ -863,10 +704,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not integers.
-        ValueError
-            One below 0, which is named; rows of several; weights of another shape.
+        TypeError, ValueError
+            As those of `ops.bincount`.
 
         Notes
         -----
@@ -891,13 +730,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        v
-            What is looked up: a Ragged with as many sequences at the level, whatever their lengths, or an
-            array (n, ...), a row for each.
-        side
-            "left" before equal numbers, "right" behind them.
-        level
-            The level whose sequences are searched; -1 is the innermost.
+        v, side, level
+            As those of `ops.searchsorted`.
 
         Returns
         -------
@@ -931,10 +765,8 @@ class Computing(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        width
-            Rows in a window, at least 1.
-        level
-            The level inside whose sequences it happens; -1 is the innermost.
+        width, level
+            As those of `ops.sliding_window`.
 
         Returns
         -------

@@ -9,6 +9,8 @@ from varlen.arguments import as_int
 from varlen.backends.values import ArrayT, as_ints
 from varlen.ops.dense import unpadded, values_of_list
 from varlen.ops.inputs import one_level
+from varlen.ops.outputs import made
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +92,7 @@ class Constructors(RaggedBase[ArrayT]):
         padding_side: str = "right",
         out: RowsT | None = None,
     ) -> Ragged[RowsT]:
-        """From a padded block and either its lengths or its mask. `to_dense` turned round.
+        """From a padded block and either its lengths or its mask. The inverse of `to_dense`.
 
         Parameters
         ----------
@@ -120,7 +122,7 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
         [[1, 2], [3]]
         """
-        result: Any = cls._make(*unpadded(block, lengths, mask, padding_side, out))
+        result: Any = made(cls, *unpadded(block, lengths, mask, padding_side, out))
         return cast("Ragged[RowsT]", result)
 
     @classmethod
@@ -207,7 +209,7 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            It is no nested tensor.
+            It is not a nested tensor.
         ValueError
             It is ragged at another axis, or at several.
 
@@ -223,8 +225,9 @@ class Constructors(RaggedBase[ArrayT]):
         values, cut = from_nested(nested)
         return cast("Ragged[torch.Tensor]", cls(values, **cut))
 
+    @eager_only()
     def to_nested(self) -> torch.Tensor:
-        """A nested tensor of torch of the jagged layout. `from_nested` turned round.
+        """A nested tensor of torch of the jagged layout. The inverse of `from_nested`.
 
         Returns
         -------

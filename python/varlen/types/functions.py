@@ -15,6 +15,7 @@ from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.ops.inputs import same_kind
+from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ _EACH_NUMBER = {
     "sinc", "sinh", "softplus", "softshrink", "softsign", "sqrt", "square", "sub", "subtract", "tan",
     "tanh", "tanhshrink", "threshold", "to", "true_divide", "trunc", "type_as", "where", "xlogy",
     "zeros_like", "full_like", "empty_like", "masked_fill", "lerp",
+    "and", "floordiv", "invert", "lshift", "mod", "or", "rshift", "truediv", "xor",  # Python's operators
+    "bitwise_left_shift", "bitwise_right_shift",
 }  # fmt: skip
 
 
@@ -74,9 +77,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     >>> torch.nn.functional.softmax(r, dim=1).to_list(), torch.exp(r).lengths
     ([[0.5, 0.5], [1.0]], array([2, 1]))
     """
-    full = (
-        tracing.tensors.NAMES.get(func, "") if tracing.is_tracing() else getattr(func, "__name__", str(func))
-    )
+    full = tracing.name_of(func)
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
         raise _refusal(f"torch.Tensor.{full}", f"{name}(), which writes nothing in place")
@@ -96,7 +97,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("cat", "concat", "concatenate", "stack"):
         return _combined(name, args, kwargs)
     if name == "matmul":
-        return np.matmul(*args, *kwargs.values())
+        return matmul(*args, *kwargs.values())
     if name in ("flatten", "unflatten") and args and _is_ragged(args[0]):
         return getattr(args[0], name)(*args[1:], **kwargs)
     if name == "softmin" and args and _is_ragged(args[0]):

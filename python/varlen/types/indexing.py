@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.arguments import as_ints, index_array, raise_index
 from varlen.backends import backend_of
@@ -15,6 +16,9 @@ from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from varlen.types.ragged import Ragged
+
+
+subscript = RaggedBase.__getitem__  # that of C, before a tracer is shown another
 
 
 def get(r: Ragged[Any], key: Any) -> Any:
@@ -34,10 +38,11 @@ def get(r: Ragged[Any], key: Any) -> Any:
     kind = type(key)
     if kind is int:
         return row(r, key)
-    if kind is slice or (kind is np.ndarray and key.ndim == 1 and key.dtype.kind in "iub"):
-        return r._make(*backend_of(r._values).gather(r._values, r._levels, key))
+    plain = kind is np.ndarray and (tracing.is_tracing() or (key.ndim == 1 and key.dtype.kind in "iub"))
+    if kind is slice or plain:
+        return _take(r, key)
     if kind is list:
-        return RaggedBase.__getitem__(r, index_array(key))
+        return _pick(r, key) if tracing.is_tracing() else subscript(r, index_array(key))
     if isinstance(key, tuple):
         return _many(r, key)
     if key is Ellipsis:
@@ -60,16 +65,23 @@ def row(r: Ragged[Any], i: Any) -> Any:
 
 def _pick(r: Ragged[Any], key: Any) -> Ragged[Any]:
     """The sequences of a slice, a mask or integers."""
-    return _take(r, key if isinstance(key, slice) else index_array(key))
+    return _take(r, key if isinstance(key, slice) else _index(key))
+
+
+def _index(key: Any) -> Any:
+    return tracing.tensors.as_key(key) if tracing.is_tracing() else index_array(key)
 
 
 def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged[Any]:
-    return r._make(*backend_of(r._values).gather(r._values, r._levels, index))
+    result: Ragged[Any] = ragged_like(r, *backend_of(r._values).gather(r._values, r._levels, index))
+    return result
 
 
 def _window(r: Ragged[Any], window: slice, index: Any = None) -> Ragged[Any]:
     """A slice of every sequence, or of those of an index."""
-    return r._make(*backend_of(r._values).gather_window(r._values, r._levels, window, index))
+    parts = backend_of(r._values).gather_window(r._values, r._levels, window, index)
+    result: Ragged[Any] = ragged_like(r, *parts)
+    return result
 
 
 def _many(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
@@ -85,7 +97,7 @@ def _many(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     if _is_all(keys[0]):
         return _inner(r, keys[1:])
     if len(keys) == 2 and isinstance(keys[1], slice) and not _is_view(keys[0]):
-        index = keys[0] if isinstance(keys[0], slice) else index_array(keys[0])
+        index = keys[0] if isinstance(keys[0], slice) else _index(keys[0])
         return _window(r, keys[1], index)  # what the window leaves out is not copied
     return _inner(_pick(r, keys[0]), keys[1:])
 
@@ -99,7 +111,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     at = int_index(first)
     if at is not None:
         values, rest = backend_of(r._values).gather_column(r._values, r._levels, at)
-        content = r._make(values, rest) if rest else values
+        content = ragged_like(r, values, rest) if rest else values
         return content[all_rows] if below else content
     if not isinstance(first, slice):
         raise IndexError(f"a ragged axis takes an int or a slice, got {type(first).__name__}")
@@ -109,13 +121,13 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
         return r
     # Below axis 1 lies a container or an array of its own, whose first axis is that of the rows of axis 1.
     outer, inner = r.levels[0], r.levels[1:]
-    content = r._make(r.values, inner) if inner else r.values
+    content = ragged_like(r, r.values, inner) if inner else r.values
     content = content[all_rows]
-    if len(content) != outer.total:
+    if tracing.known(len(content) != outer.total):
         raise IndexError("the indices below the ragged axis do not keep its rows in place")
     if inner and hasattr(content, "levels"):
-        return r._make(content.values, (outer, *content.levels))
-    return r._make(as_values(content), (outer,))
+        return ragged_like(r, content.values, (outer, *content.levels))
+    return ragged_like(r, as_values(content), (outer,))
 
 
 def _expand_ellipsis(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:

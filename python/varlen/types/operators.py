@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _disables(other: Any) -> bool:
     """Whether an operand opts out of ufuncs: its `__array_ufunc__` is None."""
-    return getattr(other, "__array_ufunc__", True) is None
+    return type(other) not in (int, float) and getattr(other, "__array_ufunc__", True) is None
 
 
 def _binary(name: str, ufunc: str) -> tuple[Operator, Operator, Operator]:

@@ -157,7 +157,7 @@ class Padded(Generic[ArrayT]):
         Raises
         ------
         TypeError
-            What is no array, or arrays and tensors mixed.
+            What is not an array, or arrays and tensors mixed.
         ValueError
             Sequences of different shapes, another name of `ties`, a fill that the dtype cannot hold, a block
             beyond `max_bytes`.
@@ -363,7 +363,7 @@ class Padded(Generic[ArrayT]):
         return Ragged.from_dense(self._data, level).values
 
     def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
-        """A torch `PackedSequence` with all four fields. `from_packed_sequence` turned round.
+        """A torch `PackedSequence` with all four fields. The inverse of `from_packed_sequence`.
 
         Parameters
         ----------

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsInde
 import numpy as np
 
 from varlen import tracing
-from varlen._core import RaggedBase
+from varlen._core import RaggedBase, trace_ragged_by
 from varlen.backends import backend_of
-from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, like, to_state
+from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -180,16 +180,14 @@ class Ragged(
     @property
     def row_ids(self) -> ArrayT:
         """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
-        if tracing.is_tracing():
-            return cast("ArrayT", tracing.as_traced(self._levels[0]).row_ids)
-        return cast("ArrayT", like(self._levels[0].row_ids, self._values))
+        numbers = backend_of(self._values).of_level(self._levels[0], "row_ids", self._values)
+        return cast("ArrayT", numbers)
 
     @property
     def positions(self) -> ArrayT:
         """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
-        if tracing.is_tracing():
-            return cast("ArrayT", tracing.as_traced(self._levels[0]).positions)
-        return cast("ArrayT", like(self._levels[0].positions, self._values))
+        numbers = backend_of(self._values).of_level(self._levels[0], "positions", self._values)
+        return cast("ArrayT", numbers)
 
     @property
     def longest(self) -> int:
@@ -229,12 +227,15 @@ class Ragged(
     @property
     def size(self) -> int:
         """Numbers in all, trailing dimensions included."""
-        return int(np.prod(self._values.shape, dtype=object))
+        return math.prod(list(self._values.shape))
 
     @property
     def nbytes(self) -> int:
         """Bytes of values and offsets together."""
-        return int(self._values.nbytes) + sum(level.offsets.nbytes for level in self._levels)
+        offsets = sum([tracing.count_of(level) + 1 for level in self._levels])
+        itemsize: int = self._values.dtype.itemsize
+        nbytes: int = self.size * itemsize + 8 * offsets
+        return nbytes
 
     @property
     def cu_seqlens(self) -> ArrayT:
@@ -250,9 +251,8 @@ class Ragged(
         >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens
         array([0, 2, 3], dtype=int32)
         """
-        if tracing.is_tracing():
-            return cast("ArrayT", tracing.as_traced(self._levels[0]).offsets.int())
-        return cast("ArrayT", like(self._levels[0].offsets32, self._values))
+        numbers = backend_of(self._values).of_level(self._levels[0], "offsets32", self._values)
+        return cast("ArrayT", numbers)
 
     def _get(self, key: Any) -> Any:
         """`r[key]` for keys that the core does not handle itself."""
@@ -319,6 +319,7 @@ class Ragged(
         """
         return cast("list[Self]", split(self, sizes))
 
+    @tracing.eager_only()
     def to_list(self) -> list[Any]:
         """Nested lists of Python numbers.
 
@@ -559,3 +560,18 @@ def _restore(kind: type[Ragged[Any]], values: Values, levels: Levels) -> Ragged[
     values = from_state(values)
     check_levels(len(values), levels)
     return kind._make(values, levels)
+
+
+def _getitem(self: Ragged[Any], key: Any, /, *, _: None = None) -> Any:
+    # The interpreter puts a simple function in the place of the slot where code is hot; this is none.
+    return indexing.get(self, key) if tracing.is_tracing() else indexing.subscript(self, key)
+
+
+def _len(self: Ragged[Any]) -> int:
+    count: int = tracing.count_of(self._levels[0])
+    return count
+
+
+_getitem.__doc__ = RaggedBase.__getitem__.__doc__
+_getitem.__wrapped__ = indexing.subscript  # type: ignore[attr-defined]  # help() shows its signature
+trace_ragged_by(_getitem, _len)  # r[key] and len(r) themselves stay in C

@@ -48,10 +48,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        rows
-            An array (sequences of `level`, ...), or a Ragged of the levels above it, which says the level.
-        level
-            Whose sequences have a row each; -1 is the innermost.
+        rows, level
+            As those of `ops.broadcast_rows`.
 
         Returns
         -------
@@ -60,10 +58,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        ValueError
-            More or fewer rows than sequences, a Ragged that nests differently.
-        IndexError
-            There is no such level.
+        ValueError, IndexError
+            As those of `ops.broadcast_rows`.
 
         Examples
         --------
@@ -111,14 +107,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        indices
-            Integers, an array or a Ragged of any depth; with `batch_dims` its first axes are those of this
-            Ragged. Numbers count from 0 in the sequence that they pick from; none is negative.
-        axis
-            Of what items are picked: 0 sequences, then what is in them, then rows' axes; `batch_dims` by
-            default. Beyond `batch_dims` all sequences take the same numbers.
-        batch_dims
-            How many axes both share.
+        indices, axis, batch_dims
+            As those of `ops.gather`.
 
         Returns
         -------
@@ -128,12 +118,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Indices that are not integers.
-        IndexError
-            One that is negative or beyond its sequence, which is named.
-        ValueError
-            No such axis; indices that nest differently in the axes that both share.
+        TypeError, IndexError, ValueError
+            As those of `ops.gather`.
 
         Notes
         -----
@@ -158,12 +144,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        mask
-            Bools: an array over the outermost sequences, a Ragged of the outer levels with a bool for each
-            of its rows, or one that nests as this one, rows' axes included where it has them.
-        flatten
-            What is left, without the levels of the mask, as TensorFlow's `tf.boolean_mask`; else sequences
-            keep their place, as with `tf.ragged.boolean_mask`.
+        mask, flatten
+            As those of `ops.boolean_mask`.
 
         Returns
         -------
@@ -172,10 +154,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            A mask of another dtype.
-        ValueError
-            A mask that nests differently.
+        TypeError, ValueError
+            As those of `ops.boolean_mask`.
 
         Examples
         --------
@@ -257,13 +237,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        axis
-            In place of `level`: the axis of the container along which numbers are ordered, as NumPy counts.
-        level
-            The level inside whose sequences numbers are ordered, with all that nests below it, whose borders
-            are then gone; -1 is the innermost.
-        descending
-            The largest first; NaN stays last.
+        axis, level, descending
+            As those of `ops.argsort`.
 
         Returns
         -------
@@ -272,12 +247,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            There is no such axis, or an axis and a level are given.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.argsort`.
 
         Examples
         --------
@@ -364,13 +335,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        level
-            The level inside whose sequences they are told apart, with all that nests below it; -1 is the
-            innermost.
-        inverse
-            Also give which of its sequence's distinct numbers each row is.
-        counts
-            Also give how often each of them is there.
+        level, inverse, counts
+            As those of `ops.unique`.
 
         Returns
         -------
@@ -380,12 +346,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            Rows of several numbers.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.unique`.
 
         Examples
         --------
@@ -401,13 +363,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        level
-            The level inside whose sequences numbers are ranked; borders below it stay; -1 is the innermost.
-        method
-            What equal numbers get: ranks in their order ("ordinal"), the least ("min"), the largest ("max")
-            or the mean ("average") of those, or one that counts distinct numbers ("dense").
-        descending
-            The largest number has rank 1.
+        level, method, descending
+            As those of `ops.rank`.
 
         Returns
         -------
@@ -416,12 +373,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            Values that are not numbers.
-        ValueError
-            Another method.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.rank`.
 
         Examples
         --------
@@ -437,8 +390,7 @@ class Selecting(RaggedBase[ArrayT]):
         Parameters
         ----------
         level
-            The level inside whose sequences it happens: rows change places at the innermost, -1, whole
-            sub-sequences above it.
+            As that of `ops.reverse`.
 
         Returns
         -------
@@ -448,7 +400,7 @@ class Selecting(RaggedBase[ArrayT]):
         Raises
         ------
         IndexError
-            There is no such level.
+            As those of `ops.reverse`.
 
         Examples
         --------
@@ -463,15 +415,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        by
-            How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers,
-            one for each sequence of the level. It may exceed the length.
-        level
-            The level inside whose sequences it happens: rows move at the innermost, -1, whole sub-sequences
-            above it.
-        fill
-            What is put where no row arrives: a number, or a row. Above the innermost level an empty sequence
-            arrives.
+        by, level, fill
+            As those of `ops.shift`.
 
         Returns
         -------
@@ -480,12 +425,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            `by` of another kind than integers.
-        ValueError
-            `by` that is not one for each sequence; a fill that the dtype cannot hold.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.shift`.
 
         Examples
         --------
@@ -498,16 +439,12 @@ class Selecting(RaggedBase[ArrayT]):
         return result
 
     def roll(self, by: Any, *, level: int = -1) -> Self:
-        """What is in each sequence, `by` places on, round and round; as `ops.roll`.
+        """What is in each sequence, `by` places on, cyclically; as `ops.roll`.
 
         Parameters
         ----------
-        by
-            How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers,
-            one for each sequence of the level.
-        level
-            The level inside whose sequences it happens: rows move at the innermost, -1, whole sub-sequences
-            above it.
+        by, level
+            As those of `ops.roll`.
 
         Returns
         -------
@@ -516,12 +453,8 @@ class Selecting(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError
-            `by` of another kind than integers.
-        ValueError
-            `by` that is not one for each sequence.
-        IndexError
-            There is no such level.
+        TypeError, ValueError, IndexError
+            As those of `ops.roll`.
 
         Examples
         --------

@@ -12,6 +12,7 @@ from varlen.levels import check_levels, flatten_levels, level_from, nest_levels,
 from varlen.ops.dims import merge_dims
 from varlen.ops.pack import pack
 from varlen.ops.time_major import ragged2padded
+from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,7 @@ class Structure(RaggedBase[ArrayT]):
 
     __slots__ = ()
 
+    @eager_only()
     def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
         """One more level, which groups what `level` holds now.
 
@@ -83,8 +85,9 @@ class Structure(RaggedBase[ArrayT]):
         pair: Levels = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
         return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
 
+    @eager_only()
     def drop_level(self, level: int = 0) -> Self:
-        """One level fewer: what its sequences held belongs to the level above. `add_level` turned round.
+        """One level fewer: what its sequences held belongs to the level above. The inverse of `add_level`.
 
         The outermost goes away; another one merges with the level above, whose sequences now hold directly
         what lay in sequences of `level`.
@@ -203,13 +206,8 @@ class Structure(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        ties
-            Which of equally long sequences comes first: the later one, "reversed", as Thinc has it, or the
-            earlier one, "stable".
-        fill
-            What stands behind the end of a sequence: a number or a row; None for zeros.
-        max_bytes
-            Refuse a larger block; by default half of the machine's memory.
+        ties, fill, max_bytes
+            As those of `ops.ragged2padded`.
 
         Returns
         -------
@@ -219,8 +217,7 @@ class Structure(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            More than one level, another name of `ties`, a fill that the dtype cannot hold, a block beyond
-            `max_bytes`.
+            As those of `ops.ragged2padded`.
 
         Examples
         --------
@@ -237,12 +234,8 @@ class Structure(RaggedBase[ArrayT]):
 
         Parameters
         ----------
-        level
-            Whose sequences are stepped through. Above the innermost a step holds whole sub-sequences. The
-            levels above are kept for the way back.
-        order
-            Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
-            permutation; or a `RankTable` to share, which has a level of its own.
+        level, order
+            As those of `ops.pack`.
 
         Returns
         -------
@@ -251,10 +244,8 @@ class Structure(RaggedBase[ArrayT]):
 
         Raises
         ------
-        IndexError
-            There is no such level.
-        ValueError
-            No such order, no permutation, a table of other lengths.
+        IndexError, ValueError
+            As those of `ops.pack`.
 
         Examples
         --------

@@ -16,7 +16,7 @@ bool is_level(const HeaderEntry& entry) noexcept {
   return entry.rank == 1 && (entry.tag == Tag::i64 || entry.tag == Tag::i32);
 }
 
-// Which entry told how many rows lie at each depth, to name it beside one that says otherwise.
+// The entry that gave the count of rows at each depth, for errors about one that differs.
 struct Rows {
   Layout& layout;
   std::int64_t from[kMaxDepth + 1];

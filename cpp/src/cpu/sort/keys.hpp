@@ -53,6 +53,7 @@ struct NarrowSort {
     return static_cast<Item>(static_cast<std::uint32_t>(key) ^ 0x80000000U) << 32 |
            static_cast<std::uint32_t>(place);
   }
+  static bool before(Item a, Item b) noexcept { return a < b; }
   static std::uint64_t key(Item item) noexcept { return item >> 32; }
   static Key signed_key(Item item) noexcept { return static_cast<Key>(key(item) ^ 0x80000000U); }
   static std::int64_t place(Item item) noexcept { return static_cast<std::int64_t>(item & 0xFFFFFFFFU); }
@@ -68,6 +69,9 @@ struct WideSort {
 
   static Item item(Key key, std::int64_t place) noexcept {
     return {static_cast<std::uint64_t>(key) ^ (std::uint64_t{1} << 63), place};
+  }
+  static bool before(const Item& a, const Item& b) noexcept {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
   }
   static std::uint64_t key(const Item& item) noexcept { return item.key; }
   static Key signed_key(const Item& item) noexcept {

@@ -7,12 +7,56 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype
+from varlen._core import Level
+from varlen.arguments import as_dtype, as_int
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from varlen._core import Level
+
+def mask(
+    level: Level,
+    max_len: int | None,
+    padding_side: str,
+    width: int | None,
+    multiple: int,
+    max_bytes: int | None,
+    beside: Any = None,
+) -> NDArray[Any]:
+    """True where a rectangle of the sequences holds data.
+
+    Raises
+    ------
+    ValueError
+        A sequence longer than `width`, which is named.
+
+    Examples
+    --------
+    >>> mask(vl.Level([1, 2]), None, "right", None, 1, None)
+    array([[ True, False],
+           [ True,  True]])
+    """
+    if max_len is not None and as_int(max_len, "max_len") < level.longest:
+        level = Level.from_lengths(np.minimum(level.lengths, max_len))
+    if width is not None and as_int(width, "width") < level.longest:
+        i = int((level.lengths > width).argmax())
+        raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, over width={width}")
+    nothing = np.empty((level.total, 0), np.bool_)
+    sizes = (None, None, multiple, max_bytes, width)
+    there: NDArray[Any] = _core.pad(nothing, level, padding_side, None, True, None, "right", *sizes)[1]
+    return there
+
+
+def of_level(level: Level, name: str, beside: Any = None) -> NDArray[Any]:
+    """The row ids, positions, lengths or int32 offsets of a level.
+
+    Examples
+    --------
+    >>> of_level(vl.Level([2, 1]), "row_ids")
+    array([0, 0, 1])
+    """
+    numbers: NDArray[Any] = getattr(level, name)
+    return numbers
 
 
 def block_mask(

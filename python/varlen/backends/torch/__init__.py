@@ -1,5 +1,6 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
+from varlen._core import concat_levels
 from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
@@ -9,7 +10,7 @@ from varlen.backends.torch.gather import gather, gather_column, gather_row, gath
 from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
-from varlen.backends.torch.mask import block_mask, mask_to_level
+from varlen.backends.torch.mask import block_mask, mask, mask_to_level, of_level
 from varlen.backends.torch.memory import (
     apply_rows,
     as_numpy,
@@ -52,7 +53,16 @@ from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
-from varlen.backends.torch.span import insert_row, insert_rows, put_rows, remove_rows, spans, take, take_rows
+from varlen.backends.torch.span import (
+    insert_row,
+    insert_rows,
+    put_rows,
+    remove_rows,
+    spans,
+    take,
+    take_rows,
+    true_places,
+)
 from varlen.backends.torch.statistics import backprop_reduce, reduce
 from varlen.backends.torch.views import (
     as_array,
@@ -86,6 +96,7 @@ __all__ = [
     "broadcast_rows",
     "cast",
     "concat",
+    "concat_levels",
     "contiguous",
     "copy",
     "device_of",
@@ -114,8 +125,10 @@ __all__ = [
     "list2padded",
     "list2ragged",
     "lstm",
+    "mask",
     "mask_to_level",
     "merge_windows",
+    "of_level",
     "of_one_kind",
     "order_with_nan_first",
     "packed2ragged",
@@ -156,6 +169,7 @@ __all__ = [
     "to_dtype",
     "to_state",
     "transpose",
+    "true_places",
     "ufunc",
     "unique",
     "unpad",

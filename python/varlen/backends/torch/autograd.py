@@ -144,8 +144,8 @@ class AutogradOp:
 
         Examples
         --------
-        >>> from varlen.backends.torch.reduce import _extreme
-        >>> _extreme.first(torch.tensor([3.0, 1.0]), Level([2]), "max", 0)
+        >>> from varlen.backends.torch.reduce import extreme_rows
+        >>> extreme_rows.first(torch.tensor([3.0, 1.0]), Level([2]), "max", 0)
         tensor([3.])
         """
         if _is_compiling() or _in_transform():

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import on_tensors
 from varlen.backends.torch.memory import apply_rows, like
 from varlen.backends.torch.span import take
-from varlen.backends.torch.tracing import gather as traced_gather
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -28,8 +27,6 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
     >>> gather(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), slice(1, None))[0]
     tensor([4])
     """
-    if tracing.is_tracing() and x.device.type == "cpu":
-        return traced_gather(x, levels, index)
     if not x.requires_grad:
         moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather, levels, index)
         return moved
@@ -51,9 +48,6 @@ def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, L
     >>> gather_row(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), 0)
     (tensor([3, 1]), ())
     """
-    if tracing.is_tracing() and x.device.type == "cpu":
-        values, picked = traced_gather(x, levels, [i])
-        return values, picked[1:]
     if not x.requires_grad:
         moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_row, levels, i)
         return moved

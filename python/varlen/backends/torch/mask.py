@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.memory import as_numpy, tensor_of, to_write
-from varlen.backends.torch.tracing import mask_to_level as traced_mask_to_level
+from varlen.backends.numpy import mask as arrays
+from varlen.backends.torch.memory import as_numpy, like, tensor_of, to_write
 
 if TYPE_CHECKING:
     import torch
@@ -22,11 +22,32 @@ def mask_to_level(mask: torch.Tensor, padding_side: str) -> Level:
     >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").lengths
     array([1, 2])
     """
-    if tracing.is_tracing():
-        traced: Any = traced_mask_to_level(mask, padding_side)
-        level: Level = traced
-        return level
     return _core.mask_to_level(as_numpy(mask), padding_side)
+
+
+def mask(level: Level, *options: Any) -> Any:
+    """True where a rectangle of the sequences holds data: as that of arrays, on the device of the last.
+
+    Examples
+    --------
+    >>> import torch
+    >>> mask(Level([1, 2]), None, "right", None, 1, None, torch.zeros(1))
+    tensor([[ True, False],
+            [ True,  True]])
+    """
+    return like(arrays.mask(level, *options), options[-1])
+
+
+def of_level(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
+    """The row ids, positions, lengths or int32 offsets of a level, on the device of another tensor.
+
+    Examples
+    --------
+    >>> import torch
+    >>> of_level(Level([2, 1]), "row_ids", torch.zeros(1))
+    tensor([0, 0, 1])
+    """
+    return like(getattr(level, name), beside)
 
 
 def block_mask(
@@ -43,7 +64,7 @@ def block_mask(
     Raises
     ------
     TypeError
-        A dtype of other things than numbers; an `out` that is no tensor, or of another dtype.
+        A dtype of other things than numbers; an `out` that is not a tensor, or of another dtype.
 
     Examples
     --------

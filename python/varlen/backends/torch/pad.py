@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.arguments import ints_per_level
-from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, into, level_of
+from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
 from varlen.backends.torch.cast import cast, exactly
 from varlen.backends.torch.memory import as_numpy, filled, like, tensor_of, to_write
 from varlen.backends.torch.span import take
-from varlen.backends.torch.tracing import longest_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +63,7 @@ def _room(sizes: Any, most: Any) -> list[tuple[int, int]]:
 
 
 # A rectangle and its rows. `most` is how many rows of a sequence are kept at each level, -1 for all.
-_pad: AutogradOp = AutogradOp(
+pad_rows: AutogradOp = AutogradOp(
     "pad(Tensor x, Tensor[] offsets, SymInt[] sizes, SymInt[] most, str side, str cut, Scalar? fill,"
     " SymInt? max_bytes) -> Tensor",
     _run_pad,
@@ -77,17 +76,17 @@ _unpad: AutogradOp = AutogradOp(
     " -> Tensor",
     _run_unpad,
     lambda d, offsets, sizes, most, total, *_: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
-    lambda seen, d: _pad(d.contiguous(), *seen.rest[:3], *seen.rest[4:6], None, None),
+    lambda seen, d: pad_rows(d.contiguous(), *seen.rest[:3], *seen.rest[4:6], None, None),
     batch=(-1, -1),
 )
 
 
 # The rows of a rectangle that holds all of them: what a graph has for `unpad`.
-_rows_of: AutogradOp = AutogradOp(
+rows_of: AutogradOp = AutogradOp(
     "rows_of(Tensor d, Tensor[] offsets, SymInt[] sizes, SymInt total, str side) -> Tensor",
     lambda d, offsets, sizes, total, side: _core.unpad(d, _levels_of(offsets), side),
     lambda d, offsets, sizes, total, side: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
-    lambda seen, d: _pad(
+    lambda seen, d: pad_rows(
         d.contiguous(), *seen.rest[:2], [-1] * len(seen.rest[1]), seen.rest[3], seen.rest[3], None, None
     ),
     batch=(-1, -1),
@@ -122,8 +121,6 @@ def pad(
         raise TypeError(f"out: expected a tensor of {x.dtype}")
     options = (padding_side, None, mask, max_len, truncate)
     limits = (None, pad_to_multiple, max_bytes, sizes)
-    if tracing.is_tracing() and x.device.type == "cpu":
-        return _pad_traced(x, levels, options, limits, fill, out)
     if _is_watched(x):
         return _pad_watched(x, levels, options, limits, fill, out)
     if x.device.type != "cpu":
@@ -177,7 +174,7 @@ def _pad_watched(
         if fill is not None:
             row = cast(exactly(fill), x.dtype, "fill")  # refuses what the dtype cannot hold
         value = row.item() if fill is not None and number else None
-        block = _pad(x, tuple(levels), widths, most, side, cut, value, max_bytes)
+        block = pad_rows(x, tuple(levels), widths, most, side, cut, value, max_bytes)
         if not number:
             there = _core.pad(
                 np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
@@ -187,31 +184,6 @@ def _pad_watched(
     if out is not None:
         block = out.copy_(block)
     return (block, _from_numpy(marks)) if mask else block
-
-
-def _pad_traced(
-    x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
-) -> Any:
-    """In a graph the widths are worked out when it runs, unless they are given."""
-    side, _, mask, max_len, cut = options
-    _, multiple, max_bytes, sizes = limits
-    kept = ints_per_level(max_len, "max_len", len(levels))
-    most = tuple(-1 if n is None else n for n in kept)
-    if sizes is None:
-        sizes = [longest_width(level, n, multiple) for level, n in zip(levels, kept, strict=True)]
-    row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
-    number = fill if row is None else row.item() if row.ndim == 0 else None
-    block = _pad(x, tuple(levels), sizes, most, side, cut, number, max_bytes)
-    marks: Any = None
-    if mask or (row is not None and row.ndim):
-        there = torch.ones(x.shape[0], dtype=torch.bool)
-        marks = _pad(there, tuple(levels), sizes, most, side, cut, None, max_bytes)
-    if row is not None and row.ndim:
-        wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
-        block = torch.where(wide, block, row.to(x.dtype))
-    if out is not None:
-        block = out.copy_(block)
-    return (block, marks) if mask else block
 
 
 def _pad_elsewhere(
@@ -243,9 +215,6 @@ def unpad(
     if out is not None and not isinstance(out, torch.Tensor):
         raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     depth = len(levels) + 1
-    if tracing.is_tracing() and block.device.type == "cpu":
-        sizes = block.shape[1:depth]
-        return into(_rows_of(block, tuple(levels), sizes, levels[-1].total, padding_side), out)
     if _is_watched(block) and out is None and not has_no_name(block):
         bare = np.empty((*block.shape[:depth], 0), np.uint8)
         _core.unpad(bare, levels, padding_side)  # refuses what does not fit

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import (
     AutogradOp,
@@ -87,7 +87,7 @@ def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -
     return found, found.new_empty(found.shape, dtype=torch.int64)
 
 
-_extreme: AutogradOp = AutogradOp(
+extreme_rows: AutogradOp = AutogradOp(
     "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar? empty) -> (Tensor, Tensor)",
     _run_extreme,
     _fake_extreme,
@@ -116,7 +116,7 @@ _expand_which: AutogradOp = AutogradOp(
 )
 
 # The first or last row of each sequence, none of which is empty.
-_end: AutogradOp = AutogradOp(
+end_rows: AutogradOp = AutogradOp(
     "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
     lambda x, offsets, last: _core.gather_column(x, (level_of(offsets),), -1 if last else 0)[0],
     lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
@@ -126,7 +126,7 @@ _expand_end: AutogradOp = AutogradOp(
     "expand_end(Tensor d, Tensor offsets, SymInt total, bool last) -> Tensor",
     lambda d, offsets, total, last: _core.expand_end(d, level_of(offsets), last),
     _fake_expand,
-    lambda seen, d: _end(d, seen.rest[0], seen.rest[2]),
+    lambda seen, d: end_rows(d, seen.rest[0], seen.rest[2]),
 )
 
 
@@ -157,12 +157,12 @@ def sums(x: torch.Tensor, offsets: torch.Tensor, op: str = "sum") -> torch.Tenso
     return result
 
 
-def spread(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
+def repeat_rows(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
     """Row i for every row of sequence i, by offsets, inside gradients of other ops.
 
     Examples
     --------
-    >>> spread(torch.tensor([1.0, 2.0]), torch.tensor([0, 2, 3]), 3)
+    >>> repeat_rows(torch.tensor([1.0, 2.0]), torch.tensor([0, 2, 3]), 3)
     tensor([1., 1., 2.])
     """
     result: torch.Tensor = _expand(d, offsets, total, "sum")
@@ -180,10 +180,22 @@ def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = N
     >>> reduce_sums("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
     tensor([4., 4.])
     """
+    return into(sum_rows(op, x, level, _number(level, empty)), out)
+
+
+def sum_rows(op: str, x: torch.Tensor, level: Level, empty: Any) -> torch.Tensor:
+    """The same, by a number for empty sequences, or None where the core is to refuse them.
+
+    Examples
+    --------
+    >>> sum_rows("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
+    tensor([4., 4.])
+    """
     if op in ("max", "min"):
-        return into(_extreme.first(x, level, op, _number(level, empty)), out)
-    result = _OPS.get(op, _plain)(x, level, op, _number(level, empty))
-    return into(result, out)
+        found: torch.Tensor = extreme_rows.first(x, level, op, empty)
+        return found
+    result: torch.Tensor = _OPS.get(op, _plain)(x, level, op, empty)
+    return result
 
 
 def reduce_extreme(
@@ -198,13 +210,13 @@ def reduce_extreme(
     """
     if narrow and level.longest > torch.iinfo(torch.int32).max:
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
-    found, which = _extreme(x, level, op, _number(level, empty))
+    found, which = extreme_rows(x, level, op, _number(level, empty))
     return found, which.int() if narrow else which
 
 
 def _number(level: Level, empty: Any) -> Any:
     """What empty sequences give, as a number of Python; None refuses them."""
-    if empty is None and not tracing.is_tracing():
+    if empty is None:
         not_empty(level)
         return 0
     return empty.item() if hasattr(empty, "item") else empty
@@ -219,11 +231,8 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     tensor([1, 4])
     """
     if empty is None:
-        if not tracing.is_tracing():
-            not_empty(level)
+        not_empty(level)
         return _ends(x, level, last)
-    if tracing.is_tracing():
-        return _ends_traced(x, level, last, empty)
     fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x)[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
@@ -237,19 +246,10 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     return filled.index_copy(0, tensor_of(full), kept)
 
 
-def _ends_traced(x: torch.Tensor, level: Level, last: bool, empty: Any) -> torch.Tensor:
-    """In a graph: rows are picked of x and, behind it, of one that stands for those that are not there."""
-    offsets = tracing.offsets_of(level)
-    begins, ends = offsets[:-1], offsets[1:]
-    blank = torch.as_tensor(empty, dtype=x.dtype).expand(1, *x.shape[1:])
-    rows = torch.where(begins < ends, ends - 1 if last else begins, x.shape[0])
-    return torch.cat((x, blank)).index_select(0, rows)
-
-
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
     if has_no_name(x):
         return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
-    result: torch.Tensor = _end(x, level, last)
+    result: torch.Tensor = end_rows(x, level, last)
     return result
 
 
@@ -313,6 +313,6 @@ def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
     tensor([10, 10, 20])
     """
-    if rows.device.type == "cpu" and (rows.requires_grad or tracing.is_tracing()):
+    if rows.device.type == "cpu" and rows.requires_grad:
         return expand(rows, level)
     return rows[like(level.row_ids, rows)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import (
     AutogradOp,
@@ -17,7 +17,6 @@ from varlen.backends.torch.autograd import (
     level_of,
     on_cpu,
 )
-from varlen.backends.torch.tracing import gather, row_ids
 from varlen.levels import flatten_levels
 
 if TYPE_CHECKING:
@@ -54,8 +53,6 @@ def repeat(x: torch.Tensor, levels: Levels, times: Level) -> tuple[torch.Tensor,
     >>> repeat(torch.tensor([1.0, 2.0, 3.0]), (Level([2, 1]),), Level([2, 1]))[0]
     tensor([1., 2., 1., 2., 3.])
     """
-    if tracing.is_tracing():
-        return gather(x, levels, row_ids(times))
     below = _core.gather(np.empty((len(x), 0), np.uint8), levels, times.row_ids)[1]
     blocks = flatten_levels(levels)
     return _expanded(x, Level.from_lengths(times.lengths * blocks.lengths), blocks), below

@@ -80,7 +80,7 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     Raises
     ------
     TypeError, ValueError
-        Values that are no tensor, or a table or values that autograd watches.
+        Values that are not a tensor, or a table or values that autograd watches.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_ints
 from varlen.backends.torch.autograd import (
@@ -37,19 +37,19 @@ _reverse: AutogradOp = AutogradOp(
 )
 
 # `by` holds a number for each sequence.
-_shift: AutogradOp = AutogradOp(
+shift_rows: AutogradOp = AutogradOp(
     "shift(Tensor x, Tensor offsets, Tensor by, Scalar fill) -> Tensor",
     lambda x, offsets, by, fill: _core.shift(
         x, level_of(offsets), by, None if type(fill) is int and fill == 0 else fill
     ),
     _fake,
-    lambda seen, d: _shift(d, seen.rest[0], -seen.rest[1], 0),
+    lambda seen, d: shift_rows(d, seen.rest[0], -seen.rest[1], 0),
 )
-_roll: AutogradOp = AutogradOp(
+roll_rows: AutogradOp = AutogradOp(
     "roll(Tensor x, Tensor offsets, Tensor by) -> Tensor",
     lambda x, offsets, by: _core.roll(x, level_of(offsets), by),
     _fake,
-    lambda seen, d: _roll(d, seen.rest[0], -seen.rest[1]),
+    lambda seen, d: roll_rows(d, seen.rest[0], -seen.rest[1]),
 )
 
 
@@ -77,15 +77,13 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
     number = fill.item() if hasattr(fill, "item") else fill
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"fill: expected a number for tensors, got {type(fill).__name__}")
-    if tracing.is_tracing():
-        return into(_shift(x, level, _each_traced(by, level), number), out)
     moves = _each(by, level)
     if has_no_name(x):
         if number != 0:
             raise TypeError(f"fill: tensors of {x.dtype} are moved as bytes, and filled with 0 only")
         return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves)), out)
     _core.shift(np.empty(0, _dtype(x)), Level([]), 0, number)  # refuses what the dtype cannot hold
-    return into(_shift(x, level, tensor_of(moves), number), out)
+    return into(shift_rows(x, level, tensor_of(moves), number), out)
 
 
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:
@@ -96,12 +94,10 @@ def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tenso
     >>> roll(torch.tensor([3, 1, 4]), Level([3]), 1)
     tensor([4, 3, 1])
     """
-    if tracing.is_tracing():
-        return into(_roll(x, level, _each_traced(by, level)), out)
     moves = _each(by, level)
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: _core.roll(rows, level, moves)), out)
-    return into(_roll(x, level, tensor_of(moves)), out)
+    return into(roll_rows(x, level, tensor_of(moves)), out)
 
 
 def _each(by: Any, level: Level) -> Array:
@@ -109,11 +105,6 @@ def _each(by: Any, level: Level) -> Array:
     moves = as_ints(by)
     _core.roll(np.empty((level.total, 0), np.uint8), level, moves)  # refuses what is no such number
     return np.ascontiguousarray(np.broadcast_to(np.asarray(moves, np.int64), len(level)))
-
-
-def _each_traced(by: Any, level: Level) -> torch.Tensor:
-    """The same in a graph, where the core looks at the numbers when it runs."""
-    return torch.as_tensor(by).long().expand(tracing.count_of(level)).contiguous()
 
 
 def _dtype(x: torch.Tensor) -> Any:

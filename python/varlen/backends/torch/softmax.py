@@ -9,7 +9,7 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
-from varlen.backends.torch.reduce import spread, sums
+from varlen.backends.torch.reduce import repeat_rows, sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,18 +34,18 @@ def _run_back(dy: Array, y: Array, offsets: Array, log: bool, temperature: float
     return _core.backprop_softmax(dy, y, level_of(offsets), log, temperature)
 
 
-def _spread(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+def _sums_of_rows(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
     """The sum of each sequence, for every row of it."""
-    return spread(sums(x, offsets), offsets, x.shape[0])
+    return repeat_rows(sums(x, offsets), offsets, x.shape[0])
 
 
 def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     (dy, y), (offsets, log, temperature) = seen.saved, seen.rest
     if log:
         result = y.exp()
-        by_dy = (d - _spread(result * d, offsets)) / temperature
-        return by_dy, -result * d * _spread(dy, offsets) / temperature
-    by_y = d * dy - d * _spread(y * dy, offsets) - dy * _spread(y * d, offsets)
+        by_dy = (d - _sums_of_rows(result * d, offsets)) / temperature
+        return by_dy, -result * d * _sums_of_rows(dy, offsets) / temperature
+    by_y = d * dy - d * _sums_of_rows(y * dy, offsets) - dy * _sums_of_rows(y * d, offsets)
     return _back(d, y, offsets, log, temperature), by_y / temperature
 
 

@@ -49,7 +49,7 @@ def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> Any:
     return torch.where(there, d.gather(0, at), 0), None
 
 
-_sort: AutogradOp = AutogradOp(
+sort_rows: AutogradOp = AutogradOp(
     "sort(Tensor x, Tensor offsets, Tensor kept, SymInt total, bool descending) -> (Tensor, Tensor)",
     _run_sort,
     _fake_sort,
@@ -90,7 +90,7 @@ def sort(
     tensor([1., 3., 4.])
     """
     kept = level if most is None else _core.sort_kept(level, most)
-    result, which = _sort(on_cpu(x, "X"), level, kept, kept.total, descending)
+    result, which = sort_rows(on_cpu(x, "X"), level, kept, kept.total, descending)
     return into(result, out), which, kept
 
 

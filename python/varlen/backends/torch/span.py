@@ -71,6 +71,17 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     return x.index_select(0, places) if places.ndim == 1 and places.dtype == torch.int64 else x[places]
 
 
+def true_places(there: torch.Tensor) -> torch.Tensor:
+    """The places of the bools that are True.
+
+    Examples
+    --------
+    >>> true_places(torch.tensor([False, True]))
+    tensor([1])
+    """
+    return there.nonzero().reshape(-1)
+
+
 def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there, and those that were put in."""
     rows = torch.arange(d.shape[0] - before.shape[0])
@@ -99,7 +110,7 @@ def insert_rows(
     Raises
     ------
     TypeError, ValueError
-        Rows that are no tensor, or of another dtype or shape.
+        Rows that are not a tensor, or of another dtype or shape.
 
     Examples
     --------

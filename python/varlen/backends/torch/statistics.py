@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from varlen import _core, tracing
+from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
-from varlen.backends.torch.reduce import reduce_sums, spread, sums
+from varlen.backends.torch.reduce import reduce_sums, repeat_rows, sums
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
 from varlen.levels import not_empty
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
+
+
+STATISTICS = ("prod", "var", "std", "logsumexp")
 
 
 def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
@@ -33,10 +36,10 @@ def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
 
 def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
     (x, result), (offsets, op, _, ddof) = seen.saved, seen.rest
-    return _weighed(op, d, x, result, offsets, ddof)
+    return _gradient_of_rows(op, d, x, result, offsets, ddof)
 
 
-def _weighed(
+def _gradient_of_rows(
     op: str, d: torch.Tensor, x: torch.Tensor, result: torch.Tensor, offsets: Any, ddof: float
 ) -> torch.Tensor:
     """The gradient of the rows, in terms of what has gradients."""
@@ -45,23 +48,23 @@ def _weighed(
         product: torch.Tensor = _back_prod(d, x, offsets)
         return product
     if op == "logsumexp":
-        return spread(d, offsets, total) * shares(x, offsets)
+        return repeat_rows(d, offsets, total) * shares(x, offsets)
     if op == "norm":
-        return x * spread(_over(d, result), offsets, total)
+        return x * repeat_rows(_divided(d, result), offsets, total)
     lengths = offsets_of(offsets).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
     free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
     free = torch.where(lengths == 0, 1, free)  # goes to no rows, but its own gradient would be NaN
-    weight = 2 * d / free if op == "var" else _over(d, result) / free
+    weight = 2 * d / free if op == "var" else _divided(d, result) / free
     means = sums(x, offsets, "mean")
-    return spread(weight, offsets, total) * (x - spread(means, offsets, total))
+    return repeat_rows(weight, offsets, total) * (x - repeat_rows(means, offsets, total))
 
 
-def _over(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+def _divided(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     """D over what was made of it, and 0 where that is 0."""
     return torch.where(result == 0, 0, d / torch.where(result == 0, 1, result))
 
 
-_statistic: AutogradOp = AutogradOp(
+statistic_rows: AutogradOp = AutogradOp(
     "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar? empty, float ddof) -> Tensor",
     _run,
     lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
@@ -73,7 +76,7 @@ _statistic: AutogradOp = AutogradOp(
 def _gradient_of_back_prod(seen: SavedContext, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     (d, x), (offsets,) = seen.saved, seen.rest
     others, back = others_of(x, offsets)
-    return sums(h * others, offsets), back(h * spread(d, offsets, x.shape[0]))
+    return sums(h * others, offsets), back(h * repeat_rows(d, offsets, x.shape[0]))
 
 
 _back_prod: AutogradOp = AutogradOp(
@@ -96,13 +99,13 @@ def reduce(
     >>> reduce("var", torch.tensor([1.0, 3.0, 5.0]), Level([2, 1]), 0)
     tensor([1., 0.])
     """
-    if op not in ("prod", "var", "std", "logsumexp"):
+    if op not in STATISTICS:
         return reduce_sums(op, x, level, empty, out)
-    if empty is None and not tracing.is_tracing():
+    if empty is None:
         not_empty(level)
         empty = 0
     number = empty.item() if hasattr(empty, "item") else empty
-    return into(_statistic(x, level, op, number, float(ddof)), out)
+    return into(statistic_rows(x, level, op, number, float(ddof)), out)
 
 
 def backprop_reduce(
@@ -122,7 +125,7 @@ def backprop_reduce(
     if rows.dtype != x.dtype:
         raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
     result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
-    return into(_weighed(op, rows, x, result, level, ddof), out)
+    return into(_gradient_of_rows(op, rows, x, result, level, ddof), out)
 
 
 def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from varlen import _core, tracing
-from varlen._core import Level, RaggedBase
+from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
-from varlen.backends.torch.memory import tensor_of
+from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
@@ -29,30 +29,67 @@ def _leave_untraced() -> None:
     skip_code(TracedLevel._make.__code__)
 
 
-def _fake_offsets(given: torch.Tensor, count: Any) -> torch.Tensor:
+def blank(beside: torch.Tensor, *sizes: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+    """What a registered op gives, without numbers in it, on the device of a tensor.
+
+    One made by `beside.new_empty` would be a constant, if `beside` is a tensor that the graph itself writes
+    down, and its numbers, which are none, be read while the graph is made.
+
+    Examples
+    --------
+    >>> blank(torch.ones(2), 3).shape
+    torch.Size([3])
+    """
+    return torch.empty(sizes, dtype=dtype, device=beside.device)
+
+
+def fake_offsets(given: torch.Tensor, count: Any) -> torch.Tensor:
+    """Offsets without numbers in them, as what a registered op gives is told to torch.
+
+    Examples
+    --------
+    >>> fake_offsets(torch.ones(2), 3).shape
+    torch.Size([3])
+    """
     _leave_untraced()  # whatever makes a TracedLevel comes by here, or has one
-    return given.new_empty((count,), dtype=torch.int64)
+    return blank(given, count)
 
 
-_from_lengths: AutogradOp = AutogradOp(
-    "offsets_from_lengths(Tensor lengths) -> Tensor",
-    lambda lengths: Level.from_lengths(lengths).offsets,
-    lambda lengths: _fake_offsets(lengths, lengths.shape[0] + 1),
+def _run_checked(given: Array, name: str, count: int | None, said: str) -> tuple[Array, Array]:
+    make = Level.from_lengths if name == "lengths" else Level.from_offsets
+    level = level_from(given, make, name)
+    if count is not None and level.total != count:
+        raise ValueError(f"{name}: {said.format(level.total, count)}")
+    return level.offsets, np.array(True)
+
+
+def _fake_checked(given: torch.Tensor, name: str, *_: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    offsets = fake_offsets(given, given.shape[0] + (name == "lengths"))
+    return offsets, blank(given, dtype=torch.bool)
+
+
+_checked: AutogradOp = AutogradOp(
+    "checked_offsets(Tensor given, str name, SymInt? count, str said) -> (Tensor, Tensor)",
+    _run_checked,
+    _fake_checked,
 )
-_from_offsets: AutogradOp = AutogradOp(
-    "offsets_from_offsets(Tensor offsets) -> Tensor",
-    lambda offsets: Level.from_offsets(offsets).offsets,
-    lambda offsets: _fake_offsets(offsets, offsets.shape[0]),
+_same: AutogradOp = AutogradOp(
+    "same_offsets(Tensor a, Tensor b, SymInt level) -> Tensor",
+    lambda a, b, level: _run_same(level_of(a), level_of(b), level),
+    lambda a, b, level: blank(a, dtype=torch.bool),
 )
-_from_mask: AutogradOp = AutogradOp(
-    "offsets_from_mask(Tensor mask, str side) -> Tensor",
-    lambda mask, side: _core.mask_to_level(mask, side).offsets,
-    lambda mask, side: _fake_offsets(mask, mask.shape[0] + 1),
-)
+
+
+def _run_same(a: Level, b: Level, level: int) -> Array:
+    if a != b:
+        raise ValueError(f"the containers nest differently: {describe_difference((a,), (b,), level)}")
+    return np.array(True)
+
+
 _longest: AutogradOp = AutogradOp(
     "longest(Tensor offsets) -> Tensor",
     lambda offsets: np.array(level_of(offsets).longest),
-    lambda offsets: offsets.new_empty((), dtype=torch.int64),
+    lambda offsets: blank(offsets),
 )
 
 
@@ -64,58 +101,11 @@ def _run_positions(offsets: Array, total: int) -> Array:
 _positions: AutogradOp = AutogradOp(
     "positions(Tensor offsets, SymInt total) -> Tensor",
     _run_positions,
-    lambda offsets, total: offsets.new_empty((total,), dtype=torch.int64),
+    lambda offsets, total: blank(offsets, total),
 )
 
 
-def _numbers(*offsets: torch.Tensor) -> tuple[Array, tuple[Level, ...]]:
-    """A number for each row, which a verb of the core moves, and the levels above them."""
-    levels = tuple(level_of(each.numpy()) for each in offsets)
-    return np.arange(levels[-1].total), levels
-
-
-def _picked(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    return tensor_of(rows), [tensor_of(level.offsets) for level in levels]
-
-
-torch.library.define("varlen::gather_places", "(Tensor[] offsets, Tensor index) -> (Tensor, Tensor[])")
-
-
-@torch.library.impl("varlen::gather_places", "CPU")  # type: ignore[untyped-decorator]
-def _gather_places(
-    offsets: list[torch.Tensor], index: torch.Tensor
-) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    rows, levels = _numbers(*offsets)
-    return _picked(*_core.gather(rows, levels, index.numpy()))
-
-
-@torch.library.register_fake("varlen::gather_places")  # type: ignore[untyped-decorator]
-def _fake_gather_places(
-    offsets: list[torch.Tensor], index: torch.Tensor
-) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    context = torch.library.get_ctx()
-    below = [each.new_empty((context.new_dynamic_size() + 1,)) for each in offsets[1:]]
-    rows = index.new_empty((context.new_dynamic_size(),), dtype=torch.int64)
-    return rows, [_fake_offsets(index, index.shape[0] + 1), *below]
-
-
-def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]:
-    """The sequences of a slice, a mask or integers, in a graph: copies, where a view would be none.
-
-    Examples
-    --------
-    >>> x, level = torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3)
-    >>> gather(x, (level,), slice(1, None))[0]
-    tensor([4])
-    """
-    if isinstance(index, slice):
-        index = torch.arange(tracing.count_of(levels[0]))[index]
-    index = torch.as_tensor(index)
-    if index.dtype == torch.bool:
-        index = index.nonzero().reshape(-1)
-    offsets = [tracing.offsets_of(level) for level in levels]
-    rows, picked = torch.ops.varlen.gather_places(offsets, index)
-    return x.index_select(0, rows), _nested(picked, rows.shape[0])
+arange = torch.arange
 
 
 def as_index(indices: Any) -> torch.Tensor:
@@ -126,15 +116,13 @@ def as_index(indices: Any) -> torch.Tensor:
     TypeError
         They are no integers.
     ValueError
-        They are a Ragged, or have more axes than one.
+        They have more axes than one.
 
     Examples
     --------
     >>> as_index([1, 0])
     tensor([1, 0])
     """
-    if isinstance(indices, RaggedBase):
-        raise ValueError("indices: in a graph expected one row of integers, got a Ragged")
     index = torch.as_tensor(indices)
     if index.dtype == torch.bool or index.is_floating_point() or index.is_complex():
         raise TypeError(f"indices: expected integers, got {index.dtype}")
@@ -144,45 +132,84 @@ def as_index(indices: Any) -> torch.Tensor:
     return index
 
 
-def _nested(offsets: list[torch.Tensor], rows: Any) -> tuple[TracedLevel, ...]:
-    """Levels over so many rows, from offsets that the core made."""
-    counts = [each.shape[0] - 1 for each in offsets[1:]]
-    return tuple(TracedLevel(each, count) for each, count in zip(offsets, [*counts, rows], strict=True))
+def as_key(key: Any) -> torch.Tensor:
+    """A list, an array or a tensor of integers or bools that picks sequences.
 
-
-def lengths_to_offsets(lengths: Any) -> torch.Tensor:
-    """Offsets from lengths, which are checked when the graph runs.
+    Raises
+    ------
+    IndexError
+        It is something else.
 
     Examples
     --------
-    >>> lengths_to_offsets([2, 1])
+    >>> as_key([True, False])
+    tensor([ True, False])
+    """
+    index = torch.as_tensor(key)
+    if index.is_floating_point() or index.is_complex() or index.ndim != 1:
+        got = f"{index.ndim} axes of {index.dtype}"
+        raise IndexError(f"index: expected one row of integers or bools, got {got}")
+    return index
+
+
+def as_bools(given: Any, argument: str) -> torch.Tensor:
+    """Bools as a tensor.
+
+    Raises
+    ------
+    TypeError
+        They are something else.
+
+    Examples
+    --------
+    >>> as_bools([True], "mask")
+    tensor([True])
+    """
+    mask = torch.as_tensor(given)
+    if mask.dtype != torch.bool:
+        raise TypeError(f"{argument}: expected bools, got {mask.dtype}")
+    return mask
+
+
+def counted_before(there: torch.Tensor) -> torch.Tensor:
+    """How many of bools are True before each place, and in all.
+
+    Examples
+    --------
+    >>> counted_before(torch.tensor([True, False, True]))
+    tensor([0, 1, 1, 2])
+    """
+    return torch.nn.functional.pad(there.cumsum(0), (1, 0))
+
+
+def checked_offsets(given: Any, name: str, count: Any, said: str) -> torch.Tensor:
+    """Offsets from lengths or offsets of any integer dtype, which an op of the graph checks.
+
+    Examples
+    --------
+    >>> checked_offsets([2, 1], "lengths", 3, "add up to {}, not {}")
     tensor([0, 2, 3])
     """
-    result: torch.Tensor = _from_lengths.registered(torch.as_tensor(lengths))
+    numbers = given if isinstance(given, torch.Tensor) else torch.as_tensor(given)
+    if not len(numbers) and not isinstance(given, torch.Tensor):
+        numbers = numbers.long()
+    offsets, fits = _checked.registered(numbers, name, count, said)
+    torch._assert_async(fits, name)  # keeps the check in the graph where nothing reads the offsets
+    result: torch.Tensor = offsets
     return result
 
 
-def as_offsets(offsets: Any) -> torch.Tensor:
-    """Offsets of any integer dtype as int64, checked when the graph runs.
+def known(condition: Any) -> Any:
+    """Whether a condition on sizes is sure to hold.
 
     Examples
     --------
-    >>> as_offsets(torch.tensor([0, 2, 3], dtype=torch.int32))
-    tensor([0, 2, 3])
+    >>> known(torch.ones(3).shape[0] > 2)
+    True
     """
-    result: torch.Tensor = _from_offsets.registered(torch.as_tensor(offsets))
-    return result
+    from torch.fx.experimental.symbolic_shapes import guard_or_false
 
-
-def mask_to_level(mask: Any, side: str) -> TracedLevel:
-    """The level that a mask of a padded block shows.
-
-    Examples
-    --------
-    >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").offsets
-    tensor([0, 1, 3])
-    """
-    return TracedLevel(_from_mask.registered(torch.as_tensor(mask), side), None)
+    return guard_or_false(condition)
 
 
 def longest(offsets: torch.Tensor) -> torch.Tensor:
@@ -209,59 +236,19 @@ def positions(level: Any) -> torch.Tensor:
     return result
 
 
-def mask(
-    level: Any, max_len: int | None, padding_side: str, width: int | None, multiple: int
-) -> torch.Tensor:
-    """True where a rectangle of the sequences holds data.
-
-    Examples
-    --------
-    >>> mask(TracedLevel(torch.tensor([0, 1, 3]), 3), None, "right", None, 1)
-    tensor([[ True, False],
-            [ True,  True]])
-    """
-    lengths = tracing.offsets_of(level).diff()[:, None]
-    if max_len is not None:
-        lengths = lengths.clamp(max=max_len)
-    if width is None:
-        columns = longest_width(level, max_len, multiple)
-    else:
-        columns = width
-        torch._assert_async((lengths <= width).all(), f"lengths: a sequence has rows over width={width}")
-    places = torch.arange(columns)
-    return places < lengths if padding_side == "right" else places >= columns - lengths
-
-
-def longest_width(level: Any, most: int | None, multiple: int) -> Any:
-    """How many slots the sequences of a level get, at most `most` and rounded up, in a graph.
-
-    Examples
-    --------
-    >>> longest_width(TracedLevel(torch.tensor([0, 1, 3]), 3), None, 4)
-    4
-    """
-    if type(level) is Level:
-        width = level.longest if most is None else min(level.longest, most)
-        return -(-width // multiple) * multiple
-    widest: Any = longest(level.offsets)
-    if most is not None:
-        widest = widest.clamp(max=most)
-    return (-(-widest // multiple) * multiple).item()
-
-
-def refuse_difference(a: torch.Tensor, b: torch.Tensor) -> None:
+def refuse_difference(a: torch.Tensor, b: torch.Tensor, level: int) -> None:
     """An error of the running graph where levels differ.
 
     Raises
     ------
-    RuntimeError
+    ValueError
         They differ.
 
     Examples
     --------
-    >>> refuse_difference(torch.tensor([0, 2]), torch.tensor([0, 2]))
+    >>> refuse_difference(torch.tensor([0, 2]), torch.tensor([0, 2]), 0)
     """
-    torch._assert_async((a == b).all(), "the containers nest differently")
+    torch._assert_async(_same.registered(a, b, level), "levels")
 
 
 def row_ids(level: Any) -> torch.Tensor:
@@ -283,7 +270,21 @@ def _functions() -> dict[Any, str]:
     return {given: name for name, given in named if callable(given) and not isinstance(given, type)}
 
 
-NAMES = _functions()
+_NAMES = _functions()
+
+
+def name_of(function: Any) -> Any:
+    """What a function of torch is called.
+
+    Examples
+    --------
+    >>> name_of(torch.exp), name_of(torch.Tensor.__rsub__)
+    ('exp', '__rsub__')
+    """
+    return _NAMES.get(function) or function.__name__
+
+
+name_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # called while a graph is traced
 
 
 def _kept(offsets: Array) -> torch.Tensor:

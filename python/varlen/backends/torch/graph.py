@@ -1,0 +1,630 @@
+"""The verbs inside a graph of torch.compile: those of this package, or another way that a tracer can follow.
+
+`backend_of` gives this module where a function is traced, so that ops and containers need not ask. Most verbs
+are registered ops of torch, in a graph as outside. What is here reads no numbers of a level while it is
+traced: the graph works them out when it runs, and refuses there what does not fit. Tensors on a device go
+the way that they have outside, which breaks the graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from varlen import _core, tracing
+from varlen._core import Level, RaggedBase
+from varlen.arguments import as_int, ints_per_level
+from varlen.backends import torch as outside
+from varlen.backends.torch.autograd import AutogradOp, into, level_of
+from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.pad import pad_rows, rows_of
+from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows
+from varlen.backends.torch.shift import roll_rows, shift_rows
+from varlen.backends.torch.sort import sort_rows
+from varlen.backends.torch.statistics import STATISTICS, statistic_rows
+from varlen.backends.torch.tracing import as_index, blank, fake_offsets, longest
+from varlen.tracing import TracedLevel, count_of, offsets_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+# One row for each sequence, and back.
+
+
+def _number(empty: Any) -> Any:
+    """What empty sequences give; None, which refuses them when the graph runs."""
+    return empty.item() if hasattr(empty, "item") else empty
+
+
+def reduce(
+    op: str, x: torch.Tensor, level: Any, empty: Any = None, out: Any = None, ddof: float = 0
+) -> torch.Tensor:
+    """One row for each sequence.
+
+    Examples
+    --------
+    >>> reduce("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
+    tensor([4., 4.])
+    """
+    if op in STATISTICS:
+        return into(statistic_rows(x, level, op, _number(empty), float(ddof)), out)
+    return into(sum_rows(op, x, level, _number(empty)), out)
+
+
+def reduce_extreme(
+    op: str, x: torch.Tensor, level: Any, empty: Any = None, narrow: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest or smallest rows, and the places inside the sequences.
+
+    Examples
+    --------
+    >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
+    (tensor([3., 4.]), tensor([0, 0]))
+    """
+    found, which = extreme_rows(x, level, op, _number(empty))
+    return found, which.int() if narrow else which
+
+
+def reduce_end(x: torch.Tensor, level: Any, last: bool, empty: Any = None) -> torch.Tensor:
+    """The first or last row of each sequence: of x, or one that stands behind it for those without rows.
+
+    Examples
+    --------
+    >>> reduce_end(torch.tensor([3, 1]), TracedLevel(torch.tensor([0, 2, 2]), 2), True, 7)
+    tensor([1, 7])
+    """
+    if empty is None:
+        result: torch.Tensor = end_rows(x, level, last)
+        return result
+    offsets = offsets_of(level)
+    begins, ends = offsets[:-1], offsets[1:]
+    rows = torch.where(begins < ends, ends - 1 if last else begins, x.shape[0])
+    return torch.cat((x, row_as(empty, x))).index_select(0, rows)
+
+
+def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
+    """Row i for every row of sequence i.
+
+    Examples
+    --------
+    >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
+    tensor([10, 10, 20])
+    """
+    return outside.expand(rows, level)
+
+
+# Rows that change places, or are put in order.
+
+
+def _moves(by: Any, level: Any) -> torch.Tensor:
+    """How far each sequence goes; the core looks at the numbers when the graph runs."""
+    return torch.as_tensor(by).long().expand(count_of(level)).contiguous()
+
+
+def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
+    """Rows moved inside their sequence, and a number where none came.
+
+    Examples
+    --------
+    >>> shift(torch.tensor([3, 1]), Level([2]), 1, 9)
+    tensor([9, 3])
+    """
+    return into(shift_rows(x, level, _moves(by, level), _number(fill)), out)
+
+
+def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
+    """Rows moved round inside their sequence.
+
+    Examples
+    --------
+    >>> roll(torch.tensor([3, 1, 4]), Level([3]), 1)
+    tensor([4, 3, 1])
+    """
+    return into(roll_rows(x, level, _moves(by, level)), out)
+
+
+def sort(
+    x: torch.Tensor,
+    level: Any,
+    descending: bool = False,
+    most: int | None = None,
+    with_values: bool = True,
+    with_places: bool = False,
+    out: Any = None,
+) -> tuple[torch.Tensor, torch.Tensor, Any]:
+    """The first rows of each sequence in order, the places that they had, their level.
+
+    Examples
+    --------
+    >>> sort(torch.tensor([3.0, 1.0]), Level([2]))[0]
+    tensor([1., 3.])
+    """
+    kept = level
+    if most is not None:
+        lengths = offsets_of(level).diff().clamp(max=as_int(most, "k"))
+        kept = TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), None)
+        kept = TracedLevel(kept.offsets, kept.total)
+    result, which = sort_rows(x, level, kept, kept.total, descending)
+    return into(result, out), which, kept
+
+
+def diff(x: torch.Tensor, level: Any, n: int = 1) -> tuple[torch.Tensor, Any]:
+    """Each row less the one before it in its sequence, n times; the level of what is left.
+
+    Examples
+    --------
+    >>> diff(torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3))[0]
+    tensor([-2])
+    """
+    for _ in range(as_int(n, "n")):
+        later, (shorter,) = gather_window(x, (level,), slice(1, None))
+        earlier = gather_window(x, (level,), slice(None, -1))[0]
+        torch._check(later.shape[0] == earlier.shape[0])
+        level = shorter
+        x = torch.logical_xor(later, earlier) if x.dtype == torch.bool else later - earlier
+    return x, level
+
+
+# Sequences picked, cut, repeated and brought together.
+
+
+def _picked(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    return tensor_of(rows), [tensor_of(level.offsets) for level in levels]
+
+
+def _numbers(offsets: list[torch.Tensor]) -> tuple[Array, tuple[Level, ...]]:
+    """A number for each row, which a verb of the core moves, and the levels above them."""
+    levels = tuple(level_of(each.numpy()) for each in offsets)
+    return np.arange(levels[-1].total), levels
+
+
+def _moved_by(schema: str, run: Any, kept: Any) -> Any:
+    """A registered op that gives the numbers of the rows that a verb picks, and the offsets over them.
+
+    `kept(offsets, *args)` gives the sizes that are known, None where the numbers say them: how many rows,
+    then how many offsets each level has.
+    """
+    name = "varlen::" + schema.partition("(")[0]
+
+    def fake(offsets: list[torch.Tensor], *args: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        context = torch.library.get_ctx()
+        sizes = kept(offsets, *args)
+        least = (0, *(1 for _ in sizes[1:]))
+        rows, *nest = (
+            blank(offsets[0], context.new_dynamic_size(min=low) if size is None else size)
+            for size, low in zip(sizes, least, strict=True)
+        )
+        return rows, nest
+
+    torch.library.define(name, schema[schema.index("(") :])
+    torch.library.impl(name, "CPU", lambda offsets, *args: _picked(*run(*_numbers(offsets), *args)))
+    torch.library.register_fake(name, fake)
+    return getattr(torch.ops.varlen, name.removeprefix("varlen::")).default
+
+
+def _as_index(index: Any) -> Any:
+    return None if index is None else index.numpy()
+
+
+_gather_places = _moved_by(
+    "gather_places(Tensor[] offsets, Tensor index) -> (Tensor, Tensor[])",
+    lambda rows, levels, index: _core.gather(rows, levels, index.numpy()),
+    lambda offsets, index: (None, index.shape[0] + 1, *(None for _ in offsets[1:])),
+)
+_slice_places = _moved_by(
+    "slice_places(Tensor[] offsets, SymInt? start, SymInt? stop, SymInt? step) -> (Tensor, Tensor[])",
+    lambda rows, levels, *bounds: _core.gather(rows, levels, slice(*bounds)),
+    lambda offsets, *_: (None, *(None for _ in offsets)),
+)
+_window_places = _moved_by(
+    "window_places(Tensor[] offsets, SymInt? start, SymInt? stop, SymInt? step, Tensor? index)"
+    " -> (Tensor, Tensor[])",
+    lambda rows, levels, start, stop, step, index: _core.gather_window(
+        rows, levels, slice(start, stop, step), _as_index(index)
+    ),
+    lambda offsets, start, stop, step, index: (
+        None,
+        offsets[0].shape[0] if index is None else index.shape[0] + 1,
+        *(None for _ in offsets[1:]),
+    ),
+)
+_column_places = _moved_by(
+    "column_places(Tensor[] offsets, SymInt at) -> (Tensor, Tensor[])",
+    lambda rows, levels, at: _core.gather_column(rows, levels, at),
+    lambda offsets, at: (
+        (offsets[0].shape[0] - 1,)
+        if len(offsets) == 1
+        else (None, offsets[0].shape[0], *(None for _ in offsets[2:]))
+    ),
+)
+
+
+def _nested(offsets: list[torch.Tensor], rows: Any) -> tuple[Any, ...]:
+    """Levels over so many rows, from offsets that the core made."""
+    counts = [*(each.shape[0] - 1 for each in offsets[1:]), rows]
+    return tuple(TracedLevel(each, count) for each, count in zip(offsets, counts, strict=True))
+
+
+def _moved(x: torch.Tensor, levels: Any, op: Any, *args: Any) -> tuple[torch.Tensor, Any]:
+    rows, picked = op([offsets_of(level) for level in levels], *args)
+    return x.index_select(0, rows), _nested(picked, rows.shape[0]) if picked else ()
+
+
+def _index(index: Any, count: Any) -> torch.Tensor:
+    """The numbers of sequences that a slice, a mask or integers say."""
+    if isinstance(index, slice):
+        return torch.arange(count)[index]
+    index = torch.as_tensor(index)
+    return index.nonzero().reshape(-1) if index.dtype == torch.bool else index
+
+
+def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]:
+    """The sequences of a slice, a mask or integers: copies, where a view would be none.
+
+    Examples
+    --------
+    >>> x, level = torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3)
+    >>> gather(x, (level,), slice(1, None))[0]
+    tensor([4])
+    """
+    if x.device.type != "cpu":
+        return outside.gather(x, levels, index)
+    if isinstance(index, slice) and index.step is not None and index.step < 0:  # torch has no such slices
+        return _moved(x, levels, _slice_places, index.start, index.stop, index.step)
+    return _moved(x, levels, _gather_places, _index(index, count_of(levels[0])))
+
+
+def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int) -> tuple[torch.Tensor, Any]:
+    """Items of an axis by a row of numbers, or those of each sequence by the numbers of a Ragged.
+
+    Raises
+    ------
+    TypeError
+        Indices that are not integers.
+    ValueError
+        Indices or axes that no graph can hold.
+
+    Examples
+    --------
+    >>> x, level = torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3)
+    >>> gather_axis(x, (level,), [0], 1, 0)[0]
+    tensor([3, 4])
+    """
+    depth = len(levels)
+    ids, nest = (indices._values, indices._levels) if isinstance(indices, RaggedBase) else (indices, ())
+    ids = as_index(ids)
+    if len(nest) != shared or shared > 1 or (shared and at != 1):
+        raise ValueError("indices: a graph takes one row of them, or a Ragged of one level with batch_dims=1")
+    if at > depth:
+        return x.index_select(at - depth, ids), levels
+    if at == 0:
+        return gather(x, levels, ids)
+    starts, lengths = offsets_of(levels[at - 1])[:-1], offsets_of(levels[at - 1]).diff()
+    if nest:
+        owners = tracing.as_traced(nest[0]).row_ids
+        torch._assert_async((ids < lengths.index_select(0, owners)).all(), "indices: one is out of range")
+        inner: Any = nest[0]
+        places = starts.index_select(0, owners) + ids
+    else:
+        torch._assert_async((ids < lengths[:, None]).all(), "indices: one is out of range")
+        places, width = (starts[:, None] + ids).reshape(-1), ids.shape[0]
+        count = starts.shape[0]
+        inner = TracedLevel(torch.arange(count + 1) * width, count * width)
+    values, below = (x.index_select(0, places), ()) if at == depth else gather(x, levels[at:], places)
+    return values, (*levels[: at - 1], inner, *below)
+
+
+def gather_row(x: torch.Tensor, levels: Any, i: int) -> tuple[torch.Tensor, Any]:
+    """Sequence i and the levels below: a copy.
+
+    Examples
+    --------
+    >>> gather_row(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), 0)
+    (tensor([3, 1]), ())
+    """
+    if x.device.type != "cpu":
+        return outside.gather_row(x, levels, i)
+    values, picked = gather(x, levels, [i])
+    return values, picked[1:]
+
+
+def gather_window(x: torch.Tensor, levels: Any, window: slice, index: Any = None) -> tuple[torch.Tensor, Any]:
+    """A slice of every sequence, or of those of an index.
+
+    Examples
+    --------
+    >>> gather_window(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), slice(0, 1))[0]
+    tensor([3, 4])
+    """
+    if x.device.type != "cpu":
+        return outside.gather_window(x, levels, window, index)
+    picked = None if index is None else _index(index, count_of(levels[0]))
+    return _moved(x, levels, _window_places, window.start, window.stop, window.step, picked)
+
+
+def gather_column(x: torch.Tensor, levels: Any, at: int) -> tuple[torch.Tensor, Any]:
+    """Item `at` of every sequence, and the levels below.
+
+    Examples
+    --------
+    >>> gather_column(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), 0)
+    (tensor([3, 4]), ())
+    """
+    if x.device.type != "cpu":
+        return outside.gather_column(x, levels, at)
+    return _moved(x, levels, _column_places, at)
+
+
+def repeat(x: torch.Tensor, levels: Any, times: Any) -> tuple[torch.Tensor, Any]:
+    """The sequences of the first level, each as often as `times` is long, with the levels below them.
+
+    Examples
+    --------
+    >>> level, times = (TracedLevel(torch.tensor(n), n[-1]) for n in ([0, 2, 3], [0, 2, 3]))
+    >>> repeat(torch.tensor([1.0, 2.0, 3.0]), (level,), times)[0]
+    tensor([1., 2., 1., 2., 3.])
+    """
+    return gather(x, levels, tracing.as_traced(times).row_ids)
+
+
+def concat_levels(levels: list[Any]) -> Any:
+    """The sequences of each level after those of the one before it.
+
+    Examples
+    --------
+    >>> concat_levels([TracedLevel(torch.tensor([0, 2]), 2), TracedLevel(torch.tensor([0, 1]), 1)]).offsets
+    tensor([0, 2, 3])
+    """
+    lengths = torch.cat([offsets_of(level).diff() for level in levels])
+    return TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), sum(each.total for each in levels))
+
+
+def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[torch.Tensor, Any]:
+    """Sequence i of every part, end to end, and their level.
+
+    Examples
+    --------
+    >>> parts = [TracedLevel(torch.tensor(n), n[-1]) for n in ([0, 1, 2], [0, 0, 1])]
+    >>> interleave([torch.tensor([3, 1]), torch.tensor([4])], parts, "parts")[0]
+    tensor([3, 1, 4])
+    """
+    rows = outside.concat(values)
+    offsets = torch.stack([offsets_of(level) for level in levels]).sum(0)
+    places, begins = [], offsets[:-1]
+    for level in levels:
+        traced = tracing.as_traced(level)
+        places.append(begins.index_select(0, traced.row_ids) + traced.positions)
+        begins = begins + traced.lengths
+    result = torch.empty_like(rows).index_copy(0, torch.cat(places), rows)
+    return result, TracedLevel(offsets, rows.shape[0])
+
+
+# Rectangles, masks and what a level says.
+
+
+def pad(
+    x: torch.Tensor,
+    levels: Any,
+    padding_side: str = "right",
+    fill: Any = None,
+    mask: bool = False,
+    max_len: Any = None,
+    truncate: str = "right",
+    out: torch.Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    pad_to_multiple: int = 1,
+    max_bytes: int | None = None,
+    sizes: Any = None,
+) -> Any:
+    """A rectangle of sequences, whose widths are worked out when the graph runs, unless they are given.
+
+    Examples
+    --------
+    >>> pad(torch.tensor([1.0, 2.0]), (Level([2, 0]),), "left", -1)
+    tensor([[ 1.,  2.],
+            [-1., -1.]])
+    """
+    if x.device.type != "cpu":
+        options = (padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple, max_bytes, sizes)
+        return outside.pad(x, levels, *options)
+    if dtype is not None:
+        x = outside.cast(x, dtype, "values")
+    if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != x.dtype):
+        raise TypeError(f"out: expected a tensor of {x.dtype}")
+    kept = ints_per_level(max_len, "max_len", len(levels))
+    most = tuple(-1 if n is None else n for n in kept)
+    if sizes is None:
+        sizes = [_width(level, n, pad_to_multiple) for level, n in zip(levels, kept, strict=True)]
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
+    number = fill if row is None else row.item() if row.ndim == 0 else None
+    block = pad_rows(x, tuple(levels), sizes, most, padding_side, truncate, number, max_bytes)
+    marks: Any = None
+    if mask or (row is not None and row.ndim):
+        there = torch.ones(x.shape[0], dtype=torch.bool)
+        marks = pad_rows(there, tuple(levels), sizes, most, padding_side, truncate, None, max_bytes)
+    if row is not None and row.ndim:
+        wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
+        block = torch.where(wide, block, row.to(x.dtype))
+    if out is not None:
+        block = out.copy_(block)
+    return (block, marks) if mask else block
+
+
+def _width(level: Any, most: int | None, multiple: int) -> Any:
+    """How many slots the sequences of a level get, at most `most` and rounded up."""
+    if type(level) is Level:
+        width = level.longest if most is None else min(level.longest, most)
+        return -(-width // multiple) * multiple
+    widest: Any = longest(level.offsets)
+    if most is not None:
+        widest = widest.clamp(max=most)
+    return (-(-widest // multiple) * multiple).item()
+
+
+def unpad(
+    block: torch.Tensor, levels: Any, padding_side: str = "right", out: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The rows of a rectangle that the levels say are there.
+
+    Examples
+    --------
+    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
+    tensor([1, 2, 3])
+    """
+    if block.device.type != "cpu":
+        return outside.unpad(block, levels, padding_side, out)
+    sizes = block.shape[1 : len(levels) + 1]
+    return into(rows_of(block, tuple(levels), sizes, levels[-1].total, padding_side), out)
+
+
+def mask_to_level(mask: Any, padding_side: str) -> Any:
+    """The level that a mask of a padded block shows.
+
+    Examples
+    --------
+    >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").offsets
+    tensor([0, 1, 3])
+    """
+    return TracedLevel(_from_mask.registered(torch.as_tensor(mask), padding_side), None)
+
+
+_from_mask: AutogradOp = AutogradOp(
+    "offsets_from_mask(Tensor mask, str side) -> Tensor",
+    lambda mask, side: _core.mask_to_level(mask, side).offsets,
+    lambda mask, side: fake_offsets(mask, mask.shape[0] + 1),
+)
+
+
+def mask(
+    level: Any,
+    max_len: int | None,
+    padding_side: str,
+    width: int | None,
+    multiple: int,
+    max_bytes: int | None,
+    beside: Any,
+) -> Any:
+    """True where a rectangle of the sequences holds data; an array beside an array.
+
+    Examples
+    --------
+    >>> level = TracedLevel(torch.tensor([0, 1, 3]), 3)
+    >>> mask(level, None, "right", None, 1, None, torch.zeros(2))
+    tensor([[ True, False],
+            [ True,  True]])
+    """
+    lengths = offsets_of(level).diff()[:, None]
+    if max_len is not None:
+        lengths = lengths.clamp(max=max_len)
+    if width is None:
+        columns = _width(level, max_len, multiple)
+    else:
+        columns = width
+        torch._assert_async((lengths <= width).all(), f"lengths: a sequence has rows over width={width}")
+    places = torch.arange(columns)
+    there = places < lengths if padding_side == "right" else places >= columns - lengths
+    return there.numpy() if type(beside) is np.ndarray else there
+
+
+def block_mask(
+    level: Any,
+    dtype: Any,
+    before: int | None,
+    behind: int | None,
+    out: Any,
+    max_bytes: int | None,
+    beside: Any = None,
+) -> Any:
+    """Which rows may look at which.
+
+    Examples
+    --------
+    >>> level = TracedLevel(torch.tensor([0, 1, 2]), 2)
+    >>> block_mask(level, torch.float32, None, None, None, None, torch.zeros(2))
+    tensor([[0., -inf],
+            [-inf, 0.]])
+    """
+    kind = torch.bool if dtype is bool else dtype
+    if not isinstance(kind, torch.dtype) or kind.is_complex:
+        raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
+    traced = tracing.as_traced(level)
+    ids, places = traced.row_ids, torch.arange(traced.total)
+    ahead = places[None] - places[:, None]
+    there = ids[None] == ids[:, None]
+    if before is not None:
+        there = there & (ahead >= -before)
+    if behind is not None:
+        there = there & (ahead <= behind)
+    mask = torch.where(there, 0.0, -torch.inf).to(kind) if kind.is_floating_point else there.to(kind)
+    return into(mask, out)
+
+
+def of_level(level: Any, name: str, beside: Any) -> Any:
+    """The row ids, positions, lengths or int32 offsets of a level: a tensor, but beside an array an array.
+
+    Examples
+    --------
+    >>> of_level(TracedLevel(torch.tensor([0, 2, 3]), 3), "lengths", torch.zeros(3))
+    tensor([2, 1])
+    """
+    traced = tracing.as_traced(level)
+    numbers = traced.offsets.int() if name == "offsets32" else getattr(traced, name)
+    return numbers.numpy() if type(beside) is np.ndarray else numbers
+
+
+# Values.
+
+
+def ufunc(function: Any, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A ufunc by the torch function of its name; a size among its inputs stays a size of the graph.
+
+    Examples
+    --------
+    >>> ufunc("add", [torch.arange(2), 10], {})
+    tensor([10, 11])
+    """
+    given = [torch.scalar_tensor(x, dtype=torch.int64) if type(x) is int else x for x in inputs]
+    return outside.ufunc(function, given, kwargs)
+
+
+def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
+    """Some rows, in any order.
+
+    Examples
+    --------
+    >>> take(torch.tensor([3, 1, 4]), torch.tensor([2, 0]))
+    tensor([4, 3])
+    """
+    return x.index_select(0, torch.as_tensor(rows))
+
+
+def row_as(given: Any, x: torch.Tensor) -> torch.Tensor:
+    """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor.
+
+    Examples
+    --------
+    >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8))
+    tensor([[7, 7]], dtype=torch.int8)
+    """
+    return torch.as_tensor(given).to(x.dtype).expand(1, *x.shape[1:])
+
+
+def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
+    """A number, or values, where a mask is true, others where it is not.
+
+    Examples
+    --------
+    >>> where(torch.tensor([True, False]), 7, torch.tensor([1, 2]))
+    tensor([7, 2])
+    """
+    return torch.where(torch.as_tensor(mask), values, others)
+
+
+_OUTSIDE: Any = outside
+for _name in _OUTSIDE.__all__:  # the verbs that need no other way
+    globals().setdefault(_name, getattr(outside, _name))

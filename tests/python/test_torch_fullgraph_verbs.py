@@ -1,0 +1,272 @@
+"""Indexing, operators, joins and axes of a Ragged as one graph of torch.compile; and what no graph holds."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+
+import numpy as np
+import pytest
+import varlen as vl
+from house import ROOT
+from torch_samples import rows
+from varlen import ops
+
+torch = pytest.importorskip("torch")
+
+F = torch.nn.functional
+LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9])
+OUTER = ([2, 1], [1, 0, 3], [2, 2, 0, 1])
+WEIGHT = torch.tensor([1.5, 2.0], dtype=torch.float64)
+PLACES = torch.tensor([1, 0])
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch.compiler.reset()
+    yield
+    torch.compiler.reset()
+
+
+def parts(result):
+    """The tensors of a result, and the offsets of its levels."""
+    if isinstance(result, (tuple, list)):
+        return [part for each in result for part in parts(each)]
+    if isinstance(result, vl.Ragged):
+        return [result.values, *(torch.as_tensor(level.offsets.copy()) for level in result.levels)]
+    return [torch.as_tensor(result)]
+
+
+def check_graph(step, make):
+    """`step` of a Ragged is one graph for all sizes, both ways, with the results that it has outside."""
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+    for k in range(len(LENGTHS)):
+        r, s = make(k), make(k)
+        with torch._dynamo.config.patch(error_on_recompile=k > 1):
+            results, wanted = parts(compiled(r)), parts(step(s))
+        assert len(results) == len(wanted)
+        for result, other in zip(results, wanted, strict=True):
+            assert result.dtype == other.dtype
+            assert result.shape == other.shape
+            assert torch.allclose(result.double(), other.double(), equal_nan=True)
+        for each in (results, wanted):
+            watched = [x for x in each if x.requires_grad]
+            if watched:
+                sum((x * torch.arange(1.0, x.numel() + 1).reshape(x.shape)).sum() for x in watched).backward()
+        if r.values.grad is not None:
+            assert torch.allclose(r.values.grad, s.values.grad)
+
+
+def flat(k):
+    return vl.Ragged((rows([sum(LENGTHS[k])], (2,)).abs() + 1).requires_grad_(), np.array(LENGTHS[k]))
+
+
+def whole(k):
+    return vl.Ragged(torch.arange(sum(LENGTHS[k])) % 7 + 1, np.array(LENGTHS[k]))
+
+
+def deep(k):
+    inner = LENGTHS[k][: sum(OUTER[k])]
+    x = (rows([sum(inner)], (2,)) + 3).requires_grad_()
+    return vl.Ragged(x, [np.array(OUTER[k]), np.array(inner)])
+
+
+OF_FLAT = {
+    "subscripts": lambda r: (r[1], r[-1], r[1:], r[::-1], r[:-1:2], r[[1, 0]], r[PLACES], r[r.lengths > 1]),
+    "columns": lambda r: (
+        r[:, 0],
+        r[:, -1],
+        r[:, :1],
+        r[:, 1:],
+        r[1:, :2],
+        r[:, ::-1],
+        r[:, :, 1],
+        len(r) * r,
+    ),
+    "gather": lambda r: (r.gather([0], axis=1), r.gather(PLACES, axis=2)),
+    "gather_batch": lambda r: r.gather(vl.Ragged(torch.zeros_like(r.row_ids), levels=r.levels), batch_dims=1),
+    "joins": lambda r: (vl.concatenate([r, r[1:]]), vl.concatenate([r, r * 2], 1), vl.concatenate([r, r], 2)),
+    "stacks": lambda r: (vl.stack([r, r]), vl.stack([r, r], 1), torch.cat([r, r])),
+    "where": lambda r: (vl.where(r > 3, r, 0.0), vl.where(r > 3, r, -r), torch.where(r > 3, r, WEIGHT)),
+    "boolean_mask": lambda r: (r.boolean_mask(r.sum(axis=2) > 6), r.boolean_mask(r.count() > 1)),
+    "axes": lambda r: (
+        r.sum(axis=1),
+        r.mean(axis=2),
+        r.max(axis=(1, 2)),
+        r.sum(axis=(0, 1)),
+        r.softmax(axis=2),
+    ),
+    "order": lambda r: (r.topk(2), r.diff(), r.argsort(), r.rank(), r.argmax(empty=-1)),
+    "masks": lambda r: (
+        r.sum() * ops.mask(r, 2).sum(),
+        ops.block_mask(r, True, 1),
+        ops.block_mask(r, dtype=torch.float32),
+    ),
+    "sizes": lambda r: r * (r.size + r.nbytes + r.total + r.longest + r.shape[0] + r.ndim),
+    "floats": lambda r: (
+        r - WEIGHT,
+        r / WEIGHT,
+        r % WEIGHT,
+        r**WEIGHT,
+        WEIGHT - r,
+        WEIGHT / r,
+        WEIGHT % r,
+        WEIGHT**r,
+        divmod(r, 2.0)[1],
+    ),
+    "reduced": lambda r: (r - r.mean(), r / r.sum(), (r - r.max()).softmax(), r.tanh()),
+    "products": lambda r: (
+        vl.matmul(r, torch.ones(2, 3, dtype=torch.float64)),
+        torch.matmul(r, torch.ones(2, 3, dtype=torch.float64)),
+    ),
+    "comparisons": lambda r: (
+        r < WEIGHT,
+        r >= WEIGHT,
+        r == WEIGHT,
+        r != WEIGHT,
+        (r > 3) & (r < 4) | (r == 3),
+    ),
+    "pool": lambda r: (vl.sequence_pool(r, "sum"), vl.sequence_pool(r, "max"), vl.sequence_concat([r, r])),
+    "rectangles": lambda r: (vl.sequence_pad(r, 0.0), vl.Ragged.from_dense(r.to_dense(), r.lengths)),
+}
+OF_WHOLE = {
+    "integers": lambda r: (
+        r // 2,
+        r % 2,
+        r << 1,
+        r >> 1,
+        r & 3,
+        r | 3,
+        r ^ 3,
+        r.__invert__(),
+        torch.bitwise_not(r),
+    ),
+    "beside_tensors": lambda r: tuple(
+        part
+        for t in (torch.arange(1, r.shape[0] + 1),)
+        for part in (
+            r // t,
+            r % t,
+            r << t,
+            r >> t,
+            r & t,
+            r | t,
+            r ^ t,
+            t // r,
+            t % r,
+            t << r,
+            t >> r,
+            t & r,
+            t | r,
+            t ^ r,
+        )
+    ),
+}
+OF_DEEP = {
+    "gather": lambda r: (r.gather(PLACES), r.row(0), r[-1], r[1:], r[PLACES]),
+    "columns": lambda r: (r[:, :1], r[:, :, :1], r[:, :, 0]),
+    "levels": lambda r: (r.sum(), r.sum(level=0), r.softmax(level=0), r.cumsum(level=0), r.to_dense()),
+    "joins": lambda r: (vl.concatenate([r, r]), vl.concatenate([r, r * 2], 1), vl.concatenate([r, r], 2)),
+    "outer": lambda r: (r - r.mean(), r - r.mean(level=0), r.broadcast_rows(r.sum(level=0), level=0)),
+}
+
+
+@pytest.mark.parametrize("name", OF_FLAT)
+def test_what_is_done_to_sequences_is_one_graph(name):
+    check_graph(OF_FLAT[name], flat)
+
+
+@pytest.mark.parametrize("name", OF_WHOLE)
+def test_operators_of_integers_are_one_graph(name):
+    check_graph(OF_WHOLE[name], whole)
+
+
+@pytest.mark.parametrize("name", OF_DEEP)
+def test_what_is_done_to_two_levels_is_one_graph(name):
+    check_graph(OF_DEEP[name], deep)
+
+
+def test_sizes_of_one_and_none_and_other_depths_are_graphs_of_their_own():
+    counted = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+    step = torch.compile(lambda r: r.softmax() * 2, fullgraph=True, backend=counted)
+    for lengths in ([2, 1, 3], [4, 5, 1, 2], [3], [], [0, 0]):
+        r = vl.Ragged(torch.arange(float(sum(lengths))), lengths)
+        assert torch.allclose(step(r).values, r.softmax().values * 2)
+    r = vl.Ragged(torch.arange(3.0), [[2], [2, 1]])
+    assert torch.allclose(step(r).values, r.softmax().values * 2)
+    before = counted.frame_count
+    assert 3 <= before <= 7
+    r = vl.Ragged(torch.arange(8.0), [3, 1, 4])
+    assert torch.allclose(step(r).values, r.softmax().values * 2)
+    assert counted.frame_count == before
+
+
+def marked():
+    """The names of the public functions and methods that say that no graph holds them."""
+    packages = [importlib.import_module(f"varlen.{package}") for package in ("ops", "sequence")]
+    modules = [
+        importlib.import_module(module.name)
+        for package in packages
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    ]
+    found = [
+        pair for owner in (*modules, vl.Ragged) for pair in inspect.getmembers(owner, inspect.isfunction)
+    ]
+    return {name for name, value in found if "_torchdynamo_disable" in vars(value) and name[0] != "_"}
+
+
+def test_the_manual_names_the_verbs_that_no_graph_holds():
+    text = (ROOT / "docs/guides/torch.md").read_text()
+    table = re.search(r"\| outside of graphs alone \|.*?\n\n", text, flags=re.DOTALL)[0]
+    assert set(re.findall(r"`(\w+)`", table)) == marked()
+
+
+OUTSIDE = {
+    "tile": lambda r: r.tile([1, 2, 1]),
+    "unique": lambda r: r.unique(),
+    "pack": lambda r: r.pack(),
+    "ragged2padded": lambda r: r.to_padded(),
+    "to_list": lambda r: r.to_list(),
+    "seq2col": lambda r: ops.seq2col(r, 1),
+    "an axis above the innermost": lambda r: r.sum(axis=0),
+    "sequence_erase": lambda r: vl.sequence_erase(r, [1]),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_verbs_that_no_graph_holds_say_so_by_name(name):
+    step = torch.compile(OUTSIDE[name], fullgraph=True, backend="aot_eager")
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=f"{name} of varlen runs outside of graphs alone"):
+        step(flat(0))
+
+
+@pytest.mark.filterwarnings("ignore:Dynamo does not know how to trace:UserWarning")  # torch's own
+def test_verbs_that_no_graph_holds_run_between_graphs():
+    r = vl.Ragged(torch.tensor([3.0, 3.0, 4.0]), [2, 1])
+    step = torch.compile(lambda r: (r * 2).unique() + 1, backend="aot_eager")
+    assert step(r).to_list() == [[7.0], [9.0]]
+
+
+def test_subscripts_of_subclasses_run_no_frame_of_python():
+    class Named(vl.Ragged):
+        pass
+
+    class Own(vl.Ragged):
+        def __getitem__(self, key):
+            return "own"
+
+    for kind in (vl.Ragged, Named):
+        r = kind(np.arange(3), [2, 1])
+        frames = []
+        sys.setprofile(lambda frame, event, arg: frames.append(frame.f_code) if event == "call" else None)  # noqa: B023
+        try:
+            for _ in range(100):  # until the interpreter has seen enough to take a way of its own
+                picked, count, row = r[1:], len(r), r[0]
+        finally:
+            sys.setprofile(None)
+        assert not frames
+        assert (type(picked), count, row.tolist()) == (kind, 2, [0, 1])
+        assert (r.__getitem__(-1).tolist(), r.__len__()) == ([2], 2)
+    assert Own(np.arange(3), [2, 1])[0] == "own"
+    assert len(Own(np.arange(3), [2, 1])) == 2
