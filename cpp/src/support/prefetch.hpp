@@ -25,8 +25,12 @@ inline void prefetch(const void* base, std::int64_t i, std::int64_t width, std::
 
 /// body(k) for every k in [begin, end), and ahead(k + distance) before it while that is in range.
 template <class Request, class Body>
-void with_prefetch(std::int64_t begin, std::int64_t end, std::int64_t distance, Request request,
-                   Body body) noexcept {
+#if defined(__GNUC__)
+[[gnu::always_inline]]
+#endif
+inline void
+with_prefetch(std::int64_t begin, std::int64_t end, std::int64_t distance, Request request,
+              Body body) noexcept {
   std::int64_t k = begin;
   for (; k < end - distance; ++k) {
     request(k + distance);

@@ -27,21 +27,23 @@ VARLEN_LOOP void gather_part(Rows values, const Range* ranges, const std::int64_
   const std::byte* const stop = out + (to - from) * width;
   const std::int64_t mean = (to - from) * width / (last + 1 - first);
   std::int64_t done = from;
-  const auto run = [&](auto vectors) {
+  // Inlined, or they would be compiled for the baseline.
+  const auto run = [&](auto vectors) __attribute__((always_inline)) {
     constexpr std::int64_t kWhole = decltype(vectors)::value * kOver;
     const bool is_long = mean >= kAheadBytes / 2;
     with_prefetch(
         first, last + 1, is_long ? kAheadLongRows : kPrefetchRows,
-        [&](std::int64_t k) {
-          const std::int64_t bytes = std::min(ranges[k].size() * width, kAheadBytes);
-          if (bytes <= 0) return;
+        [&](std::int64_t k) __attribute__((always_inline)) {
+          // Of short ones as many lines whatever their lengths, so that no branch waits for those.
           prefetch(values.data, ranges[k].begin, width);
           prefetch(values.data, ranges[k].begin, width, 64);
+          if (!is_long) return;
+          const std::int64_t bytes = std::min(ranges[k].size() * width, kAheadBytes);
           for (std::int64_t at = 128; at < bytes; at += 64) {
             prefetch(values.data, ranges[k].begin, width, static_cast<std::uintptr_t>(at));
           }
         },
-        [&](std::int64_t k) {
+        [&](std::int64_t k) __attribute__((always_inline)) {
           const std::int64_t skipped = done - (k > 0 ? ends[k - 1] : 0);  // not 0 at a chunk's first range
           const std::int64_t end = std::min(ends[k], to);
           const std::int64_t bytes = (end - done) * width;
