@@ -150,9 +150,9 @@ def test_registered_ops_keep_what_they_promise():
     samples = {
         registered._sum: (x, offsets, "mean", 0),
         registered._expand: (d, offsets, 5, "sum"),
-        registered._extreme: (x, offsets, "max", 0),
+        registered.extreme_rows: (x, offsets, "max", 0),
         registered._expand_which: (d, which, offsets, 5),
-        registered._end: (x, torch.tensor([0, 2, 5]), True),
+        registered.end_rows: (x, torch.tensor([0, 2, 5]), True),
         registered._expand_end: (d, offsets, 5, False),
         registered._norm: (x, offsets, "norm", 0),
         registered._plain: (x, offsets, "any", False),
