@@ -33,21 +33,23 @@ PyObject* make(PyTypeObject* type, py::object values, py::object levels) {
   return self;
 }
 
-bool wants_gradient(PyObject* tensor) {
-  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
-  const auto answer = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
-  if (!answer) throw py::error_already_set();
-  return answer.ptr() != Py_False;
-}
-
-/// The values as an array: themselves, or over the memory of a tensor that autograd does not follow. Null
-/// where there are none such, or no levels.
-py::object array_in(PyObject* self) {
+/// The values as an array: themselves, or over the memory of a tensor, which the tensor's library cuts where
+/// rows are shared, so that whoever follows it sees that. Rows that are copied are those of tensors that
+/// nobody follows. Null where there are none such, or no levels.
+py::object array_in(PyObject* self, bool shared) {
   const auto& [head, values, levels] = parts(self);
   if (values == nullptr || levels == nullptr) return {};
   if (py::isinstance<py::array>(values)) return py::reinterpret_borrow<py::object>(values);
-  if (!is_tensor(values) || wants_gradient(values)) return {};
+  if (!is_tensor(values) || (!shared && !is_plain_tensor(values))) return {};
   return array_over(values);
+}
+
+/// Whether a slice takes sequences as they lie, one after another.
+bool is_run(PyObject* key) noexcept {
+  if (!PySlice_Check(key)) return false;
+  PyObject* const step = reinterpret_cast<PySliceObject*>(key)->step;
+  int overflow = 0;
+  return step == Py_None || (PyLong_CheckExact(step) && PyLong_AsLongAndOverflow(step, &overflow) == 1);
 }
 
 /// What was picked, of the kind of the values, and of the type of `self` where levels are left.
@@ -80,7 +82,7 @@ PyObject* subscript(PyObject* self, PyObject* key) noexcept {
     const bool is_int = PyLong_CheckExact(key) != 0;
     const py::object list = PyList_CheckExact(key) ? row_of_ints(key) : py::object();
     const bool is_known = is_int || PySlice_Check(key) || list || is_index_array(key);
-    const py::object rows = is_known ? array_in(self) : py::object();
+    const py::object rows = is_known ? array_in(self, is_int || is_run(key)) : py::object();
     if (!rows) return by_python(self, key);
     if (is_int) return row(self, rows, place_of(key, "index"));
     return picked_of(self, gather(Nested(rows.ptr(), parts(self).levels), list ? list.ptr() : key));
@@ -90,7 +92,7 @@ PyObject* subscript(PyObject* self, PyObject* key) noexcept {
 /// What reversed() asks for.
 PyObject* item(PyObject* self, Py_ssize_t i) noexcept {
   return guarded([&] {
-    const py::object rows = array_in(self);
+    const py::object rows = array_in(self, true);
     return rows ? row(self, rows, i) : by_python(self, py::int_(i).ptr());
   });
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "followers.hpp"
 #include "rooms.hpp"
 #include "support/fastcall.hpp"
 #include "support/ndarray.hpp"
@@ -32,6 +33,8 @@ class CallArguments {
     if (is_tensor(argument)) {
       owned = array_over(argument).release().ptr();
       if (owned == nullptr) return false;
+    } else if (is_tensor_subclass(argument)) {
+      return false;
     }
     given_[count_ + 1] = owned != nullptr ? owned : argument;
     owned_[count_++] = owned;
@@ -78,12 +81,48 @@ PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t count) noexce
   });
 }
 
+/// Null where nobody follows the tensors of a call; None or NotImplemented, borrowed, where somebody does.
+PyObject* follower_of(PyObject* const* given, Py_ssize_t count) {
+  if (calls_are_followed()) return Py_NotImplemented;
+  PyObject* follower = nullptr;
+  for (Py_ssize_t i = 1; i < count; ++i) {
+    if (is_tensor_subclass(given[i])) return Py_NotImplemented;
+    if (is_tensor(given[i]) && wants_gradient(given[i])) follower = Py_None;
+  }
+  return follower;
+}
+
+PyObject* on_plain_tensors(PyObject* self, PyObject* const* given, Py_ssize_t count) noexcept {
+  PyObject* follower = nullptr;
+  const bool asked = guarded([&] {
+                       follower = follower_of(given, count);
+                       return Py_True;
+                     }) != nullptr;
+  if (!asked) return nullptr;
+  return follower != nullptr ? Py_NewRef(follower) : on_tensors(self, given, count);
+}
+
+PyObject* is_plain(PyObject*, PyObject* object) noexcept {
+  return guarded([&] { return Py_NewRef(is_plain_tensor(object) ? Py_True : Py_False); });
+}
+
 PyMethodDef call_methods[] = {
     {"on_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_tensors)), METH_FASTCALL,
      "on_tensors(function, *args)\n--\n\n"
      "function(*args) with arrays over the memory of the tensors among them, and tensors for the arrays that "
      "it gives. NotImplemented, before the call, where a tensor does not show its memory on the CPU to "
-     "NumPy."},
+     "NumPy, or is of a subclass."},
+    {"on_plain_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_plain_tensors)),
+     METH_FASTCALL,
+     "on_plain_tensors(function, *args)\n--\n\n"
+     "`on_tensors` where nobody follows the tensors. None where autograd alone does, NotImplemented where "
+     "others "
+     "do."},
+    {"is_plain_tensor", &is_plain, METH_O,
+     "is_plain_tensor(object)\n--\n\n"
+     "Whether it is a tensor, and neither autograd nor a transform, a derivative ahead, a mode, a tracer or "
+     "a "
+     "subclass of tensors follows what is computed of it."},
     {},
 };
 
@@ -94,6 +133,12 @@ void bind_tensor(py::module_& m) {
         py::arg("uint8"),
         "Which types `on_tensors` takes for tensors, what makes one of an array where their library does not "
         "offer DLPack to C, and its dtypes of a byte.");
+  m.def(
+      "know_followers", &know_followers, py::arg("modes"), py::arg("transforms"), py::arg("grad_enabled"),
+      py::arg("forward_ad"),
+      "What is asked before memory of tensors is read: functions that count or say yes where every call is "
+      "followed, whether a transform is active, whether autograd records, and the module that has the level "
+      "of derivatives ahead.");
   if (PyModule_AddFunctions(m.ptr(), call_methods) < 0) throw py::error_already_set();
 }
 

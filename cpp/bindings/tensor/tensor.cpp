@@ -142,10 +142,11 @@ py::object array_by_exchange(const DlExchange& exchange, PyObject* tensor) {
     strides[k] = static_cast<Py_intptr_t>(seen.strides[axis] * item);
     count *= seen.shape[axis];
   }
-  if (count == 0) return make_array(descr.ptr(), seen.ndim, shape.data());
-  if (seen.data == nullptr) return {};
-  return make_array(descr.ptr(), seen.ndim, shape.data(), strides.data(),
-                    static_cast<std::byte*>(seen.data) + seen.byte_offset, tensor);
+  if (count != 0 && seen.data == nullptr) return {};
+  static std::byte nowhere;  // NumPy takes no null, and reads nothing there
+  std::byte* const data =
+      seen.data != nullptr ? static_cast<std::byte*>(seen.data) + seen.byte_offset : &nowhere;
+  return make_array(descr.ptr(), seen.ndim, shape.data(), strides.data(), data, tensor);
 }
 
 py::object array_by_method(PyObject* tensor) {
@@ -206,18 +207,23 @@ const py::detail::PyArray_Proxy* over_tensor(const py::array& array) noexcept {
   return whole->base != nullptr && is_tensor(whole->base) ? whole : nullptr;
 }
 
+bool has_numbers(const py::detail::PyArray_Proxy& array) noexcept {
+  return std::find(array.dimensions, array.dimensions + array.nd, 0) == array.dimensions + array.nd;
+}
+
 /// Whether an array is consecutive rows of another one.
 bool is_rows_of(const py::array& array, const py::detail::PyArray_Proxy& whole) noexcept {
   const auto* part = fields_of(array.ptr());
   return part->descr == whole.descr && part->nd == whole.nd && part->nd > 0 &&
-         std::equal(part->strides, part->strides + part->nd, whole.strides) &&
+         (!has_numbers(*part) || std::equal(part->strides, part->strides + part->nd, whole.strides)) &&
+         part->dimensions[0] <= whole.dimensions[0] &&
          std::equal(part->dimensions + 1, part->dimensions + part->nd, whole.dimensions + 1);
 }
 
 /// Rows of a tensor as torch cuts them: the view holds the memory, and torch knows of it when it is written.
 py::object narrowed(const py::array& rows, const py::detail::PyArray_Proxy& whole) {
   static PyObject* const narrow = PyUnicode_InternFromString("narrow");
-  const std::int64_t step = whole.strides[0];
+  const std::int64_t step = has_numbers(*fields_of(rows.ptr())) ? whole.strides[0] : 0;
   const std::int64_t begin = step != 0 ? (fields_of(rows.ptr())->data - whole.data) / step : 0;
   const py::int_ numbers[] = {0, begin, static_cast<std::int64_t>(rows.shape(0))};
   PyObject* const arguments[] = {whole.base, numbers[0].ptr(), numbers[1].ptr(), numbers[2].ptr()};
@@ -231,6 +237,11 @@ py::object narrowed(const py::array& rows, const py::detail::PyArray_Proxy& whol
 bool is_tensor(PyObject* object) noexcept {
   const auto& types = library().types;
   return std::find(types.begin(), types.end(), Py_TYPE(object)) != types.end();
+}
+
+bool is_tensor_subclass(PyObject* object) noexcept {
+  PyTypeObject* const base = library().types[0];
+  return base != nullptr && PyType_IsSubtype(Py_TYPE(object), base) != 0 && !is_tensor(object);
 }
 
 py::object array_over(PyObject* tensor) {

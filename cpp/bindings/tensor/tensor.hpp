@@ -12,6 +12,12 @@ namespace py = pybind11;
 /// Whether this is a tensor of one of the types that were made known, and not of a subclass.
 [[nodiscard]] bool is_tensor(PyObject* object) noexcept;
 
+/// Whether this is a tensor of another type: a subclass, which may compute as it likes.
+[[nodiscard]] bool is_tensor_subclass(PyObject* object) noexcept;
+
+/// Whether nobody follows an object that is a tensor of one of the known types, and no subclass of them.
+[[nodiscard]] bool is_plain_tensor(PyObject* object);
+
 /// An array over the memory of a tensor, whatever autograd thinks of it. Null where it shows none on the CPU
 /// that NumPy reads as the same numbers.
 [[nodiscard]] py::object array_over(PyObject* tensor);

@@ -140,7 +140,7 @@ class TensorLeaf:
         if not is_tensor(item):
             if self._bits_of is None:
                 return item
-            item = torch.as_tensor(item)
+            item = torch.as_tensor(item, device="cpu")
         item = item.detach().resolve_conj().resolve_neg()
         if self._bits_of is not None:
             return as_numpy(item.to(self._bits_of))
@@ -154,7 +154,7 @@ class TensorLeaf:
 
         from varlen.backends.torch.memory import as_numpy
 
-        exact = torch.as_tensor(fill, dtype=torch.float64)
+        exact = torch.as_tensor(fill, dtype=torch.float64, device="cpu")
         row = exact.to(self._bits_of)
         if bool((exact.isfinite() & ~row.double().isfinite()).any()):
             raise ValueError(f"fill: {fill!r} does not fit {self._bits_of}")

@@ -8,15 +8,16 @@ registered op of torch, to which a level is a tensor of offsets.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from torch.autograd import forward_ad
 
 from varlen import _core, tracing
-from varlen._core import Level, know_tensors, on_tensors
+from varlen._core import Level, on_plain_tensors, on_tensors
+from varlen.backends.torch.followers import Batch, Way, beside, constant, in_transform, is_batched, way_of
 from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
 from varlen.tracing import TracedLevel
 
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _new: Callable[..., Any] = tuple.__new__  # a third of the time that SavedContext(...) takes
-_in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-_is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 _unwrap_if_dead: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.unwrap_if_dead
-
-know_tensors((torch.Tensor, torch.nn.Parameter), torch.from_numpy, torch.int8, torch.uint8)
 
 _LEVELS = (Level, TracedLevel)
 
@@ -97,7 +94,7 @@ class AutogradOp:
         batch: tuple[int, int] = (1, 1),
         run_first: Callable[..., Any] | None = None,
     ) -> None:
-        name = "varlen::" + re.split(r"\(", schema)[0]
+        name = "varlen::" + schema[: schema.index("(")]
         torch.library.define(name, schema[schema.index("(") :])
         torch.library.impl(name, "CPU", lambda *args: _run_slow(run, args))
         torch.library.register_fake(name, fake)
@@ -106,12 +103,14 @@ class AutogradOp:
             lambda ctx, *ds: _like_inputs(ctx, _backward(self, ctx, ds[0])),
             setup_context=lambda ctx, inputs, output: _setup_registered(self, ctx, inputs, output),
         )
+        self.name = schema[: schema.index("(")]
         self.run = run
-        self.registered = getattr(torch.ops.varlen, schema[: schema.index("(")]).default
+        self.registered = getattr(torch.ops.varlen, self.name).default
         self.gradient = gradient or _no_gradient
         self.differentiable = gradient is not None
         self.columns = columns
         self.saves = saves
+        self.results = len(self.registered._schema.returns)
         self.batch = batch
         self.run_first: Callable[..., Any] = run_first or run
         # Which of the constants may be tensors.
@@ -128,16 +127,10 @@ class AutogradOp:
     def __call__(self, *args: Any) -> Any:
         if _is_compiling():
             return self.registered(*map(_for_torch, args))
-        if _in_transform():
-            return self._transformed(*args)
-        if self.differentiable and _is_grad_enabled() and self._is_watched(args):
+        result = on_plain_tensors(self.run, *args)
+        if result is None and self.differentiable and not in_transform():
             return self._under_autograd(*args)
-        return self.plain(*args)
-
-    def _is_watched(self, args: tuple[Any, ...]) -> bool:
-        return args[0].requires_grad or (
-            self.columns > 1 and any(x.requires_grad for x in args[: self.columns])
-        )
+        return self._followed(args) if result is None or result is NotImplemented else result
 
     def first(self, *args: Any) -> Any:
         """The first of several outputs; the others are not made where no gradient needs them.
@@ -148,12 +141,30 @@ class AutogradOp:
         >>> extreme_rows.first(torch.tensor([3.0, 1.0]), Level([2]), "max", 0)
         tensor([3.])
         """
-        if _is_compiling() or _in_transform():
-            return self(*args)[0]
-        if self.differentiable and _is_grad_enabled() and self._is_watched(args):
+        if _is_compiling():
+            return self.registered(*map(_for_torch, args))[0]
+        result = on_plain_tensors(self.run_first, *args)
+        if result is None and self.differentiable and not in_transform():
             return self._first_under_autograd(*args)
-        result = on_tensors(self.run_first, *args)
-        return self._indirect(*args)[0] if result is NotImplemented else result
+        return self._followed(args, first=True) if result is None or result is NotImplemented else result
+
+    def _followed(self, args: tuple[Any, ...], first: bool = False) -> Any:
+        """The verb where somebody follows a tensor, or where one does not show its memory to NumPy."""
+        tensors = [x for x in args if isinstance(x, torch.Tensor)]
+        way = way_of(tensors)
+        if way is Way.AUTOGRAD and self.differentiable:
+            return (self._first_under_autograd if first else self._under_autograd)(*args)
+        if way is Way.AUTOGRAD:
+            result = self.plain(*args)
+        elif way is Way.TRANSFORM:
+            result = self._transformed(*args)
+        elif way is Way.AHEAD:
+            result = self._ahead(args)
+        elif way is Way.REGISTERED:
+            result = self._by_torch(args, tensors)
+        else:
+            result = self._indirect(*args)
+        return result[0] if first else result
 
     def plain(self, *args: Any) -> Any:
         """The verb alone: what it gives has no gradient.
@@ -164,32 +175,95 @@ class AutogradOp:
         >>> op.plain(torch.ones(2))
         tensor([3., 3.])
         """
-        try:
-            result = on_tensors(self.run, *args)
-        except Exception:
-            if not any(map(_is_fake, args)):
-                raise
-            result = NotImplemented  # a compiler looks at shapes alone
+        result = on_tensors(self.run, *args)
         return self._indirect(*args) if result is NotImplemented else result
 
     def _indirect(self, *args: Any) -> Any:
         """The verb where a tensor does not show its memory to NumPy as it is."""
         tensors = [x for x in args if isinstance(x, torch.Tensor)]
-        if all(x.device.type == "cpu" for x in tensors) and not any(map(_is_fake, tensors)):
+        if any(map(is_batched, tensors)):
+            return self._in_columns(args)
+        if all(x.device.type == "cpu" for x in tensors):
             return _run_slow(self.run, args)
+        with torch.no_grad():
+            return self._by_torch(args, tensors)
+
+    def _in_columns(self, args: tuple[Any, ...]) -> Any:
+        """The verb on the gradients of a batch, which are a column more of the rows."""
+        if any(isinstance(x, torch.Tensor) and is_batched(x) for x in args[self.columns :]):
+            raise NotImplementedError(f"{self.name}: lengths, offsets and other constants cannot be batched")
+        at, out = self.batch
+        batch = Batch()
+        dims = [0 if is_batched(x) else None for x in args[: self.columns]]
+        given = [x if dim is None else batch.opened(x) for x, dim in zip(args, dims, strict=False)]
+        size = next(x.shape[0] for x, dim in zip(given, dims, strict=True) if dim is not None)
+        columns = [_with_column(x, dim, at, size) for x, dim in zip(given, dims, strict=True)]
+        result = self(*columns, *args[self.columns :])
+        if isinstance(result, tuple):
+            return tuple(batch.closed(each, out) for each in result)
+        return batch.closed(result, out)
+
+    def _by_torch(self, args: tuple[Any, ...], tensors: list[torch.Tensor]) -> Any:
+        """The registered op, of which modes, tracers and subclasses are told."""
         for x in tensors:
             on_cpu(x, "X")
-        with torch.no_grad():
-            return self.registered(*map(_for_torch, args))
+        with beside(*tensors):
+            constants = [_constant(_for_torch(x)) for x in args[self.columns :]]
+            return self.registered(*args[: self.columns], *constants)
+
+    def _ahead(self, args: tuple[Any, ...]) -> Any:
+        """The verb on dual tensors, by what it gives of the numbers and the derivative of that."""
+        duals = [forward_ad.unpack_dual(x) for x in args[: self.columns]]
+        primals = tuple(dual.primal for dual in duals)
+        rest = tuple(
+            forward_ad.unpack_dual(x).primal if isinstance(x, torch.Tensor) else x
+            for x in args[self.columns :]
+        )
+        result = self(*primals, *rest)
+        outputs = result if isinstance(result, tuple) else (result,)
+        saved = tuple(primals[k] if k >= 0 else outputs[-1 - k] for k in self.saves)
+        seen = SavedContext(primals[0].shape[0], saved, rest)
+        tangent = self.derivative(seen, outputs[0], tuple(dual.tangent for dual in duals))
+        if tangent is None:
+            return result
+        outputs = (forward_ad.make_dual(outputs[0], tangent), *outputs[1:])
+        return outputs if isinstance(result, tuple) else outputs[0]
+
+    def derivative(self, seen: SavedContext, like: torch.Tensor, tangents: tuple[Any, ...]) -> Any:
+        """The derivative of the first output, shaped as `like`, along tangents; None where there is none.
+
+        The gradient is linear in what comes back, so that its own gradient leads ahead.
+
+        Raises
+        ------
+        NotImplementedError
+            The gradient has none.
+
+        Examples
+        --------
+        >>> op = AutogradOp("half(Tensor x) -> Tensor", lambda x: x / 2, torch.empty_like, lambda c, d: d / 2)
+        >>> op.derivative(SavedContext(2, (), ()), torch.ones(2), (torch.ones(2),))
+        tensor([0.5000, 0.5000])
+        """
+        moved = [k for k, tangent in enumerate(tangents) if tangent is not None]
+
+        def back(d: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            gradients: Any = self.gradient(seen, d)
+            gradients = gradients if type(gradients) is tuple else (gradients,)
+            return tuple(gradients[k] for k in moved)
+
+        if not moved or not self.differentiable:
+            return None
+        try:
+            _, ahead = torch.func.vjp(back, torch.zeros_like(like))
+            return ahead(tuple(tangents[k] for k in moved))[0]
+        except NotImplementedError as error:
+            here = "a derivative in forward mode is not among what is differentiated here"
+            raise NotImplementedError(f"{self.name}: {here}; use reverse mode") from error
 
 
 def _no_gradient(context: SavedContext, d: torch.Tensor) -> None:
     return None
-
-
-def _is_fake(x: Any) -> bool:
-    """Whether something is a tensor that has a shape alone, or is one of a mode that looks on."""
-    return isinstance(x, torch.Tensor) and type(x) not in (torch.Tensor, torch.nn.Parameter)
 
 
 def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -278,6 +352,12 @@ def _for_torch(x: Any) -> Any:
     return tracing.offsets_of(x)
 
 
+def _constant(x: Any) -> Any:
+    if isinstance(x, torch.Tensor):
+        return constant(x)
+    return [constant(each) for each in x] if _is_list_of_tensors(x) else x
+
+
 def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first: bool = False) -> None:
     """Keep what the gradient needs: tensors where autograd can see them, the rest beside."""
     rest = inputs[op.columns :]
@@ -299,6 +379,14 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first
         ctx.count = len(kept)
 
 
+def _setup_transformed(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """The same for torch.func, which may ask for the derivative ahead as well."""
+    _setup_registered(op, ctx, inputs, output)
+    if ctx.count:
+        ctx.save_for_forward(*ctx.to_save)
+    ctx.like = output[0] if isinstance(output, tuple) else output
+
+
 def _setup_registered(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     """The same for the registered op, which autograd sees whether it has a gradient or not."""
     _setup(op, ctx, inputs, output)
@@ -306,16 +394,21 @@ def _setup_registered(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output:
         ctx.mark_non_differentiable(*(output if isinstance(output, tuple) else (output,)))
 
 
-def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
+def _seen(op: AutogradOp, ctx: Any) -> SavedContext:
     rest = ctx.rest
     saved = ctx.saved_tensors if ctx.count else ()
     if ctx.count > len(op.saves):
         tensors = iter(saved[len(op.saves) :])
         rest = tuple(next(tensors) if x is ... else x for x in rest)
         saved = saved[: len(op.saves)]
-    gradients: Any = op.gradient(_new(SavedContext, (ctx.rows, saved, rest)), d)
+    seen: SavedContext = _new(SavedContext, (ctx.rows, saved, rest))
+    return seen
+
+
+def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
+    gradients: Any = op.gradient(_seen(op, ctx), d)
     gradients = gradients if type(gradients) is tuple else (gradients,)
-    return (*gradients, *(None,) * (op.columns + len(rest) - len(gradients)))
+    return (*gradients, *(None,) * (op.columns + len(ctx.rest) - len(gradients)))
 
 
 def _like_inputs(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -382,11 +475,18 @@ def _transformable_function(op: AutogradOp) -> Any:
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-            _setup(op, ctx, inputs, output)
+            _setup_transformed(op, ctx, inputs, output)
 
         @staticmethod
         def backward(ctx: Any, *ds: torch.Tensor) -> Any:
             return _backward(op, ctx, ds[0])
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            seen = _seen(op, ctx)
+            seen = seen._replace(saved=tuple(forward_ad.unpack_dual(x).primal for x in seen.saved))
+            tangent = op.derivative(seen, ctx.like, tangents[: op.columns])
+            return (tangent, *(None,) * (op.results - 1)) if op.results > 1 else tangent
 
         @staticmethod
         def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
-if TYPE_CHECKING:
-    import torch
+from varlen.backends.torch.followers import beside, shows_numbers
 
 
 def as_dtype(given: Any) -> torch.dtype:
@@ -19,8 +19,6 @@ def as_dtype(given: Any) -> torch.dtype:
     >>> as_dtype(torch.int32)
     torch.int32
     """
-    import torch
-
     if not isinstance(given, torch.dtype):
         raise TypeError(f"dtype: expected a torch.dtype, got {given!r}")
     return given
@@ -35,14 +33,12 @@ def bits_of(dtype: torch.dtype) -> torch.dtype:
     >>> bits_of(torch.bfloat16)
     torch.int16
     """
-    import torch
-
     return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
 
 
 def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error,
-    and so is a finite one that would become infinite.
+    and so is a finite one that would become infinite. Numbers that are not there yet are not looked at.
 
     Examples
     --------
@@ -54,6 +50,8 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     if tensor.is_complex() and not dtype.is_complex:
         raise ValueError(f"{argument}: complex numbers do not fit {dtype}")
     result = tensor.to(as_dtype(dtype))
+    if tensor.dtype == dtype or not (torch.compiler.is_compiling() or shows_numbers(tensor)):
+        return result
     if dtype.is_floating_point or dtype.is_complex:
         if not _may_overflow(tensor.dtype, dtype):
             return result
@@ -71,8 +69,6 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
 
 def _may_overflow(given: torch.dtype, dtype: torch.dtype) -> bool:
     """Whether a dtype of floats may be too small for finite numbers; what is compiled cannot look at them."""
-    import torch
-
     if given == dtype or given == torch.bool or torch.compiler.is_compiling():
         return False
     floats = given.is_floating_point or given.is_complex
@@ -88,16 +84,14 @@ def exactly(given: Any) -> torch.Tensor:
     >>> exactly(0.1).dtype
     torch.float64
     """
-    import torch
-
     whole = isinstance(given, (torch.Tensor, np.ndarray))
     if whole:
-        return torch.as_tensor(given)
+        return torch.as_tensor(given, device=given.device if isinstance(given, torch.Tensor) else "cpu")
     result = np.asarray(given)
-    return torch.as_tensor(result.astype(np.uint64) if result.dtype.kind == "u" else result)
+    return torch.as_tensor(result.astype(np.uint64) if result.dtype.kind == "u" else result, device="cpu")
 
 
-def scalar(given: Any, beside: torch.Tensor) -> torch.Tensor:
+def scalar(given: Any, like: torch.Tensor) -> torch.Tensor:
     """A number as an operand of a tensor: Python's floats in full, which torch then takes as its scalars.
 
     Examples
@@ -106,10 +100,9 @@ def scalar(given: Any, beside: torch.Tensor) -> torch.Tensor:
     >>> scalar(0.1, torch.zeros(1)).dtype, scalar(0.1, torch.zeros(1, dtype=int)).dtype
     (torch.float64, torch.float32)
     """
-    import torch
-
     dtype = None
     if type(given) in (float, complex):
-        full = type(given) is float and (beside.is_floating_point() or beside.is_complex())
-        dtype = torch.float64 if full else torch.result_type(beside, given)
-    return torch.as_tensor(given, dtype=dtype, device=beside.device)
+        full = type(given) is float and (like.is_floating_point() or like.is_complex())
+        dtype = torch.float64 if full else torch.result_type(like, given)
+    with beside(like):
+        return torch.as_tensor(given, dtype=dtype, device=like.device)

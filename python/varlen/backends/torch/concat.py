@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, is_plain_tensor
 from varlen.backends.torch.cast import cast
 from varlen.backends.torch.memory import as_numpy, from_memory, tensor_of
 from varlen.backends.torch.span import take
@@ -92,9 +92,4 @@ def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
 
 def _is_plain(x: Any, first: torch.Tensor) -> bool:
     """Whether the core can read it as a part of the dtype of the first, and nobody watches."""
-    return bool(
-        isinstance(x, torch.Tensor)
-        and x.dtype == first.dtype
-        and x.device.type == "cpu"
-        and not x.requires_grad
-    )
+    return bool(is_plain_tensor(x) and x.dtype == first.dtype and x.device.type == "cpu")

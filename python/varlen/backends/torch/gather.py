@@ -9,14 +9,12 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import on_tensors
-from varlen.backends.torch.memory import apply_rows, like
+from varlen._core import on_plain_tensors
+from varlen.backends.torch.memory import like
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
-
-_from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
 
 
 def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, Levels]:
@@ -27,17 +25,10 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
     >>> gather(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), slice(1, None))[0]
     tensor([4])
     """
-    if not x.requires_grad:
-        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather, levels, index)
-        return moved
     if type(index) is slice and index.step in (None, 1):
         begin = index.indices(len(levels[0]))[0]
-        view: tuple[torch.Tensor, Levels] = _view(
-            x, levels, begin, *_core.gather(_no_columns(x), levels, index)
-        )
-        return view
-    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather, levels, index)
-    return result
+        return _shared(x, levels, begin, _core.gather, index)
+    return _copied(x, _core.gather, levels, index)
 
 
 def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, Levels]:
@@ -48,11 +39,7 @@ def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, L
     >>> gather_row(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), 0)
     (tensor([3, 1]), ())
     """
-    if not x.requires_grad:
-        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_row, levels, i)
-        return moved
-    result: tuple[torch.Tensor, Levels] = _view(x, levels, i, *_core.gather_row(_no_columns(x), levels, i))
-    return result
+    return _shared(x, levels, i, _core.gather_row, i)
 
 
 def gather_window(
@@ -65,11 +52,7 @@ def gather_window(
     >>> gather_window(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), slice(0, 1))[0]
     tensor([3, 4])
     """
-    if not x.requires_grad:
-        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_window, levels, window, index)
-        return moved
-    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather_window, levels, window, index)
-    return result
+    return _copied(x, _core.gather_window, levels, window, index)
 
 
 def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tensor, Levels]:
@@ -80,33 +63,28 @@ def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tenso
     >>> gather_column(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), 0)
     (tensor([3, 4]), ())
     """
-    if not x.requires_grad:
-        moved: tuple[torch.Tensor, Levels] = _moved(x, _core.gather_column, levels, at)
-        return moved
-    result: tuple[torch.Tensor, Levels] = _picked(x, _core.gather_column, levels, at)
-    return result
+    return _copied(x, _core.gather_column, levels, at)
 
 
-def _moved(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
-    """Rows that the core moves; torch does where the core cannot read the memory."""
-    result = on_tensors(op, x, *args)
-    return apply_rows(x, lambda each: op(each, *args)) if result is NotImplemented else result
+def _copied(
+    x: torch.Tensor, op: Callable[..., Any], levels: Levels, *args: Any
+) -> tuple[torch.Tensor, Levels]:
+    """Rows that the core moves; where somebody follows them, torch takes them by the numbers of the core."""
+    result: Any = on_plain_tensors(op, x, levels, *args)
+    if result is None or result is NotImplemented:
+        rows, rest = op(np.arange(levels[-1].total), levels, *args)
+        places = torch.from_numpy(rows) if result is None and x.device.type == "cpu" else like(rows, x)
+        result = take(x, places), rest
+    picked: tuple[torch.Tensor, Levels] = result
+    return picked
 
 
-def _picked(x: torch.Tensor, op: Callable[..., Any], *args: Any) -> Any:
-    """Rows that torch takes by the numbers that the core works out."""
-    rows, rest = op(np.arange(x.shape[0]), *args)
-    return take(x, _from_numpy(rows) if x.device.type == "cpu" else like(rows, x)), rest
-
-
-def _view(x: torch.Tensor, levels: Levels, begin: int, rows: Any, rest: Levels) -> Any:
-    """As many rows as those without columns, from the first one of sequence `begin` on."""
+def _shared(
+    x: torch.Tensor, levels: Levels, begin: int, op: Callable[..., Any], index: Any
+) -> tuple[torch.Tensor, Levels]:
+    """Rows as they lie, from the first one of sequence `begin` on, cut by torch, so that all see it."""
+    rows, rest = op(np.empty((levels[-1].total, 0), np.uint8), levels, index)  # no columns: levels at no cost
     begin = min(begin + len(levels[0]) if begin < 0 else begin, len(levels[0]))
     for level in levels:
         begin = int(level.offsets[begin])
     return x.narrow(0, begin, len(rows)), rest
-
-
-def _no_columns(x: torch.Tensor) -> Any:
-    """Rows without width, from which the core works out levels at no cost."""
-    return np.empty((x.shape[0], 0), np.uint8)

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 
 from varlen import _core
+from varlen._core import is_plain_tensor
 from varlen.backends.torch.autograd import into
 from varlen.backends.torch.concat import from_list
-from varlen.backends.torch.memory import as_numpy, filled, from_memory, like
+from varlen.backends.torch.followers import is_followed
+from varlen.backends.torch.memory import as_numpy, fill_of, filled, from_memory, like
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -40,7 +42,7 @@ def list2dense(
     """
     options = (padding_side, max_len, truncate, True, None, None)
     first = tensors[0]
-    if dtype is None and all(_is_plain(tensor, first.dtype) for tensor in tensors):
+    if dtype is None and not is_followed(fill) and all(_is_plain(x, first.dtype) for x in tensors):
         number = filled(fill, first.dtype, ()) if fill else 0
         arrays = [as_numpy(tensor) for tensor in tensors]
         rows, marks = _core.list2dense(arrays, pad_to_multiple, number, *options, max_bytes)
@@ -53,10 +55,11 @@ def list2dense(
         rows, marks = _core.list2dense(numbers, pad_to_multiple, 0, *options, limit)
         there = like(marks, values)
         if len(values):
-            block = values[like(rows, values)]
-            block[~there] = fill
+            wide = there.reshape(there.shape + (1,) * (values.ndim - 1))
+            block = torch.where(wide, values[like(rows, values)], fill_of(fill, values))
         else:
-            block = values.new_full((*rows.shape, *values.shape[1:]), fill)
+            shape = (*rows.shape, *values.shape[1:])
+            block = torch.cat([fill_of(fill, values).expand(shape), values.reshape(0, *shape[1:])])
     if out is not None:
         _check_out(out, block)
         block = out.copy_(block)
@@ -91,12 +94,7 @@ def ragged2list(values: torch.Tensor, levels: Levels) -> list[Any]:
 
 def _is_plain(tensor: Any, dtype: torch.dtype) -> bool:
     """Whether it is memory on the host that nobody watches."""
-    return bool(
-        isinstance(tensor, torch.Tensor)
-        and tensor.dtype == dtype
-        and tensor.device.type == "cpu"
-        and not tensor.requires_grad
-    )
+    return bool(is_plain_tensor(tensor) and tensor.dtype == dtype and tensor.device.type == "cpu")
 
 
 def _check_out(out: Any, block: torch.Tensor) -> None:

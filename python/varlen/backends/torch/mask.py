@@ -78,7 +78,7 @@ def block_mask(
     kind = torch.bool if dtype is bool else dtype
     if not isinstance(kind, torch.dtype) or kind.is_complex:
         raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
-    pair = torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1]).to(kind)
+    pair = torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1], device="cpu").to(kind)
     if out is None:
         mask = tensor_of(_core.block_mask(level, as_numpy(pair), before, behind, None, max_bytes), kind)
         return mask.to(beside.device) if isinstance(beside, torch.Tensor) else mask

@@ -1,24 +1,25 @@
 """torch tensors as values: seen as NumPy arrays where the core moves rows, and given back as tensors.
 
-Nothing here imports torch before a caller brought a tensor. Tensors on the CPU share memory both ways. Where
-autograd watches a tensor, or it lies on a device, its rows are picked by torch with the row numbers that the
-core works out, so that gradients flow and data stays where it is.
+Tensors on the CPU share memory both ways. Where somebody follows a tensor, or it lies on a device, its rows
+are picked by torch with the row numbers that the core works out: gradients flow, and data stays where it is.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from varlen._core import is_plain_tensor
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
+from varlen.backends.torch.followers import beside, is_followed, unfollowed
 
 if TYPE_CHECKING:
-    import torch
-
     from varlen._core import Level
 
 
@@ -41,8 +42,6 @@ def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
     >>> as_rows(torch.arange(6).reshape(2, 3).T).is_contiguous()
     True
     """
-    import torch
-
     if tensor.is_quantized:
         raise TypeError(f"{argument}: expected plain numbers, got {tensor.dtype}; give dequantize() of it")
     if tensor.is_nested:
@@ -116,8 +115,6 @@ def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Te
     >>> tensor_of(np.array([16256], np.int16), torch.bfloat16)
     tensor([1.], dtype=torch.bfloat16)
     """
-    import torch
-
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
         array = array.copy()
     if not array.dtype.isnative:
@@ -138,18 +135,23 @@ def apply_rows(
     >>> apply_rows(torch.arange(3), lambda rows: (rows[1:], None))
     (tensor([1, 2]), None)
     """
-    if tensor.device.type == "cpu" and not tensor.requires_grad:
+    if tensor.device.type == "cpu" and is_plain_tensor(tensor):
         moved, rest = call(as_numpy(tensor))
         return tensor_of(moved, tensor.dtype), rest
     rows = np.arange(len(tensor))
     picked, rest = call(rows)
     if picked.size and np.shares_memory(picked, rows):
         return tensor[int(picked[0]) : int(picked[-1]) + 1], rest
-    return tensor[tensor_of(picked).to(tensor.device)], rest
+    return tensor[like(picked, tensor)], rest
 
 
-def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any]:
+def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...], argument: str = "fill") -> NDArray[Any]:
     """The memory of a tensor of this shape that holds `fill`.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold it, or it is a tensor with a gradient, which goes no further.
 
     Examples
     --------
@@ -157,10 +159,13 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...]) -> NDArray[Any
     >>> filled(-1, torch.int8, (2,))
     array([-1, -1], dtype=int8)
     """
+    if is_followed(fill):
+        raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
     try:
-        return as_numpy(cast(exactly(fill), dtype, "fill").expand(shape).contiguous())
+        with unfollowed():
+            return as_numpy(cast(exactly(fill), dtype, argument).expand(shape).contiguous())
     except (RuntimeError, TypeError, ValueError) as error:
-        raise ValueError(f"fill: {str(error).removeprefix('fill: ')}") from None
+        raise ValueError(f"{argument}: {str(error).removeprefix(f'{argument}: ')}") from None
 
 
 def readable(tensor: torch.Tensor) -> NDArray[Any]:
@@ -209,7 +214,8 @@ def like(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
     >>> like(np.arange(2), torch.zeros(3))
     tensor([0, 1])
     """
-    return tensor_of(array).to(tensor.device)
+    with beside(tensor):
+        return tensor_of(array).to(tensor.device)
 
 
 def from_memory(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
@@ -233,12 +239,7 @@ def row_as(given: Any, tensor: torch.Tensor) -> torch.Tensor:
     >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8))
     tensor([[7, 7]], dtype=torch.int8)
     """
-    import torch
-
-    shape = tuple(tensor.shape[1:])
-    if isinstance(given, torch.Tensor):
-        return cast(given, tensor.dtype, "fill").to(tensor.device).expand(1, *shape)
-    return tensor_of(filled(given, tensor.dtype, (1, *shape)), tensor.dtype).to(tensor.device)
+    return fill_of(given, tensor).expand(1, *tensor.shape[1:])
 
 
 def to_state(tensor: torch.Tensor) -> tuple[str, NDArray[Any], bool]:
@@ -262,8 +263,6 @@ def from_state(state: tuple[str, NDArray[Any], bool]) -> torch.Tensor:
     >>> from_state(to_state(torch.ones(1)))
     tensor([1.])
     """
-    import torch
-
     name, array, requires_grad = state
     dtype = getattr(torch, name, None)
     if not isinstance(dtype, torch.dtype):
@@ -333,9 +332,47 @@ def as_tensor(given: Any, argument: str) -> torch.Tensor:
     >>> as_tensor([1, 0], "which")
     tensor([1, 0])
     """
-    import torch
-
     return given if isinstance(given, torch.Tensor) else tensor_of(rows_of_array(given, argument))
+
+
+def fill_of(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
+    """A number, or what broadcasts to a row, as a tensor of the dtype of x and beside it; autograd follows.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold it.
+
+    Examples
+    --------
+    >>> fill_of(7, torch.zeros((3, 2), dtype=torch.int8))
+    tensor(7, dtype=torch.int8)
+    """
+    if is_followed(given):
+        return cast(given, x.dtype, argument).to(x.device)
+    blank = filled(given, x.dtype, tuple(np.shape(given)), argument)
+    with beside(x):
+        return tensor_of(blank, x.dtype).to(x.device)
+
+
+def number_of(given: Any, argument: str) -> Any:
+    """A number of Python, given as one or as an array or a tensor of one.
+
+    Raises
+    ------
+    ValueError
+        There are several numbers.
+
+    Examples
+    --------
+    >>> number_of(torch.tensor(7), "fill")
+    7
+    """
+    if not hasattr(given, "item"):
+        return given
+    if math.prod(given.shape) != 1:
+        raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
+    return given.item()
 
 
 def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
@@ -352,8 +389,7 @@ def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
     >>> fill_where(torch.tensor([1, 2, 3]), np.array([True, False, False]), 9)
     tensor([9, 2, 3])
     """
-    blank = tensor_of(filled(fill, x.dtype, ()), x.dtype)
-    return x.where(~like(gaps, x), blank.to(x.device))
+    return x.where(~like(gaps, x), fill_of(fill, x))
 
 
 def transpose(x: torch.Tensor, axes: tuple[int, ...]) -> torch.Tensor:

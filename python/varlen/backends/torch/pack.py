@@ -8,9 +8,11 @@ import numpy as np
 import torch
 
 from varlen import _core
+from varlen._core import is_plain_tensor
 from varlen.backends.torch.autograd import AutogradOp
 from varlen.backends.torch.concat import from_list
-from varlen.backends.torch.memory import apply_rows, as_numpy, filled, tensor_of
+from varlen.backends.torch.followers import is_followed
+from varlen.backends.torch.memory import apply_rows, as_numpy, fill_of, filled, like, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,18 +57,18 @@ def ragged2padded(
     tensor([[1, 3],
             [4, 0]])
     """
-    blank = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
-    if tensor.device.type == "cpu" and not tensor.requires_grad:
+    if tensor.device.type == "cpu" and is_plain_tensor(tensor) and not is_followed(fill):
+        blank = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
         data, sizes, lengths, order = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
         return tensor_of(data, tensor.dtype), sizes, lengths, order
     # torch picks the rows: the core says which goes where, and where there is none.
     width = max(1, tensor.element_size() * tensor[:1].numel())
     limit = None if max_bytes is None else max_bytes * 8 // width
     numbers, *fields = _core.ragged2padded(np.arange(len(tensor)), level, ties, -1, limit)
-    rows = tensor_of(numbers).to(tensor.device)
+    rows = like(numbers, tensor)
     source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
     present = (rows >= 0).reshape(rows.shape + (1,) * (tensor.ndim - 1))
-    other = tensor.new_zeros(()) if blank is None else tensor_of(blank, tensor.dtype).to(tensor.device)
+    other = tensor.new_zeros(()) if fill is None else fill_of(fill, tensor)
     return torch.where(present, source[rows.clamp(min=0)], other), *fields
 
 
@@ -98,7 +100,7 @@ def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
     >>> ragged2packed(torch.tensor([3, 1, 4]), table.level, table)
     tensor([1, 3, 4])
     """
-    if x.device.type == "cpu" and _is_plain(x):
+    if x.device.type == "cpu" and is_plain_tensor(x):
         packed = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
         return tensor_of(packed, x.dtype)
     rows, back = _both(table)
@@ -113,7 +115,7 @@ def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
     >>> packed2ragged(torch.tensor([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
     tensor([3, 1, 4])
     """
-    if x.device.type == "cpu" and _is_plain(x):
+    if x.device.type == "cpu" and is_plain_tensor(x):
         return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
     rows, back = _both(table)
     return _watched(x, back, rows)
@@ -127,7 +129,7 @@ def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
     >>> permute_rows(torch.tensor([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([1, 2, 0]))
     tensor([3., 1., 2.])
     """
-    if x.device.type == "cpu" and _is_plain(x):
+    if x.device.type == "cpu" and is_plain_tensor(x):
         return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
     return _watched(x, _indices(rows), _indices(back))
 
@@ -137,12 +139,6 @@ def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.T
         return x.index_select(0, rows.to(x.device))
     result: torch.Tensor = _permute(x, rows, back)
     return result
-
-
-def _is_plain(x: torch.Tensor) -> bool:
-    """Whether nobody watches: neither autograd, nor a transform, nor a compiler."""
-    watched = torch._C._are_functorch_transforms_active() or torch.compiler.is_compiling()
-    return not watched and not x.requires_grad
 
 
 def _both(table: Any) -> tuple[torch.Tensor, torch.Tensor]:

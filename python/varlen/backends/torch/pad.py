@@ -10,11 +10,12 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level, on_tensors
+from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
-from varlen.backends.torch.cast import cast, exactly
-from varlen.backends.torch.memory import as_numpy, filled, like, tensor_of, to_write
+from varlen.backends.torch.cast import cast
+from varlen.backends.torch.followers import is_followed
+from varlen.backends.torch.memory import as_numpy, fill_of, filled, like, number_of, tensor_of, to_write
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
@@ -121,10 +122,10 @@ def pad(
         raise TypeError(f"out: expected a tensor of {x.dtype}")
     options = (padding_side, None, mask, max_len, truncate)
     limits = (None, pad_to_multiple, max_bytes, sizes)
-    if _is_watched(x):
-        return _pad_watched(x, levels, options, limits, fill, out)
     if x.device.type != "cpu":
         return _pad_elsewhere(x, levels, options, limits, fill, out)
+    if not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
+        return _pad_followed(x, levels, options, limits, fill, out)
     row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
     to = None if out is None else to_write(out)
     if x.dtype is torch.bfloat16:
@@ -142,13 +143,7 @@ def pad(
     return result
 
 
-def _is_watched(x: torch.Tensor) -> bool:
-    """Whether autograd, a transform or a compiler follows a tensor on the CPU."""
-    followed = x.requires_grad or torch._C._are_functorch_transforms_active()
-    return bool(followed and x.device.type == "cpu")
-
-
-def _pad_watched(
+def _pad_followed(
     x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
 ) -> Any:
     side, _, mask, max_len, cut = options
@@ -166,24 +161,22 @@ def _pad_watched(
     most: tuple[int, ...] = (-1,) * len(levels)
     if max_len is not None:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
-    number = fill is None or np.ndim(fill) == 0
+    blank = None if fill is None else fill_of(fill, x)
+    apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
     if has_no_name(x):
         bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
         block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, most, side, cut, bits, max_bytes))
     else:
-        if fill is not None:
-            row = cast(exactly(fill), x.dtype, "fill")  # refuses what the dtype cannot hold
-        value = row.item() if fill is not None and number else None
+        value = None if fill is None or apart else number_of(fill, "fill")
         block = pad_rows(x, tuple(levels), widths, most, side, cut, value, max_bytes)
-        if not number:
+        if apart:
             there = _core.pad(
                 np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
             )
-            wide = _from_numpy(there).reshape(there.shape + (1,) * (x.ndim - 1))
-            block = torch.where(wide, block, row)
+            block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
     if out is not None:
         block = out.copy_(block)
-    return (block, _from_numpy(marks)) if mask else block
+    return (block, like(np.asarray(marks), x)) if mask else block
 
 
 def _pad_elsewhere(
@@ -194,7 +187,7 @@ def _pad_elsewhere(
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *arguments)
     there = like(marks, x)
     source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
-    blank = cast(exactly(0 if fill is None else fill), x.dtype, "fill").to(x.device)
+    blank = fill_of(0 if fill is None else fill, x)
     wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)
     if out is not None:
@@ -215,16 +208,18 @@ def unpad(
     if out is not None and not isinstance(out, torch.Tensor):
         raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     depth = len(levels) + 1
-    if _is_watched(block) and out is None and not has_no_name(block):
+    on_host = block.device.type == "cpu"
+    plain = on_host and is_plain_tensor(block)
+    if on_host and not plain and out is None and not has_no_name(block):
         bare = np.empty((*block.shape[:depth], 0), np.uint8)
         _core.unpad(bare, levels, padding_side)  # refuses what does not fit
-        sizes = tuple(block.shape[1:depth])
+        sizes = tuple(map(int, block.shape[1:depth]))  # a tracer has tensors there
         result: torch.Tensor = _unpad(
             block, tuple(levels), sizes, (-1,) * len(levels), levels[-1].total, padding_side, padding_side
         )
         return result
     slots, trailing = block.shape[:depth], block.shape[depth:]
-    if block.device.type == "cpu" and not block.requires_grad:
+    if plain:
         to = None if out is None else to_write(out)
         rows = _core.unpad(as_numpy(block), levels, padding_side, to)
         return tensor_of(rows, block.dtype) if out is None else out

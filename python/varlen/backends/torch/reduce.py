@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, is_plain_tensor
 from varlen.backends.torch.autograd import (
     AutogradOp,
     SavedContext,
@@ -20,7 +20,8 @@ from varlen.backends.torch.autograd import (
     offsets_of,
 )
 from varlen.backends.torch.cast import bits_of
-from varlen.backends.torch.memory import as_tensor, like, row_as, tensor_of
+from varlen.backends.torch.followers import is_followed
+from varlen.backends.torch.memory import as_tensor, fill_of, like, number_of, row_as
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = N
     >>> reduce_sums("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
     tensor([4., 4.])
     """
+    if is_followed(empty):
+        return into(with_empty(sum_rows(op, x, level, 0), level, empty), out)
     return into(sum_rows(op, x, level, _number(level, empty)), out)
 
 
@@ -194,7 +197,8 @@ def sum_rows(op: str, x: torch.Tensor, level: Level, empty: Any) -> torch.Tensor
     if op in ("max", "min"):
         found: torch.Tensor = extreme_rows.first(x, level, op, empty)
         return found
-    result: torch.Tensor = _OPS.get(op, _plain)(x, level, op, empty)
+    number = int(empty) if type(empty) is bool else empty  # a tracer knows no bool where a schema has numbers
+    result: torch.Tensor = _OPS.get(op, _plain)(x, level, op, number)
     return result
 
 
@@ -210,7 +214,11 @@ def reduce_extreme(
     """
     if narrow and level.longest > torch.iinfo(torch.int32).max:
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
-    found, which = extreme_rows(x, level, op, _number(level, empty))
+    if is_followed(empty):
+        found, which = extreme_rows(x, level, op, 0)
+        found = with_empty(found, level, empty)
+    else:
+        found, which = extreme_rows(x, level, op, _number(level, empty))
     return found, which.int() if narrow else which
 
 
@@ -219,7 +227,26 @@ def _number(level: Level, empty: Any) -> Any:
     if empty is None:
         not_empty(level)
         return 0
-    return empty.item() if hasattr(empty, "item") else empty
+    return number_of(empty, "empty")
+
+
+def with_empty(rows: torch.Tensor, level: Level, empty: torch.Tensor) -> torch.Tensor:
+    """Rows of sequences, with a number that somebody follows for those that are empty.
+
+    Raises
+    ------
+    ValueError
+        There are several numbers.
+
+    Examples
+    --------
+    >>> with_empty(torch.tensor([3.0, 0.0]), Level([2, 0]), torch.tensor(7.0, requires_grad=True))
+    tensor([3., 7.], grad_fn=<WhereBackward0>)
+    """
+    if empty.numel() != 1:
+        raise ValueError(f"empty: expected one number, got shape {tuple(empty.shape)}")
+    gaps = (level.lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:]))
+    return torch.where(like(gaps, rows), fill_of(empty, rows, "empty").reshape(()), rows)
 
 
 def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
@@ -239,11 +266,12 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
         return _ends(x, level, last)
     kept = _ends(x, Level.from_bounds(level.offsets[1:][full]), last)
     filled = fill.expand(len(level), *x.shape[1:])
+    places = like(full, x)
     if has_no_name(x) or not (x.is_floating_point() or x.is_complex()):
         # No gradient is lost, and torch has not all integers and floats of a byte in index_copy.
         bits = bits_of(x.dtype)
-        return filled.contiguous().view(bits).index_copy(0, tensor_of(full), kept.view(bits)).view(x.dtype)
-    return filled.index_copy(0, tensor_of(full), kept)
+        return filled.contiguous().view(bits).index_copy(0, places, kept.view(bits)).view(x.dtype)
+    return filled.index_copy(0, places, kept)
 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
@@ -313,6 +341,6 @@ def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
     tensor([10, 10, 20])
     """
-    if rows.device.type == "cpu" and rows.requires_grad:
+    if rows.device.type == "cpu" and not is_plain_tensor(rows):
         return expand(rows, level)
     return rows[like(level.row_ids, rows)]

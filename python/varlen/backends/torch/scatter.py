@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from varlen import _core
+from varlen._core import is_plain_tensor
 from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, on_cpu
-from varlen.backends.torch.memory import as_numpy, tensor_of
+from varlen.backends.torch.followers import unfollowed
+from varlen.backends.torch.memory import as_numpy, like, tensor_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
@@ -98,12 +104,27 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     if not table.is_contiguous():
         raise ValueError("table: is not C-contiguous")
     on_cpu(values, "values")
-    places = as_numbers(as_places(indices))
+    with unfollowed():
+        places = as_numbers(as_places(indices))
+    if not (is_plain_tensor(table) and is_plain_tensor(values)):
+        _add_followed(table, places, values)
+        return
     memory = as_numpy(on_cpu(table, "table"))
     if table.dtype == torch.bfloat16:
         memory = memory.view(_core.bfloat16)
     _core.scatter_add(memory, places, arrays.as_rows(as_numbers(values), "values"))
     torch.autograd.graph.increment_version(table)
+
+
+def _add_followed(table: torch.Tensor, places: NDArray[Any], values: torch.Tensor) -> None:
+    """Where somebody follows the tensors, torch adds; the core refuses what is no row of the table."""
+    needed = (*places.shape, *table.shape[1:])
+    if values.shape != needed:
+        raise ValueError(f"values: expected shape {tuple(needed)}, got {tuple(values.shape)}")
+    rows = int(table.shape[0])
+    _core.scatter_add(np.empty((rows, 0), np.float32), places, np.empty((*places.shape, 0), np.float32))
+    flat = like(places.reshape(-1).astype(np.int64), table)
+    table.index_add_(0, flat, values.reshape(-1, *table.shape[1:]))
 
 
 def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:

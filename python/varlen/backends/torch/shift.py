@@ -17,7 +17,8 @@ from varlen.backends.torch.autograd import (
     into,
     level_of,
 )
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.followers import is_followed
+from varlen.backends.torch.memory import fill_of, like, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,6 +75,8 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
     >>> shift(torch.tensor([3, 1, 4]), Level([2, 1]), 1, 9)
     tensor([9, 3, 9])
     """
+    if is_followed(fill):
+        return into(_shift_followed(x, level, by, fill), out)
     number = fill.item() if hasattr(fill, "item") else fill
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"fill: expected a number for tensors, got {type(fill).__name__}")
@@ -84,6 +87,15 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
         return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves)), out)
     _core.shift(np.empty(0, _dtype(x)), Level([]), 0, number)  # refuses what the dtype cannot hold
     return into(shift_rows(x, level, tensor_of(moves), number), out)
+
+
+def _shift_followed(x: torch.Tensor, level: Level, by: Any, fill: torch.Tensor) -> torch.Tensor:
+    """Where somebody follows the fill, torch puts it in."""
+    if fill.numel() != 1:
+        raise TypeError(f"fill: expected a number for tensors, got shape {tuple(fill.shape)}")
+    there = _core.shift(np.ones(level.total, np.bool_), level, _each(by, level))
+    wide = like(there.reshape(-1, *(1 for _ in x.shape[1:])), x)
+    return torch.where(wide, shift(x, level, by, 0), fill_of(fill, x).reshape(()))
 
 
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:

@@ -19,7 +19,8 @@ from varlen.backends.torch.autograd import (
     offsets_of,
     on_cpu,
 )
-from varlen.backends.torch.memory import like, tensor_of
+from varlen.backends.torch.followers import bare, is_followed, unfollowed
+from varlen.backends.torch.memory import fill_of, like, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,7 +132,10 @@ def unique(
     >>> unique(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
     (tensor([1., 3.]), tensor([1, 0, 1]))
     """
-    found, which, often, kept = _core.unique(as_numbers(on_cpu(x, "X").detach()), level, inverse, counts)
+    shown = bare(on_cpu(x, "X"), "unique")
+    with unfollowed():
+        numbers = as_numbers(shown.detach())
+    found, which, often, kept = _core.unique(numbers, level, inverse, counts)
     return (
         from_numbers(found, x),
         None if which is None else tensor_of(which),
@@ -149,7 +153,9 @@ def filled(rows: torch.Tensor, count: int, k: int, fill: Any) -> torch.Tensor:
     tensor([[7., 7.]])
     """
     shape = rows.shape[1:]
-    return torch.cat([rows.new_full((count * k, *shape), fill), rows]).reshape(count, k, *shape)
+    blank = fill_of(fill, rows).expand(count * k, *shape) if is_followed(fill) else None
+    blank = rows.new_full((count * k, *shape), fill) if blank is None else blank
+    return torch.cat([blank, rows]).reshape(count, k, *shape)
 
 
 def order_with_nan_first(x: torch.Tensor, level: Level) -> torch.Tensor:

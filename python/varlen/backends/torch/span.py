@@ -84,9 +84,9 @@ def true_places(there: torch.Tensor) -> torch.Tensor:
 
 def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there, and those that were put in."""
-    rows = torch.arange(d.shape[0] - before.shape[0])
+    rows = torch.arange(d.shape[0] - before.shape[0], device="cpu")
     kept = rows + torch.searchsorted(before, rows, right=True)
-    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0]))
+    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device="cpu"))
 
 
 def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -12,6 +12,7 @@ import torch
 from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
+from varlen.backends.torch.followers import unfollowed
 from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
@@ -288,8 +289,9 @@ name_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # called w
 
 
 def _kept(offsets: Array) -> torch.Tensor:
-    """What `Level._tensor` keeps; the Level itself cannot be written through it."""
-    return torch.from_numpy(offsets.copy())
+    """What `Level._tensor` keeps, in any mode; the Level cannot be written through it."""
+    with torch.inference_mode(False), unfollowed():
+        return torch.from_numpy(offsets.copy())
 
 
 tracing.is_tracing = torch.compiler.is_dynamo_compiling

@@ -1,0 +1,225 @@
+"""Who follows what is computed of tensors, and the way that a verb has to go for them to see it.
+
+The core reads the memory of tensors, of which nobody else knows. Where somebody has to, torch is told of the
+call: autograd and torch.func by a function with a gradient, modes, tracers and subclasses by a registered op.
+`_core.is_plain_tensor` and `_core.on_plain_tensors` ask at every call whether nobody does; what is here says
+who, where somebody does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any
+
+import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
+from torch.utils._python_dispatch import _disable_current_modes
+
+from varlen._core import is_plain_tensor, know_followers, know_tensors
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
+_count_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
+_has_function_modes: Callable[[], bool] = torch._C._is_torch_function_mode_enabled
+_is_tracing: Callable[[], bool] = torch._C._is_tracing
+_is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
+
+know_tensors(_PLAIN, torch.from_numpy, torch.int8, torch.uint8)
+know_followers((_count_modes, _has_function_modes, _is_tracing), in_transform, _is_grad_enabled, forward_ad)
+
+
+class Way(Enum):
+    """How a verb is called, by who follows its tensors.
+
+    Examples
+    --------
+    >>> way_of([torch.ones(1, requires_grad=True)])
+    <Way.AUTOGRAD: 'autograd'>
+    """
+
+    CORE = "core"  # nobody looks on: the memory is read
+    AUTOGRAD = "autograd"  # a function that holds the levels
+    TRANSFORM = "transform"  # torch.func: a function in the form that it takes
+    AHEAD = "ahead"  # derivatives in forward mode
+    REGISTERED = "registered"  # modes, tracers, subclasses: the op that torch knows
+
+
+def way_of(tensors: Iterable[torch.Tensor]) -> Way:
+    """The way that a call with these tensors has to go.
+
+    Examples
+    --------
+    >>> way_of([torch.ones(1)])
+    <Way.CORE: 'core'>
+    """
+    if in_transform():
+        return Way.TRANSFORM
+    tensors = tuple(tensors)
+    if forward_ad._current_level >= 0 and any(map(_has_tangent, tensors)):
+        return Way.AHEAD
+    if _modes_look_on() or any(type(x) not in _PLAIN for x in tensors):
+        return Way.REGISTERED
+    if _is_grad_enabled() and any(x.requires_grad for x in tensors):
+        return Way.AUTOGRAD
+    return Way.CORE
+
+
+def is_followed(given: Any) -> bool:
+    """Whether it is a tensor that somebody follows, so that its numbers alone do not do.
+
+    Examples
+    --------
+    >>> is_followed(torch.ones(1, requires_grad=True)), is_followed(torch.ones(1)), is_followed(1.0)
+    (True, False, False)
+    """
+    return isinstance(given, torch.Tensor) and not is_plain_tensor(given) and way_of([given]) is not Way.CORE
+
+
+def constant(x: torch.Tensor) -> torch.Tensor:
+    """A tensor of numbers that no mode has seen, as modes take it: a shape alone where they have such.
+
+    Examples
+    --------
+    >>> constant(torch.arange(2))
+    tensor([0, 1])
+    """
+    return torch.ops.aten.lift_fresh.default(x) if _count_modes() and type(x) is torch.Tensor else x
+
+
+def shows_numbers(x: torch.Tensor) -> bool:
+    """Whether the numbers of a tensor can be looked at: not in a transform, a graph or a shape alone.
+
+    Examples
+    --------
+    >>> shows_numbers(torch.ones(1))
+    True
+    """
+    return is_plain_tensor(x) or way_of([x]) not in (Way.TRANSFORM, Way.REGISTERED)
+
+
+def bare(x: torch.Tensor, verb: str) -> torch.Tensor:
+    """What a tensor is without transforms, for a verb whose number of rows depends on them.
+
+    Raises
+    ------
+    NotImplementedError
+        Numbers of a batch, of a graph in the making, or of a tensor that has a shape alone.
+
+    Examples
+    --------
+    >>> bare(torch.ones(1), "unique")
+    tensor([1.])
+    """
+    while torch._C._functorch.is_functorch_wrapped_tensor(x) and not torch._C._functorch.is_batchedtensor(x):
+        x = torch._C._functorch.get_unwrapped(x)
+    batched = torch._C._functorch.is_batchedtensor(x) or is_batched(x)
+    if batched or _is_tracing() or get_proxy_mode() is not None or type(x) not in _PLAIN:
+        raise NotImplementedError(
+            f"{verb}: how many rows it gives depends on the numbers, which vmap, a tracer, a shape alone "
+            "and a subclass of tensors do not show"
+        )
+    return x
+
+
+def is_batched(x: torch.Tensor) -> bool:
+    """Whether it is a batch of gradients that autograd asks for at once, without torch.func.
+
+    Examples
+    --------
+    >>> is_batched(torch.ones(1))
+    False
+    """
+    batched: bool = torch._C._functorch.is_legacy_batchedtensor(x)
+    return batched
+
+
+class Batch:
+    """The batch of gradients that autograd asks for at once: the innermost, where there are several.
+
+    Examples
+    --------
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> seen = []
+    >>> x.register_hook(lambda d: seen.append(Batch().opened(d).shape))  # doctest: +ELLIPSIS
+    <...>
+    >>> _ = torch.autograd.grad(x * 1, x, torch.eye(2), is_grads_batched=True)
+    >>> seen
+    [torch.Size([2, 2])]
+    """
+
+    def __init__(self) -> None:
+        # torch tells how deep batches nest where one is opened alone.
+        self._depth: int = torch._C._vmapmode_increment_nesting() - 1
+        torch._C._vmapmode_decrement_nesting()
+
+    def opened(self, x: torch.Tensor) -> torch.Tensor:
+        """A tensor of the batch with that as its first axis.
+
+        Examples
+        --------
+        >>> Batch().opened(torch.ones(2)).shape  # is in no batch
+        torch.Size([1, 2])
+        """
+        return torch._remove_batch_dim(x, self._depth, 1, 0)
+
+    def closed(self, x: torch.Tensor, axis: int) -> torch.Tensor:
+        """A tensor whose axis is the batch as one of that, which lies outermost in memory.
+
+        Examples
+        --------
+        >>> is_batched(Batch().closed(torch.ones(2, 3), 0))
+        True
+        """
+        return torch._add_batch_dim(x.movedim(axis, 0).contiguous(), 0, self._depth)
+
+
+def beside(*tensors: torch.Tensor) -> contextlib.AbstractContextManager[Any]:
+    """Where constants are made that a verb takes beside tensors: of shapes alone, where one of these is.
+
+    Examples
+    --------
+    >>> with beside(torch.ones(1)):
+    ...     torch.from_numpy(np.arange(2))
+    tensor([0, 1])
+    """
+    modes = (getattr(x, "fake_mode", None) for x in tensors if type(x) not in _PLAIN)
+    return next((mode for mode in modes if mode is not None), None) or contextlib.nullcontext()
+
+
+def unfollowed() -> contextlib.AbstractContextManager[Any]:
+    """Where constants are made and looked at as tensors, of which no mode is to know.
+
+    Examples
+    --------
+    >>> with torch.device("meta"), unfollowed():
+    ...     torch.as_tensor(1).device
+    device(type='cpu')
+    """
+    looks_on = in_transform() or _count_modes() or _has_function_modes()
+    return _unfollowed() if looks_on else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _unfollowed() -> Any:
+    with temporarily_clear_interpreter_stack(), _disable_current_modes(), torch._C.DisableTorchFunction():
+        yield
+
+
+def _has_tangent(x: torch.Tensor) -> bool:
+    return not is_batched(x) and forward_ad.unpack_dual(x).tangent is not None
+
+
+def _modes_look_on() -> bool:
+    """Whether a mode or a tracer sees every call; what only says where new tensors lie does not count."""
+    if _count_modes() or _is_tracing():
+        return True
+    return _has_function_modes() and any(
+        not isinstance(mode, DeviceContext) for mode in _get_current_function_mode_stack()
+    )
