@@ -752,3 +752,38 @@ def test_repeats_past_one_block_are_added_whatever_their_width(any_threads):
         x = vl.Ragged(np.zeros(n, np.float32), [n])
         got = vl.sequence.backprop_sequence_expand(d.reshape(-1), x, vl.Level([repeats])).values
         np.testing.assert_array_equal(got, d.sum(0, np.float64).astype(np.float32))
+
+
+@pytest.mark.parametrize("by", [-9, -1, 0, 1, 3, 16])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "S3", "complex128"])
+def test_short_sequences_are_shifted_alike_over_every_block(dtype, by, any_threads):
+    # All rows are copied in blocks of 16 KB, and the ends of sequences written in each of them.
+    kind = np.dtype(dtype)
+    lengths = np.random.default_rng(by + 9).integers(0, 130, 2500)
+    lengths[[0, 7, 8, 900, -1]] = 0, 3, 0, 5000, 1
+    count = int(lengths.sum())
+    values = draw(count * kind.itemsize, np.uint8).view(kind)
+    fill = np.full(kind.itemsize, 7, np.uint8).view(kind)[0]
+    ids = np.repeat(np.arange(len(lengths)), lengths)
+    came = np.arange(count) - by
+    inside = (came >= 0) & (came < count)
+    inside[inside] = ids[came[inside]] == ids[inside]
+    want = np.where(inside, values[np.clip(came, 0, count - 1)], fill)
+    guarded = Guarded(kind, (count,))
+    vl.ops.shift(values, vl.Level.from_lengths(lengths), by=by, fill=fill, out=guarded.out)
+    guarded.check()
+    assert guarded.out.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("width", [3, 16, 96, 384])
+@pytest.mark.parametrize("longest", [2, 6, 12, 40])
+def test_ranges_of_changing_lengths_are_gathered_and_nothing_around_them(width, longest, any_threads):
+    # Copied over their ends where the next range is written again, to the byte from 4 KB on and at the last.
+    rng = np.random.default_rng(width + longest)
+    lengths = rng.integers(0, longest + 1, 900)
+    values = draw(int(lengths.sum()) * width, np.uint8).reshape(-1, width)
+    parts = np.split(values, np.cumsum(lengths)[:-1])
+    for order in (rng.permutation(900), np.array([899, 0, 898]), np.repeat(rng.permutation(900)[:300], 5)):
+        want = np.concatenate([parts[i] for i in order])
+        taken = vl.Ragged(values, lengths)[order].values
+        assert taken.tobytes() == want.tobytes()
