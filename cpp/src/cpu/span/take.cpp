@@ -35,9 +35,6 @@ VARLEN_LOOP void take_part(Rows values, const std::int64_t* rows, Range some, st
   };
   if (width == 4) return fixed(std::integral_constant<std::size_t, 4>{});
   if (width == 8) return fixed(std::integral_constant<std::size_t, 8>{});
-  if (width % kOverFours == 0) {
-    return run([width](std::byte* to, const std::byte* from) { copy_fours(to, from, width); });
-  }
   if (width % kOver == 0 && width < kOverMost) {
     return run([width](std::byte* to, const std::byte* from) { copy_over(to, from, width); });
   }
