@@ -221,13 +221,14 @@ bool is_rows_of(const py::array& array, const py::detail::PyArray_Proxy& whole) 
 }
 
 /// Rows of a tensor as torch cuts them: the view holds the memory, and torch knows of it when it is written.
-py::object narrowed(const py::array& rows, const py::detail::PyArray_Proxy& whole) {
-  static PyObject* const narrow = PyUnicode_InternFromString("narrow");
+py::object cut_rows(const py::array& rows, const py::detail::PyArray_Proxy& whole) {
   const std::int64_t step = has_numbers(*fields_of(rows.ptr())) ? whole.strides[0] : 0;
   const std::int64_t begin = step != 0 ? (fields_of(rows.ptr())->data - whole.data) / step : 0;
-  const py::int_ numbers[] = {0, begin, static_cast<std::int64_t>(rows.shape(0))};
-  PyObject* const arguments[] = {whole.base, numbers[0].ptr(), numbers[1].ptr(), numbers[2].ptr()};
-  auto view = py::reinterpret_steal<py::object>(PyObject_VectorcallMethod(narrow, arguments, 4, nullptr));
+  const py::int_ bounds[] = {begin, begin + static_cast<std::int64_t>(rows.shape(0))};
+  const auto range =
+      py::reinterpret_steal<py::object>(PySlice_New(bounds[0].ptr(), bounds[1].ptr(), nullptr));
+  if (!range) throw py::error_already_set();
+  auto view = py::reinterpret_steal<py::object>(PyObject_GetItem(whole.base, range.ptr()));
   if (!view) throw py::error_already_set();
   return view;
 }
@@ -251,7 +252,7 @@ py::object array_over(PyObject* tensor) {
 
 py::object tensor_over(const py::array& array) {
   if (const auto* const whole = over_tensor(array); whole != nullptr) {
-    if (is_rows_of(array, *whole)) return narrowed(array, *whole);
+    if (is_rows_of(array, *whole)) return cut_rows(array, *whole);
     return tensor_over(array.attr("copy")().cast<py::array>());
   }
   if (const DlExchange* const exchange = library().exchange; exchange != nullptr) {

@@ -87,4 +87,4 @@ def _shared(
     begin = min(begin + len(levels[0]) if begin < 0 else begin, len(levels[0]))
     for level in levels:
         begin = int(level.offsets[begin])
-    return x.narrow(0, begin, len(rows)), rest
+    return x[begin : begin + len(rows)], rest
