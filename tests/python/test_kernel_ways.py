@@ -758,9 +758,13 @@ def test_long_copies_are_whole_wherever_both_ends_stand_in_a_page(bytes_each, ah
     guarded.check()
 
 
-@pytest.mark.parametrize("width", [31, 32, 33, 64, 127, 128, 129, 192])
+# Up to 128 bytes rows are copied from where they lie, up to 384 they are held in registers.
+REPEATED = [31, 32, 33, 64, 127, 128, 129, 160, 161, 192, 193, 255, 256, 257, 320, 321, 383, 384, 385]
+
+
+@pytest.mark.parametrize("width", REPEATED)
 @pytest.mark.parametrize("shift", [0, 1, 16])
-def test_rows_of_a_line_or_two_are_repeated_any_number_of_times(width, shift, any_threads):
+def test_rows_of_a_few_lines_are_repeated_any_number_of_times(width, shift, any_threads):
     times = np.random.default_rng(width).integers(0, 9, 3000)
     times[[5, 700]] = 600, 0
     rows = draw(3000 * width, np.uint8).reshape(-1, width)
@@ -768,3 +772,69 @@ def test_rows_of_a_line_or_two_are_repeated_any_number_of_times(width, shift, an
     _core.expand(rows, vl.Level.from_lengths(times), out=guarded.out)
     guarded.check()
     np.testing.assert_array_equal(guarded.out, np.repeat(rows, times, axis=0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("n", [1, 8, 48, 49, 95, 96, 97, 111, 500, 4095, 4096, 4097, 9001])
+def test_repeats_of_a_sequence_are_added_one_after_another(dtype, n, any_threads):
+    # Sequences of n numbers: wide ones are read up to five repeats at once, from front to back.
+    times = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13])
+    d = draw(n * int(times.sum()), np.float64)
+    d = d.astype(dtype) if np.dtype(dtype).kind == "f" else (d * 1000).astype(dtype)
+    d[: n * 3] *= -1
+    x = vl.Ragged(np.zeros(n * len(times), dtype), [n] * len(times))
+    got = vl.sequence.backprop_sequence_expand(d, x, vl.Level.from_lengths(times)).values
+    parts = np.split(d, np.cumsum(times * n)[:-1])
+    want = np.concatenate([part.reshape(-1, n).sum(0, dtype) for part in parts])
+    if n * d.itemsize > 256:  # shorter ones are added four by four
+        want = np.zeros((len(times), n), dtype)
+        for row, part in zip(want, parts, strict=True):
+            for repeat in part.reshape(-1, n):
+                row += repeat
+        want = want.reshape(-1)
+        np.testing.assert_array_equal(got, want)
+    else:
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_repeats_past_one_block_are_added_whatever_their_width(any_threads):
+    for n, repeats in ((200, 4097), (97, 8200), (600, 12_289)):
+        d = np.random.default_rng(n).integers(-9, 9, (repeats, n)).astype(np.float32)
+        x = vl.Ragged(np.zeros(n, np.float32), [n])
+        got = vl.sequence.backprop_sequence_expand(d.reshape(-1), x, vl.Level([repeats])).values
+        np.testing.assert_array_equal(got, d.sum(0, np.float64).astype(np.float32))
+
+
+@pytest.mark.parametrize("by", [-9, -1, 0, 1, 3, 16])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "S3", "complex128"])
+def test_short_sequences_are_shifted_alike_over_every_block(dtype, by, any_threads):
+    # All rows are copied in blocks of 16 KB, and the ends of sequences written in each of them.
+    kind = np.dtype(dtype)
+    lengths = np.random.default_rng(by + 9).integers(0, 130, 2500)
+    lengths[[0, 7, 8, 900, -1]] = 0, 3, 0, 5000, 1
+    count = int(lengths.sum())
+    values = draw(count * kind.itemsize, np.uint8).view(kind)
+    fill = np.full(kind.itemsize, 7, np.uint8).view(kind)[0]
+    ids = np.repeat(np.arange(len(lengths)), lengths)
+    came = np.arange(count) - by
+    inside = (came >= 0) & (came < count)
+    inside[inside] = ids[came[inside]] == ids[inside]
+    want = np.where(inside, values[np.clip(came, 0, count - 1)], fill)
+    guarded = Guarded(kind, (count,))
+    vl.ops.shift(values, vl.Level.from_lengths(lengths), by=by, fill=fill, out=guarded.out)
+    guarded.check()
+    assert guarded.out.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("width", [3, 16, 96, 384])
+@pytest.mark.parametrize("longest", [2, 6, 12, 40])
+def test_ranges_of_changing_lengths_are_gathered_and_nothing_around_them(width, longest, any_threads):
+    # Copied over their ends where the next range is written again, to the byte from 4 KB on and at the last.
+    rng = np.random.default_rng(width + longest)
+    lengths = rng.integers(0, longest + 1, 900)
+    values = draw(int(lengths.sum()) * width, np.uint8).reshape(-1, width)
+    parts = np.split(values, np.cumsum(lengths)[:-1])
+    for order in (rng.permutation(900), np.array([899, 0, 898]), np.repeat(rng.permutation(900)[:300], 5)):
+        want = np.concatenate([parts[i] for i in order])
+        taken = vl.Ragged(values, lengths)[order].values
+        assert taken.tobytes() == want.tobytes()

@@ -133,6 +133,33 @@ VARLEN_LOOP void expand_medium(const Share& share, const std::byte* rows, std::i
   });
 }
 
+// Vectors of a row that stay in registers while it is repeated.
+constexpr std::int64_t kHeld = 12;
+
+/// Rows of Vectors - 2 to Vectors vectors, which are read once a sequence. Measured on 15 MB of rows of 384
+/// bytes: 0.8 of the time of a copy a row.
+template <int Vectors>
+VARLEN_LOOP void expand_held(const Share& share, const std::byte* rows, std::int64_t width,
+                             std::byte* out) noexcept {
+  const std::int64_t* const ends = share.level.ends;
+  const auto place = [width](int v) __attribute__((always_inline)) {
+    return v < Vectors - 2 ? v * kOver : std::min(v * kOver, width - kOver);  // the last may lap over
+  };
+  std::int64_t row = share.rows.begin;
+  std::byte* to = out + row * width;
+  for (std::int64_t i = share.first(); row < share.rows.end; ++i) {
+    const std::byte* const from = rows + i * width;
+    Wide held[Vectors];
+#pragma GCC unroll 16
+    for (int v = 0; v < Vectors; ++v) std::memcpy(&held[v], from + place(v), kOver);
+    for (const std::int64_t end = std::min(share.rows.end, ends[i]); row < end; ++row, to += width) {
+#pragma GCC unroll 16
+      for (int v = 0; v < Vectors; ++v) std::memcpy(to + place(v), &held[v], kOver);
+    }
+  }
+}
+
+/// Rows of any other width.
 void expand_long(const Share& share, const std::byte* rows, std::int64_t width, std::byte* out) noexcept {
   share.each([&](std::int64_t i, Range mine) {
     const std::byte* const row = rows + i * width;
@@ -196,8 +223,12 @@ void expand(Offsets level, Rows rows, std::byte* out) noexcept {
         return expand_short<32>(share, rows.data, out);
       default:
         if (past) return expand_past(share, rows, out);
-        if (width >= kOver && width <= kFromSources) return best<expand_medium>(share, rows.data, width, out);
-        expand_long(share, rows.data, width, out);
+        if (width < kOver || width > kHeld * kOver) return expand_long(share, rows.data, width, out);
+        if (width <= kFromSources) return best<expand_medium>(share, rows.data, width, out);
+        if (width <= 6 * kOver) return best<expand_held<6>>(share, rows.data, width, out);
+        if (width <= 8 * kOver) return best<expand_held<8>>(share, rows.data, width, out);
+        if (width <= 10 * kOver) return best<expand_held<10>>(share, rows.data, width, out);
+        best<expand_held<kHeld>>(share, rows.data, width, out);
     }
   });
 }

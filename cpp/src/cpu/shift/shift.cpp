@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "support/dispatch.hpp"
 #include "support/prefetch.hpp"
@@ -102,22 +103,47 @@ bool moves_alike(const Shifting& job) noexcept {
   return by <= mean / 4 && by >= -(mean / 4) && mean * width <= kAlikeBytes;
 }
 
-/// All rows in one go, then the places that get none of their own sequence.
-void shift_alike(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
-  const std::int64_t width = job.values.width;
+// What is copied before the places in it that get none of their own sequence are written: they are in the
+// first cache still.
+constexpr std::int64_t kAlikeBlock = 16384;
+
+/// All rows as they lie, block by block, and in each the places that get none of their own sequence.
+template <class Put>
+[[gnu::always_inline]] inline void shift_blocks(const Shifting& job, std::int64_t width, Range rows,
+                                                std::byte* out, Put put) noexcept {
   const std::int64_t by = job.moves.of(0);
-  const std::int64_t begin = std::max(rows.begin, by);
-  const std::int64_t end = std::min(rows.end, job.values.count + by);
-  if (begin < end)
-    copy_bytes(out + begin * width, job.values.data + (begin - by) * width, (end - begin) * width);
-  by_places(job.level, rows, [&](std::int64_t i, Range places) {
-    const std::int64_t start = job.level.start(i);
-    const std::int64_t length = job.level.length(i);
-    const std::int64_t from = std::max(by < 0 ? std::max<std::int64_t>(length + by, 0) : 0, places.begin);
-    const std::int64_t to = std::min(by < 0 ? length : std::min(by, length), places.end);
-    std::byte* at = out + (start + from) * width;
-    for (std::int64_t t = from; t < to; ++t, at += width) copy_exact(at, fill.bytes, width);
-  });
+  const std::int64_t* const ends = job.level.ends;
+  const std::int64_t step = kAlikeBlock / width;
+  std::int64_t i = std::upper_bound(ends, ends + job.level.count, rows.begin) - ends;
+  for (Range block{rows.begin, rows.begin}; block.begin < rows.end; block.begin = block.end) {
+    block.end = std::min(rows.end, block.begin + step);
+    const std::int64_t begin = std::max(block.begin, by);
+    const std::int64_t end = std::min(block.end, job.values.count + by);
+    if (begin < end)
+      copy_bytes(out + begin * width, job.values.data + (begin - by) * width, (end - begin) * width);
+    std::int64_t first = job.level.start(i);
+    for (; i < job.level.count && first < block.end; ++i) {
+      const std::int64_t last = ends[i];
+      const std::int64_t from = std::max(by < 0 ? std::max(last + by, first) : first, block.begin);
+      const std::int64_t to = std::min(by < 0 ? last : std::min(first + by, last), block.end);
+      for (std::int64_t row = from; row < to; ++row) put(out + row * width);
+      if (last > block.end) break;
+      first = last;
+    }
+  }
+}
+
+void shift_alike(const Shifting& job, const Pattern& fill, Range rows, std::byte* out) noexcept {
+  const auto fixed = [&](auto bytes) {
+    constexpr std::size_t kWidth = decltype(bytes)::value;
+    std::uint64_t one = 0;
+    std::memcpy(&one, fill.bytes, kWidth);
+    shift_blocks(job, kWidth, rows, out, [one](std::byte* to) { std::memcpy(to, &one, kWidth); });
+  };
+  const std::int64_t width = job.values.width;
+  if (width == 4) return fixed(std::integral_constant<std::size_t, 4>{});
+  if (width == 8) return fixed(std::integral_constant<std::size_t, 8>{});
+  shift_blocks(job, width, rows, out, [&](std::byte* to) { copy_exact(to, fill.bytes, width); });
 }
 
 void shift_all(const Shifting& job, const std::byte* fill, std::byte* out) noexcept {
