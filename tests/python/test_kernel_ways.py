@@ -626,6 +626,57 @@ def test_short_sequences_are_scanned_whatever_blocks_they_take(verb, exclusive, 
             guarded.check()
 
 
+def running_extreme(rows, verb, first):
+    """The running extreme of each row: the first of equals, NaN from the first one on."""
+    best, out = first, []
+    for row in rows.tolist():
+        if np.isnan(row) or (row > best if verb == "cummax" else row < best):
+            best = row
+        out.append(best)
+    return np.array(out, rows.dtype)
+
+
+@pytest.mark.parametrize("verb", ["cummax", "cummin"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("nan", [False, True])
+def test_a_running_extreme_starts_anew_with_its_sequence_wherever_that_is(verb, dtype, nan):
+    # Plain float32 goes sixteen rows at once, and the starts of 2048 rows are marked at once.
+    lowest = -np.inf if verb == "cummax" else np.inf
+    drawn = np.random.default_rng(26)
+    for total in (1, 15, 16, 17, 31, 32, 33, 2047, 2048, 2049, 2064, 4096, 4100):
+        for mean in (1, 3, 16, 40, total):
+            cuts = (
+                np.sort(drawn.integers(0, total + 1, total // mean)) if mean < total else np.array([0, total])
+            )
+            lengths = np.diff(np.concatenate([[0], cuts, [total]]))
+            values = drawn.integers(-4, 5, total).astype(dtype)
+            values[drawn.integers(0, total, total // 8)] = -0.0
+            values[drawn.integers(0, total, total // 16)] = lowest
+            if nan:
+                values[drawn.integers(0, total, 1 + total // 64)] = np.nan
+            want = np.concatenate(
+                [running_extreme(rows, verb, lowest) for rows in np.split(values, np.cumsum(lengths)[:-1])]
+            )
+            guarded = Guarded(dtype, values.shape)
+            getattr(vl.ops, verb)(values, lengths, out=guarded.out)
+            np.testing.assert_array_equal(guarded.out, want)
+            np.testing.assert_array_equal(np.signbit(guarded.out), np.signbit(want))
+            guarded.check()
+
+
+@pytest.mark.parametrize("verb", ["cummax", "cummin"])
+def test_a_running_extreme_is_nan_in_its_own_sequence_alone(verb):
+    for lane in range(35):
+        for length in (1, 2, 5, 16, 17):
+            values = np.zeros(3 * 16 + 5, np.float32)
+            values[lane] = np.nan
+            lengths = [length] * (len(values) // length) + [len(values) % length]
+            stop = min(len(values), (lane // length + 1) * length)
+            is_nan = np.zeros(len(values), bool)
+            is_nan[lane:stop] = True
+            np.testing.assert_array_equal(np.isnan(getattr(vl.ops, verb)(values, lengths)), is_nan)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("reverse", [False, True])

@@ -63,57 +63,71 @@ template <class T>
   return some != 0;
 }
 
-/// Rows of one column of one sequence, onto a.
+/// Rows of one column, sequence after sequence, from `place` on.
 template <class K, bool exclusive, class Join>
-[[gnu::always_inline]] inline typename K::Acc flat(ScanRows rows, std::int64_t n, typename K::Acc a,
-                                                   Join join) noexcept {
+[[gnu::always_inline]] inline void run_rows(ScanRows rows, std::int64_t in_step, std::int64_t out_step,
+                                            ScanPlace& place, std::int64_t turn, Join join) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
   const auto* in = reinterpret_cast<const T*>(rows.in);
   auto* out = reinterpret_cast<T*>(rows.out);
-  for (; n > 0; --n, in += rows.in_step, out += rows.out_step) {
-    const Acc next = join(a, static_cast<Acc>(*in));
-    *out = static_cast<T>(exclusive ? a : next);
-    a = next;
+  auto* const sum = reinterpret_cast<Acc*>(place.acc);
+  const Acc start = *reinterpret_cast<const Acc*>(place.starts);
+  Acc a = *sum;
+  std::int64_t left = rows.count;
+  for (;;) {
+    const std::int64_t n = std::min(place.remaining, left);
+    for (std::int64_t r = 0; r < n; ++r) {
+      const Acc next = join(a, static_cast<Acc>(*in));
+      *out = static_cast<T>(exclusive ? a : next);
+      a = next;
+      in += in_step;
+      out += out_step;
+    }
+    place.remaining -= n;
+    left -= n;
+    if (left == 0) break;
+    place.at += turn;
+    place.remaining = place.length(place.at);
+    a = start;
   }
-  return a;
+  *sum = a;
 }
 
-/// How many rows ahead are known to hold no NaN, or to hold some.
-struct KnownRows {
-  std::int64_t count = 0;
-  bool clean = false;
-};
+/// The same, with steps known to the compiler where rows are side by side.
+template <class K, bool exclusive, class Join>
+void run_column(const ScanRows& rows, ScanPlace& place, std::int64_t turn, Join join) noexcept {
+  if (rows.in_step == 1 && rows.out_step == 1) {
+    run_rows<K, exclusive>(rows, 1, 1, place, turn, join);
+  } else {
+    run_rows<K, exclusive>(rows, rows.in_step, rows.out_step, place, turn, join);
+  }
+}
 
-/// The same for n of rows.count rows. Without NaN an extreme is one instruction from row to row, so that is
-/// looked for in many rows at once.
+/// Rows of one column. Without NaN an extreme is one instruction from row to row, so that is looked for in
+/// many rows at once.
 template <class K, bool exclusive>
-[[gnu::always_inline]] inline typename K::Acc column(ScanRows rows, std::int64_t n, typename K::Acc a,
-                                                     KnownRows& known) noexcept {
+void each_number(ScanRows rows, ScanPlace& place, std::int64_t turn) noexcept {
   using T = typename K::T;
   using Acc = typename K::Acc;
   if constexpr (K::kExtreme && std::is_floating_point_v<T>) {
     constexpr std::int64_t kMost = 1024;
-    while (n > 0) {
-      if (known.count == 0) {
-        known.count = std::min(rows.count, kMost);
-        known.clean = !has_nan(reinterpret_cast<const T*>(rows.in), rows.in_step, known.count);
-      }
-      const std::int64_t some = std::min(n, known.count);
-      if (known.clean && !std::isnan(a)) {
-        a = flat<K, exclusive>(rows, some, a, [](Acc so_far, Acc x) { return K::beyond(x, so_far); });
+    const auto is_nan = [](const std::byte* acc) { return std::isnan(*reinterpret_cast<const Acc*>(acc)); };
+    std::int64_t left = rows.count;
+    while (left > 0) {
+      rows.count = std::min(left, kMost);
+      if (is_nan(place.acc) || is_nan(place.starts) ||
+          has_nan(reinterpret_cast<const T*>(rows.in), rows.in_step, rows.count)) {
+        run_column<K, exclusive>(rows, place, turn, [](Acc a, Acc x) { return K::join(a, x); });
       } else {
-        a = flat<K, exclusive>(rows, some, a, K::join);
+        run_column<K, exclusive>(rows, place, turn, [](Acc a, Acc x) { return K::beyond(x, a); });
       }
-      rows.in += some * rows.in_step * static_cast<std::int64_t>(sizeof(T));
-      rows.out += some * rows.out_step * static_cast<std::int64_t>(sizeof(T));
-      rows.count -= some;
-      known.count -= some;
-      n -= some;
+      rows.in += rows.count * rows.in_step * static_cast<std::int64_t>(sizeof(T));
+      rows.out += rows.count * rows.out_step * static_cast<std::int64_t>(sizeof(T));
+      left -= rows.count;
     }
-    return a;
   } else {
-    return flat<K, exclusive>(rows, n, a, [](Acc so_far, Acc x) { return K::join(so_far, x); });
+    run_column<K, exclusive>(rows, place, turn, [](Acc a, Acc x) { return K::join(a, x); });
   }
 }
 
@@ -124,25 +138,19 @@ void each_row(ScanRows rows, ScanPlace& place, std::int64_t w, std::int64_t turn
   constexpr std::int64_t kSize = sizeof(T);
   auto* const __restrict sums = reinterpret_cast<Acc*>(place.acc);
   const auto* const starts = reinterpret_cast<const Acc*>(place.starts);
-  KnownRows known;
+  if (w == 1) return each_number<K, exclusive>(rows, place, turn);
   for (;;) {
     const std::int64_t n = std::min(place.remaining, rows.count);
-    if (w == 1) {
-      *sums = column<K, exclusive>(rows, n, *sums, known);
-      rows.in += n * rows.in_step * kSize;
-      rows.out += n * rows.out_step * kSize;
-    } else {
-      for (std::int64_t r = 0; r < n; ++r) {
-        const auto* const in = reinterpret_cast<const T*>(rows.in);
-        auto* const out = reinterpret_cast<T*>(rows.out);
-        for (std::int64_t k = 0; k < w; ++k) {
-          const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
-          out[k] = static_cast<T>(exclusive ? sums[k] : next);
-          sums[k] = next;
-        }
-        rows.in += rows.in_step * kSize;
-        rows.out += rows.out_step * kSize;
+    for (std::int64_t r = 0; r < n; ++r) {
+      const auto* const in = reinterpret_cast<const T*>(rows.in);
+      auto* const out = reinterpret_cast<T*>(rows.out);
+      for (std::int64_t k = 0; k < w; ++k) {
+        const Acc next = K::join(sums[k], static_cast<Acc>(in[k]));
+        out[k] = static_cast<T>(exclusive ? sums[k] : next);
+        sums[k] = next;
       }
+      rows.in += rows.in_step * kSize;
+      rows.out += rows.out_step * kSize;
     }
     place.remaining -= n;
     rows.count -= n;

@@ -35,6 +35,19 @@ namespace avx2 {
 extern const Block4Table kScanBlock4;
 }
 
+/// Sequences of one column of float, whose running extremes are taken first row to last.
+struct FlatRun {
+  const float* in;
+  float* out;
+  const std::int64_t* ends;  ///< of the sequences, end by end
+  Range some;                ///< which of them
+  Range rows;                ///< their rows
+  float start;               ///< what the first of them starts with; the others start with their first row
+};
+
+/// Writes the running maxima or minima where this machine has vectors that pay; else gives false.
+[[nodiscard]] bool scan_flat_extremes(Scan op, const FlatRun& run) noexcept;
+
 /// Rows of a stretch of sequences in memory, those of a job or some that were converted, in the direction of
 /// the scan: the first of them, and steps in elements from row to row.
 struct ScanRows {

@@ -114,6 +114,8 @@ class ScanRun {
 
   void scan(const ScanStretch& all) const noexcept {
     if (job_.type == Type::f32 && job_.op <= Scan::prod && job_.columns == 1) return scan_block4(all);
+    if (job_.type == Type::f32 && job_.columns == 1 && !job_.exclusive && !job_.reverse && flat_extremes(all))
+      return;
     for (std::int64_t c = all.columns.begin; c < all.columns.end; c += kTile) {
       scan_tile(all, c, std::min(kTile, all.columns.end - c));
     }
@@ -130,6 +132,14 @@ class ScanRun {
                         start};
     const int which = (job_.op == Scan::prod ? 4 : 0) + (job_.reverse ? 2 : 0) + (job_.exclusive ? 1 : 0);
     VARLEN_BEST(kScanBlock4)[which](run);
+  }
+
+  [[nodiscard]] bool flat_extremes(const ScanStretch& all) const noexcept {
+    float start = 0;
+    std::memcpy(&start, all.carry == nullptr ? starts_ : all.carry, sizeof start);
+    return scan_flat_extremes(
+        job_.op, {reinterpret_cast<const float*>(job_.values), reinterpret_cast<float*>(out_), all.ends,
+                  all.some, all.rows(), start});
   }
 
   void scan_tile(const ScanStretch& all, std::int64_t c, std::int64_t w) const noexcept {
