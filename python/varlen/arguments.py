@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from varlen import _core
+from varlen import _core, tracing
 
 LARGEST = 2**63 - 1
 
@@ -304,7 +304,7 @@ def as_ints(x: Any) -> Any:
     >>> as_ints([1, 2])
     [1, 2]
     """
-    return x.detach().cpu().numpy() if hasattr(x, "detach") else x
+    return tracing.numbers_of(x) if hasattr(x, "detach") else x
 
 
 def is_zero(fill: Any) -> bool:

@@ -18,6 +18,13 @@ is_tracing: Callable[[], bool] = bool
 tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
 
 
+def _on_host(x: Any) -> Any:
+    return x.detach().cpu().numpy()
+
+
+numbers_of: Callable[[Any], Any] = _on_host  # the numbers of a tensor, outside of transforms and modes
+
+
 class _Fields(NamedTuple):
     offsets: Any
     rows: Any

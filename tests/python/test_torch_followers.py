@@ -345,6 +345,91 @@ def test_fill_that_needs_a_gradient_has_one(verb, needs):
     assert torch.autograd.gradcheck(FILLED[verb], (x, fill))
 
 
+@pytest.mark.parametrize(
+    "verb", ["max", "mean", "var", "first", "shift", "to_dense", "to_dense, left", "sequence_pad"]
+)
+def test_fill_that_needs_a_gradient_has_one_in_a_graph(verb):
+    call = {**FILLED, "mean": lambda x, fill: ragged(x).mean(empty=fill)}[verb]
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    results = []
+    for run in (call, compiled):
+        x = numbers().requires_grad_()
+        fill = torch.tensor(2.5, dtype=torch.float64, requires_grad=True)
+        result = run(x, fill)
+        results.append((result.detach(), *torch.autograd.grad((result * result).sum(), (x, fill))))
+    for wanted, found in zip(*results, strict=True):
+        assert torch.equal(wanted, found)
+
+
+ROW_FILLED = {name: FILLED[name] for name in ("to_dense", "to_padded", "pad", "sequence_pad")}
+
+
+@pytest.mark.parametrize("verb", ROW_FILLED)
+@pytest.mark.parametrize("shape", [(3,), (4, 1), (3, 4, 1)])
+@pytest.mark.parametrize("needs", [False, True])
+def test_fill_is_a_row_and_never_runs_along_sequences(verb, shape, needs):
+    x = numbers().requires_grad_(needs)
+    for fill in (
+        torch.ones(shape, dtype=torch.float64),
+        torch.ones(shape, dtype=torch.float64, requires_grad=True),
+    ):
+        with pytest.raises((TypeError, ValueError), match=r"fill|pad_value"):
+            ROW_FILLED[verb](x, fill)
+    with pytest.raises(Exception, match="does not broadcast to rows"):
+        torch.compile(lambda x, fill: ragged(x).to_dense(fill=fill), fullgraph=True, backend="aot_eager")(
+            x, torch.ones(shape, dtype=torch.float64)
+        )
+
+
+def test_temperature_that_needs_a_gradient_has_one():
+    x, t = numbers(), torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    for call in (
+        lambda x, t: ragged(x).softmax(temperature=t).values,
+        lambda x, t: ragged(x).log_softmax(temperature=t).values,
+    ):
+        assert torch.equal(call(x, t).detach(), call(x, 2.0))
+        assert torch.autograd.gradcheck(call, (x.clone().requires_grad_(), t))
+        wanted = torch.autograd.grad(call(x, t)[0, 0], t)[0]
+        assert torch.allclose(torch.func.grad(lambda t: call(x, t)[0, 0])(t.detach()), wanted)  # noqa: B023
+        compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+        assert torch.allclose(torch.autograd.grad(compiled(x, t)[0, 0], t)[0], wanted)
+    for wrong in (0.0, float("nan")):
+        with pytest.raises(ValueError, match="temperature"):
+            ragged(x).softmax(temperature=torch.tensor(wrong, requires_grad=True))
+    with pytest.raises(ValueError, match="temperature: expected one number"):
+        ragged(x).softmax(temperature=torch.ones(2, requires_grad=True))
+
+
+def test_numbers_beside_a_transform_are_read():
+    x, n = numbers()[:, 0], torch.tensor([3, 0, 4])
+    picked, mask = torch.tensor([0, 2]), torch.tensor([True, False, True])
+    for call in (
+        lambda x: vl.Ragged(x, lengths=n).sum(),
+        lambda x: vl.ops.softmax(x, n),
+        lambda x: ragged(x)[picked].values,
+        lambda x: ragged(x)[mask].values,
+        lambda x: ragged(x).roll(n).values,
+        lambda x: vl.stack([ragged(x), ragged(x)], axis=1).values,
+    ):
+        weights = torch.arange(1.0, call(x).numel() + 1, dtype=x.dtype)
+        wanted = torch.autograd.functional.jacobian(lambda x: (call(x).reshape(-1) * weights).sum(), x)  # noqa: B023
+        assert torch.allclose(torch.func.grad(lambda x: (call(x).reshape(-1) * weights).sum())(x), wanted)  # noqa: B023
+        assert torch.equal(torch.func.vmap(call)(x[None])[0], call(x))
+    assert torch.equal(
+        torch.func.grad(lambda x: vl.where(ragged(x) > 0, ragged(x), 0.0).values.sum())(x),
+        (x > 0).to(x.dtype),
+    )
+
+
+def test_lengths_that_a_graph_would_keep_are_refused():
+    x, n = numbers(), torch.tensor([3, 0, 4])
+    with pytest.raises(NotImplementedError, match="have to show their numbers"):
+        make_fx(lambda x, n: vl.ops.softmax(x, n))(x, n)
+    with pytest.raises(NotImplementedError, match="have to show their numbers"):
+        torch.func.vmap(lambda n: vl.ops.softmax(x, n))(n[None])
+    assert torch.equal(make_fx(lambda x: vl.ops.softmax(x, n))(x)(x), vl.ops.softmax(x, n))
+
+
 def test_fill_that_needs_a_gradient_is_one_number_where_numbers_are():
     fill = torch.ones(2, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda fill: ragged(numbers()).to_dense(fill=fill), fill)

@@ -1,5 +1,6 @@
 """Functions of sequences as one graph of torch.compile: offsets are inputs, forward and backward."""
 
+import re
 import subprocess
 import sys
 
@@ -215,6 +216,43 @@ def test_numbers_of_sequences_are_checked_when_the_graph_runs():
         step(r, torch.tensor([1, -1]))
     with pytest.raises(IndexError, match="index 2 at position 1 is out of range"):
         step(r, torch.tensor([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "empty"),
+    [
+        (torch.int64, float("nan")),
+        (torch.int64, 1.5),
+        (torch.uint8, 300),
+        (torch.float32, 1e300),
+        (torch.bool, 2),
+    ],
+)
+def test_numbers_for_empty_sequences_have_to_fit_in_a_graph(dtype, empty):
+    for verb in ("first", "last"):
+        step = torch.compile(
+            lambda x, verb=verb: getattr(vl.Ragged(x, [2, 0]), verb)(empty=empty),
+            fullgraph=True,
+            backend="aot_eager",
+        )
+        with pytest.raises(Exception, match=re.escape(f"empty: {empty} does not fit")):
+            step(torch.ones(2, dtype=dtype))
+
+
+@pytest.mark.parametrize(("dtype", "wrong"), [(torch.float16, 1e30), (torch.int8, 300.0), (torch.int8, 0.5)])
+def test_numbers_have_to_fit_a_dtype_when_the_graph_runs(dtype, wrong):
+    step = torch.compile(lambda r: r.to_dense(dtype=dtype), fullgraph=True, backend="aot_eager")
+    x = torch.tensor([1.0, 2.0, 3.0])
+    assert torch.equal(step(vl.Ragged(x, [2, 1])), torch.tensor([[1, 2], [3, 0]], dtype=dtype))
+    x[1] = wrong
+    with pytest.raises(RuntimeError, match="does not fit"):
+        step(vl.Ragged(x, [2, 1]))
+
+
+def test_largest_of_a_rectangle_are_one_graph():
+    step = torch.compile(lambda r: r.topk(2, dense=True)[0], fullgraph=True, backend="aot_eager")
+    r = vl.Ragged(torch.tensor([3.0, 1.0, 4.0, 1.0]), [3, 1])
+    assert torch.equal(step(r), r.topk(2, dense=True)[0])
 
 
 def test_containers_that_differ_are_refused_when_the_graph_runs():

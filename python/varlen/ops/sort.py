@@ -213,7 +213,7 @@ def topk(
         levels = (*above, kept)
         return ragged_like(X, best, levels), ragged_like(X, which, levels)
     best, which = (
-        backend.pad(rows, (kept,), fill=gap, sizes=most) for rows, gap in ((best, fill), (which, -1))
+        backend.pad(rows, (kept,), fill=gap, sizes=[most]) for rows, gap in ((best, fill), (which, -1))
     )
     return wrap_units(X, best, above), wrap_units(X, which, above)
 

@@ -50,7 +50,8 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     if tensor.is_complex() and not dtype.is_complex:
         raise ValueError(f"{argument}: complex numbers do not fit {dtype}")
     result = tensor.to(as_dtype(dtype))
-    if tensor.dtype == dtype or not (torch.compiler.is_compiling() or shows_numbers(tensor)):
+    compiled = torch.compiler.is_compiling()
+    if tensor.dtype == dtype or not (compiled or shows_numbers(tensor)):
         return result
     if dtype.is_floating_point or dtype.is_complex:
         if not _may_overflow(tensor.dtype, dtype):
@@ -58,9 +59,13 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
         wide = result.detach() if result.element_size() > 1 else result.detach().float()
         there = tensor.detach()
         finite = there.isfinite() if there.is_floating_point() or there.is_complex() else True
-        lost = (~wide.isfinite() & finite).reshape(-1).nonzero()
+        unfit = ~wide.isfinite() & finite
     else:
-        lost = (result.to(tensor.dtype) != tensor).reshape(-1).nonzero()
+        unfit = result.to(tensor.dtype) != tensor
+    if compiled:  # the graph looks at the numbers when it runs
+        torch._assert_async(~unfit.any(), f"{argument}: a number does not fit {dtype}")
+        return result
+    lost = unfit.reshape(-1).nonzero()
     if len(lost):
         value = tensor.reshape(-1)[lost[0]].item()
         raise ValueError(f"{argument}: element {int(lost[0])} is {value}, which does not fit {dtype}")
@@ -68,8 +73,8 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
 
 
 def _may_overflow(given: torch.dtype, dtype: torch.dtype) -> bool:
-    """Whether a dtype of floats may be too small for finite numbers; what is compiled cannot look at them."""
-    if given == dtype or given == torch.bool or torch.compiler.is_compiling():
+    """Whether a dtype of floats may be too small for finite numbers."""
+    if given == dtype or given == torch.bool:
         return False
     floats = given.is_floating_point or given.is_complex
     most = torch.finfo(given).max if floats else torch.iinfo(given).max

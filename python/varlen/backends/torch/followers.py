@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
-from torch.fx.experimental.proxy_tensor import get_proxy_mode
+from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import _disable_current_modes
@@ -126,6 +126,35 @@ def bare(x: torch.Tensor, verb: str) -> torch.Tensor:
             "and a subclass of tensors do not show"
         )
     return x
+
+
+def numbers_of(x: torch.Tensor) -> Any:
+    """The numbers of lengths, offsets, indices or conditions, as an array on the host.
+
+    Raises
+    ------
+    NotImplementedError
+        Numbers of a batch of vmap, or an input of a graph in the making, which would keep them for good.
+
+    Examples
+    --------
+    >>> numbers_of(torch.tensor([2, 1]))
+    array([2, 1])
+    """
+    if not in_transform() and not _count_modes():
+        return x.detach().cpu().numpy()
+    while torch._C._functorch.is_functorch_wrapped_tensor(x) and not torch._C._functorch.is_batchedtensor(x):
+        x = torch._C._functorch.get_unwrapped(x)
+    mode = get_proxy_mode()
+    if torch._C._functorch.is_batchedtensor(x) or (
+        mode is not None and get_proxy_slot(x, mode.tracer, None) is not None
+    ):
+        raise NotImplementedError(
+            "lengths, offsets, indices and conditions have to show their numbers, which a batch of vmap and "
+            "an input of make_fx do not: give them from outside, or compile by torch.compile"
+        )
+    with unfollowed():
+        return x.detach().cpu().numpy()
 
 
 def is_batched(x: torch.Tensor) -> bool:

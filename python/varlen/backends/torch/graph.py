@@ -8,6 +8,7 @@ the way that they have outside, which breaks the graph.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, ints_per_level
 from varlen.backends import torch as outside
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.memory import check_row, tensor_of
 from varlen.backends.torch.pad import pad_rows, rows_of
 from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows
 from varlen.backends.torch.shift import roll_rows, shift_rows
@@ -41,6 +42,25 @@ def _number(empty: Any) -> Any:
     return empty.item() if hasattr(empty, "item") else empty
 
 
+def _has_gradient(given: Any) -> bool:
+    """Whether a number is a tensor whose gradient is wanted."""
+    return isinstance(given, torch.Tensor) and given.requires_grad
+
+
+def _with_empty(rows: torch.Tensor, level: Any, empty: Any) -> torch.Tensor:
+    """Rows of sequences; those that are empty give a number whose gradient is wanted, if it is one."""
+    if not _has_gradient(empty):
+        return rows
+    gaps = (offsets_of(level).diff() == 0).reshape(-1, *(1 for _ in rows.shape[1:]))
+    return torch.where(gaps, _one(empty, rows, "empty"), rows)
+
+
+def _one(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
+    if given.numel() != 1:
+        raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
+    return outside.cast(given, x.dtype, argument).reshape(())
+
+
 def reduce(
     op: str, x: torch.Tensor, level: Any, empty: Any = None, out: Any = None, ddof: float = 0
 ) -> torch.Tensor:
@@ -51,9 +71,12 @@ def reduce(
     >>> reduce("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
     tensor([4., 4.])
     """
+    number = 0 if _has_gradient(empty) else _number(empty)
     if op in STATISTICS:
-        return into(statistic_rows(x, level, op, _number(empty), float(ddof)), out)
-    return into(sum_rows(op, x, level, _number(empty)), out)
+        rows = statistic_rows(x, level, op, number, float(ddof))
+    else:
+        rows = sum_rows(op, x, level, number)
+    return into(_with_empty(rows, level, empty), out)
 
 
 def reduce_extreme(
@@ -66,7 +89,8 @@ def reduce_extreme(
     >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
     (tensor([3., 4.]), tensor([0, 0]))
     """
-    found, which = extreme_rows(x, level, op, _number(empty))
+    found, which = extreme_rows(x, level, op, 0 if _has_gradient(empty) else _number(empty))
+    found = _with_empty(found, level, empty)
     return found, which.int() if narrow else which
 
 
@@ -84,7 +108,7 @@ def reduce_end(x: torch.Tensor, level: Any, last: bool, empty: Any = None) -> to
     offsets = offsets_of(level)
     begins, ends = offsets[:-1], offsets[1:]
     rows = torch.where(begins < ends, ends - 1 if last else begins, x.shape[0])
-    return torch.cat((x, row_as(empty, x))).index_select(0, rows)
+    return torch.cat((x, row_as(empty, x, "empty"))).index_select(0, rows)
 
 
 def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
@@ -114,7 +138,12 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
     >>> shift(torch.tensor([3, 1]), Level([2]), 1, 9)
     tensor([9, 3])
     """
-    return into(shift_rows(x, level, _moves(by, level), _number(fill)), out)
+    moves = _moves(by, level)
+    if not _has_gradient(fill):
+        return into(shift_rows(x, level, moves, _number(fill)), out)
+    there = shift_rows(torch.ones(x.shape[0], dtype=torch.bool), level, moves, 0)
+    wide = there.reshape(-1, *(1 for _ in x.shape[1:]))
+    return into(torch.where(wide, shift_rows(x, level, moves, 0), _one(fill, x, "fill")), out)
 
 
 def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
@@ -441,15 +470,17 @@ def pad(
     if sizes is None:
         sizes = [_width(level, n, pad_to_multiple) for level, n in zip(levels, kept, strict=True)]
     row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
-    number = fill if row is None else row.item() if row.ndim == 0 else None
+    apart = row is not None and (row.ndim > 0 or row.requires_grad)  # put in behind, by torch
+    number = None if apart else fill if row is None else row.item()
     block = pad_rows(x, tuple(levels), sizes, most, padding_side, truncate, number, max_bytes)
     marks: Any = None
-    if mask or (row is not None and row.ndim):
+    if mask or apart:
         there = torch.ones(x.shape[0], dtype=torch.bool)
         marks = pad_rows(there, tuple(levels), sizes, most, padding_side, truncate, None, max_bytes)
-    if row is not None and row.ndim:
+    if row is not None and apart:
+        check_row(row, x.shape[1:], "fill")
         wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
-        block = torch.where(wide, block, row.to(x.dtype))
+        block = torch.where(wide, block, outside.cast(row, x.dtype, "fill"))
     if out is not None:
         block = out.copy_(block)
     return (block, marks) if mask else block
@@ -603,15 +634,36 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     return x.index_select(0, torch.as_tensor(rows))
 
 
-def row_as(given: Any, x: torch.Tensor) -> torch.Tensor:
+def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
     """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold it: at once where a number is known, when the graph runs where it is a tensor.
 
     Examples
     --------
     >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8))
     tensor([[7, 7]], dtype=torch.int8)
     """
-    return torch.as_tensor(given).to(x.dtype).expand(1, *x.shape[1:])
+    if isinstance(given, (bool, int, float)):
+        if not _fits(given, x.dtype):
+            raise ValueError(f"{argument}: {given} does not fit {x.dtype}")
+        return torch.full((1, *x.shape[1:]), given, dtype=x.dtype)
+    row = torch.as_tensor(given)
+    check_row(row, x.shape[1:], argument)
+    return outside.cast(row, x.dtype, argument).expand(1, *x.shape[1:])
+
+
+def _fits(number: float, dtype: torch.dtype) -> bool:
+    """Whether a dtype holds a number: floats round, and no finite number becomes infinite."""
+    if dtype == torch.bool:
+        return number in (0, 1)
+    if dtype.is_floating_point or dtype.is_complex:
+        return not math.isfinite(number) or abs(number) <= torch.finfo(dtype).max
+    limits = torch.iinfo(dtype)
+    return math.isfinite(number) and number == int(number) and limits.min <= number <= limits.max
 
 
 def where(mask: Any, values: Any, others: Any) -> torch.Tensor:

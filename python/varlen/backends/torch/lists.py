@@ -11,10 +11,11 @@ import torch
 
 from varlen import _core
 from varlen._core import is_plain_tensor
+from varlen.arguments import is_zero
 from varlen.backends.torch.autograd import into
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_numpy, fill_of, filled, from_memory, like
+from varlen.backends.torch.memory import as_numpy, check_row, fill_of, filled, from_memory, like
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -43,9 +44,9 @@ def list2dense(
     options = (padding_side, max_len, truncate, True, None, None)
     first = tensors[0]
     if dtype is None and not is_followed(fill) and all(_is_plain(x, first.dtype) for x in tensors):
-        number = filled(fill, first.dtype, ()) if fill else 0
+        row = 0 if is_zero(fill) else filled(fill, first.dtype, tuple(first.shape[1:]))
         arrays = [as_numpy(tensor) for tensor in tensors]
-        rows, marks = _core.list2dense(arrays, pad_to_multiple, number, *options, max_bytes)
+        rows, marks = _core.list2dense(arrays, pad_to_multiple, row, *options, max_bytes)
         block, there = from_memory(rows, first), like(marks, first)
     else:
         values, levels = from_list(tensors, dtype)
@@ -54,12 +55,14 @@ def list2dense(
         limit = None if max_bytes is None else max_bytes * 8 // width
         rows, marks = _core.list2dense(numbers, pad_to_multiple, 0, *options, limit)
         there = like(marks, values)
+        blank = fill_of(fill, values)
+        check_row(blank, values.shape[1:], "fill")
         if len(values):
             wide = there.reshape(there.shape + (1,) * (values.ndim - 1))
-            block = torch.where(wide, values[like(rows, values)], fill_of(fill, values))
+            block = torch.where(wide, values[like(rows, values)], blank)
         else:
             shape = (*rows.shape, *values.shape[1:])
-            block = torch.cat([fill_of(fill, values).expand(shape), values.reshape(0, *shape[1:])])
+            block = torch.cat([blank.expand(shape), values.reshape(0, *shape[1:])])
     if out is not None:
         _check_out(out, block)
         block = out.copy_(block)

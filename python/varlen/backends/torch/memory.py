@@ -7,7 +7,7 @@ are picked by torch with the row numbers that the core works out: gradients flow
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -163,9 +163,32 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...], argument: str 
         raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
     try:
         with unfollowed():
-            return as_numpy(cast(exactly(fill), dtype, argument).expand(shape).contiguous())
+            numbers = exactly(fill)
+            check_row(numbers, shape, argument)
+            return as_numpy(cast(numbers, dtype, argument).expand(shape).contiguous())
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(f"{argument}: {str(error).removeprefix(f'{argument}: ')}") from None
+
+
+def check_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> None:
+    """Refuse what does not broadcast to a row: torch would broadcast it along sequences, too.
+
+    Raises
+    ------
+    ValueError
+        It has more axes, or others.
+
+    Examples
+    --------
+    >>> import torch
+    >>> check_row(torch.zeros(3), (2,), "fill")
+    Traceback (most recent call last):
+    ValueError: fill: shape (3,) does not broadcast to rows of shape (2,)
+    """
+    axes = tuple(given.shape)
+    behind = tuple(shape)[len(shape) - len(axes) :] if len(axes) <= len(shape) else ()
+    if len(behind) != len(axes) or any(n not in (1, most) for n, most in zip(axes, behind, strict=True)):
+        raise ValueError(f"{argument}: shape {axes} does not broadcast to rows of shape {tuple(shape)}")
 
 
 def readable(tensor: torch.Tensor) -> NDArray[Any]:

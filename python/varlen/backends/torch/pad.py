@@ -15,7 +15,16 @@ from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
 from varlen.backends.torch.cast import cast
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_numpy, fill_of, filled, like, number_of, tensor_of, to_write
+from varlen.backends.torch.memory import (
+    as_numpy,
+    check_row,
+    fill_of,
+    filled,
+    like,
+    number_of,
+    tensor_of,
+    to_write,
+)
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
@@ -162,6 +171,8 @@ def _pad_followed(
     if max_len is not None:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
     blank = None if fill is None else fill_of(fill, x)
+    if blank is not None:
+        check_row(blank, x.shape[1:], "fill")
     apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
     if has_no_name(x):
         bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
@@ -188,6 +199,7 @@ def _pad_elsewhere(
     there = like(marks, x)
     source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
     blank = fill_of(0 if fill is None else fill, x)
+    check_row(blank, x.shape[1:], "fill")
     wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)
     if out is not None:

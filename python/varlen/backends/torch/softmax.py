@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
-from varlen import _core
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
+from varlen.backends.torch.followers import is_followed, shows_numbers
 from varlen.backends.torch.reduce import repeat_rows, sums
 
 if TYPE_CHECKING:
@@ -60,9 +62,9 @@ _back: AutogradOp = AutogradOp(
 
 
 def softmax(
-    x: torch.Tensor, level: Level, log: bool, temperature: float, out: Any = None, inplace: bool = False
+    x: torch.Tensor, level: Level, log: bool, temperature: Any, out: Any = None, inplace: bool = False
 ) -> torch.Tensor:
-    """`_core.softmax` of a tensor, watched by autograd.
+    """`_core.softmax` of a tensor, watched by autograd, as is a temperature that is a tensor.
 
     Examples
     --------
@@ -71,8 +73,22 @@ def softmax(
     """
     if inplace and not x.is_floating_point():
         raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
-    result = _softmax(x, level, log, float(temperature))
+    if isinstance(temperature, torch.Tensor) and (tracing.is_tracing() or is_followed(temperature)):
+        result = _softmax(x / _checked(temperature), level, log, 1.0)
+    else:
+        result = _softmax(x, level, log, float(temperature))
     return into(result, x if inplace else out)
+
+
+def _checked(temperature: torch.Tensor) -> torch.Tensor:
+    """A temperature that somebody follows: one number above 0, as far as it can be looked at."""
+    if temperature.numel() != 1:
+        raise ValueError(f"temperature: expected one number, got shape {tuple(temperature.shape)}")
+    if not tracing.is_tracing() and shows_numbers(temperature):
+        _core.softmax(
+            np.empty(0), Level([]), False, float(temperature.detach())
+        )  # refuses what is no temperature
+    return temperature.reshape(())
 
 
 def shares(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,7 @@ import torch
 from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
-from varlen.backends.torch.followers import unfollowed
+from varlen.backends.torch.followers import numbers_of, unfollowed
 from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
@@ -295,5 +295,6 @@ def _kept(offsets: Array) -> torch.Tensor:
 
 
 tracing.is_tracing = torch.compiler.is_dynamo_compiling
+tracing.numbers_of = numbers_of
 tracing.tensors = sys.modules[__name__]
 _core.make_tensors_by(_kept)
