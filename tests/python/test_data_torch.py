@@ -187,6 +187,14 @@ def test_collate_promotes_tensors_as_torch_does():
         Collate(fill=1e39)([small, small[:1]])
 
 
+def test_collate_refuses_tensors_whose_gradient_would_be_lost():
+    samples = [torch.ones(2, requires_grad=True), torch.ones(1)]
+    with pytest.raises(ValueError, match="gradient would be lost here; give detach"):
+        Collate()(samples)
+    with torch.no_grad():
+        assert Collate()(samples)[0].tolist() == [[1.0, 1.0], [1.0, 0.0]]
+
+
 def test_collate_takes_tensors_with_a_conjugate_bit():
     x = torch.tensor([1 + 2j, 3 - 1j])
     assert Collate()([x.conj(), x[:1].conj()])[0].tolist() == [[1 - 2j, 3 + 1j], [1 - 2j, 0]]

@@ -84,6 +84,12 @@ def test_gradients_of_windows(steps):
         assert torch.autograd.gradgradcheck(call, (at,))
 
 
+def test_gradients_of_windows_of_complex_numbers():
+    x = torch.complex(rows(5, (2,)), rows(5, (2,)) + 1).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: vl.Ragged(x, [3, 0, 2]).sliding_window(2).values, x)
+    assert torch.autograd.gradgradcheck(lambda x: vl.Ragged(x, [3, 0, 2]).sliding_window(2).values, x)
+
+
 def test_ragged_tensors_stay_ragged_and_watched():
     x = rows(5, (2,)).requires_grad_()
     r = ops.seq2col(vl.Ragged(x, [2, 3]), 1)

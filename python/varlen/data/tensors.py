@@ -141,6 +141,8 @@ class TensorLeaf:
             if self._bits_of is None:
                 return item
             item = torch.as_tensor(item, device="cpu")
+        if item.requires_grad and torch.is_grad_enabled():
+            raise ValueError("a tensor whose gradient would be lost here; give detach() of it")
         item = item.detach().resolve_conj().resolve_neg()
         if self._bits_of is not None:
             return as_numpy(item.to(self._bits_of))

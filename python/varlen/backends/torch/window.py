@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, is_plain_tensor
 from varlen.backends.torch.autograd import AutogradOp, in_parts, into, level_of, on_cpu
 
 if TYPE_CHECKING:
@@ -163,8 +163,14 @@ def windows(
     """
     _, outer, inner = _core.windows(_nothing(len(x)), level, size, step, drop_last)
     steps = [size, step, int(drop_last)]
-    result = _windows(on_cpu(x, "X"), level, inner.total, steps, shared, max_bytes)
-    return result, outer, inner
+
+    def windowed(each: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = _windows(on_cpu(each, "X"), level, inner.total, steps, shared, max_bytes)
+        return result
+
+    # The gradient adds, and sums of complex numbers are those of their parts.
+    in_two = x.is_complex() and not is_plain_tensor(x)
+    return in_parts(x, windowed) if in_two else windowed(x), outer, inner
 
 
 def merge_windows(
