@@ -32,6 +32,7 @@ OF_RAGGED = {
     "places": lambda r: r.values * (r.row_ids + r.positions)[:, None],
     "row": lambda r: r.row(1),
     "scans": lambda r: r.cumsum(reverse=True) + r.cumprod() * r.cummax(),
+    "sequence_pool": lambda r: sum(vl.sequence_pool(r, kind) for kind in ("sqrt", "average", "max", "last")),
     "sequence_expand": lambda r: vl.sequence_expand(r, r),
     "sequence_expand_as": lambda r: vl.sequence_expand_as(r.sum(), r),
     "softmax": lambda r: r.softmax(),

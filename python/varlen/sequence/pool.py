@@ -307,6 +307,7 @@ def _rows(which: Any, units: Level) -> Any:
 
 def _times_root(rows: Any, units: Level, power: int) -> Any:
     """One row a sequence, times the root of how many rows the sequence has (1 for none), or divided by it."""
-    root = np.sqrt(np.maximum(units.lengths, 1)).reshape(-1, *(1 for _ in rows.shape[1:])) ** power
+    lengths = backend_of(rows).of_level(units, "lengths", rows)
+    root = cast(lengths.clip(1), double(rows)).reshape(-1, *(1 for _ in rows.shape[1:])) ** (power / 2)
     wide = rows if is_complex(rows) else cast(rows, double(rows))
-    return cast(wide * like(root, rows), rows.dtype)
+    return cast(wide * root, rows.dtype)
