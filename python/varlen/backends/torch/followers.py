@@ -117,8 +117,7 @@ def bare(x: torch.Tensor, verb: str) -> torch.Tensor:
     >>> bare(torch.ones(1), "unique")
     tensor([1.])
     """
-    while torch._C._functorch.is_functorch_wrapped_tensor(x) and not torch._C._functorch.is_batchedtensor(x):
-        x = torch._C._functorch.get_unwrapped(x)
+    x = _unwrapped(x)
     batched = torch._C._functorch.is_batchedtensor(x) or is_batched(x)
     if batched or _is_tracing() or get_proxy_mode() is not None or type(x) not in _PLAIN:
         raise NotImplementedError(
@@ -143,8 +142,7 @@ def numbers_of(x: torch.Tensor) -> Any:
     """
     if not in_transform() and not _count_modes():
         return x.detach().cpu().numpy()
-    while torch._C._functorch.is_functorch_wrapped_tensor(x) and not torch._C._functorch.is_batchedtensor(x):
-        x = torch._C._functorch.get_unwrapped(x)
+    x = _unwrapped(x)
     mode = get_proxy_mode()
     if torch._C._functorch.is_batchedtensor(x) or (
         mode is not None and get_proxy_slot(x, mode.tracer, None) is not None
@@ -155,6 +153,13 @@ def numbers_of(x: torch.Tensor) -> Any:
         )
     with unfollowed():
         return x.detach().cpu().numpy()
+
+
+def _unwrapped(x: torch.Tensor) -> torch.Tensor:
+    """A tensor without the transforms around it, up to a batch of vmap."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(x) and not torch._C._functorch.is_batchedtensor(x):
+        x = torch._C._functorch.get_unwrapped(x)
+    return x
 
 
 def is_batched(x: torch.Tensor) -> bool:

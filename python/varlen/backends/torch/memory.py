@@ -378,6 +378,24 @@ def fill_of(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor
         return tensor_of(blank, x.dtype).to(x.device)
 
 
+def fill_row_of(given: Any, x: torch.Tensor) -> torch.Tensor:
+    """The same, for rows of x: torch would broadcast what is no row along sequences, too.
+
+    Raises
+    ------
+    ValueError
+        The dtype does not hold it, or it does not broadcast to a row.
+
+    Examples
+    --------
+    >>> fill_row_of([7, 8], torch.zeros((3, 2), dtype=torch.int8))
+    tensor([7, 8], dtype=torch.int8)
+    """
+    blank = fill_of(given, x)
+    check_row(blank, x.shape[1:], "fill")
+    return blank
+
+
 def number_of(given: Any, argument: str) -> Any:
     """A number of Python, given as one or as an array or a tensor of one.
 
