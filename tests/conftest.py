@@ -17,6 +17,12 @@ hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
 )
 
+# The kernels of devices take the arrays of the host, thread by thread, where they were built for that.
+if os.environ.get("VARLEN_CUDA_ON_HOST") == "1":
+    from varlen import _core, _cuda_host
+
+    _core.know_kernels(_cuda_host.kernels, emulate=True)
+
 OTHERS = ("numpy", "torch", "pyarrow", "safetensors", "ml_dtypes", "nested_ragged_tensors", "hypothesis")
 
 

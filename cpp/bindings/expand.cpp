@@ -7,6 +7,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -21,22 +22,26 @@ namespace {
 
 /// Rows for all sequences, like those of `rows`, given or fresh.
 py::array target(const py::array& rows, const Level& level, PyObject* given_out, Inputs inputs) {
+  const Place place = place_of(rows);
   Extents shape{level.total()};
   shape.append(rows.shape() + 1, rows.shape() + rows.ndim());
-  if (given(given_out)) return checked_out("out", given_out, rows.dtype(), shape, inputs);
-  return empty(rows.dtype(), shape);
+  if (given(given_out)) return checked_out_at(place, "out", given_out, rows.dtype(), shape, inputs);
+  return empty_at(place, rows.dtype(), shape);
 }
 
 constexpr Signature<3> kExpand{"expand", {"rows", "level", "out"}, 2, 3};
 
 py::object expand_rows(const Arguments<3>& args) {
-  const py::array rows = as_rows(args[0], "rows");
+  const py::array rows = as_placed_rows(args[0], "rows");
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
-  const Level& level = LevelRef::in(of);
+  Level& level = LevelRef::in(of);
   py::array out = target(rows, level, args[2], {args[0], rows});
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);
-  {
+  if (const Place place = place_of(rows); !place.is_host()) {
+    const Offsets there = offsets_at(place, level);
+    place.check(place.kernels->expand(place.stream, there, level.total(), in, to), "expand");
+  } else {
     const Unlocked unlocked(out.nbytes());
     expand(level.view(), in, to);
   }
@@ -46,14 +51,17 @@ py::object expand_rows(const Arguments<3>& args) {
 constexpr Signature<4> kExpandEnd{"expand_end", {"rows", "level", "last", "out"}, 3, 4};
 
 py::object expand_to_end(const Arguments<4>& args) {
-  const py::array rows = as_rows(args[0], "rows");
+  const py::array rows = as_placed_rows(args[0], "rows");
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
-  const Level& level = LevelRef::in(of);
+  Level& level = LevelRef::in(of);
   const bool last = truth_of(args[2]);
   py::array out = target(rows, level, args[3], {args[0], rows});
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);
-  {
+  if (const Place place = place_of(rows); !place.is_host()) {
+    const Offsets there = offsets_at(place, level);
+    place.check(place.kernels->expand_end(place.stream, there, level.total(), in, last, to), "expand");
+  } else {
     const Unlocked unlocked(out.nbytes());
     expand_end(level.view(), in, last, to);
   }

@@ -34,6 +34,7 @@ PYBIND11_MODULE(_core, m) {
   bind_batch(m);
   bind_cast(m);
   bind_concat(m);
+  bind_device(m);
   bind_erase(m);
   bind_expand(m);
   bind_hash(m);

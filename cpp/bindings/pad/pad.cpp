@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "joint/joint.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -18,13 +20,13 @@ namespace varlen::bindings {
 namespace {
 
 /// False: no such output. True: a fresh one. An array: that one, checked.
-py::object asked(py::handle given, std::string_view name, const Extents& shape, Inputs inputs,
-                 std::int64_t max_bytes, std::int64_t& used) {
+py::object asked(const Place& place, py::handle given, std::string_view name, const Extents& shape,
+                 Inputs inputs, std::int64_t max_bytes, std::int64_t& used) {
   if (given.ptr() == Py_False || given.is_none()) return py::none();
   const py::dtype dtype = py::dtype::of<bool>();
-  if (given.ptr() != Py_True) return checked_out(name, given, dtype, shape, inputs);
+  if (given.ptr() != Py_True) return checked_out_at(place, name, given, dtype, shape, inputs);
   padded_bytes(name, dtype, shape, max_bytes, used);
-  return empty(dtype, shape);
+  return empty_at(place, dtype, shape);
 }
 
 py::array array_in(const py::object& output) {
@@ -33,6 +35,30 @@ py::array array_in(const py::object& output) {
 
 std::byte* bytes_of(const py::object& output) {
   return static_cast<std::byte*>(array_in(output).mutable_data());
+}
+
+/// Conversions are the host's: on a device the caller has the values in the dtype that they are to have.
+void refuse_conversion(const py::dtype& from, const py::dtype& to, bool nan) {
+  if (nan) raise_type("nan: NaN is not replaced on a device; give values without it");
+  if (!from.equal(to)) {
+    raise_type("dtype: " + str_of(from) + " does not become " + str_of(to) +
+               " on a device; cast values first");
+  }
+}
+
+/// A fill as the kernels of a device take it; `keep` is its memory there where it is long.
+void place_fill(const Place& place, Padding& how, const py::dtype& dtype, const Extents& row,
+                std::int64_t width, py::array& keep) {
+  if (how.fill == nullptr || width == 0) return;
+  const std::int64_t period = how.period > 0 ? how.period : width;
+  if (cuda::kWidestFill % period == 0) return;
+  Extents shape{1};
+  shape.append(row.begin(), row.end());
+  keep = empty_at(place, dtype, shape);
+  std::vector<std::byte> whole(static_cast<std::size_t>(width));
+  for (std::size_t k = 0; k < whole.size(); ++k) whole[k] = how.fill[k % static_cast<std::size_t>(period)];
+  place.check(place.kernels->upload(place.stream, whole.data(), width, keep.mutable_data()), "fill");
+  how.fill = static_cast<const std::byte*>(keep.data());
 }
 
 constexpr Signature<15> kPad{
@@ -45,7 +71,8 @@ constexpr Signature<15> kPad{
 py::object pad_arrays(const Arguments<15>& args) {
   const auto [given_values, given_levels, side, given_fill, given_mask, most, truncate, given_out,
               given_dtype, multiple, given_max_bytes, exact, given_nan, given_nan_mask, given_past] = args;
-  py::array values = as_rows(given_values, "values");
+  py::array values = as_placed_rows(given_values, "values");
+  const Place place = place_of(values);
   const Levels levels = levels_of(given_levels, values.shape(0));
   Padding how;
   how.side = side_or_right(side, "padding_side");
@@ -60,6 +87,7 @@ py::object pad_arrays(const Arguments<15>& args) {
 
   const py::dtype to = dtype_of(or_none(given_dtype), values.dtype());
   const bool wants_nan = given(given_nan_mask) && given_nan_mask != Py_False;
+  if (!place.is_host()) refuse_conversion(values.dtype(), to, given(given_nan) || wants_nan);
   values = convertible(values, to, given(given_nan) || wants_nan);
   const Fill pattern = fill_of(or_none(given_fill), to, row, "fill");
   const Fill instead = fill_of(or_none(given_nan), to, {}, "nan");
@@ -84,9 +112,10 @@ py::object pad_arrays(const Arguments<15>& args) {
   std::int64_t used = 0;
   const Inputs inputs{given_values, values, given_fill, given_nan};
   if (!given(given_out)) padded_bytes("values", to, shape, max_bytes, used);
-  py::object out = given(given_out) ? checked_out("out", given_out, to, shape, inputs) : empty(to, shape);
-  py::object marks = asked(or_none(given_mask), "mask", slots, inputs, max_bytes, used);
-  py::object nans = asked(or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
+  py::object out = given(given_out) ? checked_out_at(place, "out", given_out, to, shape, inputs)
+                                    : empty_at(place, to, shape);
+  py::object marks = asked(place, or_none(given_mask), "mask", slots, inputs, max_bytes, used);
+  py::object nans = asked(place, or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
   if (!marks.is_none()) refuse_shared("mask", array_in(marks), array_in(out));
   if (!nans.is_none()) {
     refuse_shared("nan_mask", array_in(nans), array_in(out));
@@ -106,6 +135,20 @@ py::object pad_arrays(const Arguments<15>& args) {
     std::byte* const to_out = bytes_of(out);
     std::byte* const to_marks = marks.is_none() ? nullptr : bytes_of(marks);
     std::byte* const to_nans = nans.is_none() ? nullptr : bytes_of(nans);
+    if (!place.is_host()) {
+      const auto there = offsets_at(place, levels);
+      const int depth = levels.depth();
+      py::array keep;
+      place_fill(place, how, to, row, rows.width, keep);
+      place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows, sizes.data(), how, to_out),
+                  "pad");
+      if (to_marks != nullptr) {
+        place.check(
+            place.kernels->pad_mask(place.stream, there.data(), depth, all, sizes.data(), how, to_marks),
+            "pad");
+      }
+      return marks.is_none() ? out : py::make_tuple(out, marks);
+    }
     const Unlocked unlocked(bytes);
     pad(levels.views.data(), levels.depth(), all, rows, sizes.data(), how, to_out);
     if (to_marks != nullptr) pad_mask(levels.views.data(), levels.depth(), all, sizes.data(), how, to_marks);

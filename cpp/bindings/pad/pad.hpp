@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "support/device.hpp"
 #include "support/level.hpp"
 #include "support/small_vector.hpp"
 #include "varlen/pad.hpp"
@@ -24,6 +25,9 @@ struct Levels {
 
 /// One Level or a sequence of them, for `rows` rows of values (below 0: any number).
 Levels levels_of(py::handle given, std::int64_t rows);
+
+/// Their ends at a place.
+SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels);
 
 using Sizes = SmallVector<std::int64_t>;
 

@@ -104,6 +104,12 @@ Levels levels_of(py::handle given, std::int64_t rows) {
   return levels;
 }
 
+SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels) {
+  SmallVector<Offsets> result;
+  for (Level* const level : levels.each) result.push_back(offsets_at(place, *level));
+  return result;
+}
+
 Side side_or_right(PyObject* text, const char* argument) {
   // What stands in a program is this very object.
   static PyObject* const right = PyUnicode_InternFromString("right");

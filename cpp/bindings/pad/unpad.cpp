@@ -3,6 +3,7 @@
 #include "joint/joint.hpp"
 #include "pad.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
@@ -15,7 +16,8 @@ constexpr Signature<4> kUnpad{"unpad", {"block", "levels", "padding_side", "out"
 
 py::object unpad_array(const Arguments<4>& args) {
   const auto [given_block, given_levels, side, given_out] = args;
-  const py::array dense = as_rows(given_block, "block");
+  const py::array dense = as_placed_rows(given_block, "block");
+  const Place place = place_of(dense);
   const Levels levels = levels_of(given_levels, -1);
   const int depth = levels.depth();
   const Side from = side_or_right(side, "padding_side");
@@ -37,13 +39,18 @@ py::object unpad_array(const Arguments<4>& args) {
   }
   Extents shape{levels.views.back().total()};
   shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
-  py::array out = given(given_out) ? checked_out("out", given_out, dense.dtype(), shape, {given_block, dense})
-                                   : empty(dense.dtype(), shape);
+  py::array out = given(given_out)
+                      ? checked_out_at(place, "out", given_out, dense.dtype(), shape, {given_block, dense})
+                      : empty_at(place, dense.dtype(), shape);
   std::int64_t width = dense.itemsize();
   for (py::ssize_t axis = depth + 1; axis < dense.ndim(); ++axis) width *= dense.shape(axis);
   auto* to = static_cast<std::byte*>(out.mutable_data());
   const auto* in = static_cast<const std::byte*>(dense.data());
-  {
+  if (!place.is_host()) {
+    const auto there = offsets_at(place, levels);
+    place.check(place.kernels->unpad(place.stream, in, width, there.data(), depth, sizes, from, shape[0], to),
+                "unpad");
+  } else {
     const Unlocked unlocked(out.nbytes());
     unpad(in, width, levels.views.data(), depth, sizes, from, to);
   }

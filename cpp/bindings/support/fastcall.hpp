@@ -15,6 +15,9 @@ namespace varlen::bindings {
 
 namespace py = pybind11;
 
+/// The same object, or the DeviceArray that an array of ours is in here; those in a tuple as well.
+[[nodiscard]] py::object outside(py::object result);
+
 /// The arguments of one call in the order of the signature, borrowed; nullptr where one was left out.
 template <std::size_t N>
 using Arguments = std::array<PyObject*, N>;
@@ -99,7 +102,7 @@ template <const auto& signature, auto body>
 PyObject* fastcall(PyObject*, PyObject* const* given, Py_ssize_t count, PyObject* keywords) noexcept {
   return guarded([&] {
     static const auto interned = signature.intern();
-    return py::object(body(signature.parse(given, count, keywords, interned))).release().ptr();
+    return outside(body(signature.parse(given, count, keywords, interned))).release().ptr();
   });
 }
 

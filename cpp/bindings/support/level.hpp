@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "ndarray.hpp"
 #include "varlen/model/level.hpp"
@@ -15,6 +16,7 @@ namespace varlen::bindings {
 namespace py = pybind11;
 
 class Level;
+struct Place;
 
 /// A Python object that is a Level.
 class LevelRef : public py::object {
@@ -86,6 +88,9 @@ class Level {
   [[nodiscard]] const py::object& tensor();
   static void make_tensors_by(py::object make);
 
+  /// The ends in memory of a device, for work on one stream of it: copied there once.
+  [[nodiscard]] const std::int64_t* ends_at(const Place& place);
+
   [[nodiscard]] LevelRef compose(const Level& below) const;
 
   [[nodiscard]] bool equals(const Level& other) const noexcept { return model_ == other.model_; }
@@ -106,6 +111,7 @@ class Level {
   std::optional<py::array> row_ids_;
   std::optional<py::array> positions_;
   py::object tensor_;
+  std::vector<py::array> placed_;
 };
 
 }  // namespace varlen::bindings

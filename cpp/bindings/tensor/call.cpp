@@ -6,6 +6,7 @@
 
 #include "followers.hpp"
 #include "rooms.hpp"
+#include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
@@ -31,7 +32,7 @@ class CallArguments {
   bool push(PyObject* argument) {
     PyObject* owned = nullptr;
     if (is_tensor(argument)) {
-      owned = array_over(argument).release().ptr();
+      owned = placed_over(argument).release().ptr();
       if (owned == nullptr) return false;
     } else if (is_tensor_subclass(argument)) {
       return false;
@@ -51,16 +52,20 @@ class CallArguments {
   std::size_t count_ = 0;
 };
 
-/// Arrays as tensors, in tuples as well; the rest as it is.
-py::object with_tensors(py::object result) {
+/// An array as a tensor; the rest as it is.
+py::object with_tensor(py::object result) {
   if (is_array(result.ptr(), Api::get())) return tensor_over(py::reinterpret_borrow<py::array>(result));
-  if (!PyTuple_CheckExact(result.ptr())) return result;
+  return is_device_array(result.ptr()) ? device_array_in(result.ptr()).owner : result;
+}
+
+/// The same, in tuples as well.
+py::object with_tensors(py::object result) {
+  if (!PyTuple_CheckExact(result.ptr())) return with_tensor(std::move(result));
   const Py_ssize_t count = PyTuple_GET_SIZE(result.ptr());
   py::tuple each(count);
   for (Py_ssize_t i = 0; i < count; ++i) {
     auto item = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(result.ptr(), i));
-    if (is_array(item.ptr(), Api::get())) item = tensor_over(py::reinterpret_borrow<py::array>(item));
-    PyTuple_SET_ITEM(each.ptr(), i, item.release().ptr());
+    PyTuple_SET_ITEM(each.ptr(), i, with_tensor(std::move(item)).release().ptr());
   }
   return each;
 }
@@ -133,6 +138,11 @@ void bind_tensor(py::module_& m) {
         py::arg("uint8"),
         "Which types `on_tensors` takes for tensors, what makes one of an array where their library does not "
         "offer DLPack to C, and its dtypes of a byte.");
+  m.def("know_kernels", &know_kernels, py::arg("table"), py::arg("emulate") = false,
+        "The kernels of devices, by a capsule of their table. With `emulate` they work on the host's memory, "
+        "and "
+        "get the tensors that lie there.");
+  m.def("forget_kernels", &forget_kernels, "Tensors of devices are left to torch from now on.");
   m.def(
       "know_followers", &know_followers, py::arg("modes"), py::arg("transforms"), py::arg("grad_enabled"),
       py::arg("forward_ad"),

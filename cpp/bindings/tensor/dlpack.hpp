@@ -10,6 +10,7 @@ struct DlDevice {
   std::int32_t index;
 };
 constexpr std::int32_t kDlCpu = 1;
+constexpr std::int32_t kDlCuda = 2;
 
 struct DlType {
   std::uint8_t code;
@@ -51,11 +52,13 @@ struct DlManaged {
 struct DlExchange {
   DlVersion version;
   DlExchange* older;
-  void* allocate;
+  /// Fresh memory beside what the prototype says of device, dtype and shape.
+  int (*allocate)(DlTensor* prototype, DlManaged** out, void* error,
+                  void (*set_error)(void* error, const char* kind, const char* message));
   void* managed_from_object;
   int (*object_from_managed)(DlManaged* stolen, void** object);
   int (*view)(void* object, DlTensor* out);  ///< lives as long as the object; may be missing
-  void* stream;
+  int (*stream)(std::int32_t device_type, std::int32_t device_index, void** out);  ///< the current one
 };
 
 }  // namespace varlen::bindings

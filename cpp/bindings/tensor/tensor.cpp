@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "dlpack.hpp"
 #include "rooms.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/keep.hpp"
 #include "support/ndarray.hpp"
@@ -74,10 +77,10 @@ py::object descr_of(DlType type) {
   return py::reinterpret_steal<py::object>(Api::get().PyArray_DescrFromType_(*number));
 }
 
-std::optional<DlType> dl_type(const py::array& array) {
-  const auto* descr = py::detail::array_descriptor_proxy(fields_of(array.ptr())->descr);
+std::optional<DlType> dl_type(const py::dtype& dtype) {
+  const auto* descr = py::detail::array_descriptor_proxy(dtype.ptr());
   if (descr->byteorder != '=' && descr->byteorder != '|') return {};
-  const auto bits = static_cast<std::uint8_t>(std::min<py::ssize_t>(array.itemsize() * 8, 255));
+  const auto bits = static_cast<std::uint8_t>(std::min<py::ssize_t>(dtype.itemsize() * 8, 255));
   const auto found = [&](std::uint8_t code) -> std::optional<DlType> {
     const DlType type{code, bits, 1};
     return number_type(type) ? std::optional(type) : std::nullopt;
@@ -94,7 +97,7 @@ std::optional<DlType> dl_type(const py::array& array) {
     case 'c':
       return found(kDlComplex);
     case 'V':
-      if (type_of(array.dtype()) == Type::bf16) return DlType{kDlBfloat, 16, 1};
+      if (type_of(dtype) == Type::bf16) return DlType{kDlBfloat, 16, 1};
       return {};
     default:
       return {};
@@ -159,6 +162,91 @@ py::object array_by_method(PyObject* tensor) {
   }
 }
 
+/// Whether the kernels of devices are to take the tensors of the host: for tests.
+bool emulates = false;
+const cuda::Kernels* device_kernels = nullptr;
+
+/// The stream that the library works on now, of a device that kernels are known for.
+std::optional<Place> current_place(const DlExchange& exchange, DlDevice device,
+                                   const DeviceLibrary& library) {
+  const std::int32_t type = emulates ? kDlCpu : kDlCuda;
+  if (device_kernels == nullptr || device.type != type) return {};
+  Place place{device_kernels, {device.index, nullptr}, &library};
+  if (!emulates && exchange.stream(device.type, device.index, &place.stream.handle) != 0) {
+    throw py::error_already_set();
+  }
+  return place;
+}
+
+void set_error_of(void*, const char* kind, const char* message) {
+  PyErr_SetString(PyExc_RuntimeError, (std::string(kind) + ": " + message).c_str());
+}
+
+/// Tensors as arrays on devices.
+class TensorLibrary final : public DeviceLibrary {
+ public:
+  [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
+                                 const Extents& shape) const override {
+    const std::optional<DlType> type = dl_type(dtype);
+    if (!type) raise_type("dtype: there are no tensors of " + str_of(dtype));
+    std::array<std::int64_t, kMostAxes> sizes;
+    std::copy(shape.begin(), shape.end(), sizes.begin());
+    DlTensor prototype{};
+    prototype.device = {emulates ? kDlCpu : kDlCuda, place.stream.device};
+    prototype.ndim = static_cast<std::int32_t>(shape.size());
+    prototype.dtype = *type;
+    prototype.shape = sizes.data();
+    const DlExchange& exchange = *library().exchange;
+    DlManaged* managed = nullptr;
+    void* tensor = nullptr;
+    if (exchange.allocate(&prototype, &managed, nullptr, &set_error_of) != 0 ||
+        exchange.object_from_managed(managed, &tensor) != 0) {
+      throw py::error_already_set();
+    }
+    return over(py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor)), place);
+  }
+
+  [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
+    return over(owner.attr("contiguous")(), place);
+  }
+
+  /// The memory of a tensor that lies at this place.
+  [[nodiscard]] static py::object over(py::object tensor, const Place& place) {
+    DlTensor seen{};
+    if (library().exchange->view(tensor.ptr(), &seen) != 0) throw py::error_already_set();
+    return device_array(of(std::move(tensor), seen, place));
+  }
+
+  [[nodiscard]] static DeviceArray of(py::object tensor, const DlTensor& seen, const Place& place) {
+    DeviceArray result;
+    result.dtype = descr_of(seen.dtype);
+    const auto item = static_cast<py::ssize_t>(seen.dtype.bits / 8);
+    for (std::int32_t axis = 0; axis < seen.ndim; ++axis) {
+      result.shape.push_back(static_cast<py::ssize_t>(seen.shape[axis]));
+      result.strides.push_back(static_cast<py::ssize_t>(seen.strides[axis]) * item);
+    }
+    static std::byte nowhere;  // NumPy takes no null, and reads nothing there
+    result.data = seen.data != nullptr ? static_cast<std::byte*>(seen.data) + seen.byte_offset : &nowhere;
+    result.owner = std::move(tensor);
+    result.place = place;
+    return result;
+  }
+};
+
+/// A DeviceArray over a tensor of a device; null where kernels do not take it.
+py::object device_by_exchange(const DlExchange& exchange, PyObject* tensor) {
+  static const TensorLibrary tensors;
+  DlTensor seen{};
+  if (exchange.view(tensor, &seen) != 0) {
+    PyErr_Clear();
+    return {};
+  }
+  const std::optional<Place> place = current_place(exchange, seen.device, tensors);
+  if (!place || !descr_of(seen.dtype) || seen.ndim > kMostAxes) return {};
+  if (has_bit(tensor, seen.dtype) || !is_of_whole_bytes(tensor, seen.dtype)) return {};
+  return device_array(TensorLibrary::of(py::reinterpret_borrow<py::object>(tensor), seen, *place));
+}
+
 /// An array as DLPack tells of it.
 struct Export {
   DlManaged managed{};
@@ -176,7 +264,7 @@ struct Export {
 
 /// Null where DLPack has no words for the array.
 std::unique_ptr<Export> exported(const py::array& array) {
-  const std::optional<DlType> type = dl_type(array);
+  const std::optional<DlType> type = dl_type(array.dtype());
   if (!type || array.ndim() > kMostAxes || !array.writeable()) return nullptr;
   auto result = std::make_unique<Export>();
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) {
@@ -248,6 +336,32 @@ bool is_tensor_subclass(PyObject* object) noexcept {
 py::object array_over(PyObject* tensor) {
   const DlExchange* const exchange = library().exchange;
   return exchange != nullptr ? array_by_exchange(*exchange, tensor) : array_by_method(tensor);
+}
+
+py::object placed_over(PyObject* tensor) {
+  const DlExchange* const exchange = library().exchange;
+  if (exchange == nullptr || device_kernels == nullptr) return array_over(tensor);
+  if (!emulates) {
+    if (py::object array = array_over(tensor)) return array;
+  }
+  return device_by_exchange(*exchange, tensor);
+}
+
+void know_kernels(const py::capsule& table, bool emulate) {
+  const auto* const known = table.get_pointer<const cuda::Kernels>();
+  if (known->version != cuda::kKernelsVersion) {
+    raise_value("table: version " + std::to_string(known->version) + ", expected " +
+                std::to_string(cuda::kKernelsVersion));
+  }
+  device_kernels = known;
+  emulates = emulate;
+  try_on_host(emulate ? known : nullptr);
+}
+
+void forget_kernels() {
+  device_kernels = nullptr;
+  emulates = false;
+  try_on_host(nullptr);
 }
 
 py::object tensor_over(const py::array& array) {

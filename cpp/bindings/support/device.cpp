@@ -1,0 +1,219 @@
+#include "device.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "dtypes.hpp"
+#include "own_type.hpp"
+#include "raise.hpp"
+#include "rooms.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+using DeviceObject = Own<DeviceArray>;
+
+/// An ndarray over the memory of a DeviceArray, for the bindings alone.
+py::array array_in(py::handle object) {
+  const DeviceArray& device = device_array_in(object.ptr());
+  return make_array(device.dtype.ptr(), static_cast<int>(device.shape.size()), device.shape.data(),
+                    device.strides.data(), device.data, object.ptr());
+}
+
+bool is_contiguous(const DeviceArray& array) noexcept {
+  py::ssize_t step = array.dtype.itemsize();
+  for (std::size_t axis = array.shape.size(); axis-- > 0;) {
+    if (array.shape[axis] == 0) return true;
+    if (array.shape[axis] != 1 && array.strides[axis] != step) return false;
+    step *= array.shape[axis];
+  }
+  return true;
+}
+
+/// Arrays of the host, where kernels are tried on its memory.
+class HostLibrary final : public DeviceLibrary {
+ public:
+  [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
+                                 const Extents& shape) const override {
+    return over(bindings::empty(dtype, shape), place);
+  }
+  [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
+    return over(as_rows(owner, "values"), place);
+  }
+  [[nodiscard]] static py::object over(const py::array& array, const Place& place) {
+    return device_array({array,
+                         array.dtype(),
+                         {array.shape(), array.shape() + array.ndim()},
+                         {array.strides(), array.strides() + array.ndim()},
+                         fields_of(array.ptr())->data,
+                         place});
+  }
+};
+
+const HostLibrary host_library;
+const cuda::Kernels* tried_on_host = nullptr;
+
+py::object outside_of(PyObject* array) {
+  PyObject* base = fields_of(array)->base;
+  while (base != nullptr && is_array(base, Api::get())) base = fields_of(base)->base;
+  if (base == nullptr || !is_device_array(base)) return {};
+  const DeviceArray& device = device_array_in(base);
+  return device.place.library == &host_library ? device.owner : py::reinterpret_borrow<py::object>(base);
+}
+
+std::string text_of_place(const Place& place) {
+  return place.is_host() ? "the host" : "device " + std::to_string(place.stream.device);
+}
+
+py::tuple sizes_as_tuple(const Extents& sizes) {
+  py::tuple result(sizes.size());
+  for (std::size_t k = 0; k < sizes.size(); ++k) result[k] = py::int_(sizes[k]);
+  return result;
+}
+
+PyGetSetDef device_properties[] = {
+    {"shape", DeviceObject::get<[](DeviceArray& a) -> py::object { return sizes_as_tuple(a.shape); }>,
+     nullptr, "How many entries each axis has.", nullptr},
+    {"ndim", DeviceObject::get<[](DeviceArray& a) -> std::int64_t {
+       return static_cast<std::int64_t>(a.shape.size());
+     }>,
+     nullptr, "How many axes there are.", nullptr},
+    {"dtype", DeviceObject::get<[](DeviceArray& a) -> py::object { return a.dtype; }>, nullptr,
+     "What an element is, in NumPy's words.", nullptr},
+    {"owner", DeviceObject::get<[](DeviceArray& a) -> py::object { return a.owner; }>, nullptr,
+     "The array or tensor whose memory this is.", nullptr},
+    {},
+};
+
+Py_ssize_t device_length(PyObject* self) noexcept {
+  const DeviceArray& array = device_array_in(self);
+  return array.shape.empty() ? 0 : array.shape[0];
+}
+
+PyObject* device_repr(PyObject* self) noexcept {
+  return guarded([&] {
+    const DeviceArray& array = device_array_in(self);
+    return py::str("DeviceArray(" + text_of(array.shape) + ", " + str_of(array.dtype) + ", " +
+                   text_of_place(array.place) + ")")
+        .release()
+        .ptr();
+  });
+}
+
+}  // namespace
+
+void Place::check(cuda::Error error, const char* verb) const {
+  if (error == 0) return;
+  throw std::runtime_error(std::string(verb) + ": CUDA: " + kernels->text_of(error));
+}
+
+py::object device_array(DeviceArray&& array) {
+  return py::reinterpret_steal<py::object>(DeviceObject::create(std::move(array)));
+}
+
+bool is_device_array(PyObject* object) noexcept {
+  return DeviceObject::is(object);
+}
+
+DeviceArray& device_array_in(PyObject* object) noexcept {
+  return DeviceObject::in(object);
+}
+
+Place place_of(const py::array& array) noexcept {
+  PyObject* base = fields_of(array.ptr())->base;
+  while (base != nullptr && is_array(base, Api::get())) base = fields_of(base)->base;
+  return base != nullptr && is_device_array(base) ? device_array_in(base).place : Place{};
+}
+
+py::array as_placed_rows(py::handle object, const char* argument) {
+  if (!is_device_array(object.ptr())) {
+    py::array rows = as_rows(object, argument);
+    return tried_on_host == nullptr ? rows
+                                    : array_in(HostLibrary::over(rows, {tried_on_host, {}, &host_library}));
+  }
+  const DeviceArray& array = device_array_in(object.ptr());
+  if (array.shape.empty()) {
+    raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
+  }
+  if (is_contiguous(array)) return array_in(object);
+  return array_in(array.place.library->contiguous(array.place, array.owner));
+}
+
+py::array empty_at(const Place& place, const py::dtype& dtype, const Extents& shape) {
+  return place.is_host() ? empty(dtype, shape) : array_in(place.library->empty(place, dtype, shape));
+}
+
+py::array checked_out_at(const Place& place, std::string_view name, py::handle given, const py::dtype& dtype,
+                         const Extents& shape, Inputs inputs) {
+  const bool on_device = is_device_array(given.ptr());
+  if (!on_device && (place.is_host() || place.library == &host_library)) {
+    return checked_out(name, given, dtype, shape, inputs);
+  }
+  const Place there = on_device ? device_array_in(given.ptr()).place : Place{};
+  if (there.kernels != place.kernels || there.stream.device != place.stream.device) {
+    raise_value(std::string(name) + ": expected an array on " + text_of_place(place) + ", got one on " +
+                text_of_place(there));
+  }
+  return checked_out(name, array_in(given), dtype, shape, inputs);
+}
+
+Offsets offsets_at(const Place& place, Level& level) {
+  return place.is_host() ? level.view() : Offsets{level.ends_at(place), level.count()};
+}
+
+const std::int64_t* Level::ends_at(const Place& place) {
+  for (const py::array& copy : placed_) {
+    const Place there = place_of(copy);
+    if (there.kernels == place.kernels && there.stream.device == place.stream.device &&
+        there.stream.handle == place.stream.handle) {
+      return static_cast<const std::int64_t*>(copy.data());
+    }
+  }
+  py::array copy = empty_at(place, py::dtype::of<std::int64_t>(), {count()});
+  place.check(
+      place.kernels->upload(place.stream, view().ends, count() * copy.itemsize(), copy.mutable_data()),
+      "offsets");
+  placed_.push_back(copy);
+  return static_cast<const std::int64_t*>(copy.data());
+}
+
+py::object outside(py::object result) {
+  if (is_array(result.ptr(), Api::get())) {
+    py::object device = outside_of(result.ptr());
+    return device ? device : result;
+  }
+  if (!PyTuple_CheckExact(result.ptr())) return result;
+  const Py_ssize_t count = PyTuple_GET_SIZE(result.ptr());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const item = PyTuple_GET_ITEM(result.ptr(), i);
+    if (!is_array(item, Api::get()) || !outside_of(item)) continue;
+    py::tuple each(count);
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      each[static_cast<std::size_t>(k)] =
+          outside(py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(result.ptr(), k)));
+    }
+    return py::object(std::move(each));
+  }
+  return result;
+}
+
+void try_on_host(const cuda::Kernels* kernels) noexcept {
+  tried_on_host = kernels;
+}
+
+void bind_device(py::module_& m) {
+  DeviceObject::make(
+      m, "varlen._core.DeviceArray",
+      "Memory that this machine cannot read, as the verbs of the core take it: a shape, a dtype, an owner.",
+      py::cpp_function(
+          []() -> py::object { raise_type("DeviceArray: is made by verbs on arrays of a device"); },
+          py::name("DeviceArray")),
+      {{Py_tp_getset, device_properties},
+       {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
+       {Py_mp_length, reinterpret_cast<void*>(device_length)},
+       {Py_sq_length, reinterpret_cast<void*>(device_length)}});
+}
+
+}  // namespace varlen::bindings

@@ -1,0 +1,31 @@
+// `pad.hpp` on the device: the same functions, the stream first. Levels, rows and outputs lie there; sizes,
+// what is kept, and the fill are the host's, and are read before the call returns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varlen/cuda/stream.hpp"
+#include "varlen/pad.hpp"
+#include "varlen/views.hpp"
+
+namespace varlen::cuda {
+
+/// Ragged axes that one launch takes.
+constexpr int kMostDepth = 8;
+
+/// Bytes of the longest fill that the host gives.
+constexpr std::int64_t kWidestFill = 16;
+
+/// A fill whose period divides kWidestFill is the host's; any other is a row of values.width bytes on the
+/// device. Elements are not converted.
+[[nodiscard]] Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows values,
+                        const std::int64_t* sizes, const Padding& how, std::byte* out) noexcept;
+[[nodiscard]] Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows,
+                             const std::int64_t* sizes, const Padding& how, std::byte* out) noexcept;
+/// `total` rows.
+[[nodiscard]] Error unpad(Stream stream, const std::byte* dense, std::int64_t width, const Offsets* levels,
+                          int depth, const std::int64_t* sizes, Side side, std::int64_t total,
+                          std::byte* out) noexcept;
+
+}  // namespace varlen::cuda

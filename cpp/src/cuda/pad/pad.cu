@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include "support/mark.hpp"
+#include "support/move.hpp"
+#include "varlen/cuda/pad.hpp"
+
+namespace varlen::cuda {
+
+namespace {
+
+struct Nothing {};
+
+/// A ragged axis of a rectangle.
+struct Axis {
+  Ends level;
+  Divisor below;       ///< slots of the axes below it, all together
+  std::int64_t slots;  ///< of one sequence
+  std::int64_t keep;   ///< most children of a sequence
+};
+
+/// The slots of a rectangle, and the rows of values that go there.
+struct Slots {
+  Axis axes[kMostDepth];
+  Divisor below;  ///< slots of a sequence, on all axes
+  int depth;
+  std::int64_t begin;  ///< the first sequence
+  bool fill_left;
+  bool cut_left;
+
+  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t row) const {
+    std::int64_t at = below.quotient(row);
+    row -= at * below.by();
+    at += begin;
+    for (int d = 0; d < depth; ++d) {
+      const Axis& axis = axes[d];
+      const std::int64_t slot = axis.below.quotient(row);
+      row -= slot * axis.below.by();
+      const std::int64_t start = axis.level.start(at);
+      const std::int64_t length = axis.level.end(at) - start;
+      const std::int64_t kept = length < axis.keep ? length : axis.keep;
+      const std::int64_t place = fill_left ? slot - (axis.slots - kept) : slot;
+      if (place < 0 || place >= kept) return -1;
+      at = start + (cut_left ? length - kept : 0) + place;
+    }
+    return at;
+  }
+};
+
+/// The axes of a rectangle of so many slots.
+template <class Rectangle>
+void set_axes(Rectangle& rectangle, const Offsets* levels, int depth, const std::int64_t* sizes,
+              const std::int64_t* keeps, std::int64_t slots) noexcept {
+  rectangle.depth = depth;
+  std::int64_t below = 1;
+  for (int d = depth - 1; d >= 0; --d) {
+    const std::int64_t keep = keeps != nullptr ? std::min(keeps[d], sizes[d]) : sizes[d];
+    rectangle.axes[d] = {{{levels[d].ends, levels[d].count}}, Divisor(below, slots), sizes[d], keep};
+    below *= sizes[d];
+  }
+  rectangle.below = Divisor(below, slots);
+}
+
+Slots slots_of(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes, const Padding& how,
+               std::int64_t slots) noexcept {
+  Slots result{};
+  set_axes(result, levels, depth, sizes, how.keeps, slots);
+  result.begin = rows.begin;
+  result.fill_left = how.side == Side::left;
+  result.cut_left = how.cut == Side::left;
+  return result;
+}
+
+std::int64_t count_slots(Range rows, const std::int64_t* sizes, int depth) noexcept {
+  std::int64_t slots = rows.size();
+  for (int d = 0; d < depth; ++d) slots *= sizes[d];
+  return slots;
+}
+
+/// A fill that repeats every 16 bytes goes with the launch.
+Blank blank_of(const Padding& how, std::int64_t width) noexcept {
+  Blank blank;
+  if (how.fill == nullptr) return blank;
+  const std::int64_t period = how.period > 0 ? how.period : width;
+  if (period > kWidestFill || kWidestFill % period != 0) {
+    blank.row = how.fill;
+    return blank;
+  }
+  for (std::int64_t i = 0; i < kWidestFill; ++i) blank.bytes[i] = how.fill[i % period];
+  return blank;
+}
+
+/// The rows of values, and the slots of a rectangle where they are.
+struct Cells {
+  Axis axes[kMostDepth];
+  Divisor below;
+  int depth;
+  bool fill_left;
+
+  struct Scope {
+    std::int64_t first, last;
+  };
+
+  [[nodiscard]] VARLEN_DEVICE Scope scope(std::int64_t first, std::int64_t last) const {
+    const Ends& inner = axes[depth - 1].level;
+    const std::int64_t begin = inner.holding(first, 0, inner.count() - 1);
+    return {begin, inner.holding(last, begin, inner.count() - 1)};
+  }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Scope& among, std::int64_t row) const {
+    std::int64_t cell = 0;
+    std::int64_t at = row;
+    for (int d = depth - 1; d >= 0; --d) {
+      const Axis& axis = axes[d];
+      const bool inner = d == depth - 1;
+      const std::int64_t above =
+          axis.level.holding(at, inner ? among.first : 0, inner ? among.last : axis.level.count() - 1);
+      const std::int64_t shift = fill_left ? axis.slots - axis.level.length(above) : 0;
+      cell += axis.below.by() * (shift + at - axis.level.start(above));
+      at = above;
+    }
+    return cell + below.by() * at;
+  }
+};
+
+}  // namespace
+
+Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows values, const std::int64_t* sizes,
+          const Padding& how, std::byte* out) noexcept {
+  const std::int64_t slots = count_slots(rows, sizes, depth);
+  if (slots == 0) return 0;
+  return move_rows(stream, slots_of(levels, depth, rows, sizes, how, slots), values, slots,
+                   blank_of(how, values.width), out);
+}
+
+Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows, const std::int64_t* sizes,
+               const Padding& how, std::byte* out) noexcept {
+  const std::int64_t slots = count_slots(rows, sizes, depth);
+  if (slots == 0) return 0;
+  return mark_rows(stream, slots_of(levels, depth, rows, sizes, how, slots), slots, out);
+}
+
+Error unpad(Stream stream, const std::byte* dense, std::int64_t width, const Offsets* levels, int depth,
+            const std::int64_t* sizes, Side side, std::int64_t total, std::byte* out) noexcept {
+  Cells cells{};
+  if (total == 0) return 0;
+  const std::int64_t count = count_slots({0, levels[0].count}, sizes, depth);
+  set_axes(cells, levels, depth, sizes, nullptr, count);
+  cells.fill_left = side == Side::left;
+  return move_rows(stream, cells, {dense, count, width}, total, {}, out);
+}
+
+}  // namespace varlen::cuda

@@ -1,0 +1,35 @@
+// Division by a number that is known before the launch: a multiplication where both fit 32 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "thread.hpp"
+
+namespace varlen::cuda {
+
+/// Of numbers from 0 to `most`, by a number of at least 1.
+class Divisor {
+ public:
+  Divisor() = default;
+  Divisor(std::int64_t by, std::int64_t most) noexcept : by_(by) {
+    constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
+    if (by >= kNarrow || most >= kNarrow) return;
+    // The quotient is exact for all n below 2^31: the rounding of the factor adds less than 1 / by.
+    while ((std::int64_t{1} << shift_) < by) ++shift_;
+    factor_ = ((std::uint64_t{1} << (31 + shift_)) + static_cast<std::uint64_t>(by) - 1) /
+              static_cast<std::uint64_t>(by);
+  }
+
+  [[nodiscard]] VARLEN_DEVICE std::int64_t quotient(std::int64_t n) const {
+    if (factor_ == 0) return n / by_;
+    return static_cast<std::int64_t>((static_cast<std::uint64_t>(n) * factor_) >> (31 + shift_));
+  }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t by() const { return by_; }
+
+ private:
+  std::int64_t by_ = 1;
+  std::uint64_t factor_ = 0;  ///< 0: a plain division
+  int shift_ = 0;
+};
+
+}  // namespace varlen::cuda

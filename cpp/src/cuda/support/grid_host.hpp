@@ -1,0 +1,140 @@
+// Whole grids on the host, for tests: a real thread for every thread of a block, real barriers, shuffles that
+// go through memory. What a device tolerates and should not, or does not tolerate, ends the process here:
+// accesses outside of a view, and those that are not aligned.
+#pragma once
+
+#include <array>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "thread.hpp"
+
+namespace varlen::cuda::host {
+
+[[noreturn]] inline void fail(const char* what, std::int64_t i, std::int64_t count) {
+  (void)std::fprintf(stderr, "kernel: %s: element %lld of %lld\n", what, static_cast<long long>(i),
+                     static_cast<long long>(count));
+  std::abort();
+}
+
+inline void check_access(const void* data, std::size_t size, std::int64_t i, std::int64_t count) {
+  if (i < 0 || i >= count) fail("an access outside of its view", i, count);
+  if (reinterpret_cast<std::uintptr_t>(data) % size != 0) fail("a view that is not aligned", i, count);
+}
+
+/// What the threads of a block have in common. A warp whose last lanes are missing is not modelled: blocks
+/// are whole warps.
+class Block {
+ public:
+  Block(int threads, std::size_t shared_bytes)
+      : threads_(threads), all_(threads), shared_(shared_bytes / sizeof(std::max_align_t) + 1) {
+    for (int w = 0; w < threads / kWarp; ++w) warps_.push_back(std::make_unique<Warp>());
+  }
+
+  struct Warp {
+    std::barrier<> lanes{kWarp};
+    std::array<std::uint64_t, kWarp> values{};
+  };
+
+  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] std::byte* shared() { return reinterpret_cast<std::byte*>(shared_.data()); }
+  [[nodiscard]] Warp& warp(int thread) { return *warps_[static_cast<std::size_t>(thread / kWarp)]; }
+  void sync() { all_.arrive_and_wait(); }
+  /// Nothing of what another block left can be relied on.
+  void poison() { std::memset(shared_.data(), 0xa5, shared_.size() * sizeof(std::max_align_t)); }
+
+ private:
+  int threads_;
+  std::barrier<> all_;
+  std::vector<std::max_align_t> shared_;
+  std::vector<std::unique_ptr<Warp>> warps_;
+};
+
+class HostThread {
+ public:
+  HostThread(Block* common, std::int64_t block, std::int64_t blocks, int index, int threads)
+      : common_(common), block_(block), blocks_(blocks), index_(index), threads_(threads) {}
+
+  [[nodiscard]] std::int64_t block() const { return block_; }
+  [[nodiscard]] std::int64_t blocks() const { return blocks_; }
+  [[nodiscard]] int index() const { return index_; }
+  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] int lane() const { return index_ % kWarp; }
+
+  template <class T>
+  [[nodiscard]] T* shared() const {
+    return reinterpret_cast<T*>(common_->shared());
+  }
+  void sync() const { common_->sync(); }
+  void sync_warp() const { common_->warp(index_).lanes.arrive_and_wait(); }
+
+  template <class T>
+  [[nodiscard]] T shuffle_xor(T value, int mask) const {
+    return exchange(value, lane() ^ mask);
+  }
+  template <class T>
+  [[nodiscard]] T shuffle_up(T value, int delta) const {
+    return exchange(value, lane() >= delta ? lane() - delta : lane());
+  }
+  template <class T>
+  [[nodiscard]] T shuffle(T value, int lane_of) const {
+    return exchange(value, lane_of);
+  }
+
+ private:
+  template <class T>
+  T exchange(T value, int from) const {
+    static_assert(sizeof(T) <= sizeof(std::uint64_t));
+    Block::Warp& warp = common_->warp(index_);
+    std::memcpy(&warp.values[static_cast<std::size_t>(lane())], &value, sizeof value);
+    warp.lanes.arrive_and_wait();
+    T result;
+    std::memcpy(&result, &warp.values[static_cast<std::size_t>(from)], sizeof result);
+    warp.lanes.arrive_and_wait();
+    return result;
+  }
+
+  Block* common_;
+  std::int64_t block_;
+  std::int64_t blocks_;
+  int index_;
+  int threads_;
+};
+
+/// Runs a grid to its end.
+template <class Body>
+void run(const Body& body, std::int64_t blocks, int threads, std::size_t shared_bytes) {
+  if constexpr (Body::kAlone) {
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      for (int t = 0; t < threads; ++t) {
+        HostThread thread(nullptr, b, blocks, t, threads);
+        body(thread);
+      }
+    }
+  } else {
+    Block common(threads, shared_bytes);
+    common.poison();
+    const auto play = [&](int t) {
+      for (std::int64_t b = 0; b < blocks; ++b) {
+        HostThread thread(&common, b, blocks, t, threads);
+        body(thread);
+        common.sync();
+        if (t == 0) common.poison();
+        common.sync();
+      }
+    };
+    std::vector<std::thread> all;
+    all.reserve(static_cast<std::size_t>(threads));
+    for (int t = 0; t < threads; ++t) all.emplace_back(play, t);
+    for (std::thread& each : all) each.join();
+  }
+}
+
+}  // namespace varlen::cuda::host
