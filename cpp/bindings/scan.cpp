@@ -7,6 +7,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -34,7 +35,7 @@ ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive
   ScanJob job;
   job.op = op;
   job.type = values.type;
-  job.level = level.view();
+  job.level = offsets_at(place_of(values.array), level);
   job.longest = level.stats().longest;
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
@@ -65,7 +66,8 @@ constexpr Signature<6> kScan{"scan", {"op", "values", "level", "exclusive", "rev
 py::object scan_array(const Arguments<6>& args) {
   const auto [given_op, given_values, given_level, exclusive, reverse, given_out] = args;
   const Scan op = scan_named(given_op);
-  const Numbers values = numbers_of(given_values, "X");
+  const Numbers values = placed_numbers_of(given_values, "X");
+  const Place place = place_of(values.array);
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
   const ScanJob job = job_of(op, values, LevelRef::in(level), exclusive, reverse);
   const Type result = scanned_type(op, job.type);
@@ -73,10 +75,16 @@ py::object scan_array(const Arguments<6>& args) {
                           : result == Type::u64 ? py::dtype::of<std::uint64_t>()
                                                 : py::dtype::of<std::int64_t>();
   const Extents shape = values.rows(level->total());
-  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
-                                   : empty(dtype, shape);
-  Scratch<std::byte> scratch(scan_scratch(job));
+  py::array out = given(given_out)
+                      ? checked_out_at(place, "out", given_out, dtype, shape, {given_values, values.array})
+                      : empty_at(place, dtype, shape);
   std::byte* const to = bytes(out);
+  if (!place.is_host()) {
+    py::array scratch = scratch_at(place, place.kernels->scan_scratch(job, level->total()));
+    place.check(place.kernels->scan(place.stream, job, level->total(), bytes(scratch), to), "scan");
+    return out;
+  }
+  Scratch<std::byte> scratch(scan_scratch(job));
   {
     const Unlocked unlocked(2 * out.nbytes());
     scan(job, scratch.data(), to);
@@ -88,12 +96,17 @@ constexpr Signature<4> kWhich{"scan_which", {"found", "level", "exclusive", "rev
 
 py::object which_of(const Arguments<4>& args) {
   const auto [given_found, given_level, exclusive, reverse] = args;
-  const Numbers found = numbers_of(given_found, "found");
+  const Numbers found = placed_numbers_of(given_found, "found");
+  const Place place = place_of(found.array);
   const LevelRef level = level_over(given_level, "found", found.array.shape(0));
   const ScanJob job = job_of(Scan::max, found, LevelRef::in(level), exclusive, reverse);
-  py::array which = empty(py::dtype::of<std::int64_t>(), shape_of(found.array));
+  py::array which = empty_at(place, py::dtype::of<std::int64_t>(), shape_of(found.array));
   std::int64_t* const to = ints(which);
-  {
+  if (!place.is_host()) {
+    py::array scratch = scratch_at(place, place.kernels->scan_scratch(job, level->total()));
+    place.check(place.kernels->scan_which(place.stream, job, level->total(), bytes(scratch), to),
+                "scan_which");
+  } else {
     const Unlocked unlocked(2 * which.nbytes());
     scan_which(job, to);
   }

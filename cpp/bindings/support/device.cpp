@@ -145,6 +145,10 @@ py::array empty_at(const Place& place, const py::dtype& dtype, const Extents& sh
   return place.is_host() ? empty(dtype, shape) : array_in(place.library->empty(place, dtype, shape));
 }
 
+py::array scratch_at(const Place& place, std::int64_t bytes) {
+  return empty_at(place, py::dtype::of<std::uint8_t>(), {bytes});
+}
+
 py::array checked_out_at(const Place& place, std::string_view name, py::handle given, const py::dtype& dtype,
                          const Extents& shape, Inputs inputs) {
   const bool on_device = is_device_array(given.ptr());

@@ -74,6 +74,9 @@ void try_on_host(const cuda::Kernels* kernels) noexcept;
 /// Fresh memory there.
 [[nodiscard]] py::array empty_at(const Place& place, const py::dtype& dtype, const Extents& shape);
 
+/// So many bytes there, for a kernel to use.
+[[nodiscard]] py::array scratch_at(const Place& place, std::int64_t bytes);
+
 /// An output that the caller gave, at this place: see checked_out.
 [[nodiscard]] py::array checked_out_at(const Place& place, std::string_view name, py::handle given,
                                        const py::dtype& dtype, const Extents& shape, Inputs inputs);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "device.hpp"
 #include "dtypes.hpp"
 #include "raise.hpp"
 
@@ -26,6 +27,23 @@ Numbers numbers_of(PyObject* argument, const char* name) {
   }
   if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) array = array.attr("copy")();
   return {*type == Type::b1 ? plain_bools(array) : array, *type};
+}
+
+Numbers placed_numbers_of(PyObject* argument, const char* name) {
+  if (!is_device_array(argument)) {
+    Numbers numbers = numbers_of(argument, name);
+    numbers.array = as_placed_rows(numbers.array, name);
+    return numbers;
+  }
+  const py::array array = as_placed_rows(argument, name);
+  const std::optional<Type> type = type_of(array.dtype());
+  if (!type) {
+    raise_type(std::string(name) + ": expected bool, integers or floats, got " + str_of(array.dtype()));
+  }
+  if (reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(array.itemsize()) != 0) {
+    raise_value(std::string(name) + ": is not aligned");
+  }
+  return {array, *type};
 }
 
 Extents Numbers::rows(std::int64_t count) const {

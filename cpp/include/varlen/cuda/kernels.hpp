@@ -6,6 +6,7 @@
 
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/pad.hpp"
+#include "varlen/cuda/scan.hpp"
 #include "varlen/cuda/stream.hpp"
 
 namespace varlen::cuda {
@@ -26,6 +27,9 @@ struct Kernels {
   decltype(&cuda::pad) pad;
   decltype(&cuda::pad_mask) pad_mask;
   decltype(&cuda::unpad) unpad;
+  decltype(&cuda::scan) scan;
+  decltype(&cuda::scan_scratch) scan_scratch;
+  decltype(&cuda::scan_which) scan_which;
 };
 
 [[nodiscard]] const Kernels& kernels() noexcept;

@@ -30,6 +30,7 @@ struct Grid {
 
 template <class Body>
 __global__ void run_body(const __grid_constant__ Body body) {
+  static_assert(Body::kAlone || !Body::kAlone);  // said for the host
   DeviceThread thread;
   body(thread);
 }

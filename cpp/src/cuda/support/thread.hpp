@@ -20,9 +20,11 @@
 
 #if defined(__CUDACC__)
 #define VARLEN_DEVICE __device__ __forceinline__
+#define VARLEN_ANYWHERE __host__ __device__
 #define VARLEN_UNROLLED _Pragma("unroll")
 #else
 #define VARLEN_DEVICE inline
+#define VARLEN_ANYWHERE
 #define VARLEN_UNROLLED
 #endif
 

@@ -1,0 +1,165 @@
+// Scans of the GPU, run thread by thread on the host, beside those of the CPU: values, outputs and scratch
+// are as long as they are.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "check.hpp"
+#include "level_draw.hpp"
+#include "pad_draw.hpp"
+#include "varlen/cuda/scan.hpp"
+#include "varlen/pool.hpp"
+#include "varlen/scan.hpp"
+
+namespace {
+
+using namespace varlen;
+using namespace varlen::test;
+
+const cuda::Stream kStream;
+
+struct alignas(16) Sixteen {
+  std::byte bytes[16];
+};
+
+/// Sequences of some rows, and sometimes one of many.
+Drawn some_sequences(std::int64_t giant) {
+  Drawn result = drawn(draw(0, 40), draw(0, 2) == 0 ? 90 : 6);
+  if (giant == 0) return result;
+  result.longest = std::max(result.longest, giant);
+  result.ends.push_back(result.level().total() + giant);
+  result.ends.push_back(result.ends.back());
+  result.ends.push_back(result.ends.back() + 2);
+  result.longest = std::max<std::int64_t>(result.longest, 2);
+  return result;
+}
+
+template <class T>
+ScanJob job_of(Scan op, Type type, const Drawn& of, std::int64_t columns, const std::vector<T>& values) {
+  ScanJob job;
+  job.op = op;
+  job.type = type;
+  job.level = of.level();
+  job.longest = of.longest;
+  job.values = reinterpret_cast<const std::byte*>(values.data());
+  job.columns = columns;
+  return job;
+}
+
+std::vector<Sixteen> scratch_of(const ScanJob& job) {
+  return std::vector<Sixteen>(z((cuda::scan_scratch(job, job.level.total()) + 15) / 16));
+}
+
+/// Small whole numbers, whose sums are exact in any order.
+template <class T, class Out>
+void check_scan(Type type, const Drawn& of, std::int64_t columns, Scan op, int flags) {
+  const std::int64_t total = of.level().total();
+  std::vector<T> values(z(total * columns));
+  for (T& x : values) {
+    x = static_cast<T>(op == Scan::prod ? draw(1, 9) / 9 + 1 : draw(std::is_signed_v<T> ? -9 : 0, 9));
+  }
+  ScanJob job = job_of(op, type, of, columns, values);
+  job.exclusive = (flags & 1) != 0;
+  job.reverse = (flags & 2) != 0;
+  std::vector<Out> want(values.size()), out(values.size(), Out{77});
+  std::vector<std::int64_t> scratch(z(scan_scratch(job) / 8));
+  scan(job, reinterpret_cast<std::byte*>(scratch.data()), reinterpret_cast<std::byte*>(want.data()));
+  std::vector<Sixteen> own = scratch_of(job);
+  CHECK_EQ(cuda::scan(kStream, job, total, reinterpret_cast<std::byte*>(own.data()),
+                      reinterpret_cast<std::byte*>(out.data())),
+           0);
+  CHECK(out == want);
+  if (op < Scan::max) return;
+  job.values = reinterpret_cast<const std::byte*>(want.data());
+  std::vector<std::int64_t> want_which(want.size()), which(want.size(), 77);
+  scan_which(job, want_which.data());
+  CHECK_EQ(cuda::scan_which(kStream, job, total, reinterpret_cast<std::byte*>(own.data()), which.data()), 0);
+  CHECK(which == want_which);
+}
+
+void check_all(const Drawn& of, std::int64_t columns) {
+  for (const Scan op : {Scan::sum, Scan::prod, Scan::max, Scan::min}) {
+    const int flags = static_cast<int>(draw(0, 3));
+    check_scan<float, float>(Type::f32, of, columns, op, flags);
+    check_scan<double, double>(Type::f64, of, columns, op, flags);
+    check_scan<std::int64_t, std::int64_t>(Type::i64, of, columns, op, flags);
+    if (op < Scan::max) {
+      check_scan<std::int8_t, std::int64_t>(Type::i8, of, columns, op, flags);
+      check_scan<std::uint16_t, std::uint64_t>(Type::u16, of, columns, op, flags);
+    } else {
+      check_scan<std::int8_t, std::int8_t>(Type::i8, of, columns, op, flags);
+      check_scan<std::uint16_t, std::uint16_t>(Type::u16, of, columns, op, flags);
+    }
+  }
+}
+
+}  // namespace
+
+TEST(cuda_scan, rows_are_those_of_the_cpu) {
+  set_num_threads(1);
+  for (int turn = 0; turn < turns_of_one_thread(8); ++turn) {
+    for (const std::int64_t columns : {1, 2, 3, 7, 33, 65, 150}) check_all(some_sequences(0), columns);
+  }
+  check_all({}, 1);
+  check_all(drawn(3000, 0), 1);
+}
+
+TEST(cuda_scan, long_sequences_are_cut_and_joined) {
+  set_num_threads(1);
+  for (const std::int64_t columns : {1, 3, 33, 65}) {
+    for (const std::int64_t elements : {513, 2048, 2049, 9000}) {
+      check_all(some_sequences(elements / columns + 1), columns);
+    }
+  }
+}
+
+TEST(cuda_scan, very_long_sequences_have_longer_chunks) {
+  set_num_threads(1);
+  const Drawn of = some_sequences(2'200'000);
+  check_scan<float, float>(Type::f32, of, 1, Scan::sum, 0);
+  check_scan<std::int8_t, std::int8_t>(Type::i8, of, 1, Scan::max, 3);
+}
+
+TEST(cuda_scan, products_of_parts_may_leave_the_range) {
+  set_num_threads(1);
+  Drawn of;
+  of.longest = 6000;
+  of.ends = {6000};
+  std::vector<double> values(6000, 1.0);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 200 < 100 ? 1e-3 : 1e3;
+  values[5900] = 0;
+  const ScanJob job = job_of(Scan::prod, Type::f64, of, 1, values);
+  std::vector<double> out(values.size());
+  std::vector<Sixteen> own = scratch_of(job);
+  CHECK_EQ(cuda::scan(kStream, job, 6000, reinterpret_cast<std::byte*>(own.data()),
+                      reinterpret_cast<std::byte*>(out.data())),
+           0);
+  CHECK(std::abs(out[199] - 1) < 1e-9);
+  CHECK(std::abs(out[5799] - 1) < 1e-9);
+  CHECK_EQ(out[5999], 0.0);
+}
+
+TEST(cuda_scan, a_sequence_alone_gives_the_same_bits) {
+  set_num_threads(1);
+  const Drawn of = some_sequences(5000);
+  const std::int64_t total = of.level().total();
+  std::vector<float> values(z(total));
+  for (float& x : values) x = static_cast<float>(draw(-1000, 1000)) / 7;
+  ScanJob job = job_of(Scan::sum, Type::f32, of, 1, values);
+  std::vector<float> whole(values.size());
+  std::vector<Sixteen> own = scratch_of(job);
+  (void)cuda::scan(kStream, job, total, reinterpret_cast<std::byte*>(own.data()),
+                   reinterpret_cast<std::byte*>(whole.data()));
+  for (std::int64_t i = 0; i < of.level().count; i += 3) {
+    const std::int64_t start = of.level().start(i);
+    const std::int64_t length = of.level().length(i);
+    job.level = {&length, 1};
+    job.longest = length;
+    job.values = reinterpret_cast<const std::byte*>(values.data() + start);
+    std::vector<float> alone(z(length));
+    (void)cuda::scan(kStream, job, length, reinterpret_cast<std::byte*>(own.data()),
+                     reinterpret_cast<std::byte*>(alone.data()));
+    CHECK(std::equal(alone.begin(), alone.end(), whole.begin() + start));
+  }
+}
