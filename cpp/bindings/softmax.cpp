@@ -6,6 +6,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -42,13 +43,17 @@ py::object run(SoftmaxJob& job, const Numbers& values, PyObject* level, PyObject
   const LevelRef over = level_over(level, name, values.array.shape(0));
   Level& rows = LevelRef::in(over);
   job.type = values.type;
-  job.level = rows.view();
+  const Place place = place_of(values.array);
+  job.level = offsets_at(place, rows);
   job.longest = rows.stats().longest;
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
   job.temperature = temperature_of(temperature);
   std::byte* const to = bytes(out);
-  {
+  if (!place.is_host()) {
+    py::array scratch = scratch_at(place, place.kernels->softmax_scratch(job, rows.total()));
+    place.check(place.kernels->softmax(place.stream, job, rows.total(), bytes(scratch), to), "softmax");
+  } else {
     const Unlocked unlocked(values.array.nbytes());
     softmax(job, to);
   }
@@ -61,7 +66,8 @@ py::object forward(const Arguments<6>& args) {
   const auto [given_values, level, log, temperature, given_out, inplace] = args;
   SoftmaxJob job;
   job.op = op_of(log, Softmax::softmax, Softmax::log_softmax);
-  const Numbers values = numbers_of(given_values, "X");
+  const Numbers values = placed_numbers_of(given_values, "X");
+  const Place place = place_of(values.array);
   const py::dtype dtype = is_float(values.type) ? values.array.dtype() : py::dtype::of<double>();
   const Extents shape = values.rows(values.array.shape(0));
   // Checked before anything is made or written.
@@ -69,13 +75,14 @@ py::object forward(const Arguments<6>& args) {
   temperature_of(temperature);
   if (given(inplace) && truth_of(inplace)) {
     if (given(given_out)) raise_type("out: there is none where Xs is written in place");
-    const py::array same = checked_out("X", given_values, dtype, shape, {});
+    const py::array same = checked_out_at(place, "X", given_values, dtype, shape, {});
     if (same.data() != values.array.data()) raise_value("X: is not aligned");
     return run(job, values, level, temperature, "X", same);
   }
   return run(job, values, level, temperature, "X",
-             given(given_out) ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
-                              : empty(dtype, shape));
+             given(given_out)
+                 ? checked_out_at(place, "out", given_out, dtype, shape, {given_values, values.array})
+                 : empty_at(place, dtype, shape));
 }
 
 constexpr Signature<6> kBackpropSoftmax{
@@ -85,8 +92,10 @@ py::object backprop_softmax(const Arguments<6>& args) {
   const auto [given_dy, given_y, level, log, temperature, given_out] = args;
   SoftmaxJob job;
   job.op = op_of(log, Softmax::back_softmax, Softmax::back_log_softmax);
-  const Numbers dy = numbers_of(given_dy, "dY");
-  const Numbers y = numbers_of(given_y, "Y");
+  const Numbers dy = placed_numbers_of(given_dy, "dY");
+  const Numbers y = placed_numbers_of(given_y, "Y");
+  const Place place = place_of(dy.array);
+  check_same_place(place, "dY", place_of(y.array), "Y");
   if (!is_float(dy.type)) raise_type("dY: expected floats, got " + str_of(dy.array.dtype()));
   if (y.type != dy.type) {
     raise_type("Y: expected " + str_of(dy.array.dtype()) + " as dY, got " + str_of(y.array.dtype()));
@@ -99,9 +108,9 @@ py::object backprop_softmax(const Arguments<6>& args) {
   level_over(level, "dY", dy.array.shape(0));
   temperature_of(temperature);
   job.result = static_cast<const std::byte*>(y.array.data());
-  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape,
-                                                 {given_dy, dy.array, given_y, y.array})
-                                   : empty(dy.array.dtype(), shape);
+  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dy.array.dtype(), shape,
+                                                    {given_dy, dy.array, given_y, y.array})
+                                   : empty_at(place, dy.array.dtype(), shape);
   return run(job, dy, level, temperature, "dY", out);
 }
 

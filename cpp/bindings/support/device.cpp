@@ -127,6 +127,13 @@ Place place_of(const py::array& array) noexcept {
   return base != nullptr && is_device_array(base) ? device_array_in(base).place : Place{};
 }
 
+void check_same_place(const Place& place, std::string_view name, const Place& other,
+                      std::string_view other_name) {
+  if (place.kernels == other.kernels && place.stream.device == other.stream.device) return;
+  raise_value(std::string(other_name) + ": expected an array on " + text_of_place(place) + " as " +
+              std::string(name) + ", got one on " + text_of_place(other));
+}
+
 py::array as_placed_rows(py::handle object, const char* argument) {
   if (!is_device_array(object.ptr())) {
     py::array rows = as_rows(object, argument);

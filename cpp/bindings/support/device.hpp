@@ -68,6 +68,10 @@ void try_on_host(const cuda::Kernels* kernels) noexcept;
 /// Where the memory of an array of ours lies.
 [[nodiscard]] Place place_of(const py::array& array) noexcept;
 
+/// ValueError where two arrays of a call lie in different places, which names both.
+void check_same_place(const Place& place, std::string_view name, const Place& other,
+                      std::string_view other_name);
+
 /// Rows on the host or on a device, C-contiguous.
 [[nodiscard]] py::array as_placed_rows(py::handle object, const char* argument);
 

@@ -7,6 +7,7 @@
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/pad.hpp"
 #include "varlen/cuda/scan.hpp"
+#include "varlen/cuda/softmax.hpp"
 #include "varlen/cuda/stream.hpp"
 
 namespace varlen::cuda {
@@ -30,6 +31,8 @@ struct Kernels {
   decltype(&cuda::scan) scan;
   decltype(&cuda::scan_scratch) scan_scratch;
   decltype(&cuda::scan_which) scan_which;
+  decltype(&cuda::softmax) softmax;
+  decltype(&cuda::softmax_scratch) softmax_scratch;
 };
 
 [[nodiscard]] const Kernels& kernels() noexcept;

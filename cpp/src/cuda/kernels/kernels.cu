@@ -39,7 +39,8 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 
 const Kernels& kernels() noexcept {
   static const Kernels table{kKernelsVersion, &text_of, &upload, &expand,       &expand_end, &pad,
-                             &pad_mask,       &unpad,   &scan,   &scan_scratch, &scan_which};
+                             &pad_mask,       &unpad,   &scan,   &scan_scratch, &scan_which, &softmax,
+                             &softmax_scratch};
   return table;
 }
 
