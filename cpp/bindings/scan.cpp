@@ -113,26 +113,59 @@ py::object which_of(const Arguments<4>& args) {
   return which;
 }
 
+py::array out_for_which(const Place& place, const Numbers& dy, PyObject* given_out, Inputs inputs) {
+  const Extents shape = shape_of(dy.array);
+  return given(given_out) ? checked_out_at(place, "out", given_out, dy.array.dtype(), shape, inputs)
+                          : empty_at(place, dy.array.dtype(), shape);
+}
+
+/// On a device; places outside of their sequence are left out there.
+void run_which_back(const Place& place, const Numbers& dy, Level& level, const std::int64_t* which,
+                    py::array& out) {
+  const Offsets there = offsets_at(place, level);
+  place.check(
+      place.kernels->scan_which_back(place.stream, dy.type, static_cast<const std::byte*>(dy.array.data()),
+                                     there, level.total(), dy.columns(), which, bytes(out)),
+      "backprop_scan_which");
+}
+
 constexpr Signature<4> kWhichBack{"backprop_scan_which", {"dY", "which", "level", "out"}, 3, 4};
 
 py::object which_back(const Arguments<4>& args) {
   const auto [given_dy, given_which, given_level, given_out] = args;
-  const Numbers dy = numbers_of(given_dy, "dY");
+  const Numbers dy = placed_numbers_of(given_dy, "dY");
+  const Place place = place_of(dy.array);
   check_floats(dy, "dY");
   const LevelRef level = level_over(given_level, "dY", dy.array.shape(0));
+  const Extents shape = shape_of(dy.array);
+  const std::int64_t columns = dy.columns();
+  if (is_device_array(given_which)) {
+    const py::array which = as_placed_rows(given_which, "which");
+    check_same_place(place, "dY", place_of(which), "which");
+    check_shape(which, "which", dy.array, "dY");
+    if (!which.dtype().equal(py::dtype::of<std::int64_t>())) {
+      raise_type("which: expected int64 on a device, got " + str_of(which.dtype()));
+    }
+    py::array out = out_for_which(place, dy, given_out, {given_dy, dy.array, given_which, which});
+    run_which_back(place, dy, LevelRef::in(level), static_cast<const std::int64_t*>(which.data()), out);
+    return out;
+  }
   const py::array rows = as_rows(given_which, "which");
   check_shape(rows, "which", dy.array, "dY");
   const Ints which = as_ints(rows.attr("reshape")(-1), "which");
-  const std::int64_t columns = dy.columns();
   const Status status = scan_which_check(level->view(), columns, which.data);
   if (!status.ok()) {
     raise_index("which: " + std::to_string(status.value) + " in row " +
                 std::to_string(status.where / columns) + " is outside its sequence");
   }
-  const Extents shape = shape_of(dy.array);
-  py::array out = given(given_out) ? checked_out("out", given_out, dy.array.dtype(), shape,
-                                                 {given_dy, dy.array, given_which, which.keep})
-                                   : empty(dy.array.dtype(), shape);
+  py::array out = out_for_which(place, dy, given_out, {given_dy, dy.array, given_which, which.keep});
+  if (!place.is_host()) {
+    py::array there = empty_at(place, py::dtype::of<std::int64_t>(), shape);
+    place.check(place.kernels->upload(place.stream, which.data, there.nbytes(), there.mutable_data()),
+                "which");
+    run_which_back(place, dy, LevelRef::in(level), ints(there), out);
+    return out;
+  }
   const auto* const from = static_cast<const std::byte*>(dy.array.data());
   std::byte* const to = bytes(out);
   {
@@ -156,8 +189,10 @@ constexpr Signature<6> kProdBack{
 
 py::object prod_back(const Arguments<6>& args) {
   const auto [given_dy, given_values, given_level, exclusive, reverse, given_out] = args;
-  const Numbers of_dy = numbers_of(given_dy, "dY");
-  const Numbers of_x = numbers_of(given_values, "X");
+  const Numbers of_dy = placed_numbers_of(given_dy, "dY");
+  const Numbers of_x = placed_numbers_of(given_values, "X");
+  const Place place = place_of(of_x.array);
+  check_same_place(place, "X", place_of(of_dy.array), "dY");
   check_floats(of_x, "X");
   check_shape(of_dy.array, "dY", of_x.array, "X");
   if (of_dy.type != of_x.type) {
@@ -166,9 +201,18 @@ py::object prod_back(const Arguments<6>& args) {
   const LevelRef level = level_over(given_level, "X", of_x.array.shape(0));
   const py::dtype dtype = of_x.array.dtype();
   const Extents shape = shape_of(of_x.array);
-  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape,
-                                                 {given_values, of_x.array, given_dy, of_dy.array})
-                                   : empty(dtype, shape);
+  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
+                                                    {given_values, of_x.array, given_dy, of_dy.array})
+                                   : empty_at(place, dtype, shape);
+  if (!place.is_host()) {
+    const ScanJob job = job_of(Scan::prod, of_x, LevelRef::in(level), exclusive, reverse);
+    py::array scratch = scratch_at(place, place.kernels->scan_prod_back_scratch(job, level->total()));
+    place.check(place.kernels->scan_prod_back(place.stream, job, level->total(),
+                                              static_cast<const std::byte*>(of_dy.array.data()),
+                                              bytes(scratch), bytes(out)),
+                "backprop_cumprod");
+    return out;
+  }
   const Numbers x = as_computed(of_x);
   const Numbers dy = as_computed(of_dy);
   ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);

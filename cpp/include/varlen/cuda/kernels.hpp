@@ -29,8 +29,11 @@ struct Kernels {
   decltype(&cuda::pad_mask) pad_mask;
   decltype(&cuda::unpad) unpad;
   decltype(&cuda::scan) scan;
+  decltype(&cuda::scan_prod_back) scan_prod_back;
+  decltype(&cuda::scan_prod_back_scratch) scan_prod_back_scratch;
   decltype(&cuda::scan_scratch) scan_scratch;
   decltype(&cuda::scan_which) scan_which;
+  decltype(&cuda::scan_which_back) scan_which_back;
   decltype(&cuda::softmax) softmax;
   decltype(&cuda::softmax_scratch) softmax_scratch;
 };

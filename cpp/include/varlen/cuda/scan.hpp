@@ -22,4 +22,15 @@ namespace varlen::cuda {
 [[nodiscard]] Error scan_which(Stream stream, const ScanJob& job, std::int64_t total, std::byte* scratch,
                                std::int64_t* which) noexcept;
 
+/// Places outside of their sequence are left out. One thread a sequence and column.
+[[nodiscard]] Error scan_which_back(Stream stream, Type type, const std::byte* dy, Offsets level,
+                                    std::int64_t total, std::int64_t columns, const std::int64_t* which,
+                                    std::byte* out) noexcept;
+
+/// Of any float type; the products before each row are worked out in scratch. One thread a sequence and
+/// column on the way back.
+[[nodiscard]] std::int64_t scan_prod_back_scratch(const ScanJob& job, std::int64_t total) noexcept;
+[[nodiscard]] Error scan_prod_back(Stream stream, const ScanJob& job, std::int64_t total, const std::byte* dy,
+                                   std::byte* scratch, std::byte* out) noexcept;
+
 }  // namespace varlen::cuda

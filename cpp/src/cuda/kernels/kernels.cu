@@ -38,8 +38,21 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{kKernelsVersion, &text_of, &upload, &expand,       &expand_end, &pad,
-                             &pad_mask,       &unpad,   &scan,   &scan_scratch, &scan_which, &softmax,
+  static const Kernels table{kKernelsVersion,
+                             &text_of,
+                             &upload,
+                             &expand,
+                             &expand_end,
+                             &pad,
+                             &pad_mask,
+                             &unpad,
+                             &scan,
+                             &scan_prod_back,
+                             &scan_prod_back_scratch,
+                             &scan_scratch,
+                             &scan_which,
+                             &scan_which_back,
+                             &softmax,
                              &softmax_scratch};
   return table;
 }

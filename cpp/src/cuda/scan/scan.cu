@@ -1,4 +1,5 @@
 #include "fold.hpp"
+#include "products.hpp"
 #include "support/launch.hpp"
 #include "support/windows.hpp"
 #include "varlen/cuda/scan.hpp"
@@ -237,6 +238,11 @@ std::int64_t scan_scratch(const ScanJob& job, std::int64_t total) noexcept {
   return windows.has_chunks(job.longest) ? windows.slots() * job.columns * kMost : 0;
 }
 
+Error scan_products(Stream stream, const ScanJob& job, std::int64_t total, Type result, std::byte* scratch,
+                    std::byte* out) noexcept {
+  return run_scan<ProdOfReals>(stream, job, total, result, scratch, out);
+}
+
 Error scan(Stream stream, const ScanJob& job, std::int64_t total, std::byte* scratch,
            std::byte* out) noexcept {
   if (total == 0 || job.columns <= 0) return 0;
@@ -249,7 +255,7 @@ Error scan(Stream stream, const ScanJob& job, std::int64_t total, std::byte* scr
     case Scan::sum:
       return run_scan<SumOfReals>(stream, job, total, job.type, scratch, out);
     case Scan::prod:
-      return run_scan<ProdOfReals>(stream, job, total, job.type, scratch, out);
+      return scan_products(stream, job, total, job.type, scratch, out);
     default:
       return run_scan<EndOfReals>(stream, job, total, job.type, scratch, out);
   }

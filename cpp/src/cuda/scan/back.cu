@@ -1,0 +1,168 @@
+#include "products.hpp"
+#include "support/divisor.hpp"
+#include "support/launch.hpp"
+#include "support/number.hpp"
+#include "support/view.hpp"
+#include "varlen/cuda/scan.hpp"
+
+namespace varlen::cuda {
+
+namespace {
+
+/// A thread a sequence and column.
+struct Threads {
+  Ends level;
+  std::int64_t columns;
+  Divisor by_columns;
+
+  Threads(Offsets offsets, std::int64_t all_columns) noexcept
+      : level{{offsets.ends, offsets.count}},
+        columns(all_columns),
+        by_columns(all_columns, offsets.count * all_columns) {}
+
+  [[nodiscard]] Grid grid() const noexcept {
+    Grid grid;
+    grid.blocks = blocks_for(level.ends.count * columns, grid.threads);
+    return grid;
+  }
+};
+
+struct WhichBackBody {
+  static constexpr bool kAlone = true;
+
+  Threads threads;
+  Elements<const std::byte> dy;
+  View<const std::int64_t> which;
+  Elements<std::byte> out;
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t item = thread.block() * thread.threads() + thread.index();
+    if (item >= threads.level.count() * threads.columns) return;
+    const std::int64_t i = threads.by_columns.quotient(item);
+    const std::int64_t first = threads.level.start(i) * threads.columns + item - i * threads.columns;
+    const std::int64_t rows = threads.level.length(i);
+    for (std::int64_t r = 0; r < rows; ++r) out.write(first + r * threads.columns, 0.0);
+    // A run of the same place is added up before it is written.
+    std::int64_t place = -1;
+    double sum = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::int64_t at = first + r * threads.columns;
+      const std::int64_t next = which[at];
+      if (next != place) {
+        put(first, rows, place, sum);
+        place = next;
+        sum = -0.0;
+      }
+      sum += number_at(dy, at);
+    }
+    put(first, rows, place, sum);
+  }
+
+ private:
+  template <class Byte>
+  [[nodiscard]] static VARLEN_DEVICE double number_at(const Elements<Byte>& from, std::int64_t at) {
+    const std::int64_t places[1] = {at};
+    double numbers[1] = {};
+    from.read(places, numbers);
+    return numbers[0];
+  }
+
+  VARLEN_DEVICE void put(std::int64_t first, std::int64_t rows, std::int64_t place, double sum) const {
+    if (place < 0 || place >= rows) return;
+    const std::int64_t at = first + place * threads.columns;
+    out.write(at, number_at(out, at) + sum);
+  }
+};
+
+struct ProdBackBody {
+  static constexpr bool kAlone = true;
+
+  Threads threads;
+  Elements<const std::byte> dy;
+  Elements<const std::byte> values;
+  Elements<const std::byte> before;
+  Elements<std::byte> out;
+  bool exclusive;
+  bool reverse;
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t item = thread.block() * thread.threads() + thread.index();
+    if (item >= threads.level.count() * threads.columns) return;
+    constexpr int kAtOnce = 4;
+    const std::int64_t i = threads.by_columns.quotient(item);
+    const std::int64_t rows = threads.level.length(i);
+    const std::int64_t row = reverse ? threads.level.start(i) : threads.level.end(i) - 1;
+    const std::int64_t first = row * threads.columns + item - i * threads.columns;
+    const std::int64_t step = reverse ? threads.columns : -threads.columns;
+    // The gradient of the product before a row, when the row is not part of it.
+    double sum = 0;
+    for (std::int64_t r = 0; r < rows; r += kAtOnce) {
+      std::int64_t places[kAtOnce];
+      VARLEN_UNROLLED for (int j = 0; j < kAtOnce; ++j) {
+        places[j] = r + j < rows ? first + (r + j) * step : -1;
+      }
+      double d[kAtOnce] = {};
+      double x[kAtOnce] = {};
+      double p[kAtOnce] = {};
+      dy.read(places, d);
+      values.read(places, x);
+      before.read(places, p);
+      VARLEN_UNROLLED for (int j = 0; j < kAtOnce; ++j) {
+        if (places[j] < 0) continue;
+        const double own = exclusive ? sum : sum + d[j];
+        out.write(places[j], p[j] * own);
+        sum = exclusive ? d[j] + x[j] * sum : x[j] * own;
+      }
+    }
+  }
+};
+
+[[nodiscard]] Type type_of_products(Type type) noexcept {
+  return type == Type::f64 ? Type::f64 : Type::f32;
+}
+
+/// Bytes of the products before each row, whole words of 16.
+[[nodiscard]] std::int64_t bytes_of_products(const ScanJob& job, std::int64_t total) noexcept {
+  return blocks_for(total * job.columns * bytes_of_type(type_of_products(job.type)), 16) * 16;
+}
+
+}  // namespace
+
+Error scan_which_back(Stream stream, Type type, const std::byte* dy, Offsets level, std::int64_t total,
+                      std::int64_t columns, const std::int64_t* which, std::byte* out) noexcept {
+  const std::int64_t numbers = total * columns;
+  if (numbers == 0) return 0;
+  const Threads threads(level, columns);
+  return launch(stream, threads.grid(),
+                WhichBackBody{threads, {dy, numbers, type}, {which, numbers}, {out, numbers, type}});
+}
+
+std::int64_t scan_prod_back_scratch(const ScanJob& job, std::int64_t total) noexcept {
+  return bytes_of_products(job, total) + scan_scratch(job, total);
+}
+
+Error scan_prod_back(Stream stream, const ScanJob& job, std::int64_t total, const std::byte* dy,
+                     std::byte* scratch, std::byte* out) noexcept {
+  const std::int64_t numbers = total * job.columns;
+  if (numbers == 0) return 0;
+  const Type type = type_of_products(job.type);
+  ScanJob products = job;
+  products.exclusive = true;
+  std::byte* const rest = scratch + bytes_of_products(job, total);
+  if (const Error error = scan_products(stream, products, total, type, rest, scratch); error != 0) {
+    return error;
+  }
+  const Threads threads(job.level, job.columns);
+  return launch(stream, threads.grid(),
+                ProdBackBody{threads,
+                             {dy, numbers, job.type},
+                             {job.values, numbers, job.type},
+                             {scratch, numbers, type},
+                             {out, numbers, job.type},
+                             job.exclusive,
+                             job.reverse});
+}
+
+}  // namespace varlen::cuda
