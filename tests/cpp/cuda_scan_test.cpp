@@ -163,3 +163,71 @@ TEST(cuda_scan, a_sequence_alone_gives_the_same_bits) {
     CHECK(std::equal(alone.begin(), alone.end(), whole.begin() + start));
   }
 }
+
+namespace {
+
+template <class T>
+void check_back(Type type, const Drawn& of, std::int64_t columns, int flags) {
+  const std::int64_t total = of.level().total();
+  std::vector<T> x(z(total * columns)), dy(x.size());
+  std::vector<std::int64_t> which(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<T>(draw(-2, 2));
+    dy[i] = static_cast<T>(draw(-9, 9));
+  }
+  for (std::int64_t i = 0; i < of.level().count; ++i) {
+    const std::int64_t start = of.level().start(i) * columns;
+    for (std::int64_t at = start; at < of.level().end(i) * columns; ++at) {
+      which[z(at)] = draw(-1, of.level().length(i) - 1);
+    }
+  }
+  const auto* const from = reinterpret_cast<const std::byte*>(dy.data());
+  std::vector<T> want(x.size()), out(x.size(), T{77});
+  scan_which_back(type, from, of.level(), columns, which.data(), reinterpret_cast<std::byte*>(want.data()));
+  CHECK_EQ(cuda::scan_which_back(kStream, type, from, of.level(), total, columns, which.data(),
+                                 reinterpret_cast<std::byte*>(out.data())),
+           0);
+  CHECK(out == want);
+
+  ScanJob job = job_of(Scan::prod, type, of, columns, x);
+  job.exclusive = (flags & 1) != 0;
+  job.reverse = (flags & 2) != 0;
+  ScanJob products = job;
+  products.exclusive = true;
+  std::vector<T> before(x.size());
+  std::vector<std::int64_t> cpu_scratch(z(scan_scratch(job) / 8));
+  scan(products, reinterpret_cast<std::byte*>(cpu_scratch.data()),
+       reinterpret_cast<std::byte*>(before.data()));
+  scan_prod_back(job, from, reinterpret_cast<const std::byte*>(before.data()),
+                 reinterpret_cast<std::byte*>(want.data()));
+  std::vector<Sixteen> scratch(z((cuda::scan_prod_back_scratch(job, total) + 15) / 16));
+  out.assign(out.size(), T{77});
+  CHECK_EQ(cuda::scan_prod_back(kStream, job, total, from, reinterpret_cast<std::byte*>(scratch.data()),
+                                reinterpret_cast<std::byte*>(out.data())),
+           0);
+  CHECK(out == want);
+}
+
+}  // namespace
+
+TEST(cuda_scan, gradients_are_those_of_the_cpu) {
+  set_num_threads(1);
+  for (int turn = 0; turn < turns_of_one_thread(20); ++turn) {
+    const Drawn of = drawn(draw(0, 30), 12);
+    for (const std::int64_t columns : {1, 3, 70}) {
+      check_back<float>(Type::f32, of, columns, static_cast<int>(draw(0, 3)));
+      check_back<double>(Type::f64, of, columns, static_cast<int>(draw(0, 3)));
+    }
+  }
+}
+
+TEST(cuda_scan, places_outside_of_their_sequence_are_left_out) {
+  const std::int64_t ends[] = {2, 4};
+  const float dy[] = {1, 2, 4, 8};
+  const std::int64_t which[] = {0, 2, -5, 1};
+  float out[] = {7, 7, 7, 7};
+  CHECK_EQ(cuda::scan_which_back(kStream, Type::f32, reinterpret_cast<const std::byte*>(dy), {ends, 2}, 4, 1,
+                                 which, reinterpret_cast<std::byte*>(out)),
+           0);
+  CHECK(out[0] == 1 && out[1] == 0 && out[2] == 0 && out[3] == 8);
+}
