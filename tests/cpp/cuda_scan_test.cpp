@@ -172,7 +172,7 @@ void check_back(Type type, const Drawn& of, std::int64_t columns, int flags) {
   std::vector<T> x(z(total * columns)), dy(x.size());
   std::vector<std::int64_t> which(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = static_cast<T>(draw(-2, 2));
+    x[i] = static_cast<T>(draw(0, 40) == 0 ? draw(-2, 2) : 2 * draw(0, 1) - 1);
     dy[i] = static_cast<T>(draw(-9, 9));
   }
   for (std::int64_t i = 0; i < of.level().count; ++i) {
@@ -217,6 +217,16 @@ TEST(cuda_scan, gradients_are_those_of_the_cpu) {
     for (const std::int64_t columns : {1, 3, 70}) {
       check_back<float>(Type::f32, of, columns, static_cast<int>(draw(0, 3)));
       check_back<double>(Type::f64, of, columns, static_cast<int>(draw(0, 3)));
+    }
+  }
+}
+
+TEST(cuda_scan, gradients_of_long_products_are_those_of_the_cpu) {
+  set_num_threads(1);
+  for (const int flags : {0, 1, 2, 3}) {
+    for (const std::int64_t columns : {1, 3, 33}) {
+      check_back<float>(Type::f32, some_sequences(5000 / columns), columns, flags);
+      check_back<double>(Type::f64, some_sequences(5000 / columns), columns, flags);
     }
   }
 }

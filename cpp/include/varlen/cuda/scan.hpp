@@ -27,8 +27,7 @@ namespace varlen::cuda {
                                     std::int64_t total, std::int64_t columns, const std::int64_t* which,
                                     std::byte* out) noexcept;
 
-/// Of any float type; the products before each row are worked out in scratch. One thread a sequence and
-/// column on the way back.
+/// Of any float type; the products before each row are worked out in scratch, which is aligned to 16.
 [[nodiscard]] std::int64_t scan_prod_back_scratch(const ScanJob& job, std::int64_t total) noexcept;
 [[nodiscard]] Error scan_prod_back(Stream stream, const ScanJob& job, std::int64_t total, const std::byte* dy,
                                    std::byte* scratch, std::byte* out) noexcept;

@@ -1,3 +1,4 @@
+#include "body.hpp"
 #include "products.hpp"
 #include "support/divisor.hpp"
 #include "support/launch.hpp"
@@ -75,47 +76,25 @@ struct WhichBackBody {
   }
 };
 
-struct ProdBackBody {
-  static constexpr bool kAlone = true;
-
-  Threads threads;
+struct ProdBackIo {
   Elements<const std::byte> dy;
   Elements<const std::byte> values;
   Elements<const std::byte> before;
   Elements<std::byte> out;
-  bool exclusive;
-  bool reverse;
 
-  template <class Thread>
-  VARLEN_DEVICE void operator()(Thread& thread) const {
-    const std::int64_t item = thread.block() * thread.threads() + thread.index();
-    if (item >= threads.level.count() * threads.columns) return;
-    constexpr int kAtOnce = 4;
-    const std::int64_t i = threads.by_columns.quotient(item);
-    const std::int64_t rows = threads.level.length(i);
-    const std::int64_t row = reverse ? threads.level.start(i) : threads.level.end(i) - 1;
-    const std::int64_t first = row * threads.columns + item - i * threads.columns;
-    const std::int64_t step = reverse ? threads.columns : -threads.columns;
-    // The gradient of the product before a row, when the row is not part of it.
-    double sum = 0;
-    for (std::int64_t r = 0; r < rows; r += kAtOnce) {
-      std::int64_t places[kAtOnce];
-      VARLEN_UNROLLED for (int j = 0; j < kAtOnce; ++j) {
-        places[j] = r + j < rows ? first + (r + j) * step : -1;
-      }
-      double d[kAtOnce] = {};
-      double x[kAtOnce] = {};
-      double p[kAtOnce] = {};
-      dy.read(places, d);
-      values.read(places, x);
-      before.read(places, p);
-      VARLEN_UNROLLED for (int j = 0; j < kAtOnce; ++j) {
-        if (places[j] < 0) continue;
-        const double own = exclusive ? sum : sum + d[j];
-        out.write(places[j], p[j] * own);
-        sum = exclusive ? d[j] + x[j] * sum : x[j] * own;
-      }
-    }
+  template <int n>
+  VARLEN_DEVICE void read(const std::int64_t (&places)[n], ProdBackFold::Word (&words)[n]) const {
+    double d[n] = {};
+    double x[n] = {};
+    dy.read(places, d);
+    values.read(places, x);
+    VARLEN_UNROLLED for (int j = 0; j < n; ++j) words[j] = {d[j], x[j]};
+  }
+  VARLEN_DEVICE void write(std::int64_t at, const ProdBackFold::Word& word) const {
+    const std::int64_t places[1] = {at};
+    double product[1] = {};
+    before.read(places, product);
+    out.write(at, product[0] * word.d);
   }
 };
 
@@ -140,7 +119,9 @@ Error scan_which_back(Stream stream, Type type, const std::byte* dy, Offsets lev
 }
 
 std::int64_t scan_prod_back_scratch(const ScanJob& job, std::int64_t total) noexcept {
-  return bytes_of_products(job, total) + scan_scratch(job, total);
+  const std::int64_t products = scan_scratch(job, total);
+  const std::int64_t back = scratch_of_scan<ProdBackFold>(job, total);
+  return bytes_of_products(job, total) + (products > back ? products : back);
 }
 
 Error scan_prod_back(Stream stream, const ScanJob& job, std::int64_t total, const std::byte* dy,
@@ -154,15 +135,11 @@ Error scan_prod_back(Stream stream, const ScanJob& job, std::int64_t total, cons
   if (const Error error = scan_products(stream, products, total, type, rest, scratch); error != 0) {
     return error;
   }
-  const Threads threads(job.level, job.columns);
-  return launch(stream, threads.grid(),
-                ProdBackBody{threads,
-                             {dy, numbers, job.type},
-                             {job.values, numbers, job.type},
-                             {scratch, numbers, type},
-                             {out, numbers, job.type},
-                             job.exclusive,
-                             job.reverse});
+  const ProdBackIo io{{dy, numbers, job.type},
+                      {job.values, numbers, job.type},
+                      {scratch, numbers, type},
+                      {out, numbers, job.type}};
+  return run_scan<ProdBackFold>(stream, job, total, io, !job.reverse, rest);
 }
 
 }  // namespace varlen::cuda

@@ -3,7 +3,7 @@
 //     Total none, start;                    // of nothing, and what a sequence starts with
 //     Total join(Total a, Total b) const;   // a and then b
 //     Total add(Total a, Word x) const;     // a and then one word
-//     Word give(Total a) const;             // what is written
+//     Word give(Total a, Total next, Word x) const;  // what is written for x, which makes next of a
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,23 @@
 
 namespace varlen::cuda {
 
-/// A number as it lies in shared memory: a double, or an integer of 64 bits.
-using Word = std::uint64_t;
-
 struct SumOfReals {
+  using Word = std::uint64_t;  ///< a double, or an integer of 64 bits
   using Total = double;
   static constexpr bool kFloats = true;
   static constexpr bool kLooksBack = false;
   Total none = -0.0;
   Total start = -0.0;
 
-  explicit SumOfReals(const ScanJob& job) noexcept : start(job.exclusive ? 0.0 : -0.0) {}
+  bool exclusive;
+
+  explicit SumOfReals(const ScanJob& job) noexcept
+      : start(job.exclusive ? 0.0 : -0.0), exclusive(job.exclusive) {}
   [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const { return a + b; }
   [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x) const { return a + bits_as<double>(x); }
-  [[nodiscard]] VARLEN_DEVICE Word give(Total a) const { return bits_as<Word>(a); }
+  [[nodiscard]] VARLEN_DEVICE Word give(Total a, Total next, Word) const {
+    return bits_as<Word>(exclusive ? a : next);
+  }
 };
 
 /// A number times a power of 2 to the 512, so that products of parts stay in range where those that are asked
@@ -38,59 +41,97 @@ struct alignas(16) Scaled {
   std::int64_t power;
 };
 
+constexpr double kScaleUp = 0x1p512;
+constexpr double kScaleDown = 0x1p-512;
+constexpr double kScaledMost = std::numeric_limits<double>::max();
+
+[[nodiscard]] VARLEN_DEVICE Scaled scaled(double number, std::int64_t power = 0) {
+  for (int k = 0; k < 4; ++k) {
+    const double size = number < 0 ? -number : number;
+    if (size >= 0x1p256 && size <= kScaledMost) {
+      number *= kScaleDown;
+      ++power;
+    } else if (size < 0x1p-256 && size > 0) {
+      number *= kScaleUp;
+      --power;
+    } else {
+      break;
+    }
+  }
+  return {number, power};
+}
+
+[[nodiscard]] VARLEN_DEVICE Scaled operator*(const Scaled& a, const Scaled& b) {
+  return scaled(a.number * b.number, a.power + b.power);
+}
+
+[[nodiscard]] VARLEN_DEVICE double plain(Scaled a) {
+  for (int k = 0; k < 3 && a.power > 0; ++k, --a.power) a.number *= kScaleUp;
+  for (int k = 0; k < 3 && a.power < 0; ++k, ++a.power) a.number *= kScaleDown;
+  return a.number;
+}
+
 struct ProdOfReals {
+  using Word = std::uint64_t;
   using Total = Scaled;
   static constexpr bool kFloats = true;
   static constexpr bool kLooksBack = false;
   Total none{1, 0};
   Total start{1, 0};
+  bool exclusive;
 
-  explicit ProdOfReals(const ScanJob&) noexcept {}
-  [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const {
-    return in_range(a.number * b.number, a.power + b.power);
+  explicit ProdOfReals(const ScanJob& job) noexcept : exclusive(job.exclusive) {}
+  [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const { return a * b; }
+  [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x) const { return a * scaled(bits_as<double>(x)); }
+  [[nodiscard]] VARLEN_DEVICE Word give(Total a, Total next, Word) const {
+    return bits_as<Word>(plain(exclusive ? a : next));
   }
-  [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x) const {
-    return join(a, in_range(bits_as<double>(x), 0));
-  }
-  [[nodiscard]] VARLEN_DEVICE Word give(Total a) const {
-    double number = a.number;
-    for (int k = 0; k < 3 && a.power > 0; ++k, --a.power) number *= kUp;
-    for (int k = 0; k < 3 && a.power < 0; ++k, ++a.power) number *= kDown;
-    return bits_as<Word>(number);
-  }
+};
 
- private:
-  static constexpr double kUp = 0x1p512;
-  static constexpr double kDown = 0x1p-512;
-  static constexpr double kMost = std::numeric_limits<double>::max();
+/// The gradient of the product before a row, when the row is not part of it: s becomes x * (s + d), or d + x
+/// * s where products are exclusive. So many rows make by * s + sum of it.
+struct ProdBackFold {
+  /// d and x; then what the product before the row is to be multiplied with.
+  struct alignas(16) Word {
+    double d, x;
+  };
+  struct Total {
+    double by;
+    std::int64_t power;  ///< of by, as that of Scaled
+    double sum;
+  };
+  static constexpr bool kLooksBack = false;
+  Total none{1, 0, 0};
+  Total start{1, 0, 0};
+  bool exclusive;
 
-  [[nodiscard]] static VARLEN_DEVICE Total in_range(double number, std::int64_t power) {
-    for (int k = 0; k < 4; ++k) {
-      const double size = number < 0 ? -number : number;
-      if (size >= 0x1p256 && size <= kMost) {
-        number *= kDown;
-        ++power;
-      } else if (size < 0x1p-256 && size > 0) {
-        number *= kUp;
-        --power;
-      } else {
-        break;
-      }
-    }
-    return {number, power};
+  explicit ProdBackFold(const ScanJob& job) noexcept : exclusive(job.exclusive) {}
+  [[nodiscard]] VARLEN_DEVICE Total join(const Total& a, const Total& b) const {
+    const Scaled of_b{b.by, b.power};
+    const Scaled by = Scaled{a.by, a.power} * of_b;
+    return {by.number, by.power, plain(of_b * scaled(a.sum)) + b.sum};
+  }
+  [[nodiscard]] VARLEN_DEVICE Total add(const Total& a, const Word& w) const {
+    const Scaled by = Scaled{a.by, a.power} * scaled(w.x);
+    return {by.number, by.power, exclusive ? w.d + w.x * a.sum : w.x * (a.sum + w.d)};
+  }
+  [[nodiscard]] VARLEN_DEVICE Word give(const Total& a, const Total&, const Word& w) const {
+    return {exclusive ? a.sum : a.sum + w.d, w.x};
   }
 };
 
 /// Extremes: the first of equals, NaN where there is one.
 struct EndOfReals {
+  using Word = std::uint64_t;  ///< a double, or an integer of 64 bits
   using Total = double;
   static constexpr bool kFloats = true;
   static constexpr bool kLooksBack = false;
   Total none;
   Total start;
   bool is_max;
+  bool exclusive;
 
-  explicit EndOfReals(const ScanJob& job) noexcept : is_max(job.op == Scan::max) {
+  explicit EndOfReals(const ScanJob& job) noexcept : is_max(job.op == Scan::max), exclusive(job.exclusive) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     none = start = is_max ? -kInfinity : kInfinity;
   }
@@ -98,11 +139,14 @@ struct EndOfReals {
     return is_nan(b) || (is_max ? b > a : b < a) ? b : a;
   }
   [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x) const { return join(a, bits_as<double>(x)); }
-  [[nodiscard]] VARLEN_DEVICE Word give(Total a) const { return bits_as<Word>(a); }
+  [[nodiscard]] VARLEN_DEVICE Word give(Total a, Total next, Word) const {
+    return bits_as<Word>(exclusive ? a : next);
+  }
 };
 
 /// All four of integers. Sums and products wrap; signed ones are those of unsigned bits.
 struct FoldOfWholes {
+  using Word = std::uint64_t;  ///< a double, or an integer of 64 bits
   using Total = std::uint64_t;
   static constexpr bool kFloats = false;
   static constexpr bool kLooksBack = false;
@@ -110,8 +154,9 @@ struct FoldOfWholes {
   Total start;
   Scan op;
   Total flip;  ///< what makes numbers compare as unsigned ones
+  bool exclusive;
 
-  explicit FoldOfWholes(const ScanJob& job) noexcept : op(job.op) {
+  explicit FoldOfWholes(const ScanJob& job) noexcept : op(job.op), exclusive(job.exclusive) {
     const bool has_sign = job.type >= Type::i8 && job.type <= Type::i64;
     constexpr Total kSign = Total{1} << 63;
     flip = has_sign ? kSign : 0;
@@ -128,12 +173,13 @@ struct FoldOfWholes {
     return (op == Scan::max) == ((b ^ flip) > (a ^ flip)) ? b : a;
   }
   [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x) const { return join(a, x); }
-  [[nodiscard]] VARLEN_DEVICE Word give(Total a) const { return a; }
+  [[nodiscard]] VARLEN_DEVICE Word give(Total a, Total next, Word) const { return exclusive ? a : next; }
 };
 
 /// Where runs of the same extreme begin. Rows count from where the scan begins; the place of a row inside its
 /// sequence is kept with the sign that makes later ones larger.
 struct WhichFold {
+  using Word = std::uint64_t;  ///< a double, or an integer of 64 bits
   using Total = std::int64_t;
   static constexpr bool kFloats = false;  // of what is written
   static constexpr bool kLooksBack = true;
@@ -152,9 +198,9 @@ struct WhichFold {
     const std::int64_t own = t - before;
     return reverse ? own - (rows - 1) : own;
   }
-  [[nodiscard]] VARLEN_DEVICE Word give(Total a) const {
-    if (a == none) return ~Word{0};
-    return static_cast<Word>(reverse ? -a : a);
+  [[nodiscard]] VARLEN_DEVICE Word give(Total, Total next, Word) const {
+    if (next == none) return ~Word{0};
+    return static_cast<Word>(reverse ? -next : next);
   }
 
  private:
