@@ -4,9 +4,15 @@
 
 #include <cstdint>
 
+#include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/expand.hpp"
+#include "varlen/cuda/gather.hpp"
+#include "varlen/cuda/pack.hpp"
 #include "varlen/cuda/pad.hpp"
+#include "varlen/cuda/shift.hpp"
+#include "varlen/cuda/span_rows.hpp"
 #include "varlen/cuda/stream.hpp"
+#include "varlen/cuda/window.hpp"
 
 namespace varlen::cuda {
 
@@ -21,11 +27,23 @@ struct Kernels {
   /// From the host to the device. What lies at `from` may change once the call has returned.
   Error (*upload)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
 
+  decltype(&cuda::concat) concat;
+  decltype(&cuda::interleave) interleave;
   decltype(&cuda::expand) expand;
   decltype(&cuda::expand_end) expand_end;
+  decltype(&cuda::gather_rows) gather_rows;
+  decltype(&cuda::pack) pack;
+  decltype(&cuda::unpack) unpack;
   decltype(&cuda::pad) pad;
   decltype(&cuda::pad_mask) pad_mask;
   decltype(&cuda::unpad) unpad;
+  decltype(&cuda::reverse_rows) reverse_rows;
+  decltype(&cuda::roll_rows) roll_rows;
+  decltype(&cuda::shift_rows) shift_rows;
+  decltype(&cuda::insert_rows) insert_rows;
+  decltype(&cuda::remove_rows) remove_rows;
+  decltype(&cuda::take_rows) take_rows;
+  decltype(&cuda::seq2col) seq2col;
 };
 
 [[nodiscard]] const Kernels& kernels() noexcept;

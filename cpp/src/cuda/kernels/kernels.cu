@@ -38,8 +38,27 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{kKernelsVersion, &text_of, &upload,   &expand,
-                             &expand_end,     &pad,     &pad_mask, &unpad};
+  static const Kernels table{
+      .text_of = &text_of,
+      .upload = &upload,
+      .concat = &concat,
+      .interleave = &interleave,
+      .expand = &expand,
+      .expand_end = &expand_end,
+      .gather_rows = &gather_rows,
+      .pack = &pack,
+      .unpack = &unpack,
+      .pad = &pad,
+      .pad_mask = &pad_mask,
+      .unpad = &unpad,
+      .reverse_rows = &reverse_rows,
+      .roll_rows = &roll_rows,
+      .shift_rows = &shift_rows,
+      .insert_rows = &insert_rows,
+      .remove_rows = &remove_rows,
+      .take_rows = &take_rows,
+      .seq2col = &seq2col,
+  };
   return table;
 }
 

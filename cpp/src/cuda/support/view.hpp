@@ -26,6 +26,12 @@ struct View {
   }
 };
 
+/// Where the sequence of a row is looked for: in [first, last].
+struct Among {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
 /// The ends of sequences on the device: sequence i covers rows [start(i), end(i)).
 struct Ends {
   View<const std::int64_t> ends;
@@ -47,6 +53,14 @@ struct Ends {
       }
     }
     return low;
+  }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t holding(std::int64_t row, const Among& among) const {
+    return holding(row, among.first, among.last);
+  }
+  /// The sequences that rows [first, last] lie in.
+  [[nodiscard]] VARLEN_DEVICE Among among(std::int64_t first, std::int64_t last) const {
+    const std::int64_t begin = holding(first, 0, count() - 1);
+    return {begin, holding(last, begin, count() - 1)};
   }
 };
 
