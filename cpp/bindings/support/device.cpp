@@ -127,6 +127,16 @@ Place place_of(const py::array& array) noexcept {
   return base != nullptr && is_device_array(base) ? device_array_in(base).place : Place{};
 }
 
+Place place_of_any(Inputs arguments) noexcept {
+  bool has_array = false;
+  for (const py::handle argument : arguments) {
+    if (!argument) continue;
+    if (is_device_array(argument.ptr())) return device_array_in(argument.ptr()).place;
+    has_array = has_array || is_array(argument.ptr(), Api::get());
+  }
+  return has_array && tried_on_host != nullptr ? Place{tried_on_host, {}, &host_library} : Place{};
+}
+
 py::array as_placed_rows(py::handle object, const char* argument) {
   if (!is_device_array(object.ptr())) {
     py::array rows = as_rows(object, argument);

@@ -68,6 +68,10 @@ void try_on_host(const cuda::Kernels* kernels) noexcept;
 /// Where the memory of an array of ours lies.
 [[nodiscard]] Place place_of(const py::array& array) noexcept;
 
+/// The place of the first DeviceArray among arguments; the host where there is none. Where kernels are tried
+/// on the host, theirs if one of the arguments is an array.
+[[nodiscard]] Place place_of_any(Inputs arguments) noexcept;
+
 /// Rows on the host or on a device, C-contiguous.
 [[nodiscard]] py::array as_placed_rows(py::handle object, const char* argument);
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "varlen/cuda/expand.hpp"
+#include "varlen/cuda/mask.hpp"
+#include "varlen/cuda/offsets.hpp"
 #include "varlen/cuda/pad.hpp"
 #include "varlen/cuda/stream.hpp"
 
@@ -23,6 +25,11 @@ struct Kernels {
 
   decltype(&cuda::expand) expand;
   decltype(&cuda::expand_end) expand_end;
+  decltype(&cuda::block_mask) block_mask;
+  decltype(&cuda::lengths_of) lengths_of;
+  decltype(&cuda::offsets_of) offsets_of;
+  decltype(&cuda::row_ids_of) row_ids_of;
+  decltype(&cuda::positions_of) positions_of;
   decltype(&cuda::pad) pad;
   decltype(&cuda::pad_mask) pad_mask;
   decltype(&cuda::unpad) unpad;

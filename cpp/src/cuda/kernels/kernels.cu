@@ -38,8 +38,20 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{kKernelsVersion, &text_of, &upload,   &expand,
-                             &expand_end,     &pad,     &pad_mask, &unpad};
+  static const Kernels table{
+      .text_of = &text_of,
+      .upload = &upload,
+      .expand = &expand,
+      .expand_end = &expand_end,
+      .block_mask = &block_mask,
+      .lengths_of = &lengths_of,
+      .offsets_of = &offsets_of,
+      .row_ids_of = &row_ids_of,
+      .positions_of = &positions_of,
+      .pad = &pad,
+      .pad_mask = &pad_mask,
+      .unpad = &unpad,
+  };
   return table;
 }
 
