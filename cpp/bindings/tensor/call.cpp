@@ -142,6 +142,8 @@ void bind_tensor(py::module_& m) {
         "The kernels of devices, by a capsule of their table. With `emulate` they work on the host's memory, "
         "and "
         "get the tensors that lie there.");
+  m.def("load_kernels_by", &load_kernels_by, py::arg("load"),
+        "load() is called when the first tensor of a device comes.");
   m.def("forget_kernels", &forget_kernels, "Tensors of devices are left to torch from now on.");
   m.def(
       "know_followers", &know_followers, py::arg("modes"), py::arg("transforms"), py::arg("grad_enabled"),

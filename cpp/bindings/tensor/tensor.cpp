@@ -165,11 +165,19 @@ py::object array_by_method(PyObject* tensor) {
 /// Whether the kernels of devices are to take the tensors of the host: for tests.
 bool emulates = false;
 const cuda::Kernels* device_kernels = nullptr;
+PyObject* kernel_loader = nullptr;  ///< asked once, when the first tensor of a device comes
+
+void load_kernels() {
+  if (device_kernels != nullptr || kernel_loader == nullptr) return;
+  const auto loader = py::reinterpret_steal<py::object>(std::exchange(kernel_loader, nullptr));
+  loader();
+}
 
 /// The stream that the library works on now, of a device that kernels are known for.
 std::optional<Place> current_place(const DlExchange& exchange, DlDevice device,
                                    const DeviceLibrary& library) {
   const std::int32_t type = emulates ? kDlCpu : kDlCuda;
+  if (device.type == kDlCuda) load_kernels();
   if (device_kernels == nullptr || device.type != type) return {};
   Place place{device_kernels, {device.index, nullptr}, &library};
   if (!emulates && exchange.stream(device.type, device.index, &place.stream.handle) != 0) {
@@ -340,7 +348,7 @@ py::object array_over(PyObject* tensor) {
 
 py::object placed_over(PyObject* tensor) {
   const DlExchange* const exchange = library().exchange;
-  if (exchange == nullptr || device_kernels == nullptr) return array_over(tensor);
+  if (exchange == nullptr) return array_over(tensor);
   if (!emulates) {
     if (py::object array = array_over(tensor)) return array;
   }
@@ -356,6 +364,10 @@ void know_kernels(const py::capsule& table, bool emulate) {
   device_kernels = known;
   emulates = emulate;
   try_on_host(emulate ? known : nullptr);
+}
+
+void load_kernels_by(py::object load) {
+  kernel_loader = load.release().ptr();
 }
 
 void forget_kernels() {

@@ -29,6 +29,8 @@ namespace py = pybind11;
 /// and get all tensors that lie there.
 void know_kernels(const py::capsule& table, bool emulate);
 void forget_kernels();
+/// What is called, once, when the first tensor of a device comes: it makes kernels known, if there are any.
+void load_kernels_by(py::object load);
 
 /// A tensor over the memory of an array, which it keeps alive.
 [[nodiscard]] py::object tensor_over(const py::array& array);
