@@ -7,7 +7,6 @@
 #include "dtypes.hpp"
 #include "own_type.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 
