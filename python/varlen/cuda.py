@@ -5,7 +5,9 @@ import os
 from dataclasses import dataclass
 from types import ModuleType
 
-__all__ = ["Status", "is_available", "status"]
+from varlen._core import know_kernels
+
+__all__ = ["Status", "is_available", "load", "status"]
 
 # cudaError_t, as the runtime numbers them.
 _SUCCESS = 0
@@ -93,6 +95,18 @@ def is_available() -> bool:
     True
     """
     return bool(status())
+
+
+def load() -> None:
+    """Make the kernels known to the core, where they can run.
+
+    Examples
+    --------
+    >>> varlen.cuda.load()
+    """
+    module = _module() if status() else None
+    if module is not None:
+        know_kernels(module.kernels)
 
 
 def _module() -> ModuleType | None:

@@ -63,18 +63,14 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
   return {std::move(values), std::move(levels)};
 }
 
-/// One number each of ranges, where the kernels of a device read them.
-PlacedInts begins_at(const Place& place, const Ranges& ranges, std::int64_t n) {
-  Scratch<std::int64_t> begins(n);
-  for (std::int64_t k = 0; k < n; ++k) begins.data()[k] = ranges.data()[k].begin;
-  return ints_at(place, begins.data(), n);
-}
-
 /// Rows of a device, each of them a range of its own.
-py::array take_at(const Place& place, const py::array& values, const Ranges& ranges, std::int64_t n) {
-  const PlacedInts rows = begins_at(place, ranges, n);
+py::array take_at(const Place& place, const py::array& values, const Ranges& ranges, const std::int64_t* ends,
+                  std::int64_t n) {
+  Scratch<std::int64_t> index(n);
+  gather_strided(ranges.data(), ends, n, 1, index.data());
+  const PlacedInts there = ints_at(place, index.data(), n);
   py::array out = rows_like_at(place, values, n);
-  place.check(place.kernels->take_rows(place.stream, rows_of(values), rows.data, n, bytes(out)), "gather");
+  place.check(place.kernels->take_rows(place.stream, rows_of(values), there.data, n, bytes(out)), "gather");
   return out;
 }
 
@@ -87,10 +83,10 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   if (from == all.levels.size()) {  // plain rows, each a range of its own
     const std::int64_t count = all.values.shape(0);
     refuse(gather_index(index, n, count, ranges.data()), count, "rows");
-    if (const Place place = place_of(all.values); !place.is_host()) {
-      return {take_at(place, all.values, ranges, n), {}};
-    }
     gather_steps({1, n}, 1, ends);
+    if (const Place place = place_of(all.values); !place.is_host()) {
+      return {take_at(place, all.values, ranges, ends, n), {}};
+    }
     return descend(all, from, {}, std::move(ranges), ends, n);
   }
   const Offsets level = all.levels[from]->view();
@@ -204,10 +200,10 @@ void move_ranges(const py::array& values, const Ranges& ranges, const std::int64
   std::byte* const to = bytes(out);
   const Rows rows = rows_of(values);  // asks for the dtype, which takes the GIL
   if (const Place place = place_of(values); !place.is_host()) {
-    const PlacedInts begins = begins_at(place, ranges, n);
+    const py::array ranges_there = bytes_at(place, ranges.data(), n * std::int64_t{sizeof(Range)});
     const PlacedInts ends_there = ints_at(place, ends, n);
-    place.check(place.kernels->gather_rows(place.stream, rows, begins.data, {ends_there.data, n},
-                                           n > 0 ? ends[n - 1] : 0, to),
+    place.check(place.kernels->gather_rows(place.stream, rows, static_cast<const Range*>(ranges_there.data()),
+                                           ends_there.data, n, n > 0 ? ends[n - 1] : 0, to),
                 "gather");
     return;
   }

@@ -9,9 +9,8 @@
 
 namespace varlen::cuda {
 
-/// Sequence k of `picked` is the rows of the values from begins[k] on. Rows, begins and the level lie on the
-/// device; out: `total` rows.
-[[nodiscard]] Error gather_rows(Stream stream, Rows values, const std::int64_t* begins, Offsets picked,
-                                std::int64_t total, std::byte* out) noexcept;
+/// All of it lies on the device; out: `total` rows.
+[[nodiscard]] Error gather_rows(Stream stream, Rows values, const Range* ranges, const std::int64_t* ends,
+                                std::int64_t n, std::int64_t total, std::byte* out) noexcept;
 
 }  // namespace varlen::cuda

@@ -7,6 +7,8 @@
 #include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/gather.hpp"
+#include "varlen/cuda/mask.hpp"
+#include "varlen/cuda/offsets.hpp"
 #include "varlen/cuda/pack.hpp"
 #include "varlen/cuda/pad.hpp"
 #include "varlen/cuda/shift.hpp"
@@ -32,6 +34,11 @@ struct Kernels {
   decltype(&cuda::expand) expand;
   decltype(&cuda::expand_end) expand_end;
   decltype(&cuda::gather_rows) gather_rows;
+  decltype(&cuda::block_mask) block_mask;
+  decltype(&cuda::lengths_of) lengths_of;
+  decltype(&cuda::offsets_of) offsets_of;
+  decltype(&cuda::row_ids_of) row_ids_of;
+  decltype(&cuda::positions_of) positions_of;
   decltype(&cuda::pack) pack;
   decltype(&cuda::unpack) unpack;
   decltype(&cuda::pad) pad;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/concat.hpp"
 
 namespace varlen::cuda {
@@ -54,21 +55,17 @@ struct EndToEnd {
 };
 
 /// Sequence i of every part, then sequence i + 1.
-struct Interleaved {
+struct Interleaved : InSequences {
   Table<Part> parts;
-  Ends interleaved;
   std::int64_t width;
 
-  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
-    return interleaved.among(first, last);
-  }
   [[nodiscard]] VARLEN_DEVICE const std::byte* source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = interleaved.holding(row, among);
-    std::int64_t place = row - interleaved.start(i);
+    const std::int64_t i = sequence(among, row);
+    std::int64_t place = row - level.start(i);
     for (std::int64_t p = 0; p < parts.count; ++p) {
-      const Ends level{{parts[p].ends, interleaved.count()}};
-      const std::int64_t start = level.start(i);
-      const std::int64_t length = level.end(i) - start;
+      const Ends part{{parts[p].ends, level.count()}};
+      const std::int64_t start = part.start(i);
+      const std::int64_t length = part.end(i) - start;
       if (place < length) return parts[p].data + (start + place) * width;
       place -= length;
     }
@@ -97,7 +94,7 @@ Error interleave(Stream stream, const Part* parts, const Part* there, std::int64
                  Offsets interleaved, std::int64_t total, std::byte* out) noexcept {
   std::uintptr_t bits = 0;
   for (std::int64_t p = 0; p < n; ++p) bits |= reinterpret_cast<std::uintptr_t>(parts[p].data);
-  const Interleaved map{{parts, there, n}, {{interleaved.ends, interleaved.count}}, width};
+  const Interleaved map{{ends_of(interleaved)}, {parts, there, n}, width};
   return collect_rows(stream, map, width, bits, total, out);
 }
 

@@ -1,11 +1,10 @@
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/pack.hpp"
 
 namespace varlen::cuda {
 
 namespace {
-
-struct Nothing {};
 
 /// Row `step` of the sequence of a column; -1 where it has none.
 struct Columns {
@@ -32,37 +31,29 @@ struct ToPadded {
 
 struct ToPacked {
   Columns columns;
-  Ends steps;
+  InSequences steps;
 
   [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
-    return steps.among(first, last);
+    return steps.scope(first, last);
   }
   [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t slot) const {
-    const std::int64_t step = steps.holding(slot, among);
-    return columns.row(step, slot - steps.start(step));
+    const std::int64_t step = steps.sequence(among, slot);
+    return columns.row(step, slot - steps.level.start(step));
   }
 };
 
 /// The slots of the rows of sequences.
-struct FromBlock {
-  Ends level;
+struct FromBlock : InSequences {
   View<const std::int64_t> columns;
   Ends steps;           ///< of packed rows
   std::int64_t padded;  ///< slots of a step; 0: packed
 
-  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
-    return level.among(first, last);
-  }
   [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = level.holding(row, among);
+    const std::int64_t i = sequence(among, row);
     const std::int64_t step = row - level.start(i);
     return (padded > 0 ? step * padded : steps.start(step)) + columns[i];
   }
 };
-
-Ends ends_of(Offsets level) noexcept {
-  return {{level.ends, level.count}};
-}
 
 }  // namespace
 
@@ -70,7 +61,7 @@ Error pack(Stream stream, Steps steps, Rows values, Offsets level, const std::in
            std::byte* out) noexcept {
   const Columns columns{ends_of(level), {indices, steps.columns}};
   if (!steps.is_padded()) {
-    return move_rows(stream, ToPacked{columns, ends_of(steps.packed)}, values, steps.total, {}, out);
+    return move_rows(stream, ToPacked{columns, {ends_of(steps.packed)}}, values, steps.total, {}, out);
   }
   const std::int64_t slots = steps.count * steps.columns;
   if (slots == 0) return 0;

@@ -1,22 +1,14 @@
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/shift.hpp"
 
 namespace varlen::cuda {
 
 namespace {
 
-/// Rows that stay in their sequence.
-struct Within {
-  Ends level;
-
-  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
-    return level.among(first, last);
-  }
-};
-
-struct Reversed : Within {
+struct Reversed : InSequences {
   [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = level.holding(row, among);
+    const std::int64_t i = sequence(among, row);
     return level.start(i) + level.end(i) - 1 - row;
   }
 };
@@ -31,11 +23,11 @@ struct Distance {
   }
 };
 
-struct Shifted : Within {
+struct Shifted : InSequences {
   Distance by;
 
   [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = level.holding(row, among);
+    const std::int64_t i = sequence(among, row);
     const std::int64_t start = level.start(i);
     const std::int64_t place = row - start;
     const std::int64_t by_i = by.of(i);  // any number: only one inside the sequence is taken off
@@ -43,11 +35,11 @@ struct Shifted : Within {
   }
 };
 
-struct Rolled : Within {
+struct Rolled : InSequences {
   Distance by;
 
   [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
-    const std::int64_t i = level.holding(row, among);
+    const std::int64_t i = sequence(among, row);
     const std::int64_t start = level.start(i);
     const std::int64_t length = level.end(i) - start;
     std::int64_t by_i = by.of(i);
@@ -57,10 +49,6 @@ struct Rolled : Within {
   }
 };
 
-Within within(Offsets level) noexcept {
-  return {{{level.ends, level.count}}};
-}
-
 Distance distance_of(Moves moves, std::int64_t count) noexcept {
   if (moves.step == 0) return {{}, *moves.by};
   return {{moves.by, count}, 0};
@@ -69,16 +57,16 @@ Distance distance_of(Moves moves, std::int64_t count) noexcept {
 }  // namespace
 
 Error reverse_rows(Stream stream, Rows values, Offsets level, std::byte* out) noexcept {
-  return move_rows(stream, Reversed{within(level)}, values, values.count, {}, out);
+  return move_rows(stream, Reversed{{ends_of(level)}}, values, values.count, {}, out);
 }
 
 Error shift_rows(Stream stream, Rows values, Offsets level, Moves moves, Fill fill, std::byte* out) noexcept {
-  const Shifted map{within(level), distance_of(moves, level.count)};
+  const Shifted map{{ends_of(level)}, distance_of(moves, level.count)};
   return move_rows(stream, map, values, values.count, blank_of(fill), out);
 }
 
 Error roll_rows(Stream stream, Rows values, Offsets level, Moves moves, std::byte* out) noexcept {
-  const Rolled map{within(level), distance_of(moves, level.count)};
+  const Rolled map{{ends_of(level)}, distance_of(moves, level.count)};
   return move_rows(stream, map, values, values.count, {}, out);
 }
 

@@ -1,11 +1,10 @@
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/span_rows.hpp"
 
 namespace varlen::cuda {
 
 namespace {
-
-struct Nothing {};
 
 /// Rows by their numbers.
 struct Taken {

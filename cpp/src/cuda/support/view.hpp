@@ -20,16 +20,10 @@ struct View {
 
   [[nodiscard]] VARLEN_DEVICE T& operator[](std::int64_t i) const {
 #if !defined(__CUDACC__)
-    host::check_access(data, sizeof(T), i, count);
+    host::check_access(data, alignof(T), i, count);
 #endif
     return data[i];
   }
-};
-
-/// Where the sequence of a row is looked for: in [first, last].
-struct Among {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
 };
 
 /// The ends of sequences on the device: sequence i covers rows [start(i), end(i)).
@@ -53,14 +47,6 @@ struct Ends {
       }
     }
     return low;
-  }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t holding(std::int64_t row, const Among& among) const {
-    return holding(row, among.first, among.last);
-  }
-  /// The sequences that rows [first, last] lie in.
-  [[nodiscard]] VARLEN_DEVICE Among among(std::int64_t first, std::int64_t last) const {
-    const std::int64_t begin = holding(first, 0, count() - 1);
-    return {begin, holding(last, begin, count() - 1)};
   }
 };
 

@@ -1,4 +1,5 @@
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/window.hpp"
 
 namespace varlen::cuda {
@@ -8,7 +9,7 @@ namespace {
 /// The neighbours of the rows that are kept; output row: one place of one of them.
 struct Neighbours {
   Ends level;
-  Ends kept;
+  InSequences kept;
   Divisor places;
   std::int64_t left;
   std::int64_t dilation;
@@ -16,15 +17,15 @@ struct Neighbours {
   std::int64_t farthest;  ///< places, to either side, that can still be inside a sequence
 
   [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
-    return kept.among(places.quotient(first), places.quotient(last));
+    return kept.scope(places.quotient(first), places.quotient(last));
   }
   [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
     const std::int64_t center = places.quotient(row);
     const std::int64_t beside = row - center * places.by() - left;
     if (beside > farthest || beside < -farthest) return -1;
-    const std::int64_t i = kept.holding(center, among);
+    const std::int64_t i = kept.sequence(among, center);
     const std::int64_t start = level.start(i);
-    const std::int64_t from = (center - kept.start(i)) * stride + beside * dilation;
+    const std::int64_t from = (center - kept.level.start(i)) * stride + beside * dilation;
     return from >= 0 && from < level.end(i) - start ? start + from : -1;
   }
 };
@@ -34,13 +35,8 @@ struct Neighbours {
 Error seq2col(Stream stream, Rows values, Offsets level, Offsets kept, Window how, std::int64_t total,
               std::byte* out) noexcept {
   const std::int64_t rows = total * how.places();
-  const Neighbours map{{{level.ends, level.count}},
-                       {{kept.ends, kept.count}},
-                       Divisor(how.places(), rows),
-                       how.left,
-                       how.dilation,
-                       how.stride,
-                       values.count / how.dilation};
+  const Neighbours map{ends_of(level), {ends_of(kept)}, Divisor(how.places(), rows), how.left,
+                       how.dilation,   how.stride,      values.count / how.dilation};
   return move_rows(stream, map, values, rows, {}, out);
 }
 
