@@ -89,9 +89,8 @@ class InterfaceLibrary final : public DeviceLibrary {
   /// The device of an array, and the stream that its library works on now.
   [[nodiscard]] Place place_of(py::handle array, const cuda::Kernels* kernels) const {
     const auto current = py::handle(current_)(array).cast<py::tuple>();
-    return {kernels,
-            {current[0].cast<int>(), reinterpret_cast<void*>(current[1].cast<std::uintptr_t>())},
-            this};
+    return {
+        kernels, {current[0].cast<int>(), reinterpret_cast<void*>(current[1].cast<std::uintptr_t>())}, this};
   }
   [[nodiscard]] static py::object over(py::object array, const Place& place) {
     const py::object shown = array.attr("__cuda_array_interface__");
@@ -134,7 +133,9 @@ void know_arrays(py::type type, py::object empty, py::object contiguous, py::obj
 }
 
 const cuda::Kernels* table_in(const py::capsule& capsule) {
-  const auto* const table = capsule.get_pointer<const cuda::Kernels>();
+  const auto* const table =
+      static_cast<const cuda::Kernels*>(PyCapsule_GetPointer(capsule.ptr(), cuda::kKernelsName));
+  if (table == nullptr) throw py::error_already_set();
   if (table->version != cuda::kKernelsVersion) {
     raise_value("table: version " + std::to_string(table->version) + ", expected " +
                 std::to_string(cuda::kKernelsVersion));
@@ -218,7 +219,8 @@ const cuda::Kernels* kernels_on_host() noexcept {
 py::object placed_array(py::handle object) {
   for (const InterfaceLibrary* const library : libraries()) {
     if (!library->has(object.ptr())) continue;
-    const cuda::Kernels* const kernels = kernel_tables.host != nullptr ? kernel_tables.host : kernels_of_devices();
+    const cuda::Kernels* const kernels =
+        kernel_tables.host != nullptr ? kernel_tables.host : kernels_of_devices();
     if (kernels == nullptr) return {};
     return InterfaceLibrary::over(py::reinterpret_borrow<py::object>(object),
                                   library->place_of(object, kernels));
@@ -257,8 +259,9 @@ Place place_of_any(Inputs arguments) noexcept {
 py::array as_placed_rows(py::handle object, const char* argument) {
   if (!is_device_array(object.ptr())) {
     py::array rows = as_rows(object, argument);
-    return kernel_tables.host == nullptr ? rows
-                                 : array_in(HostLibrary::over(rows, {kernel_tables.host, {}, &host_library}));
+    return kernel_tables.host == nullptr
+               ? rows
+               : array_in(HostLibrary::over(rows, {kernel_tables.host, {}, &host_library}));
   }
   const DeviceArray& array = device_array_in(object.ptr());
   if (array.shape.empty()) {
@@ -328,14 +331,16 @@ py::object outside(py::object result) {
 
 void bind_device(py::module_& m) {
   m.def("know_kernels", &know_kernels, py::arg("table"), py::arg("emulate") = false,
-        "The kernels of devices, by a capsule of their table. With `emulate` they work on the host's memory, and "
+        "The kernels of devices, by a capsule of their table. With `emulate` they work on the host's memory, "
+        "and "
         "get all arrays and tensors that lie there.");
   m.def("forget_kernels", &forget_kernels, "Arrays of devices are refused, and tensors left to torch.");
   m.def("load_kernels_by", &load_kernels_by, py::arg("load"),
         "load() is called once, when the first array of a device comes.");
   m.def("know_arrays", &know_arrays, py::arg("type"), py::arg("empty"), py::arg("contiguous"),
         py::arg("current"),
-        "A type of arrays that lie on devices: empty(shape, dtype, device) makes one, contiguous(array) lays one "
+        "A type of arrays that lie on devices: empty(shape, dtype, device) makes one, contiguous(array) lays "
+        "one "
         "end to end, current(array) gives its device and stream.");
   DeviceObject::make(
       m, "varlen._core.DeviceArray",
