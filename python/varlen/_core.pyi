@@ -9,6 +9,7 @@ from typing_extensions import Self
 from varlen.backends.values import ArrayT
 
 __version__: str
+__cuda__: str
 
 class Batcher:
     def __init__(

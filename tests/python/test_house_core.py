@@ -267,7 +267,7 @@ def test_cuda_is_known_in_its_room_only():
     """What is outside of it knows the table of kernels, by headers that know nothing of CUDA."""
     for path in CORE:
         foreign = [name for name in includes_of(path) if "cuda" in name.lower()]
-        assert not [name for name in foreign if not name.strip("\"<>").startswith("varlen/cuda/")], short(path)
+        assert not [name for name in foreign if not name.strip('"<>').startswith("varlen/cuda/")], short(path)
     for path in sources(CUDA, "*.cu", "*.cuh"):
         assert not [name for name in includes_of(path) if "pybind11" in name or "Python" in name], short(path)
 

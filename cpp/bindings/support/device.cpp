@@ -141,7 +141,9 @@ void know_arrays(py::type type, py::object empty, py::object contiguous, py::obj
 }
 
 const cuda::Kernels* table_in(const py::capsule& capsule) {
-  const auto* const table = capsule.get_pointer<const cuda::Kernels>();
+  const auto* const table =
+      static_cast<const cuda::Kernels*>(PyCapsule_GetPointer(capsule.ptr(), cuda::kKernelsName));
+  if (table == nullptr) throw py::error_already_set();
   if (table->version != cuda::kKernelsVersion) {
     raise_value("table: version " + std::to_string(table->version) + ", expected " +
                 std::to_string(cuda::kKernelsVersion));

@@ -21,6 +21,9 @@ namespace varlen::cuda {
 /// Raised by one where the table changes: both sides are compiled apart.
 constexpr int kKernelsVersion = 1;
 
+/// What a capsule of the table is called.
+constexpr const char* kKernelsName = "varlen.cuda.Kernels";
+
 struct Kernels {
   int version = kKernelsVersion;
 
