@@ -6,6 +6,7 @@
 
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/pad.hpp"
+#include "varlen/cuda/reduce.hpp"
 #include "varlen/cuda/stream.hpp"
 
 namespace varlen::cuda {
@@ -23,9 +24,18 @@ struct Kernels {
 
   decltype(&cuda::expand) expand;
   decltype(&cuda::expand_end) expand_end;
+  decltype(&cuda::expand_which) expand_which;
   decltype(&cuda::pad) pad;
   decltype(&cuda::pad_mask) pad_mask;
   decltype(&cuda::unpad) unpad;
+  decltype(&cuda::reduce_scratch) reduce_scratch;
+  decltype(&cuda::reduce) reduce;
+  decltype(&cuda::reduce_extreme) reduce_extreme;
+  decltype(&cuda::reduce_back_scratch) reduce_back_scratch;
+  decltype(&cuda::reduce_back) reduce_back;
+  decltype(&cuda::reduce_blocks_scratch) reduce_blocks_scratch;
+  decltype(&cuda::reduce_blocks) reduce_blocks;
+  decltype(&cuda::divide_by_lengths) divide_by_lengths;
 };
 
 [[nodiscard]] const Kernels& kernels() noexcept;

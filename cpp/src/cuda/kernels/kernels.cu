@@ -38,8 +38,23 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{kKernelsVersion, &text_of, &upload,   &expand,
-                             &expand_end,     &pad,     &pad_mask, &unpad};
+  static const Kernels table{kKernelsVersion,
+                             &text_of,
+                             &upload,
+                             &expand,
+                             &expand_end,
+                             &expand_which,
+                             &pad,
+                             &pad_mask,
+                             &unpad,
+                             &reduce_scratch,
+                             &reduce,
+                             &reduce_extreme,
+                             &reduce_back_scratch,
+                             &reduce_back,
+                             &reduce_blocks_scratch,
+                             &reduce_blocks,
+                             &divide_by_lengths};
   return table;
 }
 

@@ -24,9 +24,9 @@ namespace varlen::cuda::host {
   std::abort();
 }
 
-inline void check_access(const void* data, std::size_t size, std::int64_t i, std::int64_t count) {
+inline void check_access(const void* data, std::size_t alignment, std::int64_t i, std::int64_t count) {
   if (i < 0 || i >= count) fail("an access outside of its view", i, count);
-  if (reinterpret_cast<std::uintptr_t>(data) % size != 0) fail("a view that is not aligned", i, count);
+  if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) fail("a view that is not aligned", i, count);
 }
 
 /// What the threads of a block have in common. A warp whose last lanes are missing is not modelled: blocks
@@ -86,6 +86,15 @@ class HostThread {
   template <class T>
   [[nodiscard]] T shuffle(T value, int lane_of) const {
     return exchange(value, lane_of);
+  }
+  [[nodiscard]] std::uint32_t ballot(bool says) const {
+    Block::Warp& warp = common_->warp(index_);
+    warp.values[static_cast<std::size_t>(lane())] = says ? 1 : 0;
+    warp.lanes.arrive_and_wait();
+    std::uint32_t all = 0;
+    for (std::size_t k = 0; k < kWarp; ++k) all |= static_cast<std::uint32_t>(warp.values[k]) << k;
+    warp.lanes.arrive_and_wait();
+    return all;
   }
 
  private:
