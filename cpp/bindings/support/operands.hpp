@@ -26,6 +26,9 @@ struct Numbers {
 };
 Numbers numbers_of(PyObject* argument, const char* name);
 
+/// The same on the host or on a device, where bytes of bools are left as they are.
+Numbers placed_numbers_of(PyObject* argument, const char* name);
+
 /// Contiguous bools as bytes of 0 and 1: a copy where views of other memory hold other bytes, which are True.
 py::array plain_bools(py::array bools);
 
