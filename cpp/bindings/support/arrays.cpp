@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device.hpp"
 #include "dtypes.hpp"
 #include "ndarray.hpp"
 #include "outputs.hpp"
@@ -114,6 +115,10 @@ Ints as_own_ints(py::handle object, const char* argument) {
 }
 
 py::array as_rows(py::handle object, const char* argument) {
+  if (is_device_array(object.ptr())) {
+    raise_type(std::string(argument) +
+               ": lies on a device, and there is no kernel for that; give it on the CPU");
+  }
   if (!py::isinstance<py::array>(object)) {
     raise_type(std::string(argument) + ": expected an array, got " + type_name(object));
   }

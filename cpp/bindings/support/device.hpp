@@ -62,11 +62,20 @@ struct DeviceArray {
 [[nodiscard]] bool is_device_array(PyObject* object) noexcept;
 [[nodiscard]] DeviceArray& device_array_in(PyObject* object) noexcept;
 
-/// Kernels that get all arrays of the host from now on, which they can read; null: none. For tests.
-void try_on_host(const cuda::Kernels* kernels) noexcept;
+/// The kernels of devices; null where there are none. They are looked for when this is first asked.
+[[nodiscard]] const cuda::Kernels* kernels_of_devices();
+/// Kernels that get all arrays and tensors of the host, whose memory they can read: for tests. Null: none.
+[[nodiscard]] const cuda::Kernels* kernels_on_host() noexcept;
+
+/// A DeviceArray over the memory of an array whose library was made known; null for other objects.
+[[nodiscard]] py::object placed_array(py::handle object);
 
 /// Where the memory of an array of ours lies.
 [[nodiscard]] Place place_of(const py::array& array) noexcept;
+
+/// The place of the first DeviceArray among arguments; the host where there is none. Where kernels are tried
+/// on the host, theirs if one of the arguments is an array.
+[[nodiscard]] Place place_of_any(Inputs arguments) noexcept;
 
 /// Rows on the host or on a device, C-contiguous.
 [[nodiscard]] py::array as_placed_rows(py::handle object, const char* argument);

@@ -36,6 +36,8 @@ class CallArguments {
       if (owned == nullptr) return false;
     } else if (is_tensor_subclass(argument)) {
       return false;
+    } else {
+      owned = placed_array(argument).release().ptr();
     }
     given_[count_ + 1] = owned != nullptr ? owned : argument;
     owned_[count_++] = owned;
@@ -138,11 +140,6 @@ void bind_tensor(py::module_& m) {
         py::arg("uint8"),
         "Which types `on_tensors` takes for tensors, what makes one of an array where their library does not "
         "offer DLPack to C, and its dtypes of a byte.");
-  m.def("know_kernels", &know_kernels, py::arg("table"), py::arg("emulate") = false,
-        "The kernels of devices, by a capsule of their table. With `emulate` they work on the host's memory, "
-        "and "
-        "get the tensors that lie there.");
-  m.def("forget_kernels", &forget_kernels, "Tensors of devices are left to torch from now on.");
   m.def(
       "know_followers", &know_followers, py::arg("modes"), py::arg("transforms"), py::arg("grad_enabled"),
       py::arg("forward_ad"),

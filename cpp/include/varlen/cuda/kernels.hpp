@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "varlen/cuda/expand.hpp"
+#include "varlen/cuda/mask.hpp"
+#include "varlen/cuda/offsets.hpp"
 #include "varlen/cuda/pad.hpp"
 #include "varlen/cuda/reduce.hpp"
 #include "varlen/cuda/stream.hpp"
@@ -13,6 +15,9 @@ namespace varlen::cuda {
 
 /// Raised by one where the table changes: both sides are compiled apart.
 constexpr int kKernelsVersion = 1;
+
+/// What a capsule of the table is called.
+constexpr const char* kKernelsName = "varlen.cuda.Kernels";
 
 struct Kernels {
   int version = kKernelsVersion;
@@ -25,6 +30,11 @@ struct Kernels {
   decltype(&cuda::expand) expand;
   decltype(&cuda::expand_end) expand_end;
   decltype(&cuda::expand_which) expand_which;
+  decltype(&cuda::block_mask) block_mask;
+  decltype(&cuda::lengths_of) lengths_of;
+  decltype(&cuda::offsets_of) offsets_of;
+  decltype(&cuda::row_ids_of) row_ids_of;
+  decltype(&cuda::positions_of) positions_of;
   decltype(&cuda::pad) pad;
   decltype(&cuda::pad_mask) pad_mask;
   decltype(&cuda::unpad) unpad;

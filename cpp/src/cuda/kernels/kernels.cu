@@ -38,23 +38,29 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{kKernelsVersion,
-                             &text_of,
-                             &upload,
-                             &expand,
-                             &expand_end,
-                             &expand_which,
-                             &pad,
-                             &pad_mask,
-                             &unpad,
-                             &reduce_scratch,
-                             &reduce,
-                             &reduce_extreme,
-                             &reduce_back_scratch,
-                             &reduce_back,
-                             &reduce_blocks_scratch,
-                             &reduce_blocks,
-                             &divide_by_lengths};
+  static const Kernels table{
+      .text_of = &text_of,
+      .upload = &upload,
+      .expand = &expand,
+      .expand_end = &expand_end,
+      .expand_which = &expand_which,
+      .block_mask = &block_mask,
+      .lengths_of = &lengths_of,
+      .offsets_of = &offsets_of,
+      .row_ids_of = &row_ids_of,
+      .positions_of = &positions_of,
+      .pad = &pad,
+      .pad_mask = &pad_mask,
+      .unpad = &unpad,
+      .reduce_scratch = &reduce_scratch,
+      .reduce = &reduce,
+      .reduce_extreme = &reduce_extreme,
+      .reduce_back_scratch = &reduce_back_scratch,
+      .reduce_back = &reduce_back,
+      .reduce_blocks_scratch = &reduce_blocks_scratch,
+      .reduce_blocks = &reduce_blocks,
+      .divide_by_lengths = &divide_by_lengths,
+  };
   return table;
 }
 

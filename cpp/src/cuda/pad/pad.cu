@@ -2,13 +2,12 @@
 
 #include "support/mark.hpp"
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/pad.hpp"
 
 namespace varlen::cuda {
 
 namespace {
-
-struct Nothing {};
 
 /// A ragged axis of a rectangle.
 struct Axis {
@@ -55,7 +54,7 @@ void set_axes(Rectangle& rectangle, const Offsets* levels, int depth, const std:
   std::int64_t below = 1;
   for (int d = depth - 1; d >= 0; --d) {
     const std::int64_t keep = keeps != nullptr ? std::min(keeps[d], sizes[d]) : sizes[d];
-    rectangle.axes[d] = {{{levels[d].ends, levels[d].count}}, Divisor(below, slots), sizes[d], keep};
+    rectangle.axes[d] = {ends_of(levels[d]), Divisor(below, slots), sizes[d], keep};
     below *= sizes[d];
   }
   rectangle.below = Divisor(below, slots);
@@ -97,16 +96,10 @@ struct Cells {
   int depth;
   bool fill_left;
 
-  struct Scope {
-    std::int64_t first, last;
-  };
-
-  [[nodiscard]] VARLEN_DEVICE Scope scope(std::int64_t first, std::int64_t last) const {
-    const Ends& inner = axes[depth - 1].level;
-    const std::int64_t begin = inner.holding(first, 0, inner.count() - 1);
-    return {begin, inner.holding(last, begin, inner.count() - 1)};
+  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+    return InSequences{axes[depth - 1].level}.scope(first, last);
   }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Scope& among, std::int64_t row) const {
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
     std::int64_t cell = 0;
     std::int64_t at = row;
     for (int d = depth - 1; d >= 0; --d) {

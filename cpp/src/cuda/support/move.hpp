@@ -17,12 +17,9 @@
 #include "launch.hpp"
 #include "varlen/views.hpp"
 #include "view.hpp"
+#include "word.hpp"
 
 namespace varlen::cuda {
-
-struct alignas(16) Word16 {
-  std::uint64_t low, high;
-};
 
 /// What goes where no row comes from: one that is given in memory of the device, or 16 bytes that repeat.
 struct Blank {
