@@ -196,7 +196,11 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
       empty_at(work.place, narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
   const Places places{narrow ? nullptr : ints(which),
                       narrow ? static_cast<std::int32_t*>(which.mutable_data()) : nullptr};
-  {
+  if (const Place& place = work.place; !place.is_host()) {
+    place.check(place.kernels->reduce_extreme(place.stream, work.job, work.total, bytes(work.device_scratch),
+                                              work.target, places),
+                "reduce");
+  } else {
     const Unlocked unlocked(work.values.array.nbytes());
     if (work.direct && is_float(work.job.type)) {
       reduce_extreme(work.job, work.scratch.data(), work.target, places);
