@@ -50,6 +50,18 @@ Numbers placed_numbers_of(PyObject* argument, const char* name) {
   return {array, *type};
 }
 
+Numbers numbers_at(const Place& place, PyObject* argument, const char* name) {
+  Numbers numbers = placed_numbers_of(argument, name);
+  const Place there = place_of(numbers.array);
+  if (there.kernels != place.kernels || there.stream.device != place.stream.device) {
+    const auto text = [](const Place& at) {
+      return at.is_host() ? std::string("the host") : "device " + std::to_string(at.stream.device);
+    };
+    raise_value(std::string(name) + ": expected an array on " + text(place) + ", got one on " + text(there));
+  }
+  return numbers;
+}
+
 Extents Numbers::rows(std::int64_t count) const {
   Extents shape{count};
   shape.append(array.shape() + 1, array.shape() + array.ndim());

@@ -113,11 +113,10 @@ struct AddChunks {
     for (std::int64_t c = 0; c < count; c += kRepeatsAtOnce) {
       Lane some[kRepeatsAtOnce];
       VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) {
+        some[q] = fold.none();
         if (c + q < count) some[q] = partial[first + (c + q) * n];
       }
-      VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) {
-        if (c + q < count) fold.join(sum, some[q]);
-      }
+      VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) fold.join(sum, some[q]);
     }
     out.put(at, sum);
   }

@@ -318,11 +318,10 @@ struct JoinChunks {
     for (std::int64_t k = first; column < columns && k < count; k += kAtOnce * lanes) {
       Lane some[kAtOnce];
       VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) {
+        some[a] = fold.none();
         if (k + a * lanes < count) some[a] = partial[(slot + k + a * lanes) * columns + column];
       }
-      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) {
-        if (k + a * lanes < count) fold.join(lane, some[a]);
-      }
+      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) fold.join(lane, some[a]);
     }
     const View<Lane> all{thread.template shared<Lane>(), thread.threads()};
     all[thread.index()] = lane;

@@ -93,18 +93,17 @@ inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   return type >= Type::f16;
 }
 
-/// Elements first, first + step, ... of a View, N of them, those that lie below `end`; all are on their way
-/// before the first is used.
+/// Elements first, first + step, ... of a View, N of them, and zeros for those that lie from `end` on; all are
+/// on their way before the first is used.
 template <class T, int N, class Value, class Convert>
 VARLEN_DEVICE void read_many(const View<const T>& in, std::int64_t first, std::int64_t step, std::int64_t end,
                              Value (&out)[N], Convert convert) {
   T raw[N];
   VARLEN_UNROLLED for (int k = 0; k < N; ++k) {
+    raw[k] = T{};
     if (first + k * step < end) raw[k] = in[first + k * step];
   }
-  VARLEN_UNROLLED for (int k = 0; k < N; ++k) {
-    if (first + k * step < end) out[k] = convert(raw[k]);
-  }
+  VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = convert(raw[k]);
 }
 
 /// Numbers of any dtype that has one: whole ones as std::int64_t (those of u64 by their bits), halves and
@@ -139,25 +138,24 @@ struct AnyNumber {
   /// See read_many.
   template <int N>
   VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, std::int64_t end, As (&out)[N]) const {
+    const auto as_is = [](auto x) { return static_cast<As>(x); };
     if constexpr (std::is_floating_point_v<As>) {
-      switch (type) {
-        case Type::f16:
-          return read_many(view<std::uint16_t>(), first, step, end, out,
-                           [](std::uint16_t x) { return static_cast<As>(widen_half(x)); });
-        case Type::bf16:
-          return read_many(view<std::uint16_t>(), first, step, end, out,
-                           [](std::uint16_t x) { return static_cast<As>(widen_bfloat(x)); });
-        case Type::f32:
-          return read_many(view<float>(), first, step, end, out, [](float x) { return static_cast<As>(x); });
-        default:
-          break;
+      if (type == Type::f16) {
+        return read_many(view<std::uint16_t>(), first, step, end, out,
+                         [](std::uint16_t x) { return static_cast<As>(widen_half(x)); });
+      }
+      if (type == Type::bf16) {
+        return read_many(view<std::uint16_t>(), first, step, end, out,
+                         [](std::uint16_t x) { return static_cast<As>(widen_bfloat(x)); });
       }
     }
-    if constexpr (std::is_same_v<As, double>) {
-      if (type == Type::f64)
-        return read_many(view<double>(), first, step, end, out, [](double x) { return x; });
-    }
-    if constexpr (!std::is_same_v<As, float>) {
+    if constexpr (std::is_same_v<As, float>) {
+      return read_many(view<float>(), first, step, end, out, as_is);
+    } else {
+      if constexpr (std::is_same_v<As, double>) {
+        if (type == Type::f32) return read_many(view<float>(), first, step, end, out, as_is);
+        if (type == Type::f64) return read_many(view<double>(), first, step, end, out, as_is);
+      }
       const auto convert = [this](std::uint64_t bits) { return whole(bits); };
       switch (size) {
         case 1:
@@ -220,7 +218,8 @@ struct NumbersOut {
   int size = 4;
 
   NumbersOut() = default;
-  NumbersOut(Type of, std::byte* at, std::int64_t n) : data(at), count(n), type(of), size(bytes_of(of)) {}
+  NumbersOut(Type of, std::byte* at, std::int64_t n)
+      : data(at), count(n), type(of), size(bytes_of(of)) {}
 
   template <class T>
   VARLEN_DEVICE void set(std::int64_t i, T x) const {
