@@ -258,6 +258,13 @@ DeviceArray& device_array_in(PyObject* object) noexcept {
   return DeviceObject::in(object);
 }
 
+py::object readable_array(py::handle object) {
+  const DeviceArray& device = device_array_in(object.ptr());
+  if (kernel_tables.host == nullptr || device.place.kernels != kernel_tables.host) return {};
+  return make_array(device.dtype.ptr(), static_cast<int>(device.shape.size()), device.shape.data(),
+                    device.strides.data(), device.data, device.owner.ptr());
+}
+
 Place place_of(const py::array& array) noexcept {
   PyObject* const base = device_under(array.ptr());
   return base != nullptr ? device_array_in(base).place : Place{};

@@ -73,6 +73,9 @@ struct DeviceArray {
 /// A DeviceArray over the memory of an array whose library was made known; null for other objects.
 [[nodiscard]] py::object placed_array(py::handle object);
 
+/// An array of the host over the memory of a DeviceArray, where kernels are tried there; else null.
+[[nodiscard]] py::object readable_array(py::handle device_array);
+
 /// Where the memory of an array of ours lies.
 [[nodiscard]] Place place_of(const py::array& array) noexcept;
 
