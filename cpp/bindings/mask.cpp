@@ -5,6 +5,7 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
@@ -22,12 +23,13 @@ std::int64_t reach(PyObject* argument, const char* name) {
   return rows;
 }
 
-constexpr Signature<6> kBlockMask{
-    "block_mask", {"level", "values", "before", "behind", "out", "max_bytes"}, 2, 6};
+constexpr Signature<7> kBlockMask{
+    "block_mask", {"level", "values", "before", "behind", "out", "max_bytes", "beside"}, 2, 7};
 
-py::object block_mask_of(const Arguments<6>& args) {
+py::object block_mask_of(const Arguments<7>& args) {
   const LevelRef of = level_over(args[0], "values", -1);
-  const Level& level = LevelRef::in(of);
+  Level& level = LevelRef::in(of);
+  const Place place = place_of_any({args[4], args[6]});
   const py::array values = as_rows(args[1], "values");
   if (values.ndim() != 1 || values.shape(0) != 2) raise_value("values: expected two, outside and inside");
   const AttentionWindow window{reach(args[2], "before"), reach(args[3], "behind")};
@@ -36,14 +38,20 @@ py::object block_mask_of(const Arguments<6>& args) {
   if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
   std::int64_t used = 0;
   if (!given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, used);
-  py::array out = given(args[4]) ? checked_out("out", args[4], values.dtype(), shape, {args[1], values})
-                                 : empty(values.dtype(), shape);
+  py::array out = given(args[4])
+                      ? checked_out_at(place, "out", args[4], values.dtype(), shape, {args[1], values})
+                      : empty_at(place, values.dtype(), shape);
   const std::int64_t unit = values.itemsize();
   const auto* const two = static_cast<const std::byte*>(values.data());
   const FillPattern outside(two, unit);
   const FillPattern inside(two + unit, unit);
   std::byte* const to = bytes(out);
-  {
+  if (!place.is_host()) {
+    const Offsets there = offsets_at(place, level);
+    place.check(
+        place.kernels->block_mask(place.stream, there, level.total(), window, unit, two + unit, two, to),
+        "block_mask");
+  } else {
     const Unlocked unlocked(out.nbytes());
     block_mask(level.view(), window, inside, outside, to);
   }
@@ -52,8 +60,9 @@ py::object block_mask_of(const Arguments<6>& args) {
 
 PyMethodDef mask_methods[] = {
     method<kBlockMask, block_mask_of>(
-        "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None)\n--\n\n"
-        "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere."),
+        "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None, beside=None)\n--\n\n"
+        "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere. On the "
+        "device of `beside`, if that is an array of one."),
     {},
 };
 

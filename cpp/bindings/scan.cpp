@@ -140,8 +140,7 @@ py::object which_back(const Arguments<4>& args) {
   const Extents shape = shape_of(dy.array);
   const std::int64_t columns = dy.columns();
   if (is_device_array(given_which)) {
-    const py::array which = as_placed_rows(given_which, "which");
-    check_same_place(place, "dY", place_of(which), "which");
+    const py::array which = rows_at(place, given_which, "which");
     check_shape(which, "which", dy.array, "dY");
     if (!which.dtype().equal(py::dtype::of<std::int64_t>())) {
       raise_type("which: expected int64 on a device, got " + str_of(which.dtype()));
@@ -189,10 +188,9 @@ constexpr Signature<6> kProdBack{
 
 py::object prod_back(const Arguments<6>& args) {
   const auto [given_dy, given_values, given_level, exclusive, reverse, given_out] = args;
-  const Numbers of_dy = placed_numbers_of(given_dy, "dY");
   const Numbers of_x = placed_numbers_of(given_values, "X");
   const Place place = place_of(of_x.array);
-  check_same_place(place, "X", place_of(of_dy.array), "dY");
+  const Numbers of_dy = numbers_at(place, given_dy, "dY");
   check_floats(of_x, "X");
   check_shape(of_dy.array, "dY", of_x.array, "X");
   if (of_dy.type != of_x.type) {

@@ -93,9 +93,8 @@ py::object backprop_softmax(const Arguments<6>& args) {
   SoftmaxJob job;
   job.op = op_of(log, Softmax::back_softmax, Softmax::back_log_softmax);
   const Numbers dy = placed_numbers_of(given_dy, "dY");
-  const Numbers y = placed_numbers_of(given_y, "Y");
   const Place place = place_of(dy.array);
-  check_same_place(place, "dY", place_of(y.array), "Y");
+  const Numbers y = numbers_at(place, given_y, "Y");
   if (!is_float(dy.type)) raise_type("dY: expected floats, got " + str_of(dy.array.dtype()));
   if (y.type != dy.type) {
     raise_type("Y: expected " + str_of(dy.array.dtype()) + " as dY, got " + str_of(y.array.dtype()));

@@ -5,7 +5,9 @@ import os
 from dataclasses import dataclass
 from types import ModuleType
 
-__all__ = ["Status", "is_available", "status"]
+from varlen import _core
+
+__all__ = ["Status", "is_available", "load", "status"]
 
 # cudaError_t, as the runtime numbers them.
 _SUCCESS = 0
@@ -13,6 +15,15 @@ _INITIALIZATION = 3
 _INSUFFICIENT_DRIVER = 35
 _NO_DEVICE = 100
 _NO_KERNEL_IMAGE = 209
+
+
+# By what the build says became of it.
+_WHY_NOT = {
+    "off": "VARLEN_CUDA was OFF",
+    "no compiler": "no nvcc was found on PATH or in CUDACXX",
+    "no GPU": "the machine that built it has no GPU; VARLEN_CUDA=ON builds for all",
+    "built": "its module is missing",
+}
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,18 @@ def is_available() -> bool:
     return bool(status())
 
 
+def load() -> None:
+    """Make the kernels known to the core, where they can run.
+
+    Examples
+    --------
+    >>> varlen.cuda.load()
+    """
+    module = _module() if status() else None
+    if module is not None:
+        _core.know_kernels(module.kernels)
+
+
 def _module() -> ModuleType | None:
     try:
         return importlib.import_module("varlen._cuda")
@@ -105,7 +128,7 @@ def _module() -> ModuleType | None:
 def _ask() -> Status:
     module = _module()
     if module is None:
-        return Status("not built", "varlen was built without CUDA: no nvcc was found on PATH or in CUDACXX.")
+        return Status("not built", f"varlen was built without CUDA: {_WHY_NOT[_core.__cuda__]}.")
     found: dict[str, int | str] = module.probe()
     code, count = found["code"], int(found["count"])
     needs = f"built with CUDA {_version(found['runtime'])} for {module.__archs__}"

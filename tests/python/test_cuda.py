@@ -21,12 +21,26 @@ def module_that_finds(**found):
     return types.SimpleNamespace(probe=lambda: FOUND | found, __archs__="75-real 90-virtual")
 
 
-def test_status_says_that_it_was_not_built(monkeypatch):
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("off", "VARLEN_CUDA was OFF"),
+        ("no compiler", "no nvcc was found"),
+        ("no GPU", "the machine that built it has no GPU"),
+        ("built", "its module is missing"),
+    ],
+)
+def test_status_says_why_it_was_not_built(monkeypatch, state, words):
+    monkeypatch.setattr(cuda._core, "__cuda__", state)
     status = told(monkeypatch, None)
     assert status.code == "not built"
-    assert "nvcc" in str(status)
+    assert words in str(status)
     assert not status
     assert not cuda.is_available()
+
+
+def test_the_build_says_what_became_of_cuda():
+    assert cuda._core.__cuda__ in {"off", "no compiler", "no GPU", "built"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 // `_core.Level` as Python sees it.
+#include <cstdint>
 #include <string>
 
 #include "rooms.hpp"
+#include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/own_type.hpp"
@@ -233,6 +236,46 @@ PyMethodDef level_methods[] = {
     {},
 };
 
+constexpr Signature<3> kNumbers{"level_numbers", {"level", "name", "beside"}, 3, 3};
+
+/// What a level has of this name, beside an array.
+py::object numbers_beside(const Arguments<3>& args) {
+  const auto [given_level, name, beside] = args;
+  if (!LevelRef::is_level(given_level)) raise_type("level: expected a Level, got " + type_name(given_level));
+  Level& level = LevelRef::in(given_level);
+  const auto is = [&](const char* word) { return PyUnicode_CompareWithASCIIString(name, word) == 0; };
+  const Place place = place_of_any({beside});
+  if (place.is_host()) return py::handle(given_level).attr(py::handle(name));
+  const Offsets there = offsets_at(place, level);
+  const std::int64_t count = is("offsets32") ? level.count() + 1
+                             : is("lengths") ? level.count()
+                                             : level.total();
+  const py::dtype dtype = is("offsets32") ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>();
+  if (is("offsets32") && level.total() > INT32_MAX) (void)level.offsets32();  // an error that says so
+  py::array out = empty_at(place, dtype, {count});
+  const cuda::Kernels& kernels = *place.kernels;
+  if (is("offsets32")) {
+    place.check(kernels.offsets_of(place.stream, there, static_cast<std::int32_t*>(out.mutable_data())),
+                "offsets");
+  } else if (is("lengths")) {
+    place.check(kernels.lengths_of(place.stream, there, ints(out)), "lengths");
+  } else if (is("row_ids")) {
+    place.check(kernels.row_ids_of(place.stream, there, count, ints(out)), "row_ids");
+  } else if (is("positions")) {
+    place.check(kernels.positions_of(place.stream, there, count, ints(out)), "positions");
+  } else {
+    raise_value("name: there is none called " + std::string(py::repr(py::handle(name))));
+  }
+  return out;
+}
+
+PyMethodDef level_functions[] = {
+    method<kNumbers, numbers_beside>(
+        "level_numbers(level, name, beside)\n--\n\n"
+        "The 'lengths', 'row_ids', 'positions' or 'offsets32' of a level, on the device of an array."),
+    {},
+};
+
 template <auto body>
 PyGetSetDef property(const char* name, const char* doc) {
   return {name, Object::get<body>, nullptr, doc, nullptr};
@@ -307,6 +350,7 @@ void bind_level(py::module_& m) {
        {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
        {Py_mp_length, reinterpret_cast<void*>(length)},
        {Py_sq_length, reinterpret_cast<void*>(length)}});
+  if (PyModule_AddFunctions(m.ptr(), level_functions) != 0) throw py::error_already_set();
   m.def("make_tensors_by", &Level::make_tensors_by, py::arg("make"), "make(offsets) gives `Level._tensor`.");
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device.hpp"
 #include "dtypes.hpp"
 #include "ndarray.hpp"
 #include "outputs.hpp"
@@ -74,7 +75,11 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
 
 Ints as_ints(py::handle object, const char* argument) {
   py::array array;
-  if (py::isinstance<py::array>(object)) {
+  if (is_device_array(object.ptr())) {
+    py::object readable = readable_array(object);
+    if (!readable) raise_type(std::string(argument) + ": lies on a device; give it on the CPU");
+    array = std::move(readable);
+  } else if (py::isinstance<py::array>(object)) {
     refuse_masked(object.ptr(), argument);
     array = py::reinterpret_borrow<py::array>(object);
   } else {
@@ -114,6 +119,10 @@ Ints as_own_ints(py::handle object, const char* argument) {
 }
 
 py::array as_rows(py::handle object, const char* argument) {
+  if (is_device_array(object.ptr())) {
+    raise_type(std::string(argument) +
+               ": lies on a device, and there is no kernel for that; give it on the CPU");
+  }
   if (!py::isinstance<py::array>(object)) {
     raise_type(std::string(argument) + ": expected an array, got " + type_name(object));
   }

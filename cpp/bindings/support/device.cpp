@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "dtypes.hpp"
 #include "own_type.hpp"
 #include "raise.hpp"
-#include "rooms.hpp"
 
 namespace varlen::bindings {
 
@@ -32,12 +32,22 @@ bool is_contiguous(const DeviceArray& array) noexcept {
   return true;
 }
 
+py::tuple sizes_as_tuple(const Extents& sizes) {
+  py::tuple result(sizes.size());
+  for (std::size_t k = 0; k < sizes.size(); ++k) result[k] = py::int_(sizes[k]);
+  return result;
+}
+
 /// Arrays of the host, where kernels are tried on its memory.
 class HostLibrary final : public DeviceLibrary {
  public:
   [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
                                  const Extents& shape) const override {
     return over(bindings::empty(dtype, shape), place);
+  }
+  [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
+                                        std::int64_t end) const override {
+    return over(bindings::rows_between(py::reinterpret_borrow<py::array>(owner), begin, end), place);
   }
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
     return over(as_rows(owner, "values"), place);
@@ -53,24 +63,127 @@ class HostLibrary final : public DeviceLibrary {
 };
 
 const HostLibrary host_library;
-const cuda::Kernels* tried_on_host = nullptr;
 
-py::object outside_of(PyObject* array) {
+/// What there is to compute with on devices.
+struct KernelTables {
+  const cuda::Kernels* devices = nullptr;
+  const cuda::Kernels* host = nullptr;
+  PyObject* loader = nullptr;  ///< asked once
+};
+KernelTables kernel_tables;
+
+/// Arrays that show their memory by `__cuda_array_interface__`; what Python gave lives for ever.
+class InterfaceLibrary final : public DeviceLibrary {
+ public:
+  InterfaceLibrary(py::type type, py::object empty, py::object contiguous, py::object current)
+      : type_(reinterpret_cast<PyTypeObject*>(type.release().ptr())),
+        empty_(empty.release().ptr()),
+        contiguous_(contiguous.release().ptr()),
+        current_(current.release().ptr()) {}
+
+  [[nodiscard]] bool has(PyObject* object) const noexcept { return PyObject_TypeCheck(object, type_) != 0; }
+
+  [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
+                                 const Extents& shape) const override {
+    return over(py::handle(empty_)(sizes_as_tuple(shape), dtype, place.stream.device), place);
+  }
+  [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
+                                        std::int64_t end) const override {
+    return over(owner[py::slice(begin, end, 1)], place);
+  }
+  [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
+    return over(py::handle(contiguous_)(owner), place);
+  }
+  /// The device of an array, and the stream that its library works on now.
+  [[nodiscard]] Place place_of(py::handle array, const cuda::Kernels* kernels) const {
+    const auto current = py::handle(current_)(array).cast<py::tuple>();
+    return {
+        kernels, {current[0].cast<int>(), reinterpret_cast<void*>(current[1].cast<std::uintptr_t>())}, this};
+  }
+  [[nodiscard]] static py::object over(py::object array, const Place& place) {
+    const py::object shown = array.attr("__cuda_array_interface__");
+    DeviceArray result;
+    result.dtype = py::dtype::from_args(shown["typestr"]);
+    for (const py::handle size : shown["shape"]) result.shape.push_back(size.cast<py::ssize_t>());
+    const py::object strides = shown.attr("get")("strides");
+    if (strides.is_none()) {
+      result.strides = Extents(result.shape.size(), 0);
+      py::ssize_t step = result.dtype.itemsize();
+      for (std::size_t axis = result.shape.size(); axis-- > 0; step *= result.shape[axis]) {
+        result.strides[axis] = step;
+      }
+    } else {
+      for (const py::handle stride : strides) result.strides.push_back(stride.cast<py::ssize_t>());
+    }
+    static std::byte nowhere;  // NumPy takes no null, and reads nothing there
+    const auto address = py::object(shown["data"])[py::int_(0)].cast<std::uintptr_t>();
+    result.data = address != 0 ? reinterpret_cast<void*>(address) : &nowhere;
+    result.owner = std::move(array);
+    result.place = place;
+    return device_array(std::move(result));
+  }
+
+ private:
+  PyTypeObject* type_;
+  PyObject* empty_;
+  PyObject* contiguous_;
+  PyObject* current_;
+};
+
+std::vector<const InterfaceLibrary*>& libraries() {
+  static std::vector<const InterfaceLibrary*> all;
+  return all;
+}
+
+void know_arrays(py::type type, py::object empty, py::object contiguous, py::object current) {
+  libraries().push_back(
+      new InterfaceLibrary(std::move(type), std::move(empty), std::move(contiguous), std::move(current)));
+}
+
+const cuda::Kernels* table_in(const py::capsule& capsule) {
+  const auto* const table =
+      static_cast<const cuda::Kernels*>(PyCapsule_GetPointer(capsule.ptr(), cuda::kKernelsName));
+  if (table == nullptr) throw py::error_already_set();
+  if (table->version != cuda::kKernelsVersion) {
+    raise_value("table: version " + std::to_string(table->version) + ", expected " +
+                std::to_string(cuda::kKernelsVersion));
+  }
+  return table;
+}
+
+void know_kernels(const py::capsule& table, bool emulate) {
+  (emulate ? kernel_tables.host : kernel_tables.devices) = table_in(table);
+}
+
+void forget_kernels() {
+  kernel_tables.devices = nullptr;
+  kernel_tables.host = nullptr;
+}
+
+void load_kernels_by(py::object load) {
+  kernel_tables.loader = load.release().ptr();
+}
+
+/// The DeviceArray whose memory an ndarray shows, borrowed; null where it shows that of the host.
+PyObject* device_under(PyObject* array) noexcept {
   PyObject* base = fields_of(array)->base;
   while (base != nullptr && is_array(base, Api::get())) base = fields_of(base)->base;
-  if (base == nullptr || !is_device_array(base)) return {};
+  return base != nullptr && is_device_array(base) ? base : nullptr;
+}
+
+py::object outside_of(PyObject* array) {
+  PyObject* const base = device_under(array);
+  if (base == nullptr) return {};
   const DeviceArray& device = device_array_in(base);
   return device.place.library == &host_library ? device.owner : py::reinterpret_borrow<py::object>(base);
 }
 
-std::string text_of_place(const Place& place) {
-  return place.is_host() ? "the host" : "device " + std::to_string(place.stream.device);
+bool is_same_device(const Place& a, const Place& b) noexcept {
+  return a.kernels == b.kernels && a.stream.device == b.stream.device;
 }
 
-py::tuple sizes_as_tuple(const Extents& sizes) {
-  py::tuple result(sizes.size());
-  for (std::size_t k = 0; k < sizes.size(); ++k) result[k] = py::int_(sizes[k]);
-  return result;
+std::string text_of_place(const Place& place) {
+  return place.is_host() ? "the host" : "device " + std::to_string(place.stream.device);
 }
 
 PyGetSetDef device_properties[] = {
@@ -109,6 +222,30 @@ void Place::check(cuda::Error error, const char* verb) const {
   throw std::runtime_error(std::string(verb) + ": CUDA: " + kernels->text_of(error));
 }
 
+const cuda::Kernels* kernels_of_devices() {
+  if (kernel_tables.devices == nullptr && kernel_tables.loader != nullptr) {
+    const auto load = py::reinterpret_steal<py::object>(std::exchange(kernel_tables.loader, nullptr));
+    load();
+  }
+  return kernel_tables.devices;
+}
+
+const cuda::Kernels* kernels_on_host() noexcept {
+  return kernel_tables.host;
+}
+
+py::object placed_array(py::handle object) {
+  for (const InterfaceLibrary* const library : libraries()) {
+    if (!library->has(object.ptr())) continue;
+    const cuda::Kernels* const kernels =
+        kernel_tables.host != nullptr ? kernel_tables.host : kernels_of_devices();
+    if (kernels == nullptr) return {};
+    return InterfaceLibrary::over(py::reinterpret_borrow<py::object>(object),
+                                  library->place_of(object, kernels));
+  }
+  return {};
+}
+
 py::object device_array(DeviceArray&& array) {
   return py::reinterpret_steal<py::object>(DeviceObject::create(std::move(array)));
 }
@@ -121,24 +258,34 @@ DeviceArray& device_array_in(PyObject* object) noexcept {
   return DeviceObject::in(object);
 }
 
-Place place_of(const py::array& array) noexcept {
-  PyObject* base = fields_of(array.ptr())->base;
-  while (base != nullptr && is_array(base, Api::get())) base = fields_of(base)->base;
-  return base != nullptr && is_device_array(base) ? device_array_in(base).place : Place{};
+py::object readable_array(py::handle object) {
+  const DeviceArray& device = device_array_in(object.ptr());
+  if (kernel_tables.host == nullptr || device.place.kernels != kernel_tables.host) return {};
+  return make_array(device.dtype.ptr(), static_cast<int>(device.shape.size()), device.shape.data(),
+                    device.strides.data(), device.data, device.owner.ptr());
 }
 
-void check_same_place(const Place& place, std::string_view name, const Place& other,
-                      std::string_view other_name) {
-  if (place.kernels == other.kernels && place.stream.device == other.stream.device) return;
-  raise_value(std::string(other_name) + ": expected an array on " + text_of_place(place) + " as " +
-              std::string(name) + ", got one on " + text_of_place(other));
+Place place_of(const py::array& array) noexcept {
+  PyObject* const base = device_under(array.ptr());
+  return base != nullptr ? device_array_in(base).place : Place{};
+}
+
+Place place_of_any(Inputs arguments) noexcept {
+  bool has_array = false;
+  for (const py::handle argument : arguments) {
+    if (!argument) continue;
+    if (is_device_array(argument.ptr())) return device_array_in(argument.ptr()).place;
+    has_array = has_array || is_array(argument.ptr(), Api::get());
+  }
+  return has_array && kernel_tables.host != nullptr ? Place{kernel_tables.host, {}, &host_library} : Place{};
 }
 
 py::array as_placed_rows(py::handle object, const char* argument) {
   if (!is_device_array(object.ptr())) {
     py::array rows = as_rows(object, argument);
-    return tried_on_host == nullptr ? rows
-                                    : array_in(HostLibrary::over(rows, {tried_on_host, {}, &host_library}));
+    return kernel_tables.host == nullptr
+               ? rows
+               : array_in(HostLibrary::over(rows, {kernel_tables.host, {}, &host_library}));
   }
   const DeviceArray& array = device_array_in(object.ptr());
   if (array.shape.empty()) {
@@ -146,6 +293,14 @@ py::array as_placed_rows(py::handle object, const char* argument) {
   }
   if (is_contiguous(array)) return array_in(object);
   return array_in(array.place.library->contiguous(array.place, array.owner));
+}
+
+py::array rows_at(const Place& place, py::handle object, const char* argument) {
+  py::array rows = as_placed_rows(object, argument);
+  const Place there = place_of(rows);
+  if (is_same_device(place, there)) return rows;
+  raise_value(std::string(argument) + ": expected an array on " + text_of_place(place) + ", got one on " +
+              text_of_place(there));
 }
 
 py::array empty_at(const Place& place, const py::dtype& dtype, const Extents& shape) {
@@ -156,6 +311,56 @@ py::array scratch_at(const Place& place, std::int64_t bytes) {
   return empty_at(place, py::dtype::of<std::uint8_t>(), {bytes});
 }
 
+py::array rows_like_at(const Place& place, const py::array& like, std::int64_t count) {
+  if (place.is_host()) return rows_like(like, count);
+  Extents shape(like.shape(), like.shape() + like.ndim());
+  shape[0] = count;
+  return empty_at(place, like.dtype(), shape);
+}
+
+py::array rows_between_at(const Place& place, const py::array& array, std::int64_t begin, std::int64_t end) {
+  if (place.is_host()) return rows_between(array, begin, end);
+  const DeviceArray& whole = device_array_in(device_under(array.ptr()));
+  return array_in(place.library->rows_between(place, whole.owner, begin, end));
+}
+
+py::array bytes_at(const Place& place, const void* data, std::int64_t count) {
+  py::array copy = empty_at(place, py::dtype::of<std::uint8_t>(), {count});
+  place.check(place.kernels->upload(place.stream, data, count, copy.mutable_data()), "upload");
+  return copy;
+}
+
+PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t count) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(std::int64_t));
+  py::array copy = empty_at(place, py::dtype::of<std::int64_t>(), {count});
+  place.check(place.kernels->upload(place.stream, numbers, count * kSize, copy.mutable_data()), "upload");
+  const auto* const data = static_cast<const std::int64_t*>(copy.data());
+  return {std::move(copy), data, count};
+}
+
+PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument) {
+  py::array numbers = rows_at(place, array, argument);
+  if (numbers.ndim() != 1) {
+    raise_value(std::string(argument) + ": expected one dimension, got " + std::to_string(numbers.ndim()));
+  }
+  if (number_of(numbers.dtype().ptr()) != Number::i64) {
+    raise_type(std::string(argument) + ": expected int64 on a device, got dtype " + str_of(numbers.dtype()));
+  }
+  const auto* const data = static_cast<const std::int64_t*>(numbers.data());
+  const std::int64_t count = numbers.shape(0);
+  return {std::move(numbers), data, count};
+}
+
+cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period, std::int64_t width,
+                   py::array& keep) {
+  if (fill == nullptr || width == 0) return {};
+  if (cuda::is_host_fill(period)) return {fill, period};
+  std::vector<std::byte> row(static_cast<std::size_t>(width));
+  for (std::size_t k = 0; k < row.size(); ++k) row[k] = fill[k % static_cast<std::size_t>(period)];
+  keep = bytes_at(place, row.data(), width);
+  return {static_cast<const std::byte*>(keep.data()), width};
+}
+
 py::array checked_out_at(const Place& place, std::string_view name, py::handle given, const py::dtype& dtype,
                          const Extents& shape, Inputs inputs) {
   const bool on_device = is_device_array(given.ptr());
@@ -163,7 +368,7 @@ py::array checked_out_at(const Place& place, std::string_view name, py::handle g
     return checked_out(name, given, dtype, shape, inputs);
   }
   const Place there = on_device ? device_array_in(given.ptr()).place : Place{};
-  if (there.kernels != place.kernels || there.stream.device != place.stream.device) {
+  if (!is_same_device(there, place)) {
     raise_value(std::string(name) + ": expected an array on " + text_of_place(place) + ", got one on " +
                 text_of_place(there));
   }
@@ -210,11 +415,19 @@ py::object outside(py::object result) {
   return result;
 }
 
-void try_on_host(const cuda::Kernels* kernels) noexcept {
-  tried_on_host = kernels;
-}
-
 void bind_device(py::module_& m) {
+  m.def("know_kernels", &know_kernels, py::arg("table"), py::arg("emulate") = false,
+        "The kernels of devices, by a capsule of their table. With `emulate` they work on the host's memory, "
+        "and "
+        "get all arrays and tensors that lie there.");
+  m.def("forget_kernels", &forget_kernels, "Arrays of devices are refused, and tensors left to torch.");
+  m.def("load_kernels_by", &load_kernels_by, py::arg("load"),
+        "load() is called once, when the first array of a device comes.");
+  m.def("know_arrays", &know_arrays, py::arg("type"), py::arg("empty"), py::arg("contiguous"),
+        py::arg("current"),
+        "A type of arrays that lie on devices: empty(shape, dtype, device) makes one, contiguous(array) lays "
+        "one "
+        "end to end, current(array) gives its device and stream.");
   DeviceObject::make(
       m, "varlen._core.DeviceArray",
       "Memory that this machine cannot read, as the verbs of the core take it: a shape, a dtype, an owner.",

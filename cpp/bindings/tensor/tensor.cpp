@@ -162,19 +162,15 @@ py::object array_by_method(PyObject* tensor) {
   }
 }
 
-/// Whether the kernels of devices are to take the tensors of the host: for tests.
-bool emulates = false;
-const cuda::Kernels* device_kernels = nullptr;
-
 /// The stream that the library works on now, of a device that kernels are known for.
 std::optional<Place> current_place(const DlExchange& exchange, DlDevice device,
                                    const DeviceLibrary& library) {
-  const std::int32_t type = emulates ? kDlCpu : kDlCuda;
-  if (device_kernels == nullptr || device.type != type) return {};
-  Place place{device_kernels, {device.index, nullptr}, &library};
-  if (!emulates && exchange.stream(device.type, device.index, &place.stream.handle) != 0) {
-    throw py::error_already_set();
+  if (device.type == kDlCpu && kernels_on_host() != nullptr) {
+    return Place{kernels_on_host(), {device.index, nullptr}, &library};
   }
+  if (device.type != kDlCuda || kernels_of_devices() == nullptr) return {};
+  Place place{kernels_of_devices(), {device.index, nullptr}, &library};
+  if (exchange.stream(device.type, device.index, &place.stream.handle) != 0) throw py::error_already_set();
   return place;
 }
 
@@ -192,7 +188,7 @@ class TensorLibrary final : public DeviceLibrary {
     std::array<std::int64_t, kMostAxes> sizes;
     std::copy(shape.begin(), shape.end(), sizes.begin());
     DlTensor prototype{};
-    prototype.device = {emulates ? kDlCpu : kDlCuda, place.stream.device};
+    prototype.device = {place.kernels == kernels_on_host() ? kDlCpu : kDlCuda, place.stream.device};
     prototype.ndim = static_cast<std::int32_t>(shape.size());
     prototype.dtype = *type;
     prototype.shape = sizes.data();
@@ -204,6 +200,11 @@ class TensorLibrary final : public DeviceLibrary {
       throw py::error_already_set();
     }
     return over(py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor)), place);
+  }
+
+  [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
+                                        std::int64_t end) const override {
+    return over(owner[py::slice(begin, end, 1)], place);
   }
 
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
@@ -340,28 +341,11 @@ py::object array_over(PyObject* tensor) {
 
 py::object placed_over(PyObject* tensor) {
   const DlExchange* const exchange = library().exchange;
-  if (exchange == nullptr || device_kernels == nullptr) return array_over(tensor);
-  if (!emulates) {
+  if (exchange == nullptr) return array_over(tensor);
+  if (kernels_on_host() == nullptr) {
     if (py::object array = array_over(tensor)) return array;
   }
   return device_by_exchange(*exchange, tensor);
-}
-
-void know_kernels(const py::capsule& table, bool emulate) {
-  const auto* const known = table.get_pointer<const cuda::Kernels>();
-  if (known->version != cuda::kKernelsVersion) {
-    raise_value("table: version " + std::to_string(known->version) + ", expected " +
-                std::to_string(cuda::kKernelsVersion));
-  }
-  device_kernels = known;
-  emulates = emulate;
-  try_on_host(emulate ? known : nullptr);
-}
-
-void forget_kernels() {
-  device_kernels = nullptr;
-  emulates = false;
-  try_on_host(nullptr);
 }
 
 py::object tensor_over(const py::array& array) {

@@ -25,11 +25,6 @@ namespace py = pybind11;
 /// The same, or a DeviceArray over the memory of a tensor of a device that kernels are known for.
 [[nodiscard]] py::object placed_over(PyObject* tensor);
 
-/// Makes the kernels of devices known, a capsule of cuda::Kernels. `emulate`: they take memory of the host,
-/// and get all tensors that lie there.
-void know_kernels(const py::capsule& table, bool emulate);
-void forget_kernels();
-
 /// A tensor over the memory of an array, which it keeps alive.
 [[nodiscard]] py::object tensor_over(const py::array& array);
 

@@ -1,5 +1,7 @@
-# The _cuda module: its own extension with a static CUDA runtime, so that the package
-# imports where there is no driver. AUTO builds it where a working compiler is found.
+# The _cuda module: its own extension with a static CUDA runtime, so that the package imports where there is no
+# driver. AUTO builds it for the GPUs that this machine has; ON for all that the compiler knows and people have.
+# VARLEN_CUDA_STATE says to `varlen.cuda.status()` what became of it.
+set(VARLEN_CUDA_STATE "off")
 if(VARLEN_CUDA STREQUAL "OFF")
   return()
 endif()
@@ -10,17 +12,34 @@ if(NOT CMAKE_CUDA_COMPILER)
     message(FATAL_ERROR "VARLEN_CUDA=ON, but no usable CUDA compiler was found on PATH or in CUDACXX")
   endif()
   message(STATUS "varlen: no usable CUDA compiler, the _cuda module is left out")
+  set(VARLEN_CUDA_STATE "no compiler")
   return()
 endif()
+if(VARLEN_CUDA STREQUAL "AUTO" AND NOT DEFINED VARLEN_CUDA_ARCHS)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE found RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(REGEX MATCHALL "[0-9]+[.][0-9]+" found "${found}")
+  if(failed OR NOT found)
+    message(STATUS "varlen: this machine has no GPU, the _cuda module is left out; VARLEN_CUDA=ON builds it")
+    set(VARLEN_CUDA_STATE "no GPU")
+    return()
+  endif()
+  list(REMOVE_DUPLICATES found)
+  foreach(capability IN LISTS found)
+    string(REPLACE "." "" capability ${capability})
+    list(APPEND VARLEN_CUDA_ARCHS ${capability}-real)
+  endforeach()
+endif()
+set(VARLEN_CUDA_STATE "built")
 enable_language(CUDA)
 
 # Set after the compiler is known, so that an older toolkit does not fail over an arch it lacks.
 # The last entry is PTX, for devices newer than the list.
 if(NOT DEFINED VARLEN_CUDA_ARCHS)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    set(VARLEN_CUDA_ARCHS 75-real 80-real 90-real 100-real 120-real 120-virtual)
+    set(VARLEN_CUDA_ARCHS 75-real 80-real 86-real 89-real 90-real 100-real 120-real 120-virtual)
   else()
-    set(VARLEN_CUDA_ARCHS 70-real 80-real 90-real 90-virtual)
+    set(VARLEN_CUDA_ARCHS 70-real 75-real 80-real 86-real 89-real 90-real 90-virtual)
   endif()
 endif()
 

@@ -9,7 +9,7 @@ PYBIND11_MODULE(_cuda, m) {
   m.doc() = "The CUDA kernels of varlen. Importing it calls nothing of CUDA.";
   m.attr("__version__") = VARLEN_VERSION;
   m.attr("__archs__") = VARLEN_CUDA_ARCHS;
-  m.attr("kernels") = py::capsule(&varlen::cuda::kernels());
+  m.attr("kernels") = py::capsule(&varlen::cuda::kernels(), varlen::cuda::kKernelsName);
   m.def(
       "probe",
       [] {

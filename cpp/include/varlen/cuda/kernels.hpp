@@ -4,16 +4,73 @@
 
 #include <cstdint>
 
+#include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/expand.hpp"
+#include "varlen/cuda/gather.hpp"
+#include "varlen/cuda/mask.hpp"
+#include "varlen/cuda/offsets.hpp"
+#include "varlen/cuda/pack.hpp"
 #include "varlen/cuda/pad.hpp"
+#include "varlen/cuda/reduce.hpp"
 #include "varlen/cuda/scan.hpp"
+#include "varlen/cuda/shift.hpp"
 #include "varlen/cuda/softmax.hpp"
+#include "varlen/cuda/sort.hpp"
+#include "varlen/cuda/span_rows.hpp"
 #include "varlen/cuda/stream.hpp"
+#include "varlen/cuda/window.hpp"
+
+// The functions of the table, noun by noun: each is called as it is declared in the noun's header.
+#define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(concat)                    \
+  KERNEL(interleave)                \
+  KERNEL(expand)                    \
+  KERNEL(expand_end)                \
+  KERNEL(expand_which)              \
+  KERNEL(gather_rows)               \
+  KERNEL(block_mask)                \
+  KERNEL(lengths_of)                \
+  KERNEL(offsets_of)                \
+  KERNEL(row_ids_of)                \
+  KERNEL(positions_of)              \
+  KERNEL(pack)                      \
+  KERNEL(unpack)                    \
+  KERNEL(pad)                       \
+  KERNEL(pad_mask)                  \
+  KERNEL(unpad)                     \
+  KERNEL(reduce_scratch)            \
+  KERNEL(reduce)                    \
+  KERNEL(reduce_extreme)            \
+  KERNEL(reduce_back_scratch)       \
+  KERNEL(reduce_back)               \
+  KERNEL(reduce_blocks_scratch)     \
+  KERNEL(reduce_blocks)             \
+  KERNEL(divide_by_lengths)         \
+  KERNEL(scan_scratch)              \
+  KERNEL(scan)                      \
+  KERNEL(scan_which)                \
+  KERNEL(scan_which_back)           \
+  KERNEL(scan_prod_back_scratch)    \
+  KERNEL(scan_prod_back)            \
+  KERNEL(reverse_rows)              \
+  KERNEL(roll_rows)                 \
+  KERNEL(shift_rows)                \
+  KERNEL(softmax_scratch)           \
+  KERNEL(softmax)                   \
+  KERNEL(sort_scratch)              \
+  KERNEL(sort)                      \
+  KERNEL(insert_rows)               \
+  KERNEL(remove_rows)               \
+  KERNEL(take_rows)                 \
+  KERNEL(seq2col)
 
 namespace varlen::cuda {
 
 /// Raised by one where the table changes: both sides are compiled apart.
 constexpr int kKernelsVersion = 1;
+
+/// What a capsule of the table is called.
+constexpr const char* kKernelsName = "varlen.cuda.Kernels";
 
 struct Kernels {
   int version = kKernelsVersion;
@@ -23,19 +80,9 @@ struct Kernels {
   /// From the host to the device. What lies at `from` may change once the call has returned.
   Error (*upload)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
 
-  decltype(&cuda::expand) expand;
-  decltype(&cuda::expand_end) expand_end;
-  decltype(&cuda::pad) pad;
-  decltype(&cuda::pad_mask) pad_mask;
-  decltype(&cuda::unpad) unpad;
-  decltype(&cuda::scan) scan;
-  decltype(&cuda::scan_prod_back) scan_prod_back;
-  decltype(&cuda::scan_prod_back_scratch) scan_prod_back_scratch;
-  decltype(&cuda::scan_scratch) scan_scratch;
-  decltype(&cuda::scan_which) scan_which;
-  decltype(&cuda::scan_which_back) scan_which_back;
-  decltype(&cuda::softmax) softmax;
-  decltype(&cuda::softmax_scratch) softmax_scratch;
+#define VARLEN_FIELD(name) decltype(&cuda::name) name;
+  VARLEN_CUDA_KERNELS(VARLEN_FIELD)
+#undef VARLEN_FIELD
 };
 
 [[nodiscard]] const Kernels& kernels() noexcept;

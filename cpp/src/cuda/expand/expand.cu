@@ -1,39 +1,25 @@
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/expand.hpp"
 
 namespace varlen::cuda {
 
 namespace {
 
-/// Sequences that rows lie in, found between those of the first and the last.
-struct Sequences {
-  std::int64_t first, last;
-};
-
-struct ToEveryRow {
-  Ends level;
-
-  [[nodiscard]] VARLEN_DEVICE Sequences scope(std::int64_t first, std::int64_t last) const {
-    const std::int64_t begin = level.holding(first, 0, level.count() - 1);
-    return {begin, level.holding(last, begin, level.count() - 1)};
-  }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Sequences& among, std::int64_t row) const {
-    return level.holding(row, among.first, among.last);
+struct ToEveryRow : InSequences {
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
+    return sequence(among, row);
   }
 };
 
-struct ToOneEnd : ToEveryRow {
+struct ToOneEnd : InSequences {
   bool to_last;
 
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Sequences& among, std::int64_t row) const {
-    const std::int64_t i = level.holding(row, among.first, among.last);
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
+    const std::int64_t i = sequence(among, row);
     return row == (to_last ? level.end(i) - 1 : level.start(i)) ? i : -1;
   }
 };
-
-Ends ends_of(Offsets level) noexcept {
-  return {{level.ends, level.count}};
-}
 
 }  // namespace
 

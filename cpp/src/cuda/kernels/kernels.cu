@@ -38,22 +38,9 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{kKernelsVersion,
-                             &text_of,
-                             &upload,
-                             &expand,
-                             &expand_end,
-                             &pad,
-                             &pad_mask,
-                             &unpad,
-                             &scan,
-                             &scan_prod_back,
-                             &scan_prod_back_scratch,
-                             &scan_scratch,
-                             &scan_which,
-                             &scan_which_back,
-                             &softmax,
-                             &softmax_scratch};
+#define VARLEN_ENTRY(name) .name = &name,
+  static const Kernels table{.text_of = &text_of, .upload = &upload, VARLEN_CUDA_KERNELS(VARLEN_ENTRY)};
+#undef VARLEN_ENTRY
   return table;
 }
 

@@ -2,13 +2,12 @@
 
 #include "support/mark.hpp"
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/pad.hpp"
 
 namespace varlen::cuda {
 
 namespace {
-
-struct Nothing {};
 
 /// A ragged axis of a rectangle.
 struct Axis {
@@ -55,7 +54,7 @@ void set_axes(Rectangle& rectangle, const Offsets* levels, int depth, const std:
   std::int64_t below = 1;
   for (int d = depth - 1; d >= 0; --d) {
     const std::int64_t keep = keeps != nullptr ? std::min(keeps[d], sizes[d]) : sizes[d];
-    rectangle.axes[d] = {{{levels[d].ends, levels[d].count}}, Divisor(below, slots), sizes[d], keep};
+    rectangle.axes[d] = {ends_of(levels[d]), Divisor(below, slots), sizes[d], keep};
     below *= sizes[d];
   }
   rectangle.below = Divisor(below, slots);
@@ -77,19 +76,6 @@ std::int64_t count_slots(Range rows, const std::int64_t* sizes, int depth) noexc
   return slots;
 }
 
-/// A fill that repeats every 16 bytes goes with the launch.
-Blank blank_of(const Padding& how, std::int64_t width) noexcept {
-  Blank blank;
-  if (how.fill == nullptr) return blank;
-  const std::int64_t period = how.period > 0 ? how.period : width;
-  if (period > kWidestFill || kWidestFill % period != 0) {
-    blank.row = how.fill;
-    return blank;
-  }
-  for (std::int64_t i = 0; i < kWidestFill; ++i) blank.bytes[i] = how.fill[i % period];
-  return blank;
-}
-
 /// The rows of values, and the slots of a rectangle where they are.
 struct Cells {
   Axis axes[kMostDepth];
@@ -97,16 +83,10 @@ struct Cells {
   int depth;
   bool fill_left;
 
-  struct Scope {
-    std::int64_t first, last;
-  };
-
-  [[nodiscard]] VARLEN_DEVICE Scope scope(std::int64_t first, std::int64_t last) const {
-    const Ends& inner = axes[depth - 1].level;
-    const std::int64_t begin = inner.holding(first, 0, inner.count() - 1);
-    return {begin, inner.holding(last, begin, inner.count() - 1)};
+  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+    return InSequences{axes[depth - 1].level}.scope(first, last);
   }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Scope& among, std::int64_t row) const {
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
     std::int64_t cell = 0;
     std::int64_t at = row;
     for (int d = depth - 1; d >= 0; --d) {
@@ -129,7 +109,7 @@ Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows valu
   const std::int64_t slots = count_slots(rows, sizes, depth);
   if (slots == 0) return 0;
   return move_rows(stream, slots_of(levels, depth, rows, sizes, how, slots), values, slots,
-                   blank_of(how, values.width), out);
+                   blank_of({how.fill, how.period > 0 ? how.period : values.width}), out);
 }
 
 Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows, const std::int64_t* sizes,

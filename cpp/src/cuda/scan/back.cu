@@ -1,8 +1,8 @@
 #include "body.hpp"
 #include "products.hpp"
 #include "support/divisor.hpp"
+#include "support/elements.hpp"
 #include "support/launch.hpp"
-#include "support/number.hpp"
 #include "support/view.hpp"
 #include "varlen/cuda/scan.hpp"
 
@@ -104,7 +104,7 @@ struct ProdBackIo {
 
 /// Bytes of the products before each row, whole words of 16.
 [[nodiscard]] std::int64_t bytes_of_products(const ScanJob& job, std::int64_t total) noexcept {
-  return blocks_for(total * job.columns * bytes_of_type(type_of_products(job.type)), 16) * 16;
+  return blocks_for(total * job.columns * bytes_of(type_of_products(job.type)), 16) * 16;
 }
 
 }  // namespace

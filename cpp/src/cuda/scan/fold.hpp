@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "support/number.hpp"
+#include "support/elements.hpp"
 #include "varlen/scan.hpp"
 
 namespace varlen::cuda {
@@ -163,7 +163,7 @@ struct FoldOfWholes {
     none = start = op == Scan::prod ? 1 : 0;
     if (op == Scan::sum || op == Scan::prod) return;
     none = (op == Scan::max ? 0 : ~Total{0}) ^ flip;
-    const int bits = job.type == Type::b1 ? 1 : 8 * bytes_of_type(job.type) - (has_sign ? 1 : 0);
+    const int bits = job.type == Type::b1 ? 1 : 8 * bytes_of(job.type) - (has_sign ? 1 : 0);
     const Total most = ~Total{0} >> (64 - bits);
     start = !job.exclusive ? none : op == Scan::min ? most : has_sign ? ~most : 0;
   }
@@ -190,7 +190,7 @@ struct WhichFold {
   bool floats;
 
   explicit WhichFold(const ScanJob& job) noexcept
-      : before(job.exclusive ? 1 : 0), reverse(job.reverse), floats(is_float_type(job.type)) {}
+      : before(job.exclusive ? 1 : 0), reverse(job.reverse), floats(is_real(job.type)) {}
   [[nodiscard]] VARLEN_DEVICE Total join(Total a, Total b) const { return b > a ? b : a; }
   /// Row t of so many, which follows another word.
   [[nodiscard]] VARLEN_DEVICE Total add(Total a, Word x, Word last, std::int64_t t, std::int64_t rows) const {

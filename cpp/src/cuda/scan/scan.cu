@@ -1,6 +1,6 @@
 #include "body.hpp"
 #include "products.hpp"
-#include "support/number.hpp"
+#include "support/elements.hpp"
 #include "varlen/cuda/scan.hpp"
 
 namespace varlen::cuda {
@@ -37,8 +37,7 @@ template <class Fold>
 Error scan_by(Stream stream, const ScanJob& job, std::int64_t total, Type result, std::byte* scratch,
               std::byte* out) noexcept {
   const std::int64_t numbers = total * job.columns;
-  const ScanIo<Fold::kFloats> io{
-      {job.values, numbers, job.type}, {out, numbers, result}, is_float_type(job.type)};
+  const ScanIo<Fold::kFloats> io{{job.values, numbers, job.type}, {out, numbers, result}, is_real(job.type)};
   return run_scan<Fold>(stream, job, total, io, job.reverse, scratch);
 }
 
@@ -56,7 +55,7 @@ Error scan_products(Stream stream, const ScanJob& job, std::int64_t total, Type 
 Error scan(Stream stream, const ScanJob& job, std::int64_t total, std::byte* scratch,
            std::byte* out) noexcept {
   if (total == 0 || job.columns <= 0) return 0;
-  if (!is_float_type(job.type)) {
+  if (!is_real(job.type)) {
     const bool is_extreme = job.op == Scan::max || job.op == Scan::min;
     const Type wide = is_unsigned_type(job.type) ? Type::u64 : Type::i64;
     return scan_by<FoldOfWholes>(stream, job, total, is_extreme ? job.type : wide, scratch, out);

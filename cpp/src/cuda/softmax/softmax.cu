@@ -2,8 +2,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "support/elements.hpp"
 #include "support/launch.hpp"
-#include "support/number.hpp"
 #include "support/windows.hpp"
 #include "varlen/cuda/softmax.hpp"
 
@@ -282,7 +282,7 @@ struct SoftmaxBody {
   VARLEN_DEVICE void read(const Elements<const std::byte>& from, const std::int64_t (&places)[n],
                           C (&numbers)[n]) const {
     if constexpr (std::is_same_v<C, double>) {
-      if (!is_float_type(from.type())) {
+      if (!is_real(from.type())) {
         std::uint64_t wholes[n] = {};
         from.read_whole(places, wholes);
         const bool is_u64 = from.type() == Type::u64;
@@ -308,7 +308,7 @@ Error run_softmax(Stream stream, const SoftmaxJob& job, std::int64_t total, std:
             static_cast<C>(job.temperature),
             {job.values, numbers, job.type},
             {job.result, numbers, job.type},
-            {out, numbers, is_float_type(job.type) ? job.type : Type::f64},
+            {out, numbers, is_real(job.type) ? job.type : Type::f64},
             {},
             false};
   const Grid grid{windows.blocks(), kWindowThreads, sizeof(typename Body::Shared)};
@@ -333,7 +333,7 @@ std::int64_t softmax_scratch(const SoftmaxJob& job, std::int64_t total) noexcept
 Error softmax(Stream stream, const SoftmaxJob& job, std::int64_t total, std::byte* scratch,
               std::byte* out) noexcept {
   if (total == 0 || job.columns <= 0) return 0;
-  const bool is_double = job.type == Type::f64 || !is_float_type(job.type);
+  const bool is_double = job.type == Type::f64 || !is_real(job.type);
   return is_double ? run_softmax<double>(stream, job, total, scratch, out)
                    : run_softmax<float>(stream, job, total, scratch, out);
 }

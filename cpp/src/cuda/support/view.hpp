@@ -12,7 +12,7 @@
 
 namespace varlen::cuda {
 
-/// `count` elements that lie end to end, aligned to their size.
+/// `count` elements that lie end to end, aligned as their type is.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -20,7 +20,7 @@ struct View {
 
   [[nodiscard]] VARLEN_DEVICE T& operator[](std::int64_t i) const {
 #if !defined(__CUDACC__)
-    host::check_access(data, sizeof(T), i, count);
+    host::check_access(data, alignof(T), i, count);
 #endif
     return data[i];
   }

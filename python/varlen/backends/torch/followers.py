@@ -21,7 +21,8 @@ from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import _disable_current_modes
 
-from varlen._core import is_plain_tensor, know_followers, know_tensors
+from varlen import cuda
+from varlen._core import is_plain_tensor, know_followers, know_tensors, load_kernels_by
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -33,6 +34,8 @@ _is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 
 know_tensors(_PLAIN, torch.from_numpy, torch.int8, torch.uint8)
 know_followers((_count_modes, _has_function_modes, _is_tracing), in_transform, _is_grad_enabled, forward_ad)
+
+load_kernels_by(cuda.load)
 
 
 class Way(Enum):
