@@ -224,6 +224,7 @@ def backprop_seq2col(
     out: NDArray[Any] | None = None,
     max_bytes: int | None = None,
     kept: Level | None = None,
+    apart: bool = False,
 ) -> NDArray[Any]: ...
 def backprop_softmax(
     dY: Any,
@@ -446,6 +447,7 @@ def seq2col(
     stride: int = 1,
     out: NDArray[Any] | None = None,
     max_bytes: int | None = None,
+    apart: bool = False,
 ) -> tuple[NDArray[Any], Level]: ...
 def set_num_threads(n: int) -> None: ...
 def shift(

@@ -141,9 +141,9 @@ def test_outputs_are_written_where_the_values_lie():
     np.testing.assert_array_equal(out.numbers, _core.reverse(X, LEVEL))
     with pytest.raises(ValueError, match=r"^out: expected an array on device 0, got one on the host"):
         call(_core.roll, Array(X), LEVEL, 1, np.zeros_like(X))
+    x = Array(X.copy())
     with pytest.raises(ValueError, match=r"^out: "):
-        x = X.copy()
-        call(_core.roll, Array(x), LEVEL, 1, Array(x))
+        call(_core.roll, x, LEVEL, 1, x)
 
 
 def test_numbers_of_the_host_are_checked():

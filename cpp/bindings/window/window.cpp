@@ -82,18 +82,18 @@ LevelRef strided_level(const LevelRef& level, std::int64_t stride) {
   return std::move(kept).done();
 }
 
-constexpr Signature<8> kForward{
-    "seq2col", {"X", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes"}, 4, 8};
+constexpr Signature<9> kForward{
+    "seq2col", {"X", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "apart"}, 4, 9};
 
-py::object forward(const Arguments<8>& args) {
-  const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes] = args;
+py::object forward(const Arguments<9>& args) {
+  const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes, apart] = args;
   const Window how = window_of(left, right, dilation, stride);
   const py::array x = as_placed_rows(given_x, "X");
   const Place place = place_of(x);
   const LevelRef level = level_over(lengths, "X", x.shape(0));
   const LevelRef kept = strided_level(level, how.stride);
   Extents shape{kept->total()};
-  if (x.ndim() > 2) {
+  if (x.ndim() > 2 || (apart != nullptr && truth_of(apart))) {
     shape.push_back(how.places());
     shape.append(x.shape() + 1, x.shape() + x.ndim());
   } else {
@@ -119,14 +119,14 @@ py::object forward(const Arguments<8>& args) {
   return py::make_tuple(result, kept);
 }
 
-constexpr Signature<9> kBack{
+constexpr Signature<10> kBack{
     "backprop_seq2col",
-    {"dY", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "kept"},
+    {"dY", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "kept", "apart"},
     4,
-    9};
+    10};
 
-py::object back(const Arguments<9>& args) {
-  const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept] = args;
+py::object back(const Arguments<10>& args) {
+  const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept, apart] = args;
   const Window how = window_of(left, right, dilation, stride);
   const auto [dy, type] = numbers_of(given_dy, "dY");
   const LevelRef level = level_over(lengths, "dY", how.stride == 1 ? dy.shape(0) : -1);
@@ -141,7 +141,7 @@ py::object back(const Arguments<9>& args) {
                              ", right " + std::to_string(how.right) + ")";
   if (dy.ndim() == 1) raise_value("dY: expected at least two dimensions, got one");
   Extents shape{level->total()};
-  if (dy.ndim() == 2) {
+  if (dy.ndim() == 2 && !(apart != nullptr && truth_of(apart))) {
     if (dy.shape(1) % places != 0) {
       raise_value("dY: " + std::to_string(dy.shape(1)) + " numbers a row do not divide into " + around);
     }
@@ -165,11 +165,13 @@ py::object back(const Arguments<9>& args) {
 
 PyMethodDef window_methods[] = {
     method<kForward, forward>(
-        "seq2col(X, lengths, left, right, dilation=1, stride=1, out=None, max_bytes=None)\n"
-        "--\n\nEach row with its neighbours, and the level of the rows that are kept."),
-    method<kBack, back>(
-        "backprop_seq2col(dY, lengths, left, right, dilation=1, stride=1, out=None,\n"
-        "    max_bytes=None, kept=None)\n--\n\nThe sum of the places that each row was used in."),
+        "seq2col(X, lengths, left, right, dilation=1, stride=1, out=None, max_bytes=None, apart=False)\n"
+        "--\n\nEach row with its neighbours, and the level of the rows that are kept. The places have an "
+        "axis "
+        "of their own where rows have two axes or more, or `apart` says so."),
+    method<kBack, back>("backprop_seq2col(dY, lengths, left, right, dilation=1, stride=1, out=None,\n"
+                        "    max_bytes=None, kept=None, apart=False)\n--\n\nThe sum of the places that each "
+                        "row was used in."),
     {},
 };
 
