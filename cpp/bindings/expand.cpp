@@ -82,24 +82,72 @@ void check_which(const std::int64_t* which, const Offsets& level, std::int64_t c
 
 constexpr Signature<4> kExpandWhich{"expand_which", {"rows", "level", "which", "out"}, 3, 4};
 
-py::object expand_to_which(const Arguments<4>& args) {
-  const py::array rows = as_rows(args[0], "rows");
-  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
-  const Level& level = LevelRef::in(of);
-  const py::array given_which = as_rows(args[2], "which");
-  if (given_which.ndim() != rows.ndim() ||
-      !std::equal(rows.shape(), rows.shape() + rows.ndim(), given_which.shape())) {
-    raise_value("which: expected " + text_of(Extents(rows.shape(), rows.shape() + rows.ndim())) + ", got " +
-                text_of(Extents(given_which.shape(), given_which.shape() + given_which.ndim())));
+/// What a device is to take for places: those of the host are checked and copied there, its own are not
+/// looked at.
+struct PlacedWhich {
+  py::array keep;
+  cuda::WhichRows rows;
+};
+
+PlacedWhich which_of_device(const Place& place, PyObject* argument) {
+  const Numbers which = numbers_at(place, argument, "which");
+  PlacedWhich result{which.array, {}};
+  if (which.type == Type::i64) {
+    result.rows.wide = static_cast<const std::int64_t*>(which.array.data());
+  } else if (which.type == Type::i32) {
+    result.rows.narrow = static_cast<const std::int32_t*>(which.array.data());
+  } else {
+    raise_type("which: expected int64 or int32 on a device, got dtype " + str_of(which.array.dtype()));
   }
-  const Ints which = as_ints(given_which.attr("reshape")(-1), "which");
+  return result;
+}
+
+PlacedWhich which_to_device(const Place& place, const Ints& which) {
+  py::array copy = empty_at(place, py::dtype::of<std::int64_t>(), {which.count});
+  place.check(
+      place.kernels->upload(place.stream, which.data, which.count * copy.itemsize(), copy.mutable_data()),
+      "which");
+  const auto* const data = static_cast<const std::int64_t*>(copy.data());
+  return {std::move(copy), {data, nullptr}};
+}
+
+/// ValueError where places are not shaped as the rows are.
+void check_shape_of_which(const py::array& which, const py::array& rows) {
+  if (which.ndim() == rows.ndim() && std::equal(rows.shape(), rows.shape() + rows.ndim(), which.shape())) {
+    return;
+  }
+  raise_value("which: expected " + text_of(Extents(rows.shape(), rows.shape() + rows.ndim())) + ", got " +
+              text_of(Extents(which.shape(), which.shape() + which.ndim())));
+}
+
+py::object expand_to_which(const Arguments<4>& args) {
+  const py::array rows = as_placed_rows(args[0], "rows");
+  const Place place = place_of(rows);
+  const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
+  Level& level = LevelRef::in(of);
   const std::int64_t size = rows.itemsize();
   const std::int64_t columns = size > 0 ? row_bytes(rows) / size : 0;
-  check_which(which.data, level.view(), columns);
+  const bool is_hidden = is_device_array(args[2]);
+  Ints which;
+  PlacedWhich placed;
+  if (is_hidden) {
+    placed = which_of_device(place, args[2]);
+    check_shape_of_which(placed.keep, rows);
+  } else {
+    const py::array given_which = as_rows(args[2], "which");
+    check_shape_of_which(given_which, rows);
+    which = as_ints(given_which.attr("reshape")(-1), "which");
+    check_which(which.data, level.view(), columns);
+  }
   py::array out = target(rows, level, args[3], {args[0], rows, args[2], which.keep});
   const auto* in = static_cast<const std::byte*>(rows.data());
   std::byte* const to = bytes(out);
-  {
+  if (!place.is_host()) {
+    if (!is_hidden) placed = which_to_device(place, which);
+    place.check(place.kernels->expand_which(place.stream, offsets_at(place, level), level.total(), in,
+                                            columns, size, placed.rows, to),
+                "expand_which");
+  } else {
     const Unlocked unlocked(out.nbytes());
     expand_which(level.view(), in, columns, size, which.data, to);
   }
@@ -109,14 +157,22 @@ py::object expand_to_which(const Arguments<4>& args) {
 constexpr Signature<2> kDivided{"divided_by_lengths", {"rows", "level"}};
 
 py::object divided(const Arguments<2>& args) {
-  const Numbers rows = numbers_of(args[0], "rows");
+  const Numbers rows = placed_numbers_of(args[0], "rows");
   if (!is_float(rows.type)) {
     raise_type("rows: expected floats, got dtype " + str_of(rows.array.dtype()));
   }
+  const Place place = place_of(rows.array);
   const LevelRef of = level_of_rows(args[1], "rows", rows.array.shape(0));
-  const Level& level = LevelRef::in(of);
-  py::array out = empty(rows.array.dtype(), rows.rows(rows.array.shape(0)));
-  std::memcpy(bytes(out), rows.array.data(), static_cast<std::size_t>(out.nbytes()));
+  Level& level = LevelRef::in(of);
+  py::array out = empty_at(place, rows.array.dtype(), rows.rows(rows.array.shape(0)));
+  const auto* const in = static_cast<const std::byte*>(rows.array.data());
+  if (!place.is_host()) {
+    place.check(place.kernels->divide_by_lengths(place.stream, rows.type, offsets_at(place, level),
+                                                 rows.columns(), in, bytes(out)),
+                "divided_by_lengths");
+    return out;
+  }
+  std::memcpy(bytes(out), in, static_cast<std::size_t>(out.nbytes()));
   divide_by_lengths(rows.type, level.view(), rows.columns(), bytes(out));
   return out;
 }

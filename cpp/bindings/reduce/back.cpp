@@ -1,9 +1,10 @@
 // The ways back of reductions that depend on the values.
-#include <cstring>
+#include <optional>
 #include <string>
 
 #include "reduce.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -19,10 +20,9 @@ namespace {
 constexpr Signature<7> kBackpropReduce{
     "backprop_reduce", {"op", "d", "X", "level", "result", "ddof", "out"}, 4, 7};
 
-/// Rows for the sequences, in what is computed in.
-Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers& values, std::int64_t count,
-                             Type type) {
-  const Numbers rows = numbers_of(argument, name);
+/// Rows for the sequences, of the dtype of the values and beside them.
+Numbers rows_for(PyObject* argument, const char* name, const Numbers& values, std::int64_t count) {
+  Numbers rows = numbers_at(place_of(values.array), argument, name);
   const Extents shape = values.rows(count);
   const Extents has(rows.array.shape(), rows.array.shape() + rows.array.ndim());
   if (text_of(has) != text_of(shape)) {
@@ -33,7 +33,12 @@ Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers
     raise_type(std::string(name) + ": expected " + str_of(values.array.dtype()) + " as X, got " +
                str_of(rows.array.dtype()));
   }
-  const std::int64_t elements = count * values.columns();
+  return rows;
+}
+
+/// The same numbers in what is computed in.
+Scratch<std::byte> converted(const Numbers& rows, Type type) {
+  const std::int64_t elements = rows.array.size();
   Scratch<std::byte> result(elements * size_of(type));
   const Convert how = cast_of(rows.type, type);
   cast(how, static_cast<const std::byte*>(rows.array.data()),
@@ -41,48 +46,67 @@ Scratch<std::byte> converted(PyObject* argument, const char* name, const Numbers
   return result;
 }
 
+/// Into `to`, on the host.
+void back_on_host(ReduceBackJob& job, const Numbers& values, const Numbers& d,
+                  const std::optional<Numbers>& result, std::byte* to) {
+  const Type type = values.type == Type::f64 ? Type::f64 : Type::f32;
+  Scratch<std::byte> weights = converted(d, type);
+  Scratch<std::byte> results;
+  if (result) results = converted(*result, type);
+  job.weights = weights.data();
+  job.result = results.data();
+  // Products are worked out in place, so halves go through a copy.
+  const bool copies = job.op == Reduce::prod && type != values.type;
+  const std::int64_t elements = values.array.size();
+  Scratch<std::byte> wide(copies ? 2 * elements * size_of(type) : 0);
+  const Unlocked unlocked(values.array.nbytes());
+  if (!copies) return reduce_back(job, to);
+  std::byte* const product = wide.data() + elements * size_of(type);
+  cast(cast_of(values.type, type), job.values, elements, wide.data());
+  job.values = wide.data();
+  reduce_back(job, product);
+  cast(cast_of(type, values.type), product, elements, to);
+}
+
+/// The same on a device, which reads every dtype as it is.
+void back_on_device(const Place& place, ReduceBackJob& job, std::int64_t total, Numbers& d,
+                    const std::optional<Numbers>& result, std::byte* to) {
+  job.weights = bytes(d.array);
+  job.result = result ? static_cast<const std::byte*>(result->array.data()) : nullptr;
+  py::array scratch =
+      empty_at(place, py::dtype::of<std::uint8_t>(), {place.kernels->reduce_back_scratch(job, total)});
+  place.check(place.kernels->reduce_back(place.stream, job, total, bytes(scratch), to), "backprop_reduce");
+}
+
 py::object backprop_reduced(const Arguments<7>& args) {
-  const auto [given_op, d, x, given_level, result, ddof, given_out] = args;
+  const auto [given_op, d, x, given_level, given_result, ddof, given_out] = args;
   ReduceBackJob job;
   job.op = op_named(given_op);
   job.ddof = ddof_of(ddof);
-  const Numbers values = numbers_of(x, "X");
+  const Numbers values = placed_numbers_of(x, "X");
   if (!is_float(values.type)) {
     raise_type("X: expected floats, got " + str_of(values.array.dtype()));
   }
   const LevelRef over = level_over(given_level, "X", values.array.shape(0));
   Level& level = LevelRef::in(over);
-  const Type type = values.type == Type::f64 ? Type::f64 : Type::f32;
-  Scratch<std::byte> weights = converted(d, "d", values, level.count(), type);
-  Scratch<std::byte> results;
-  if (given(result)) results = converted(result, "result", values, level.count(), type);
+  Numbers gradients = rows_for(d, "d", values, level.count());
+  std::optional<Numbers> result;
+  if (given(given_result)) result = rows_for(given_result, "result", values, level.count());
+  const Place place = place_of(values.array);
   const Extents shape = values.rows(values.array.shape(0));
   const py::dtype dtype = values.array.dtype();
-  py::array out = given(given_out) ? checked_out("out", given_out, dtype, shape, {x, values.array, d, result})
-                                   : empty(dtype, shape);
+  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
+                                                    {x, values.array, d, given_result})
+                                   : empty_at(place, dtype, shape);
   job.type = values.type;
-  job.level = level.view();
+  job.level = offsets_at(place, level);
   job.longest = level.stats().longest;
   job.columns = values.columns();
   job.values = static_cast<const std::byte*>(values.array.data());
-  job.weights = weights.data();
-  job.result = results.data();
-  std::byte* const to = bytes(out);
-  // Products are worked out in place, so halves go through a copy.
-  const bool copies = job.op == Reduce::prod && type != values.type;
-  const std::int64_t elements = values.array.size();
-  Scratch<std::byte> wide(copies ? 2 * elements * size_of(type) : 0);
-  {
-    const Unlocked unlocked(values.array.nbytes());
-    if (copies) {
-      std::byte* const product = wide.data() + elements * size_of(type);
-      cast(cast_of(values.type, type), job.values, elements, wide.data());
-      job.values = wide.data();
-      reduce_back(job, product);
-      cast(cast_of(type, values.type), product, elements, to);
-    } else {
-      reduce_back(job, to);
-    }
+  if (place.is_host()) {
+    back_on_host(job, values, gradients, result, bytes(out));
+  } else {
+    back_on_device(place, job, level.total(), gradients, result, bytes(out));
   }
   return out;
 }
@@ -99,32 +123,53 @@ void refuse_blocks(const Status& status, std::int64_t groups, const Offsets& blo
 
 constexpr Signature<3> kBlocks{"reduce_blocks", {"d", "groups", "blocks"}, 3, 3};
 
-py::object blocks_added(const Arguments<3>& args) {
-  const Numbers d = numbers_of(args[0], "d");
-  const LevelRef given_groups = level_over(args[1], "d", d.array.shape(0));
-  const LevelRef given_blocks = level_over(args[2], "blocks", -1);
-  BlocksJob job;
-  job.groups = LevelRef::in(given_groups).view();
-  job.blocks = LevelRef::in(given_blocks).view();
-  refuse_blocks(reduce_blocks_check(job.groups, job.blocks), job.groups.count, job.blocks);
+/// Into `to`, on the host.
+void add_on_host(BlocksJob& job, const Numbers& d, std::byte* to) {
   job.type = reduced_type(Reduce::sum, d.type);
-  job.columns = d.columns();
   const Convert in = cast_of(d.type, job.type);
   const Convert back = is_float(d.type) ? cast_of(job.type, d.type) : Convert{};
-  py::array out = empty(summed_dtype(d), d.rows(job.blocks.total()));
   const std::int64_t elements = job.blocks.total() * job.columns;
   Scratch<std::byte> wide(in.run == nullptr ? 0 : d.array.size() * size_of(job.type));
   Scratch<std::byte> sums(back.run == nullptr ? 0 : elements * size_of(job.type));
+  const Unlocked unlocked(d.array.nbytes());
+  if (in.run != nullptr) {
+    cast(in, job.values, d.array.size(), wide.data());
+    job.values = wide.data();
+  }
+  reduce_blocks(job, back.run == nullptr ? to : sums.data());
+  if (back.run != nullptr) cast(back, sums.data(), elements, to);
+}
+
+/// The same on a device, which reads every dtype as it is.
+void add_on_device(const Place& place, BlocksJob& job, const Numbers& d, Level& groups, Level& blocks,
+                   std::byte* to) {
+  job.type = d.type;
+  job.groups = offsets_at(place, groups);
+  job.blocks = offsets_at(place, blocks);
+  const cuda::BlocksSizes sizes{groups.total(), blocks.total(), groups.stats().longest};
+  py::array scratch =
+      empty_at(place, py::dtype::of<std::uint8_t>(), {place.kernels->reduce_blocks_scratch(job, sizes)});
+  place.check(place.kernels->reduce_blocks(place.stream, job, sizes, bytes(scratch), to), "reduce_blocks");
+}
+
+py::object blocks_added(const Arguments<3>& args) {
+  const Numbers d = placed_numbers_of(args[0], "d");
+  const LevelRef given_groups = level_over(args[1], "d", d.array.shape(0));
+  const LevelRef given_blocks = level_over(args[2], "blocks", -1);
+  Level& groups = LevelRef::in(given_groups);
+  Level& blocks = LevelRef::in(given_blocks);
+  BlocksJob job;
+  job.groups = groups.view();
+  job.blocks = blocks.view();
+  refuse_blocks(reduce_blocks_check(job.groups, job.blocks), job.groups.count, job.blocks);
+  job.columns = d.columns();
   job.values = static_cast<const std::byte*>(d.array.data());
-  std::byte* const to = bytes(out);
-  {
-    const Unlocked unlocked(d.array.nbytes());
-    if (in.run != nullptr) {
-      cast(in, job.values, d.array.size(), wide.data());
-      job.values = wide.data();
-    }
-    reduce_blocks(job, back.run == nullptr ? to : sums.data());
-    if (back.run != nullptr) cast(back, sums.data(), elements, to);
+  const Place place = place_of(d.array);
+  py::array out = empty_at(place, summed_dtype(d), d.rows(blocks.total()));
+  if (place.is_host()) {
+    add_on_host(job, d, bytes(out));
+  } else {
+    add_on_device(place, job, d, groups, blocks, bytes(out));
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include "reduce.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -91,14 +92,16 @@ bool is_zero(PyObject* number) {
 struct Work {
   Work(PyObject* op, PyObject* given_values, PyObject* given_level, PyObject* given_empty,
        PyObject* given_out)
-      : values(numbers_of(given_values, "X")), over(level_over(given_level, "X", values.array.shape(0))) {
+      : values(placed_numbers_of(given_values, "X")),
+        place(place_of(values.array)),
+        over(level_over(given_level, "X", values.array.shape(0))) {
     Level& level = LevelRef::in(over);
     job.op = op_named(op);
     const py::dtype dtype = final_dtype(job.op, values);
     asked = *type_of(dtype);
     result = reduced_type(job.op, values.type);
-    // Bools are counted in u64 and given as i64, which hold the same bits.
-    direct = result == asked || (result == Type::u64 && asked == Type::i64);
+    // Bools are counted in u64 and given as i64, which hold the same bits. Devices convert what they write.
+    direct = !place.is_host() || result == asked || (result == Type::u64 && asked == Type::i64);
     const LevelStats stats = level.stats();
     if (level.count() > 0 && stats.shortest == 0 && !given(given_empty)) refuse_empty(level);
     // Zero is what `one` holds, and fits any dtype.
@@ -106,10 +109,11 @@ struct Work {
     const Fill empty_as = is_number ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
     shape = values.rows(level.count());
     out = given(given_out)
-              ? checked_out("out", given_out, dtype, shape, {given_values, values.array, given_empty})
-              : empty(dtype, shape);
+              ? checked_out_at(place, "out", given_out, dtype, shape,
+                               {given_values, values.array, given_empty})
+              : empty_at(place, dtype, shape);
     job.type = values.type;
-    job.level = level.view();
+    job.level = offsets_at(place, level);
     job.longest = stats.longest;
     job.columns = values.columns();
     job.values = static_cast<const std::byte*>(values.array.data());
@@ -122,9 +126,15 @@ struct Work {
       }
     }
     job.empty = one;
+    total = level.total();
+    target = bytes(out);
+    if (!place.is_host()) {
+      device_scratch = empty_at(place, py::dtype::of<std::uint8_t>(),
+                                {place.kernels->reduce_scratch(job, total)});
+      return;
+    }
     scratch.make(reduce_scratch(job));
     wide.make(direct ? 0 : level.count() * job.columns * size_of(result));
-    target = bytes(out);
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
@@ -132,12 +142,14 @@ struct Work {
   Work& operator=(Work&&) = delete;
   ~Work() = default;
 
+  /// On the host.
   void run() noexcept {
     reduce(job, scratch.data(), direct ? target : wide.data());
     if (!direct) cast(cast_of(result, asked), wide.data(), job.level.count * job.columns, target);
   }
 
   Numbers values;
+  Place place;
   LevelRef over;
   ReduceJob job;
   Extents shape;
@@ -147,7 +159,9 @@ struct Work {
   Type result{};
   bool direct = true;  ///< no conversion of the results
   alignas(8) std::byte one[8] = {};
+  std::int64_t total = 0;
   Scratch<std::byte> scratch, wide;
+  py::array device_scratch;
 };
 
 constexpr Signature<6> kReduce{"reduce", {"op", "values", "level", "empty", "out", "ddof"}, 3, 6};
@@ -156,7 +170,11 @@ py::object reduce_array(const Arguments<6>& args) {
   const double ddof = ddof_of(args[5]);
   Work work(args[0], args[1], args[2], args[3], args[4]);
   work.job.ddof = ddof;
-  {
+  if (const Place& place = work.place; !place.is_host()) {
+    place.check(place.kernels->reduce(place.stream, work.job, work.total, work.asked,
+                                      bytes(work.device_scratch), work.target),
+                "reduce");
+  } else {
     const Unlocked unlocked(work.values.array.nbytes());
     work.run();
   }
@@ -174,10 +192,15 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
   if (narrow && work.job.longest > std::numeric_limits<std::int32_t>::max()) {
     raise_overflow("which: " + std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
   }
-  py::array which = empty(narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
+  py::array which =
+      empty_at(work.place, narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
   const Places places{narrow ? nullptr : ints(which),
                       narrow ? static_cast<std::int32_t*>(which.mutable_data()) : nullptr};
-  {
+  if (const Place& place = work.place; !place.is_host()) {
+    place.check(place.kernels->reduce_extreme(place.stream, work.job, work.total, bytes(work.device_scratch),
+                                              work.target, places),
+                "reduce");
+  } else {
     const Unlocked unlocked(work.values.array.nbytes());
     if (work.direct && is_float(work.job.type)) {
       reduce_extreme(work.job, work.scratch.data(), work.target, places);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "device.hpp"
 #include "dtypes.hpp"
 #include "raise.hpp"
 
@@ -17,15 +18,48 @@ py::array plain_bools(py::array bools) {
   return result;
 }
 
-Numbers numbers_of(PyObject* argument, const char* name) {
+namespace {
+
+/// Numbers of the host, as they are.
+py::array host_numbers(PyObject* argument, const char* name) {
   const py::array any = as_rows(argument, name);
   py::array array = convertible(any, any.dtype(), true);
-  const std::optional<Type> type = type_of(array.dtype());
-  if (!type) {
+  if (!type_of(array.dtype())) {
     raise_type(std::string(name) + ": expected bool, integers or floats, got " + str_of(any.dtype()));
   }
   if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) array = array.attr("copy")();
-  return {*type == Type::b1 ? plain_bools(array) : array, *type};
+  return array;
+}
+
+}  // namespace
+
+Numbers numbers_of(PyObject* argument, const char* name) {
+  const py::array array = host_numbers(argument, name);
+  const Type type = *type_of(array.dtype());
+  return {type == Type::b1 ? plain_bools(array) : array, type};
+}
+
+Numbers placed_numbers_of(PyObject* argument, const char* name) {
+  const bool on_device = is_device_array(argument);
+  py::array array = as_placed_rows(on_device ? py::handle(argument) : host_numbers(argument, name), name);
+  const std::optional<Type> type = type_of(array.dtype());
+  if (!type) {
+    raise_type(std::string(name) + ": expected bool, integers or floats, got " + str_of(array.dtype()));
+  }
+  if (*type == Type::b1 && place_of(array).is_host()) array = plain_bools(array);
+  return {array, *type};
+}
+
+Numbers numbers_at(const Place& place, PyObject* argument, const char* name) {
+  Numbers numbers = placed_numbers_of(argument, name);
+  const Place there = place_of(numbers.array);
+  if (there.kernels != place.kernels || there.stream.device != place.stream.device) {
+    const auto text = [](const Place& at) {
+      return at.is_host() ? std::string("the host") : "device " + std::to_string(at.stream.device);
+    };
+    raise_value(std::string(name) + ": expected an array on " + text(place) + ", got one on " + text(there));
+  }
+  return numbers;
 }
 
 Extents Numbers::rows(std::int64_t count) const {

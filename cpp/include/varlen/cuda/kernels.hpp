@@ -11,10 +11,48 @@
 #include "varlen/cuda/offsets.hpp"
 #include "varlen/cuda/pack.hpp"
 #include "varlen/cuda/pad.hpp"
+#include "varlen/cuda/reduce.hpp"
 #include "varlen/cuda/shift.hpp"
+#include "varlen/cuda/sort.hpp"
 #include "varlen/cuda/span_rows.hpp"
 #include "varlen/cuda/stream.hpp"
 #include "varlen/cuda/window.hpp"
+
+// The functions of the table, noun by noun: each is called as it is declared in the noun's header.
+#define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(concat)                    \
+  KERNEL(interleave)                \
+  KERNEL(expand)                    \
+  KERNEL(expand_end)                \
+  KERNEL(expand_which)              \
+  KERNEL(gather_rows)               \
+  KERNEL(block_mask)                \
+  KERNEL(lengths_of)                \
+  KERNEL(offsets_of)                \
+  KERNEL(row_ids_of)                \
+  KERNEL(positions_of)              \
+  KERNEL(pack)                      \
+  KERNEL(unpack)                    \
+  KERNEL(pad)                       \
+  KERNEL(pad_mask)                  \
+  KERNEL(unpad)                     \
+  KERNEL(reduce_scratch)            \
+  KERNEL(reduce)                    \
+  KERNEL(reduce_extreme)            \
+  KERNEL(reduce_back_scratch)       \
+  KERNEL(reduce_back)               \
+  KERNEL(reduce_blocks_scratch)     \
+  KERNEL(reduce_blocks)             \
+  KERNEL(divide_by_lengths)         \
+  KERNEL(reverse_rows)              \
+  KERNEL(roll_rows)                 \
+  KERNEL(shift_rows)                \
+  KERNEL(sort_scratch)              \
+  KERNEL(sort)                      \
+  KERNEL(insert_rows)               \
+  KERNEL(remove_rows)               \
+  KERNEL(take_rows)                 \
+  KERNEL(seq2col)
 
 namespace varlen::cuda {
 
@@ -32,28 +70,9 @@ struct Kernels {
   /// From the host to the device. What lies at `from` may change once the call has returned.
   Error (*upload)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
 
-  decltype(&cuda::concat) concat;
-  decltype(&cuda::interleave) interleave;
-  decltype(&cuda::expand) expand;
-  decltype(&cuda::expand_end) expand_end;
-  decltype(&cuda::gather_rows) gather_rows;
-  decltype(&cuda::block_mask) block_mask;
-  decltype(&cuda::lengths_of) lengths_of;
-  decltype(&cuda::offsets_of) offsets_of;
-  decltype(&cuda::row_ids_of) row_ids_of;
-  decltype(&cuda::positions_of) positions_of;
-  decltype(&cuda::pack) pack;
-  decltype(&cuda::unpack) unpack;
-  decltype(&cuda::pad) pad;
-  decltype(&cuda::pad_mask) pad_mask;
-  decltype(&cuda::unpad) unpad;
-  decltype(&cuda::reverse_rows) reverse_rows;
-  decltype(&cuda::roll_rows) roll_rows;
-  decltype(&cuda::shift_rows) shift_rows;
-  decltype(&cuda::insert_rows) insert_rows;
-  decltype(&cuda::remove_rows) remove_rows;
-  decltype(&cuda::take_rows) take_rows;
-  decltype(&cuda::seq2col) seq2col;
+#define VARLEN_FIELD(name) decltype(&cuda::name) name;
+  VARLEN_CUDA_KERNELS(VARLEN_FIELD)
+#undef VARLEN_FIELD
 };
 
 [[nodiscard]] const Kernels& kernels() noexcept;

@@ -38,32 +38,9 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{
-      .text_of = &text_of,
-      .upload = &upload,
-      .concat = &concat,
-      .interleave = &interleave,
-      .expand = &expand,
-      .expand_end = &expand_end,
-      .gather_rows = &gather_rows,
-      .block_mask = &block_mask,
-      .lengths_of = &lengths_of,
-      .offsets_of = &offsets_of,
-      .row_ids_of = &row_ids_of,
-      .positions_of = &positions_of,
-      .pack = &pack,
-      .unpack = &unpack,
-      .pad = &pad,
-      .pad_mask = &pad_mask,
-      .unpad = &unpad,
-      .reverse_rows = &reverse_rows,
-      .roll_rows = &roll_rows,
-      .shift_rows = &shift_rows,
-      .insert_rows = &insert_rows,
-      .remove_rows = &remove_rows,
-      .take_rows = &take_rows,
-      .seq2col = &seq2col,
-  };
+#define VARLEN_ENTRY(name) .name = &name,
+  static const Kernels table{.text_of = &text_of, .upload = &upload, VARLEN_CUDA_KERNELS(VARLEN_ENTRY)};
+#undef VARLEN_ENTRY
   return table;
 }
 

@@ -20,9 +20,11 @@
 
 #if defined(__CUDACC__)
 #define VARLEN_DEVICE __device__ __forceinline__
+#define VARLEN_ANYWHERE __host__ __device__ __forceinline__
 #define VARLEN_UNROLLED _Pragma("unroll")
 #else
 #define VARLEN_DEVICE inline
+#define VARLEN_ANYWHERE inline
 #define VARLEN_UNROLLED
 #endif
 
@@ -63,6 +65,10 @@ class DeviceThread {
   template <class T>
   [[nodiscard]] VARLEN_DEVICE T shuffle(T value, int lane_of) const {
     return __shfl_sync(0xffffffffU, value, lane_of);
+  }
+  /// A bit for each lane that says so.
+  [[nodiscard]] VARLEN_DEVICE std::uint32_t ballot(bool says) const {
+    return __ballot_sync(0xffffffffU, says);
   }
 };
 

@@ -12,7 +12,7 @@
 
 namespace varlen::cuda {
 
-/// `count` elements that lie end to end, aligned to their size.
+/// `count` elements that lie end to end, aligned as their type is.
 template <class T>
 struct View {
   T* data = nullptr;

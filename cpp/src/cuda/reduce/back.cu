@@ -1,0 +1,154 @@
+// Gradients that depend on the values: what is known of each sequence first, then every element by itself.
+#include "run.hpp"
+#include "varlen/cuda/reduce.hpp"
+
+namespace varlen::cuda {
+
+namespace {
+
+template <class T>
+using ExponentialLanes = ExponentialFold<T, LaneSink<Exponentials<T>>>;
+
+/// What is known of a sequence, by op: its mean, what it is a softmax of, its factors.
+template <class T>
+struct Known {
+  View<const double> means;
+  View<const Exponentials<T>> exponentials;
+  View<const Factors> factors;
+};
+
+template <class T>
+struct GradientOfRows {
+  static constexpr bool kAlone = true;
+  static constexpr int kElements = 4;  // of a thread
+
+  Reduce op;
+  double ddof;
+  Ends level;
+  Divisor by_columns;
+  AnyNumber<T> values, gradients, results;
+  Known<T> known;
+  NumbersOut out;
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t tile = static_cast<std::int64_t>(thread.threads()) * kElements;
+    const std::int64_t begin = thread.block() * tile;
+    const std::int64_t end = begin + tile < out.count ? begin + tile : out.count;
+    const std::int64_t low = level.holding(by_columns.quotient(begin), 0, level.count() - 1);
+    const std::int64_t high = level.holding(by_columns.quotient(end - 1), low, level.count() - 1);
+    for (std::int64_t at = begin + thread.index(); at < end; at += thread.threads()) {
+      const std::int64_t row = by_columns.quotient(at);
+      const std::int64_t i = level.holding(row, low, high);
+      out.put(at, gradient(at, i, i * by_columns.by() + at - row * by_columns.by()));
+    }
+  }
+
+  /// Of the element `at`, whose sequence i has its result at `k`.
+  [[nodiscard]] VARLEN_DEVICE T gradient(std::int64_t at, std::int64_t i, std::int64_t k) const {
+    const T x = values(at);
+    const T d = gradients(k);
+    switch (op) {
+      case Reduce::prod:
+        return static_cast<T>(static_cast<double>(d) * product_without(known.factors[k], x));
+      case Reduce::logsumexp: {
+        const Exponentials<T>& sums = known.exponentials[k];
+        return d * (std::exp(x - sums.most) / sums.sum);
+      }
+      case Reduce::norm: {
+        const T norm = results(k);
+        return norm == 0 ? T(0) : x * (d / norm);
+      }
+      default:
+        break;
+    }
+    const double left = static_cast<double>(level.length(i)) - ddof;
+    const T free = left > 0 ? static_cast<T>(left) : kNan<T>;
+    const T off = static_cast<T>(static_cast<double>(x) - known.means[k]);
+    if (op == Reduce::var) return 2 * d / free * off;
+    const T deviation = results(k);
+    return deviation == 0 ? T(0) : d / (free * deviation) * off;
+  }
+};
+
+/// Bytes that are known of a sequence, a column.
+std::int64_t known_bytes(Reduce op, Type type) noexcept {
+  switch (op) {
+    case Reduce::prod:
+      return sizeof(Factors);
+    case Reduce::logsumexp:
+      return type == Type::f64 ? sizeof(Exponentials<double>) : sizeof(Exponentials<float>);
+    case Reduce::norm:
+      return 0;
+    default:
+      return sizeof(double);
+  }
+}
+
+std::int64_t known_space(const ReduceBackJob& job) noexcept {
+  return blocks_for(job.level.count * job.columns * known_bytes(job.op, job.type), 16) * 16;
+}
+
+template <class T>
+Error back(Stream stream, const ReduceBackJob& job, std::int64_t total, std::byte* scratch,
+           std::byte* out) noexcept {
+  const std::int64_t results = job.level.count * job.columns;
+  const std::int64_t elements = total * job.columns;
+  if (elements == 0) return 0;
+  ReduceJob first;
+  first.op = Reduce::mean;
+  first.type = job.type;
+  first.level = job.level;
+  first.longest = job.longest;
+  first.values = job.values;
+  first.columns = job.columns;
+  std::byte* const chunks = scratch + known_space(job);
+  Known<T> known;
+  Error error = 0;
+  if (job.op == Reduce::prod) {
+    auto* const factors = reinterpret_cast<Factors*>(scratch);
+    known.factors = {factors, results};
+    const LaneSink<Factors> sink{{factors, results}};
+    error = run_fold<AnyNumber<double>>(stream, first, total, FactorFold{}, sink, chunks);
+  } else if (job.op == Reduce::logsumexp) {
+    auto* const sums = reinterpret_cast<Exponentials<T>*>(scratch);
+    known.exponentials = {sums, results};
+    const LaneSink<Exponentials<T>> sink{{sums, results}};
+    error = run_fold<AnyNumber<T>>(stream, first, total, ExponentialLanes<T>{}, sink, chunks);
+  } else if (job.op != Reduce::norm) {
+    known.means = {reinterpret_cast<const double*>(scratch), results};
+    SumFold<double> mean;
+    mean.mean = true;
+    const NumberSink sink{NumbersOut(Type::f64, scratch, results), 0};
+    error = run_fold<AnyNumber<double>>(stream, first, total, mean, sink, chunks);
+  }
+  if (error != 0) return error;
+  Grid grid;
+  grid.blocks = blocks_for(elements, static_cast<std::int64_t>(grid.threads) * GradientOfRows<T>::kElements);
+  return launch(stream, grid,
+                GradientOfRows<T>{job.op,
+                                  job.ddof,
+                                  {{job.level.ends, job.level.count}},
+                                  Divisor(job.columns, elements),
+                                  AnyNumber<T>(job.type, job.values, elements),
+                                  AnyNumber<T>(job.type, job.weights, results),
+                                  AnyNumber<T>(job.type, job.result, results),
+                                  known,
+                                  NumbersOut(job.type, out, elements)});
+}
+
+}  // namespace
+
+std::int64_t reduce_back_scratch(const ReduceBackJob& job, std::int64_t total) noexcept {
+  const std::int64_t chunk = chunk_rows(job.columns);
+  const std::int64_t slots = job.longest > chunk ? 2 * blocks_for(total, chunk) : 0;
+  return known_space(job) + slots * job.columns * static_cast<std::int64_t>(sizeof(Factors));
+}
+
+Error reduce_back(Stream stream, const ReduceBackJob& job, std::int64_t total, std::byte* scratch,
+                  std::byte* out) noexcept {
+  return job.type == Type::f64 ? back<double>(stream, job, total, scratch, out)
+                               : back<float>(stream, job, total, scratch, out);
+}
+
+}  // namespace varlen::cuda

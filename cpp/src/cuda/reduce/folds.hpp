@@ -1,0 +1,367 @@
+// How numbers of a column become one. A fold has:
+//
+//     using Lane = ...;                          // what is known of some rows
+//     Lane none() const;                         // of no rows: joined to a lane, it changes nothing
+//     void add(Lane&, Value x, int64 row) const;
+//     void join(Lane&, const Lane& later) const;
+//     using Whole = ...; Whole whole() const;    // the fold that joins chunks
+//     Whole::Lane widen(Lane) const;
+//     auto finish(Lane, int64 rows) const;       // what `Sink` takes
+//
+// and, with kPivot, at(x): the same fold for numbers around x, the first of their sequence.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "support/number.hpp"
+#include "varlen/reduce.hpp"
+
+namespace varlen::cuda {
+
+/// Results as numbers of a dtype.
+struct NumberSink {
+  NumbersOut out;
+  std::int64_t empty = 0;  ///< the bytes of an element
+
+  template <class Result>
+  VARLEN_DEVICE void put(std::int64_t i, Result result) const {
+    out.put(i, result);
+  }
+  VARLEN_DEVICE void put_empty(std::int64_t i) const { out.put(i, empty); }
+};
+
+/// What a fold knows, as it is: for a pass that comes after it.
+template <class Lane>
+struct LaneSink {
+  View<Lane> out;
+  Lane empty{};
+
+  VARLEN_DEVICE void put(std::int64_t i, const Lane& result) const { out[i] = result; }
+  VARLEN_DEVICE void put_empty(std::int64_t i) const { out[i] = empty; }
+};
+
+/// Defaults: chunks are joined as rows are.
+template <class Fold, class LaneOf, class SinkOf = NumberSink>
+struct FoldOf {
+  using Lane = LaneOf;
+  using Whole = Fold;
+  using Sink = SinkOf;
+  static constexpr bool kPivot = false;
+
+  [[nodiscard]] Fold whole() const noexcept { return static_cast<const Fold&>(*this); }
+  [[nodiscard]] static VARLEN_DEVICE const Lane& widen(const Lane& lane) { return lane; }
+};
+
+template <class T>
+struct SumFold : FoldOf<SumFold<T>, T> {
+  bool mean = false;
+
+  [[nodiscard]] VARLEN_DEVICE T none() const { return std::is_floating_point_v<T> ? T(-0.0) : T(0); }
+  VARLEN_DEVICE void join(T& lane, T x) const {
+    if constexpr (std::is_integral_v<T>) {
+      // Unsigned, for signed ones may not wrap.
+      lane = static_cast<T>(static_cast<std::uint64_t>(lane) + static_cast<std::uint64_t>(x));
+    } else {
+      lane += x;
+    }
+  }
+  VARLEN_DEVICE void add(T& lane, T x, std::int64_t) const { join(lane, x); }
+  [[nodiscard]] VARLEN_DEVICE T finish(T lane, std::int64_t rows) const {
+    return mean ? lane / static_cast<T>(rows) : lane;
+  }
+};
+
+/// Chunks of float, joined as double.
+struct FloatSumFold : SumFold<float> {
+  using Whole = SumFold<double>;
+  using Lane = float;
+
+  [[nodiscard]] Whole whole() const noexcept {
+    Whole result;
+    result.mean = mean;
+    return result;
+  }
+  [[nodiscard]] static VARLEN_DEVICE double widen(float lane) { return static_cast<double>(lane); }
+};
+
+template <class T>
+struct ProductFold : FoldOf<ProductFold<T>, T> {
+  [[nodiscard]] VARLEN_DEVICE T none() const { return T(1); }
+  VARLEN_DEVICE void join(T& lane, T x) const {
+    if constexpr (std::is_integral_v<T>) {
+      lane = static_cast<T>(static_cast<std::uint64_t>(lane) * static_cast<std::uint64_t>(x));
+    } else {
+      lane *= x;
+    }
+  }
+  VARLEN_DEVICE void add(T& lane, T x, std::int64_t) const { join(lane, x); }
+  [[nodiscard]] VARLEN_DEVICE T finish(T lane, std::int64_t) const { return lane; }
+};
+
+struct FloatProductFold : ProductFold<float> {
+  using Whole = ProductFold<double>;
+  using Lane = float;
+
+  [[nodiscard]] static Whole whole() noexcept { return {}; }
+  [[nodiscard]] static VARLEN_DEVICE double widen(float lane) { return static_cast<double>(lane); }
+};
+
+/// Which of two numbers is the extreme.
+template <class T>
+struct Better {
+  bool largest = true;
+  std::int64_t flip = 0;  ///< what makes the bits of a u64 compare as those of a signed number
+
+  Better(Reduce op, Type type) noexcept
+      : largest(op == Reduce::max), flip(type == Type::u64 ? std::numeric_limits<std::int64_t>::min() : 0) {}
+
+  [[nodiscard]] T worst() const noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      return (largest ? Limits::min() : Limits::max()) ^ flip;
+    } else {
+      return largest ? -kInfinity<T> : kInfinity<T>;
+    }
+  }
+  /// NaN is better than any number, and than no other NaN.
+  [[nodiscard]] VARLEN_DEVICE bool operator()(T x, T than) const {
+    if constexpr (std::is_integral_v<T>) {
+      return largest ? (x ^ flip) > (than ^ flip) : (x ^ flip) < (than ^ flip);
+    } else {
+      return (largest ? x > than : x < than) || (x != x && than == than);
+    }
+  }
+};
+
+template <class T>
+struct EndFold : FoldOf<EndFold<T>, T> {
+  Better<T> better;
+  T worst;
+
+  EndFold(Reduce op, Type type) noexcept : better(op, type), worst(better.worst()) {}
+
+  [[nodiscard]] VARLEN_DEVICE T none() const { return worst; }
+  VARLEN_DEVICE void join(T& lane, T x) const {
+    if (better(x, lane)) lane = x;
+  }
+  VARLEN_DEVICE void add(T& lane, T x, std::int64_t) const { join(lane, x); }
+  [[nodiscard]] VARLEN_DEVICE T finish(T lane, std::int64_t) const { return lane; }
+};
+
+/// An extreme, and the first row that holds it: -1 for no row.
+template <class T>
+struct Place {
+  T value;
+  std::int64_t row;
+};
+
+template <class T>
+struct PlaceSink {
+  NumbersOut out;
+  std::int64_t empty = 0;
+  View<std::int64_t> wide;
+  View<std::int32_t> narrow;
+
+  VARLEN_DEVICE void put_row(std::int64_t i, std::int64_t row) const {
+    if (narrow.data != nullptr) {
+      narrow[i] = static_cast<std::int32_t>(row);
+    } else {
+      wide[i] = row;
+    }
+  }
+  VARLEN_DEVICE void put(std::int64_t i, const Place<T>& result) const {
+    out.put(i, result.value);
+    put_row(i, result.row);
+  }
+  VARLEN_DEVICE void put_empty(std::int64_t i) const {
+    out.put(i, empty);
+    put_row(i, -1);
+  }
+};
+
+template <class T>
+struct PlaceFold : FoldOf<PlaceFold<T>, Place<T>, PlaceSink<T>> {
+  Better<T> better;
+  T worst;
+
+  PlaceFold(Reduce op, Type type) noexcept : better(op, type), worst(better.worst()) {}
+
+  [[nodiscard]] VARLEN_DEVICE Place<T> none() const { return {worst, -1}; }
+  VARLEN_DEVICE void join(Place<T>& lane, const Place<T>& x) const {
+    if (x.row < 0) return;
+    const bool same = !better(x.value, lane.value) && !better(lane.value, x.value);
+    if (lane.row < 0 || (same ? x.row < lane.row : better(x.value, lane.value))) lane = x;
+  }
+  VARLEN_DEVICE void add(Place<T>& lane, T x, std::int64_t row) const {
+    if (lane.row < 0 || better(x, lane.value)) lane = {x, row};  // rows come in their order
+  }
+  [[nodiscard]] VARLEN_DEVICE Place<T> finish(const Place<T>& lane, std::int64_t) const { return lane; }
+};
+
+/// Whether any is true; whether none is, that all are.
+struct TruthFold : FoldOf<TruthFold, std::int64_t> {
+  bool all = false;
+
+  [[nodiscard]] VARLEN_DEVICE std::int64_t none() const { return 0; }
+  VARLEN_DEVICE void join(std::int64_t& lane, std::int64_t x) const { lane |= x; }
+  VARLEN_DEVICE void add(std::int64_t& lane, std::int64_t x, std::int64_t) const { lane |= all ? 1 - x : x; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t finish(std::int64_t lane, std::int64_t) const {
+    return all ? 1 - lane : lane;
+  }
+};
+
+struct NormFold : FoldOf<NormFold, double> {
+  [[nodiscard]] VARLEN_DEVICE double none() const { return 0; }
+  VARLEN_DEVICE void join(double& lane, double x) const { lane += x; }
+  VARLEN_DEVICE void add(double& lane, double x, std::int64_t) const { lane += x * x; }
+  [[nodiscard]] VARLEN_DEVICE double finish(double lane, std::int64_t) const { return std::sqrt(lane); }
+};
+
+/// Sums of the differences from a pivot, and of their squares.
+struct Spread {
+  double sum;
+  double squares;
+};
+
+/// The first number of a sequence is the pivot: however large all of them are, nothing but it is taken off.
+struct SpreadFold : FoldOf<SpreadFold, Spread> {
+  static constexpr bool kPivot = true;
+  double pivot = 0;
+  double ddof = 0;
+  bool root = false;
+
+  [[nodiscard]] VARLEN_DEVICE SpreadFold at(double x) const {
+    SpreadFold result = *this;
+    result.pivot = x;
+    return result;
+  }
+  [[nodiscard]] VARLEN_DEVICE Spread none() const { return {0, 0}; }
+  VARLEN_DEVICE void join(Spread& lane, const Spread& x) const {
+    lane.sum += x.sum;
+    lane.squares += x.squares;
+  }
+  VARLEN_DEVICE void add(Spread& lane, double x, std::int64_t) const {
+    const double off = x - pivot;
+    lane.sum += off;
+    lane.squares += off * off;
+  }
+  [[nodiscard]] VARLEN_DEVICE double finish(const Spread& lane, std::int64_t rows) const {
+    const double n = static_cast<double>(rows);
+    double squares = lane.squares - lane.sum * (lane.sum / n);
+    if (squares < 0) squares = 0;  // by rounding
+    const double variance =
+        n > ddof ? squares / (n - ddof) : kNan<double>;
+    return root ? std::sqrt(variance) : variance;
+  }
+};
+
+/// The sum of exponentials of numbers less the largest of them.
+template <class T>
+struct Exponentials {
+  T most;
+  T sum;
+};
+
+template <class T, class SinkOf>
+struct ExponentialFold : FoldOf<ExponentialFold<T, SinkOf>, Exponentials<T>, SinkOf> {
+  [[nodiscard]] VARLEN_DEVICE Exponentials<T> none() const {
+    return {-kInfinity<T>, T(0)};
+  }
+  VARLEN_DEVICE void join(Exponentials<T>& lane, const Exponentials<T>& x) const {
+    // Equal ones may be infinite. NaN is in the sums, whatever becomes of the largest.
+    const bool rises = x.most > lane.most;
+    const T most = rises ? x.most : lane.most;
+    lane.sum = lane.sum * (lane.most == most ? T(1) : std::exp(lane.most - most)) +
+               x.sum * (x.most == most ? T(1) : std::exp(x.most - most));
+    lane.most = most;
+  }
+  VARLEN_DEVICE void add(Exponentials<T>& lane, T x, std::int64_t) const {
+    const T share = x == lane.most ? T(1) : std::exp(-std::fabs(x - lane.most));
+    if (x > lane.most) {
+      lane.sum = lane.sum * share + T(1);
+      lane.most = x;
+    } else {
+      lane.sum += share;
+    }
+  }
+  [[nodiscard]] VARLEN_DEVICE auto finish(const Exponentials<T>& lane, std::int64_t) const {
+    if constexpr (std::is_same_v<SinkOf, NumberSink>) {
+      return lane.most + std::log(lane.sum);
+    } else {
+      return lane;
+    }
+  }
+};
+
+/// A product that neither overflows nor becomes zero: a mantissa of [1, 2) with the sign, a power of two, and
+/// how many factors are none of the numbers that have these; 2 stands for more.
+struct Factors {
+  double mantissa;
+  std::int64_t exponent;
+  std::int32_t zeros, infinities, nans;
+  std::int32_t unused = 0;
+};
+
+[[nodiscard]] VARLEN_DEVICE Factors factors_of(double x) {
+  constexpr std::uint64_t kExponent = std::uint64_t{0x7FF} << 52;
+  Factors result{1, 0, 0, 0, 0};
+  if (x != x) {
+    result.nans = 1;
+    return result;
+  }
+  std::uint64_t bits = bits_as<std::uint64_t>(x);
+  const double sign = (bits >> 63) != 0 ? -1 : 1;
+  if (x == 0 || (bits & kExponent) == kExponent) {
+    result.mantissa = sign;
+    (x == 0 ? result.zeros : result.infinities) = 1;
+    return result;
+  }
+  if ((bits & kExponent) == 0) {  // subnormal
+    bits = bits_as<std::uint64_t>(x * 0x1p54);
+    result.exponent = -54;
+  }
+  result.exponent += static_cast<std::int64_t>((bits & kExponent) >> 52) - 1023;
+  result.mantissa = bits_as<double>((bits & ~kExponent) | (std::uint64_t{1023} << 52));
+  return result;
+}
+
+[[nodiscard]] VARLEN_DEVICE std::int32_t at_most_two(std::int32_t n) {
+  return n < 2 ? n : 2;
+}
+
+struct FactorFold : FoldOf<FactorFold, Factors, LaneSink<Factors>> {
+  [[nodiscard]] VARLEN_DEVICE Factors none() const { return {1, 0, 0, 0, 0}; }
+  VARLEN_DEVICE void join(Factors& lane, const Factors& x) const {
+    lane.mantissa *= x.mantissa;
+    lane.exponent += x.exponent;
+    if (std::fabs(lane.mantissa) >= 2) {
+      lane.mantissa *= 0.5;
+      ++lane.exponent;
+    }
+    lane.zeros = at_most_two(lane.zeros + x.zeros);
+    lane.infinities = at_most_two(lane.infinities + x.infinities);
+    lane.nans = at_most_two(lane.nans + x.nans);
+  }
+  VARLEN_DEVICE void add(Factors& lane, double x, std::int64_t) const { join(lane, factors_of(x)); }
+  [[nodiscard]] VARLEN_DEVICE const Factors& finish(const Factors& lane, std::int64_t) const { return lane; }
+};
+
+/// The product without one of its factors.
+[[nodiscard]] VARLEN_DEVICE double product_without(const Factors& all, double factor) {
+  const Factors x = factors_of(factor);
+  const bool has_zero = all.zeros > x.zeros;
+  const bool has_infinity = all.infinities > x.infinities;
+  if (all.nans > x.nans || (has_zero && has_infinity)) return kNan<double>;
+  const double mantissa = all.mantissa / x.mantissa;
+  if (has_zero) return mantissa * 0.0;
+  if (has_infinity) return mantissa * kInfinity<double>;
+  const std::int64_t exponent = all.exponent - x.exponent;
+  constexpr std::int64_t kMost = 4000;  // far past what a double holds
+  return std::ldexp(mantissa,
+                    static_cast<int>(exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent));
+}
+
+}  // namespace varlen::cuda

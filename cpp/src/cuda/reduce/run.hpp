@@ -1,0 +1,389 @@
+// The walk over sequences: which threads fold which rows.
+//
+// A sequence of at most a chunk of rows is folded at once. Of longer ones every chunk is folded by itself,
+// as if it were a sequence, and a second launch joins the chunks: what one of them takes does not depend on
+// how long its sequence is.
+//
+// * Rows of few columns: a warp has 32 / width lanes, where `width` is the columns rounded up to a power of
+//   two. Row k of a chunk goes to lane k % lanes, and lanes are joined by halves. Where most sequences are
+//   shorter than that, several share a warp: each has a team of threads, and what it folds is what a whole
+//   warp would. Those that are longer are then folded by the whole warp, one after another.
+// * Wider rows: a thread a column.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "folds.hpp"
+#include "support/divisor.hpp"
+#include "support/launch.hpp"
+#include "support/number.hpp"
+#include "support/view.hpp"
+
+namespace varlen::cuda {
+
+constexpr std::int64_t kNarrowColumns = 16;
+constexpr int kRowsAtOnce = 8;  ///< that a thread has on their way
+
+#if defined(__CUDACC__)
+constexpr std::int64_t kMostBlocks = INT32_MAX;
+#else
+constexpr std::int64_t kMostBlocks = 2;  // of threads that wait for each other: each takes long to start
+#endif
+
+/// Columns rounded up to a power of two.
+[[nodiscard]] inline int log_width(std::int64_t columns) noexcept {
+  int log = 0;
+  while ((std::int64_t{1} << log) < columns) ++log;
+  return log;
+}
+
+/// Rows of a chunk, which depend on the columns alone.
+[[nodiscard]] inline std::int64_t chunk_rows(std::int64_t columns) noexcept {
+  constexpr std::int64_t kMost = 2048;
+  constexpr std::int64_t kLeast = 512;
+  return columns > kNarrowColumns ? kLeast : std::max(kLeast, kMost >> log_width(columns));
+}
+
+/// The chunks of sequences that have several. A sequence that starts in chunk-sized piece p of all rows has
+/// the slots from 2 p on, as many as it has chunks: it is longer than a chunk, so that they are its own.
+struct Chunks {
+  Ends level;
+  std::int64_t total;
+  std::int64_t rows;   ///< of a chunk
+  std::int64_t slots;  ///< 0 where no sequence is longer than a chunk
+
+  Chunks(Offsets of, std::int64_t all, std::int64_t longest, std::int64_t chunk)
+      : level{{of.ends, of.count}},
+        total(all),
+        rows(chunk),
+        slots(longest > chunk ? 2 * blocks_for(all, chunk) : 0) {}
+
+  struct Found {
+    std::int64_t sequence;  ///< -1: the slot is free
+    std::int64_t chunk;
+  };
+  [[nodiscard]] VARLEN_DEVICE Found at(std::int64_t slot) const {
+    // Whose slot it is has the last row of the piece.
+    const std::int64_t row = (slot / 2 + 1) * rows - 1;
+    if (row >= total) return {-1, 0};
+    const std::int64_t i = level.holding(row, 0, level.count() - 1);
+    const std::int64_t start = level.start(i);
+    const std::int64_t chunk = slot - 2 * (start / rows);
+    const std::int64_t length = level.end(i) - start;
+    if (length <= rows || chunk < 0 || chunk * rows >= length) return {-1, 0};
+    return {i, chunk};
+  }
+};
+
+/// What the kernels of one reduction have in common.
+template <class Reader, class Fold>
+struct Reduction {
+  using Lane = typename Fold::Lane;
+  using Chunk = typename Fold::Whole::Lane;
+
+  Reader read;
+  Fold fold;
+  Chunks chunks;
+  std::int64_t columns;
+  typename Fold::Sink sink;
+  View<Chunk> partial;  ///< chunks.slots rows of what chunks gave
+
+  /// Rows first, first + step, ... below `rows`, which lie from `start` on; `before` them are others of the
+  /// sequence.
+  [[nodiscard]] VARLEN_DEVICE Lane lane(const Fold& by, std::int64_t start, std::int64_t rows,
+                                        std::int64_t before, std::int64_t first, std::int64_t step,
+                                        std::int64_t column) const {
+    Lane result = by.none();
+    for (std::int64_t row = first; row < rows; row += kRowsAtOnce * step) {
+      typename Reader::Value values[kRowsAtOnce];
+      read.many((start + row) * columns + column, step * columns, (start + rows) * columns, values);
+      VARLEN_UNROLLED for (int k = 0; k < kRowsAtOnce; ++k) {
+        if (row + k * step < rows) by.add(result, values[k], before + row + k * step);
+      }
+    }
+    return result;
+  }
+  /// The fold for a column of a sequence that has rows.
+  [[nodiscard]] VARLEN_DEVICE Fold fold_at(std::int64_t start, std::int64_t column) const {
+    if constexpr (Fold::kPivot) {
+      return fold.at(read(start * columns + column));
+    } else {
+      return fold;
+    }
+  }
+  VARLEN_DEVICE void give(const Fold& by, std::int64_t i, std::int64_t rows, std::int64_t column,
+                          const Lane& lane) const {
+    if (rows == 0) {
+      sink.put_empty(i * columns + column);
+    } else {
+      sink.put(i * columns + column, by.finish(lane, rows));
+    }
+  }
+};
+
+/// What the lane has whose number differs in the bits of `mask`.
+template <class Thread, class Lane>
+[[nodiscard]] VARLEN_DEVICE Lane lane_across(Thread& thread, const Lane& lane, int mask) {
+  using Word = std::conditional_t<sizeof(Lane) % 8 == 0, std::uint64_t, std::uint32_t>;
+  constexpr int kWords = sizeof(Lane) / sizeof(Word);
+  Word words[kWords];
+  memcpy(words, &lane, sizeof lane);
+  VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) words[k] = thread.shuffle_xor(words[k], mask);
+  Lane other;
+  memcpy(&other, words, sizeof other);
+  return other;
+}
+
+template <class Reader, class Fold>
+struct ReduceNarrow {
+  static constexpr bool kAlone = false;
+  static constexpr int kShort = 4;  ///< rows of a thread of a team
+
+  Reduction<Reader, Fold> of;
+  int width_log;
+  int team_log;
+
+  using Lane = typename Fold::Lane;
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t warps_of_block = thread.threads() / kWarp;
+    const int team = 1 << (width_log + team_log);
+    const std::int64_t sequences = kWarp / team;
+    const std::int64_t slots = of.chunks.slots;
+    const std::int64_t turns = slots + (of.chunks.level.count() + sequences - 1) / sequences;
+    for (std::int64_t turn = thread.block() * warps_of_block + thread.index() / kWarp; turn < turns;
+         turn += thread.blocks() * warps_of_block) {
+      std::int64_t first = (turn - slots) * sequences;
+      std::int64_t chunk = -1;
+      std::uint32_t left = 0;  // a bit for the first thread of the team of what the whole warp folds
+      if (turn < slots) {
+        const Chunks::Found found = of.chunks.at(turn);
+        first = found.sequence;
+        chunk = found.chunk;
+        left = first < 0 ? 0 : 1;
+      } else if (team == kWarp) {
+        left = of.chunks.level.length(first) <= of.chunks.rows ? 1 : 0;
+      } else {
+        left = teams(thread, first);
+      }
+      for (int from = 0; from < kWarp; from += team, ++first) {
+        if (((left >> from) & 1U) != 0) by_warp(thread, first, chunk, turn);
+      }
+    }
+  }
+
+  /// Threads of a warp that have the same column hold lanes, `most` of them, to be joined by halves.
+  template <class Thread>
+  [[nodiscard]] VARLEN_DEVICE Lane joined(Thread& thread, const Fold& by, Lane lane, int most) const {
+    for (int half = most / 2; half > 0; half /= 2) by.join(lane, lane_across(thread, lane, half << width_log));
+    return lane;
+  }
+
+  /// A sequence, or a chunk of it that has this slot.
+  template <class Thread>
+  VARLEN_DEVICE void by_warp(Thread& thread, std::int64_t i, std::int64_t chunk, std::int64_t slot) const {
+    const int column = thread.lane() & ((1 << width_log) - 1);
+    const int lanes = kWarp >> width_log;
+    const std::int64_t start = of.chunks.level.start(i);
+    const std::int64_t length = of.chunks.level.end(i) - start;
+    const std::int64_t before = chunk < 0 ? 0 : chunk * of.chunks.rows;
+    const std::int64_t behind = length - before;
+    const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
+    const bool has_column = column < of.columns;
+    const Fold by = rows > 0 && has_column ? of.fold_at(start, column) : of.fold;
+    Lane lane = of.lane(by, start + before, has_column ? rows : 0, before, thread.lane() >> width_log, lanes,
+                        column);
+    lane = joined(thread, by, lane, lanes);
+    if (thread.lane() >= of.columns) return;
+    if (chunk < 0) {
+      of.give(by, i, rows, column, lane);
+    } else {
+      of.partial[slot * of.columns + column] = Fold::widen(lane);
+    }
+  }
+
+  /// Sequences from `first` on, one a team. Those that are too long for it are left: the bits of their first
+  /// threads.
+  template <class Thread>
+  [[nodiscard]] VARLEN_DEVICE std::uint32_t teams(Thread& thread, std::int64_t first) const {
+    const Ends& level = of.chunks.level;
+    const int column = thread.lane() & ((1 << width_log) - 1);
+    const int member = (thread.lane() >> width_log) & ((1 << team_log) - 1);
+    const int team_size = 1 << team_log;
+    const int lanes = kWarp >> width_log;
+    const std::int64_t i = first + (thread.lane() >> (width_log + team_log));
+    const bool there = i < level.count();
+    const std::int64_t start = there ? level.start(i) : 0;
+    const std::int64_t rows = there ? level.end(i) - start : 0;
+    const int most = kShort * team_size < lanes ? kShort * team_size : lanes;
+    const bool is_short = there && rows <= most && column < of.columns;
+    const std::int64_t mine = is_short ? rows : 0;
+    const Fold by = mine > 0 ? of.fold_at(start, column) : of.fold;
+    typename Reader::Value values[kShort];
+    of.read.many((start + member) * of.columns + column, team_size * of.columns, (start + mine) * of.columns,
+                 values);
+    Lane lane[kShort];
+    VARLEN_UNROLLED for (int k = 0; k < kShort; ++k) {
+      const int row = member + k * team_size;
+      lane[k] = by.none();
+      if (row < mine) by.add(lane[k], values[k], row);
+    }
+    by.join(lane[0], lane[2]);
+    by.join(lane[1], lane[3]);
+    by.join(lane[0], lane[1]);
+    const Lane all = joined(thread, by, lane[0], team_size);
+    if (is_short && member == 0) of.give(by, i, rows, column, all);
+    return thread.ballot(there && rows > most && rows <= of.chunks.rows);
+  }
+};
+
+template <class Reader, class Fold>
+struct ReduceWide {
+  static constexpr bool kAlone = true;
+
+  Reduction<Reader, Fold> of;
+  Divisor by_columns;
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t at = thread.block() * thread.threads() + thread.index();
+    const std::int64_t turn = by_columns.quotient(at);
+    const std::int64_t column = at - turn * of.columns;
+    const Ends& level = of.chunks.level;
+    std::int64_t i = turn - of.chunks.slots;
+    std::int64_t before = 0;
+    if (turn < of.chunks.slots) {
+      const Chunks::Found found = of.chunks.at(turn);
+      if (found.sequence < 0) return;
+      i = found.sequence;
+      before = found.chunk * of.chunks.rows;
+    } else if (i >= level.count() || level.length(i) > of.chunks.rows) {
+      return;
+    }
+    const std::int64_t start = level.start(i);
+    const std::int64_t behind = level.end(i) - start - before;
+    const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
+    const Fold by = rows > 0 ? of.fold_at(start, column) : of.fold;
+    const auto lane = of.lane(by, start + before, rows, before, 0, 1, column);
+    if (turn < of.chunks.slots) {
+      of.partial[at] = Fold::widen(lane);
+    } else {
+      of.give(by, i, rows, column, lane);
+    }
+  }
+};
+
+/// The chunks of a sequence: a block of lanes for every few columns of it.
+template <class Whole>
+struct JoinChunks {
+  static constexpr bool kAlone = false;
+  static constexpr int kSlots = 8;  ///< that a block looks at
+  static constexpr int kAtOnce = 4;
+  static constexpr int kMostWidthLog = 3;
+
+  using Lane = typename Whole::Lane;
+
+  Whole fold;
+  Chunks chunks;
+  std::int64_t columns;
+  typename Whole::Sink sink;
+  View<const Lane> partial;
+  int width_log;       ///< of the columns of a block
+  std::int64_t tiles;  ///< of columns
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t turns = (chunks.slots + kSlots - 1) / kSlots * tiles;
+    for (std::int64_t turn = thread.block(); turn < turns; turn += thread.blocks()) {
+      const std::int64_t piece = turn / tiles;
+      for (std::int64_t slot = piece * kSlots; slot < (piece + 1) * kSlots && slot < chunks.slots; ++slot) {
+        const auto [i, chunk] = chunks.at(slot);
+        if (i >= 0 && chunk == 0) join(thread, slot, i, turn - piece * tiles);
+      }
+    }
+  }
+
+  template <class Thread>
+  VARLEN_DEVICE void join(Thread& thread, std::int64_t slot, std::int64_t i, std::int64_t tile) const {
+    const int width = 1 << width_log;
+    const int lanes = thread.threads() >> width_log;
+    const int first = thread.index() >> width_log;
+    const std::int64_t column = tile * width + (thread.index() & (width - 1));
+    const std::int64_t rows = chunks.level.length(i);
+    const std::int64_t count = (rows + chunks.rows - 1) / chunks.rows;
+    Lane lane = fold.none();
+    for (std::int64_t k = first; column < columns && k < count; k += kAtOnce * lanes) {
+      Lane some[kAtOnce];
+      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) {
+        some[a] = fold.none();
+        if (k + a * lanes < count) some[a] = partial[(slot + k + a * lanes) * columns + column];
+      }
+      VARLEN_UNROLLED for (int a = 0; a < kAtOnce; ++a) fold.join(lane, some[a]);
+    }
+    const View<Lane> all{thread.template shared<Lane>(), thread.threads()};
+    all[thread.index()] = lane;
+    thread.sync();
+    for (int half = lanes / 2; half > 0; half /= 2) {
+      if (first < half) fold.join(all[thread.index()], all[thread.index() + half * width]);
+      thread.sync();
+    }
+    if (first == 0 && column < columns) {
+      Whole by = fold;
+      sink.put(i * columns + column, by.finish(all[thread.index()], rows));
+    }
+    thread.sync();
+  }
+};
+
+/// Bytes of what the chunks of sequences give.
+template <class Fold>
+[[nodiscard]] std::int64_t chunk_bytes(std::int64_t slots, std::int64_t columns) noexcept {
+  return slots * columns * static_cast<std::int64_t>(sizeof(typename Fold::Whole::Lane));
+}
+
+/// Threads of a team for sequences of this mean length: each has about two rows.
+[[nodiscard]] inline int log_team(std::int64_t total, std::int64_t count, int width_log) noexcept {
+  int log = 1;
+  while ((1 << (log + width_log)) < kWarp && (std::int64_t{2} << log) * count < total) ++log;
+  return log;
+}
+
+/// One row for each sequence: one launch, and one more where a sequence is longer than a chunk.
+template <class Reader, class Fold>
+Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Fold& fold,
+               const typename Fold::Sink& sink, std::byte* scratch) noexcept {
+  const std::int64_t columns = job.columns;
+  if (columns == 0 || job.level.count == 0) return 0;
+  const Chunks chunks(job.level, total, job.longest, chunk_rows(columns));
+  const View<typename Fold::Whole::Lane> partial{reinterpret_cast<typename Fold::Whole::Lane*>(scratch),
+                                                 chunks.slots * columns};
+  const Reduction<Reader, Fold> of{
+      Reader(job.type, job.values, total * columns), fold, chunks, columns, sink, partial};
+  Grid grid;
+  Error error = 0;
+  if (columns <= kNarrowColumns) {
+    const int width_log = log_width(columns);
+    const int team_log = log_team(total, job.level.count, width_log);
+    const std::int64_t turns =
+        chunks.slots + blocks_for(job.level.count, std::int64_t{kWarp} >> (width_log + team_log));
+    grid.blocks = std::min(blocks_for(turns, grid.threads / kWarp), kMostBlocks);
+    error = launch(stream, grid, ReduceNarrow<Reader, Fold>{of, width_log, team_log});
+  } else {
+    const std::int64_t threads = (chunks.slots + job.level.count) * columns;
+    grid.blocks = blocks_for(threads, grid.threads);
+    error = launch(stream, grid, ReduceWide<Reader, Fold>{of, Divisor(columns, threads + grid.threads)});
+  }
+  if (error != 0 || chunks.slots == 0) return error;
+  using Join = JoinChunks<typename Fold::Whole>;
+  const int width_log = std::min(log_width(columns), Join::kMostWidthLog);
+  const std::int64_t tiles = blocks_for(columns, std::int64_t{1} << width_log);
+  grid.shared_bytes = static_cast<std::size_t>(grid.threads) * sizeof(typename Join::Lane);
+  grid.blocks = std::min(blocks_for(chunks.slots, Join::kSlots) * tiles, kMostBlocks);
+  return launch(stream, grid, Join{fold.whole(), chunks, columns, sink, {partial.data, partial.count},
+                                   width_log, tiles});
+}
+
+}  // namespace varlen::cuda

@@ -1,0 +1,265 @@
+// Numbers of every dtype as bodies of kernels read and write them.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "thread.hpp"
+#include "varlen/cast.hpp"
+#include "view.hpp"
+
+namespace varlen::cuda {
+
+/// The same bits as another type.
+template <class To, class From>
+[[nodiscard]] VARLEN_DEVICE To bits_as(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+[[nodiscard]] VARLEN_DEVICE float widen_half(std::uint16_t half) {
+#if defined(__CUDA_ARCH__)
+  float wide;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(half));
+  return wide;
+#else
+  constexpr std::uint32_t kExponent = 0x7C00U << 13;
+  const std::uint32_t shifted = (half & 0x7FFFU) << 13;
+  const std::uint32_t exponent = shifted & kExponent;
+  std::uint32_t bits = shifted + (112U << 23);
+  if (exponent == kExponent) bits += 112U << 23;  // infinity and NaN
+  if (exponent == 0)
+    bits = bits_as<std::uint32_t>(bits_as<float>(bits + (1U << 23)) - bits_as<float>(113U << 23));
+  if (shifted > kExponent) bits |= 1U << 22;  // NaN becomes quiet
+  return bits_as<float>(bits | ((half & 0x8000U) << 16));
+#endif
+}
+
+[[nodiscard]] VARLEN_DEVICE float widen_bfloat(std::uint16_t bfloat) {
+  return bits_as<float>(static_cast<std::uint32_t>(bfloat) << 16);
+}
+
+/// To the nearest, ties to even.
+[[nodiscard]] VARLEN_DEVICE std::uint16_t narrow_half(float wide) {
+  const std::uint32_t all = bits_as<std::uint32_t>(wide);
+  const std::uint32_t bits = all & 0x7FFFFFFFU;
+  std::uint32_t half = 0;
+  if (bits >= (143U << 23)) {  // from 65536 on
+    half = bits > (255U << 23) ? 0x7E00U : 0x7C00U;
+  } else if (bits < (113U << 23)) {
+    // The addition leaves the bits of a subnormal at the bottom.
+    half = bits_as<std::uint32_t>(bits_as<float>(bits) + bits_as<float>(126U << 23)) - (126U << 23);
+  } else {
+    half = (bits - (112U << 23) + 0xFFFU + ((bits >> 13) & 1U)) >> 13;
+  }
+  return static_cast<std::uint16_t>(half | ((all >> 16) & 0x8000U));
+}
+
+[[nodiscard]] VARLEN_DEVICE std::uint16_t narrow_bfloat(float wide) {
+  const std::uint32_t bits = bits_as<std::uint32_t>(wide);
+  if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+
+/// To float, rounded to odd: a second rounding, to a half, is then as if it were the only one.
+[[nodiscard]] VARLEN_DEVICE float odd_float(double x) {
+  const float near = static_cast<float>(x);
+  const double back = static_cast<double>(near);
+  std::uint32_t bits = bits_as<std::uint32_t>(near);
+  if (std::fabs(back) > std::fabs(x)) --bits;
+  if (back != x && x == x) bits |= 1U;
+  return bits_as<float>(bits);
+}
+
+template <class T>
+inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+
+/// Bytes of an element.
+[[nodiscard]] constexpr int bytes_of(Type type) noexcept {
+  constexpr int kBytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+  return kBytes[static_cast<int>(type)];
+}
+
+/// Whether a type is f16, bf16, f32 or f64.
+[[nodiscard]] VARLEN_ANYWHERE bool is_real(Type type) {
+  return type >= Type::f16;
+}
+
+/// Elements first, first + step, ... of a View, N of them, and zeros for those that lie from `end` on; all are
+/// on their way before the first is used.
+template <class T, int N, class Value, class Convert>
+VARLEN_DEVICE void read_many(const View<const T>& in, std::int64_t first, std::int64_t step, std::int64_t end,
+                             Value (&out)[N], Convert convert) {
+  T raw[N];
+  VARLEN_UNROLLED for (int k = 0; k < N; ++k) {
+    raw[k] = T{};
+    if (first + k * step < end) raw[k] = in[first + k * step];
+  }
+  VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = convert(raw[k]);
+}
+
+/// Numbers of any dtype that has one: whole ones as std::int64_t (those of u64 by their bits), halves and
+/// floats as float, all as double. Several are read after one look at the dtype.
+template <class As>
+struct AnyNumber {
+  using Value = As;
+
+  const std::byte* data;
+  std::int64_t count;
+  Type type;
+  int size;
+  int shift;  ///< bits above those of a signed number
+
+  AnyNumber(Type of, const std::byte* at, std::int64_t n)
+      : data(at),
+        count(n),
+        type(of),
+        size(bytes_of(of)),
+        shift(of >= Type::i8 && of <= Type::i64 ? 64 - 8 * bytes_of(of) : 0) {}
+
+  template <class T>
+  [[nodiscard]] VARLEN_DEVICE View<const T> view() const {
+    return {reinterpret_cast<const T*>(data), count};
+  }
+  [[nodiscard]] VARLEN_DEVICE As whole(std::uint64_t bits) const {
+    if (type == Type::b1) return bits != 0 ? 1 : 0;
+    const std::int64_t x = static_cast<std::int64_t>(bits << shift) >> shift;
+    return type == Type::u64 && !std::is_integral_v<As> ? static_cast<As>(bits) : static_cast<As>(x);
+  }
+
+  /// See read_many.
+  template <int N>
+  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, std::int64_t end, As (&out)[N]) const {
+    const auto as_is = [](auto x) { return static_cast<As>(x); };
+    if constexpr (std::is_floating_point_v<As>) {
+      if (type == Type::f16) {
+        return read_many(view<std::uint16_t>(), first, step, end, out,
+                         [](std::uint16_t x) { return static_cast<As>(widen_half(x)); });
+      }
+      if (type == Type::bf16) {
+        return read_many(view<std::uint16_t>(), first, step, end, out,
+                         [](std::uint16_t x) { return static_cast<As>(widen_bfloat(x)); });
+      }
+    }
+    if constexpr (std::is_same_v<As, float>) {
+      return read_many(view<float>(), first, step, end, out, as_is);
+    } else {
+      if constexpr (std::is_same_v<As, double>) {
+        if (type == Type::f32) return read_many(view<float>(), first, step, end, out, as_is);
+        if (type == Type::f64) return read_many(view<double>(), first, step, end, out, as_is);
+      }
+      const auto convert = [this](std::uint64_t bits) { return whole(bits); };
+      switch (size) {
+        case 1:
+          return read_many(view<std::uint8_t>(), first, step, end, out, convert);
+        case 2:
+          return read_many(view<std::uint16_t>(), first, step, end, out, convert);
+        case 4:
+          return read_many(view<std::uint32_t>(), first, step, end, out, convert);
+        default:
+          return read_many(view<std::uint64_t>(), first, step, end, out, convert);
+      }
+    }
+  }
+  [[nodiscard]] VARLEN_DEVICE As operator()(std::int64_t i) const {
+    As one[1] = {};
+    many(i, 1, i + 1, one);
+    return one[0];
+  }
+};
+
+/// Whether numbers of any dtype are not zero, as 1 or 0; the sign of a zero does not count.
+struct Truths {
+  using Value = std::int64_t;
+
+  const std::byte* data;
+  std::int64_t count;
+  int size;
+  int sign;  ///< bits of it
+
+  Truths(Type of, const std::byte* at, std::int64_t n)
+      : data(at), count(n), size(bytes_of(of)), sign(is_real(of) ? 1 : 0) {}
+
+  template <class Word, int N>
+  VARLEN_DEVICE void words(std::int64_t first, std::int64_t step, std::int64_t end,
+                           std::int64_t (&out)[N]) const {
+    read_many(View<const Word>{reinterpret_cast<const Word*>(data), count}, first, step, end, out,
+              [this](Word word) { return static_cast<Word>(word << sign) != 0 ? 1 : 0; });
+  }
+  template <int N>
+  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, std::int64_t end,
+                          std::int64_t (&out)[N]) const {
+    switch (size) {
+      case 1:
+        return words<std::uint8_t>(first, step, end, out);
+      case 2:
+        return words<std::uint16_t>(first, step, end, out);
+      case 4:
+        return words<std::uint32_t>(first, step, end, out);
+      default:
+        return words<std::uint64_t>(first, step, end, out);
+    }
+  }
+};
+
+/// Where numbers of a dtype go.
+struct NumbersOut {
+  std::byte* data = nullptr;
+  std::int64_t count = 0;
+  Type type = Type::f32;
+  int size = 4;
+
+  NumbersOut() = default;
+  NumbersOut(Type of, std::byte* at, std::int64_t n)
+      : data(at), count(n), type(of), size(bytes_of(of)) {}
+
+  template <class T>
+  VARLEN_DEVICE void set(std::int64_t i, T x) const {
+    View<T>{reinterpret_cast<T*>(data), count}[i] = x;
+  }
+  /// The low bytes.
+  VARLEN_DEVICE void put(std::int64_t i, std::int64_t x) const {
+    switch (size) {
+      case 1:
+        return set(i, static_cast<std::uint8_t>(x));
+      case 2:
+        return set(i, static_cast<std::uint16_t>(x));
+      case 4:
+        return set(i, static_cast<std::uint32_t>(x));
+      default:
+        return set(i, x);
+    }
+  }
+  VARLEN_DEVICE void put(std::int64_t i, float x) const {
+    switch (type) {
+      case Type::f16:
+        return set(i, narrow_half(x));
+      case Type::bf16:
+        return set(i, narrow_bfloat(x));
+      default:
+        return set(i, x);
+    }
+  }
+  VARLEN_DEVICE void put(std::int64_t i, double x) const {
+    switch (type) {
+      case Type::f16:
+        return set(i, narrow_half(odd_float(x)));
+      case Type::bf16:
+        return set(i, narrow_bfloat(odd_float(x)));
+      case Type::f32:
+        return set(i, static_cast<float>(x));
+      default:
+        return set(i, x);
+    }
+  }
+};
+
+}  // namespace varlen::cuda
