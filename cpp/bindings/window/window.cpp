@@ -128,7 +128,8 @@ constexpr Signature<10> kBack{
 py::object back(const Arguments<10>& args) {
   const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept, apart] = args;
   const Window how = window_of(left, right, dilation, stride);
-  const auto [dy, type] = numbers_of(given_dy, "dY");
+  const auto [dy, type] = placed_numbers_of(given_dy, "dY");
+  const Place place = place_of(dy);
   const LevelRef level = level_over(lengths, "dY", how.stride == 1 ? dy.shape(0) : -1);
   const LevelRef kept = strided_level(level, how.stride);
   if (given(given_kept)) check_level(level_over(given_kept, "dY", -1), kept, "dY", "sequence", "rows");
@@ -152,11 +153,17 @@ py::object back(const Arguments<10>& args) {
     }
     shape.append(dy.shape() + 2, dy.shape() + dy.ndim());
   }
-  py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy});
+  py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy}, place);
   std::byte* const to = bytes(dx);
   const auto* const from = static_cast<const std::byte*>(dy.data());
   const std::int64_t count = row_bytes(dx) / dx.itemsize();
-  {
+  if (!place.is_host()) {
+    const Offsets there = offsets_at(place, LevelRef::in(level));
+    const Offsets kept_there = offsets_at(place, LevelRef::in(kept));
+    place.check(place.kernels->backprop_seq2col(place.stream, type, from, dy.shape(0), count, there,
+                                                kept_there, how, level->total(), to),
+                "backprop_seq2col");
+  } else {
     const Unlocked unlocked(dy.nbytes() + dx.nbytes());
     backprop_seq2col(type, from, count, level->view(), kept->view(), how, to);
   }
