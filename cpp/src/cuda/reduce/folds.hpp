@@ -252,8 +252,7 @@ struct SpreadFold : FoldOf<SpreadFold, Spread> {
     const double n = static_cast<double>(rows);
     double squares = lane.squares - lane.sum * (lane.sum / n);
     if (squares < 0) squares = 0;  // by rounding
-    const double variance =
-        n > ddof ? squares / (n - ddof) : kNan<double>;
+    const double variance = n > ddof ? squares / (n - ddof) : kNan<double>;
     return root ? std::sqrt(variance) : variance;
   }
 };
@@ -267,9 +266,7 @@ struct Exponentials {
 
 template <class T, class SinkOf>
 struct ExponentialFold : FoldOf<ExponentialFold<T, SinkOf>, Exponentials<T>, SinkOf> {
-  [[nodiscard]] VARLEN_DEVICE Exponentials<T> none() const {
-    return {-kInfinity<T>, T(0)};
-  }
+  [[nodiscard]] VARLEN_DEVICE Exponentials<T> none() const { return {-kInfinity<T>, T(0)}; }
   VARLEN_DEVICE void join(Exponentials<T>& lane, const Exponentials<T>& x) const {
     // Equal ones may be infinite. NaN is in the sums, whatever becomes of the largest.
     const bool rises = x.most > lane.most;
@@ -360,8 +357,9 @@ struct FactorFold : FoldOf<FactorFold, Factors, LaneSink<Factors>> {
   if (has_infinity) return mantissa * kInfinity<double>;
   const std::int64_t exponent = all.exponent - x.exponent;
   constexpr std::int64_t kMost = 4000;  // far past what a double holds
-  return std::ldexp(mantissa,
-                    static_cast<int>(exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent));
+  return std::ldexp(mantissa, static_cast<int>(exponent > kMost    ? kMost
+                                               : exponent < -kMost ? -kMost
+                                                                   : exponent));
 }
 
 }  // namespace varlen::cuda

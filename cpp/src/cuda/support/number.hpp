@@ -93,8 +93,8 @@ inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   return type >= Type::f16;
 }
 
-/// Elements first, first + step, ... of a View, N of them, and zeros for those that lie from `end` on; all are
-/// on their way before the first is used.
+/// Elements first, first + step, ... of a View, N of them, and zeros for those that lie from `end` on; all
+/// are on their way before the first is used.
 template <class T, int N, class Value, class Convert>
 VARLEN_DEVICE void read_many(const View<const T>& in, std::int64_t first, std::int64_t step, std::int64_t end,
                              Value (&out)[N], Convert convert) {
@@ -218,8 +218,7 @@ struct NumbersOut {
   int size = 4;
 
   NumbersOut() = default;
-  NumbersOut(Type of, std::byte* at, std::int64_t n)
-      : data(at), count(n), type(of), size(bytes_of(of)) {}
+  NumbersOut(Type of, std::byte* at, std::int64_t n) : data(at), count(n), type(of), size(bytes_of(of)) {}
 
   template <class T>
   VARLEN_DEVICE void set(std::int64_t i, T x) const {
