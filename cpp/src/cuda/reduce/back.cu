@@ -1,4 +1,5 @@
 // Gradients that depend on the values: what is known of each sequence first, then every element by itself.
+#include "known.hpp"
 #include "run.hpp"
 #include "support/sequences.hpp"
 #include "varlen/cuda/reduce.hpp"
@@ -6,9 +7,6 @@
 namespace varlen::cuda {
 
 namespace {
-
-template <class T>
-using ExponentialLanes = ExponentialFold<T, LaneSink<Exponentials<T>>>;
 
 /// What is known of a sequence, by op: its mean, what it is a softmax of, its factors.
 template <class T>
@@ -113,14 +111,10 @@ Error back(Stream stream, const ReduceBackJob& job, std::int64_t total, std::byt
   } else if (job.op == Reduce::logsumexp) {
     auto* const sums = reinterpret_cast<Exponentials<T>*>(scratch);
     known.exponentials = {sums, results};
-    const LaneSink<Exponentials<T>> sink{{sums, results}};
-    error = run_fold<AnyNumber<T>>(stream, first, total, ExponentialLanes<T>{}, sink, chunks);
+    error = exponentials_of(stream, first, total, chunks, View<Exponentials<T>>{sums, results});
   } else if (job.op != Reduce::norm) {
     known.means = {reinterpret_cast<const double*>(scratch), results};
-    SumFold<double> mean;
-    mean.mean = true;
-    const NumberSink sink{NumbersOut(Type::f64, scratch, results), 0};
-    error = run_fold<AnyNumber<double>>(stream, first, total, mean, sink, chunks);
+    error = means_of(stream, first, total, chunks, scratch);
   }
   if (error != 0) return error;
   Grid grid;

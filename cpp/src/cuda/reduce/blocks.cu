@@ -157,12 +157,13 @@ std::int64_t reduce_blocks_scratch(const BlocksJob& job, const BlocksSizes& size
 Error reduce_blocks(Stream stream, const BlocksJob& job, const BlocksSizes& sizes, std::byte* scratch,
                     std::byte* out) noexcept {
   if (!is_real(job.type)) {
-    return add<AnyNumber<std::int64_t>>(stream, job, sizes, Type::i64, SumFold<std::int64_t>{}, scratch, out);
+    return add<AnyNumber<std::int64_t>>(stream, job, sizes, Type::i64, NumberFold<std::int64_t>{}, scratch,
+                                        out);
   }
   if (job.type == Type::f64) {
-    return add<AnyNumber<double>>(stream, job, sizes, Type::f64, SumFold<double>{}, scratch, out);
+    return add<AnyNumber<double>>(stream, job, sizes, Type::f64, NumberFold<double>{}, scratch, out);
   }
-  return add<AnyNumber<float>>(stream, job, sizes, job.type, FloatSumFold{}, scratch, out);
+  return add<AnyNumber<float>>(stream, job, sizes, job.type, FloatFold{}, scratch, out);
 }
 
 }  // namespace varlen::cuda
