@@ -10,7 +10,9 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
+#include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
@@ -19,6 +21,13 @@
 namespace varlen::bindings {
 
 namespace {
+
+py::sequence sequence_of(PyObject* argument, const char* name) {
+  if (PySequence_Check(argument) == 0) {
+    raise_type(std::string(name) + ": expected a sequence, got " + type_name(argument));
+  }
+  return py::reinterpret_borrow<py::sequence>(argument);
+}
 
 /// Refuses rows that are not like those of the first array.
 void check_like(const py::array& first, const py::array& other, std::size_t at) {
@@ -33,28 +42,69 @@ void check_like(const py::array& first, const py::array& other, std::size_t at) 
   }
 }
 
-py::array concat_arrays(const py::sequence& arrays) {
-  const std::size_t n = arrays.size();
-  if (n == 0) raise_value("arrays: there is nothing to concatenate");
+/// A table of the inputs of a launch, where a kernel reads it: on the device too where it is long.
+template <class Input>
+class InputTable {
+ public:
+  InputTable(const Place& place, const std::vector<Input>& inputs) {
+    const auto n = static_cast<std::int64_t>(inputs.size());
+    if (n > cuda::kFewInputs) keep_ = bytes_at(place, inputs.data(), n * std::int64_t{sizeof(Input)});
+  }
+  [[nodiscard]] const Input* there() const {
+    return keep_ ? static_cast<const Input*>(keep_.cast<py::array>().data()) : nullptr;
+  }
+
+ private:
+  py::object keep_;
+};
+
+/// The blocks of a device, one after another.
+void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* out) {
+  std::vector<cuda::Source> sources;
+  sources.reserve(blocks.size());
+  std::int64_t end = 0;
+  for (const Block& block : blocks) sources.push_back({block.data, end += block.bytes});
+  const InputTable table(place, sources);
+  place.check(place.kernels->concat(place.stream, sources.data(), table.there(),
+                                    static_cast<std::int64_t>(sources.size()), out),
+              "concat");
+}
+
+/// The arrays, all at the place of the first, of equal rows.
+std::vector<py::array> parts_of(const py::sequence& arrays) {
+  if (arrays.size() == 0) raise_value("arrays: there is nothing to concatenate");
   std::vector<py::array> parts;
+  parts.reserve(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const py::object array = arrays[i];
+    parts.push_back(i == 0 ? as_placed_rows(array, "arrays") : rows_at(place_of(parts[0]), array, "arrays"));
+    if (i > 0) check_like(parts[0], parts[i], i);
+  }
+  return parts;
+}
+
+constexpr Signature<1> kConcat{"concat", {"arrays"}};
+
+py::object concat_arrays(const Arguments<1>& args) {
+  const std::vector<py::array> parts = parts_of(sequence_of(args[0], "arrays"));
   std::vector<Block> blocks;
-  parts.reserve(n);
-  blocks.reserve(n);
+  blocks.reserve(parts.size());
   std::int64_t count = 0;
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    parts.push_back(as_rows(arrays[i], "arrays"));
-    if (i > 0) check_like(parts[0], parts[i], i);
-    const Rows rows = rows_of(parts[i]);
+  for (const py::array& part : parts) {
+    const Rows rows = rows_of(part);
     blocks.push_back({rows.data, rows.count * rows.width});
     if (!checked_add(count, rows.count, count)) raise_overflow("arrays: the rows do not fit 63 bits");
     bytes += blocks.back().bytes;
   }
-  py::array out = rows_like(parts[0], count);
+  const Place place = place_of(parts[0]);
+  py::array out = rows_like_at(place, parts[0], count);
   auto* to = static_cast<std::byte*>(out.mutable_data());
-  {
+  if (!place.is_host()) {
+    concat_at(place, blocks, to);
+  } else {
     const Unlocked unlocked(bytes);
-    concat(blocks.data(), static_cast<std::int64_t>(n), to);
+    concat(blocks.data(), static_cast<std::int64_t>(blocks.size()), to);
   }
   return out;
 }
@@ -89,12 +139,13 @@ void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef
 }
 
 /// Rows like those of the parts: those of `out` where it was given, which lies in none of them.
-py::array interleaved_out(const py::object& out, const py::sequence& arrays,
-                          const std::vector<py::array>& parts, std::int64_t count) {
-  if (out.is_none()) return rows_like(parts[0], count);
+py::array interleaved_out(PyObject* out, const py::sequence& arrays, const std::vector<py::array>& parts,
+                          std::int64_t count) {
+  const Place place = place_of(parts[0]);
+  if (!given(out)) return rows_like_at(place, parts[0], count);
   Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
   shape[0] = count;
-  py::array result = checked_out("out", out, parts[0].dtype(), shape, {});
+  py::array result = checked_out_at(place, "out", out, parts[0].dtype(), shape, {});
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const py::object array = arrays[p];
     refuse_overlap("out", result, {array, parts[p]});
@@ -102,41 +153,65 @@ py::array interleaved_out(const py::object& out, const py::sequence& arrays,
   return result;
 }
 
-py::tuple interleave_parts(const py::sequence& arrays, const std::vector<LevelRef>& levels,
-                           const py::object& out) {
+/// The parts of a device, sequence by sequence.
+void interleave_at(const Place& place, const std::vector<Rows>& rows, const std::vector<LevelRef>& levels,
+                   Level& interleaved, std::byte* out) {
+  std::vector<cuda::Part> parts;
+  parts.reserve(rows.size());
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    parts.push_back({rows[p].data, offsets_at(place, LevelRef::in(levels[p])).ends});
+  }
+  const InputTable table(place, parts);
+  place.check(place.kernels->interleave(place.stream, parts.data(), table.there(),
+                                        static_cast<std::int64_t>(parts.size()), rows[0].width,
+                                        offsets_at(place, interleaved), interleaved.total(), out),
+              "interleave");
+}
+
+constexpr Signature<3> kInterleave{"interleave", {"arrays", "levels", "out"}, 2, 3};
+
+py::object interleave_parts(const Arguments<3>& args) {
+  const py::sequence arrays = sequence_of(args[0], "arrays");
+  const auto levels = sequence_of(args[1], "levels").cast<std::vector<LevelRef>>();
   const std::size_t n = arrays.size();
-  if (n == 0) raise_value("arrays: there is nothing to concatenate");
-  if (levels.size() != n) {
+  if (n > 0 && levels.size() != n) {
     raise_value("levels: " + std::to_string(levels.size()) + " of them for " + std::to_string(n) + " arrays");
   }
-  std::vector<py::array> parts;
+  const std::vector<py::array> parts = parts_of(arrays);
   std::vector<Rows> rows;
   std::vector<Offsets> cuts;
   for (std::size_t p = 0; p < n; ++p) {
-    parts.push_back(as_rows(arrays[p], "arrays"));
-    if (p > 0) check_like(parts[0], parts[p], p);
     rows.push_back(rows_of(parts[p]));
     cuts.push_back(levels[p]->view());
   }
   check_woven(parts, levels);
   NewLevel level(levels[0]->count());
   raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(n), level.ends()), "levels");
-  const Offsets interleaved = level.view();
-  py::array result = interleaved_out(out, arrays, parts, interleaved.total());
-  {
-    const Unlocked unlocked(interleaved.total() * rows[0].width);
-    interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved, bytes(result));
+  const LevelRef interleaved = std::move(level).done();
+  py::array result = interleaved_out(args[2], arrays, parts, interleaved->total());
+  if (const Place place = place_of(parts[0]); !place.is_host()) {
+    interleave_at(place, rows, levels, LevelRef::in(interleaved), bytes(result));
+  } else {
+    const Unlocked unlocked(interleaved->total() * rows[0].width);
+    interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved->view(), bytes(result));
   }
-  return py::make_tuple(result, std::move(level).done());
+  return py::make_tuple(result, interleaved);
 }
+
+PyMethodDef concat_methods[] = {
+    method<kConcat, concat_arrays>("concat(arrays)\n--\n\n"
+                                   "Arrays of equal dtype and rows, one after another."),
+    method<kInterleave, interleave_parts>("interleave(arrays, levels, out=None)\n--\n\n"
+                                          "Sequence i of every array, end to end, and the level that they "
+                                          "make."),
+    {},
+};
 
 }  // namespace
 
 void bind_concat(py::module_& m) {
-  m.def("concat", &concat_arrays, py::arg("arrays"), "Arrays of equal dtype and rows, one after another.");
+  if (PyModule_AddFunctions(m.ptr(), concat_methods) != 0) throw py::error_already_set();
   m.def("concat_levels", &concat_levels, py::arg("levels"), "Levels one after another, as one.");
-  m.def("interleave", &interleave_parts, py::arg("arrays"), py::arg("levels"), py::arg("out") = py::none(),
-        "Sequence i of every array, end to end, and the level that they make.");
 }
 
 }  // namespace varlen::bindings

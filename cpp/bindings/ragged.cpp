@@ -54,7 +54,7 @@ bool is_run(PyObject* key) noexcept {
 
 /// What was picked, of the kind of the values, and of the type of `self` where levels are left.
 PyObject* picked_of(PyObject* self, Nested&& picked) {
-  py::object values = std::move(picked.values);
+  py::object values = outside(std::move(picked.values));
   if (is_tensor(parts(self).values)) values = tensor_over(py::reinterpret_borrow<py::array>(values));
   if (picked.levels.empty()) return values.release().ptr();
   return make(Py_TYPE(self), std::move(values), picked.nesting());

@@ -2,9 +2,11 @@
 #include "varlen/shift.hpp"
 
 #include <string>
+#include <vector>
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
@@ -20,36 +22,55 @@ namespace {
 struct Moving {
   py::array values;
   LevelRef level;
+  Place place;
   py::array out;
 
   /// `more`: what else is read.
   Moving(PyObject* rows, PyObject* over, PyObject* target, PyObject* more, PyObject* fill = nullptr)
-      : values(as_rows(rows, "X")), level(level_over(over, "X", values.shape(0))) {
+      : values(as_placed_rows(rows, "X")),
+        level(level_over(over, "X", values.shape(0))),
+        place(place_of(values)) {
     const Extents shape(values.shape(), values.shape() + values.ndim());
-    out = given(target) ? checked_out("out", target, values.dtype(), shape, {rows, values, more, fill})
-                        : empty(values.dtype(), shape);
+    out = given(target)
+              ? checked_out_at(place, "out", target, values.dtype(), shape, {rows, values, more, fill})
+              : empty_at(place, values.dtype(), shape);
   }
+  [[nodiscard]] Offsets offsets() const { return offsets_at(place, LevelRef::in(level)); }
 };
 
 /// How far: one integer, or one for each sequence.
 struct MovesOf {
   Ints each;
+  PlacedInts placed;
   std::int64_t all = 0;
 
-  MovesOf(PyObject* by, const Level& level) {
+  MovesOf(PyObject* by, const Place& place, const Level& level) {
+    if (!place.is_host() && is_device_array(by)) {
+      placed = ints_of_device(place, by, "by");
+      check_count(placed.count, level);
+      return;
+    }
     const bool is_array = py::isinstance<py::array>(by) && py::reinterpret_borrow<py::array>(by).ndim() > 0;
     if (!is_array && is_integer(by)) {
       all = int_of(by, "by");
       return;
     }
     each = as_ints(py::handle(by), "by");
-    if (each.count != level.count()) {
-      raise_value("by: has " + std::to_string(each.count) + " numbers for " + std::to_string(level.count()) +
-                  " sequences");
-    }
+    check_count(each.count, level);
+    if (!place.is_host()) placed = ints_at(place, each.data, each.count);
   }
 
-  [[nodiscard]] Moves view() const { return each.data == nullptr ? Moves{&all, 0} : Moves{each.data, 1}; }
+  [[nodiscard]] Moves view() const {
+    if (placed.data != nullptr) return {placed.data, 1};
+    return each.data == nullptr ? Moves{&all, 0} : Moves{each.data, 1};
+  }
+
+ private:
+  static void check_count(std::int64_t count, const Level& level) {
+    if (count == level.count()) return;
+    raise_value("by: has " + std::to_string(count) + " numbers for " + std::to_string(level.count()) +
+                " sequences");
+  }
 };
 
 constexpr Signature<3> kReverse{"reverse", {"values", "level", "out"}, 2, 3};
@@ -58,9 +79,11 @@ py::object reverse(const Arguments<3>& args) {
   Moving job(args[0], args[1], args[2], nullptr);
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
-  {
+  if (job.place.is_host()) {
     const Unlocked unlocked(job.out.nbytes());
     reverse_rows(rows, job.level->view(), to);
+  } else {
+    job.place.check(job.place.kernels->reverse_rows(job.place.stream, rows, job.offsets(), to), "reverse");
   }
   return job.out;
 }
@@ -70,11 +93,20 @@ constexpr Signature<5> kShift{"shift", {"values", "level", "by", "fill", "out"},
 py::object shift(const Arguments<5>& args) {
   const auto [values, level, by, given_fill, out] = args;
   Moving job(values, level, out, by, given_fill);
-  const MovesOf moves(by, LevelRef::in(job.level));
+  const MovesOf moves(by, job.place, LevelRef::in(job.level));
   const Extents row(job.values.shape() + 1, job.values.shape() + job.values.ndim());
   const Fill one = given(given_fill) ? fill_of(given_fill, job.values.dtype(), row, "fill") : Fill{};
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
+  if (!job.place.is_host()) {
+    py::array keep;
+    const cuda::Fill fill =
+        fill_at(job.place, one.data(), one.period() > 0 ? one.period() : rows.width, rows.width, keep);
+    job.place.check(
+        job.place.kernels->shift_rows(job.place.stream, rows, job.offsets(), moves.view(), fill, to),
+        "shift");
+    return job.out;
+  }
   // One element repeats in the row.
   const std::int64_t times = one.period() > 0 ? rows.width / one.period() : 0;
   std::vector<std::byte> fill;
@@ -90,12 +122,15 @@ constexpr Signature<4> kRoll{"roll", {"values", "level", "by", "out"}, 3, 4};
 
 py::object roll(const Arguments<4>& args) {
   Moving job(args[0], args[1], args[3], args[2]);
-  const MovesOf moves(args[2], LevelRef::in(job.level));
+  const MovesOf moves(args[2], job.place, LevelRef::in(job.level));
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
-  {
+  if (job.place.is_host()) {
     const Unlocked unlocked(job.out.nbytes());
     roll_rows(rows, job.level->view(), moves.view(), to);
+  } else {
+    job.place.check(job.place.kernels->roll_rows(job.place.stream, rows, job.offsets(), moves.view(), to),
+                    "roll");
   }
   return job.out;
 }

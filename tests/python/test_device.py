@@ -6,6 +6,7 @@ The kernels run on the host, thread by thread, where they were built for that.
 import numpy as np
 import pytest
 import varlen as vl
+from devices import Array, call
 from varlen import _core
 
 host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices were not built for the host")
@@ -13,35 +14,11 @@ host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices w
 LEVEL = vl.Level([3, 0, 2])
 
 
-class Array:
-    """An array of a library that nothing here knows, but for how it shows its memory."""
-
-    def __init__(self, numbers):
-        self.numbers = numbers
-
-    @property
-    def __cuda_array_interface__(self):
-        return {**self.numbers.__array_interface__, "version": 3}
-
-
-def contiguous(array):
-    return Array(np.ascontiguousarray(array.numbers))
-
-
-_core.know_arrays(
-    Array, lambda shape, dtype, device: Array(np.empty(shape, dtype)), contiguous, lambda array: (0, 0)
-)
-
-
 @pytest.fixture(autouse=True)
 def _on_host():
     _core.know_kernels(host.kernels, emulate=True)
     yield
     _core.forget_kernels()
-
-
-def call(verb, *args):
-    return _core.on_tensors(verb, *args)
 
 
 def test_arrays_of_another_library_come_back_as_such():

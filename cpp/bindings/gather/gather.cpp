@@ -8,6 +8,7 @@
 #include "gather.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/index.hpp"
 #include "support/level.hpp"
@@ -36,7 +37,8 @@ Nested view(const Nested& all, std::size_t from, Range rows) {
     rows = below;
   }
   const bool whole = rows.begin == 0 && rows.end == all.values.shape(0);
-  return {whole ? all.values : rows_between(all.values, rows.begin, rows.end), std::move(levels)};
+  if (whole) return {all.values, std::move(levels)};
+  return {rows_between_at(place_of(all.values), all.values, rows.begin, rows.end), std::move(levels)};
 }
 
 /// The rows of `ranges` of dim `from` and all that is below them, after `levels`. ends as gather.hpp says.
@@ -56,14 +58,20 @@ Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges
     keep = std::move(below_ends);
     ends = ints(keep);
   }
-  py::array values = rows_like(all.values, n > 0 ? ends[n - 1] : 0);
-  auto* out = static_cast<std::byte*>(values.mutable_data());
-  const Rows rows = rows_of(all.values);  // asks for the dtype, which takes the GIL
-  {
-    const Unlocked unlocked(values.nbytes());
-    gather_rows(rows, ranges.data(), ends, n, out);
-  }
+  py::array values = rows_like_at(place_of(all.values), all.values, n > 0 ? ends[n - 1] : 0);
+  move_ranges(all.values, ranges, ends, n, values);
   return {std::move(values), std::move(levels)};
+}
+
+/// Rows of a device, each of them a range of its own.
+py::array take_at(const Place& place, const py::array& values, const Ranges& ranges, const std::int64_t* ends,
+                  std::int64_t n) {
+  Scratch<std::int64_t> index(n);
+  gather_strided(ranges.data(), ends, n, 1, index.data());
+  const PlacedInts there = ints_at(place, index.data(), n);
+  py::array out = rows_like_at(place, values, n);
+  place.check(place.kernels->take_rows(place.stream, rows_of(values), there.data, n, bytes(out)), "gather");
+  return out;
 }
 
 /// The sequences of `index`, from dim `from` down.
@@ -76,6 +84,9 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
     const std::int64_t count = all.values.shape(0);
     refuse(gather_index(index, n, count, ranges.data()), count, "rows");
     gather_steps({1, n}, 1, ends);
+    if (const Place place = place_of(all.values); !place.is_host()) {
+      return {take_at(place, all.values, ranges, ends, n), {}};
+    }
     return descend(all, from, {}, std::move(ranges), ends, n);
   }
   const Offsets level = all.levels[from]->view();
@@ -183,6 +194,22 @@ PyMethodDef gather_methods[] = {
 };
 
 }  // namespace
+
+void move_ranges(const py::array& values, const Ranges& ranges, const std::int64_t* ends, std::int64_t n,
+                 py::array& out) {
+  std::byte* const to = bytes(out);
+  const Rows rows = rows_of(values);  // asks for the dtype, which takes the GIL
+  if (const Place place = place_of(values); !place.is_host()) {
+    const py::array ranges_there = bytes_at(place, ranges.data(), n * std::int64_t{sizeof(Range)});
+    const PlacedInts ends_there = ints_at(place, ends, n);
+    place.check(place.kernels->gather_rows(place.stream, rows, static_cast<const Range*>(ranges_there.data()),
+                                           ends_there.data, n, n > 0 ? ends[n - 1] : 0, to),
+                "gather");
+    return;
+  }
+  const Unlocked unlocked(out.nbytes());
+  gather_rows(rows, ranges.data(), ends, n, to);
+}
 
 Nested gather(const Nested& all, py::handle index) {
   Range rows;

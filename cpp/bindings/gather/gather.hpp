@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/level.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
@@ -25,7 +26,7 @@ struct Nested {
   Levels levels;
 
   Nested(py::array rows, Levels nesting) : values(std::move(rows)), levels(std::move(nesting)) {}
-  Nested(PyObject* rows, PyObject* nesting) : values(as_rows(rows, "values")) {
+  Nested(PyObject* rows, PyObject* nesting) : values(as_placed_rows(rows, "values")) {
     if (!PyTuple_Check(nesting)) raise_type("levels: expected a tuple, got " + type_name(nesting));
     const Py_ssize_t depth = PyTuple_GET_SIZE(nesting);
     if (depth == 0) raise_value("levels: expected at least one");
@@ -54,6 +55,11 @@ struct Nested {
                 " rows, but there are " + std::to_string(below));
   }
 };
+
+/// The rows of n ranges of the values, one range after another, to `out`: both on the host, or both on one
+/// device. ends[k] = how many rows ranges [0, k] have.
+void move_ranges(const py::array& values, const Ranges& ranges, const std::int64_t* ends, std::int64_t n,
+                 py::array& out);
 
 /// The sequences of a slice, a mask or integers; those of a slice of step 1 share values.
 Nested gather(const Nested& all, py::handle index);

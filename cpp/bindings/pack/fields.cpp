@@ -104,6 +104,13 @@ NewLevel PackFields::level() const {
   return result;
 }
 
+PlacedSteps::PlacedSteps(const Place& place, const PackFields& fields, bool padded, std::int64_t total)
+    : view{fields.size_at_t.size(), fields.lengths.size(), {}, total} {
+  if (padded) return;
+  packed = Level::from_lengths(fields.size_at_t, "size_at_t");
+  view.packed = offsets_at(place, LevelRef::in(packed));
+}
+
 PackFields pack_order_of(Offsets level, std::int64_t longest, Ties ties) {
   refuse_long(longest, "size_at_t");
   PackFields result{empty_ints(longest), empty_ints(level.count), empty_ints(level.count)};

@@ -34,8 +34,8 @@ struct PackBlock {
   PackFields fields;
   Fill fill;
 
-  PackBlock(const py::dtype& dtype, const Extents& row, Offsets level, std::int64_t longest, Ties ties,
-            PyObject* filled, PyObject* max_bytes) {
+  PackBlock(const Place& place, const py::dtype& dtype, const Extents& row, Offsets level,
+            std::int64_t longest, Ties ties, PyObject* filled, PyObject* max_bytes) {
     Extents shape{longest, level.count};
     shape.append(row.begin(), row.end());
     std::int64_t used = 0;
@@ -44,9 +44,18 @@ struct PackBlock {
     padded_bytes("data", dtype, shape, most, used);
     fill = fill_of(or_none(filled), dtype, row, "fill");
     fields = pack_order_of(level, longest, ties);
-    data = empty(dtype, shape);
+    data = empty_at(place, dtype, shape);
   }
 
+  void write_at(const Place& place, const PackSource& from) {
+    const PlacedSteps steps(place, fields, true, from.level->total());
+    const PlacedInts order = ints_at(place, fields.order(), from.level->count());
+    py::array keep;
+    const cuda::Fill placed = fill_at(place, fill.data(), fill.period(), from.rows.width, keep);
+    place.check(place.kernels->pack(place.stream, steps.view, from.rows, offsets_at(place, *from.level),
+                                    order.data, placed, bytes(data)),
+                "pack");
+  }
   void write(const std::byte* const* rows, std::int64_t width) {
     pack(fields.steps(true), rows, width, fill.data(), fill.period(), bytes(data));
   }
@@ -66,7 +75,7 @@ py::object list2padded(const Arguments<4>& args) {
   const Offsets level = lengths.view();
   const Extents row = count == 0 ? Extents{0} : Extents(pieces.shape() + 1, pieces.shape() + pieces.nd());
   const auto dtype = count == 0 ? dtype_of(Number::f32) : py::reinterpret_borrow<py::dtype>(pieces.descr());
-  PackBlock block(dtype, row, level, pieces.longest(), ties, args[2], args[3]);
+  PackBlock block({}, dtype, row, level, pieces.longest(), ties, args[2], args[3]);
   Scratch<const std::byte*> rows(count);
   {
     std::optional<Unlocked> unlocked;
@@ -86,10 +95,13 @@ constexpr Signature<5> kPadded{"ragged2padded", {"values", "level", "ties", "fil
 py::object ragged2padded(const Arguments<5>& args) {
   const PackSource from(args[0], args[1]);
   const Offsets level = from.level->view();
-  PackBlock block(from.values.dtype(), from.row(), level, from.level->stats().longest, ties_of(args[2]),
-                  args[3], args[4]);
-  Scratch<const std::byte*> rows(level.count);
-  {
+  const Place place = place_of(from.values);
+  PackBlock block(place, from.values.dtype(), from.row(), level, from.level->stats().longest,
+                  ties_of(args[2]), args[3], args[4]);
+  if (!place.is_host()) {
+    block.write_at(place, from);
+  } else {
+    Scratch<const std::byte*> rows(level.count);
     const Unlocked unlocked(block.data.nbytes());
     pack_columns(from.rows.data, from.rows.width, level, block.fields.order(), level.count, rows.data());
     block.write(rows.data(), from.rows.width);
@@ -104,13 +116,25 @@ py::object to_ragged(const py::array& data, const PackFields& fields, bool padde
   const Offsets level = original.view();
   Extents shape{level.total()};
   shape.append(data.shape() + axes, data.shape() + data.ndim());
-  py::array values = empty(data.dtype(), shape);
+  const Place place = place_of(data);
+  py::array values = empty_at(place, data.dtype(), shape);
   const std::int64_t width = row_bytes(values);
-  Scratch<std::byte*> room(level.count);
   const auto* block = static_cast<const std::byte*>(data.data());
   std::byte* const out = bytes(values);
+  if (!place.is_host()) {
+    const PlacedSteps steps(place, fields, padded, level.total());
+    Scratch<std::int64_t> columns(level.count);
+    pack_places(fields.order(), level.count, columns.data());
+    const PlacedInts there = ints_at(place, columns.data(), level.count);
+    LevelRef result = std::move(original).done();
+    place.check(place.kernels->unpack(place.stream, steps.view, block, width,
+                                      offsets_at(place, LevelRef::in(result)), there.data, shape[0], out),
+                "unpack");
+    return py::make_tuple(values, result);
+  }
   {
     const Unlocked unlocked(values.nbytes());
+    Scratch<std::byte*> room(level.count);
     unpack(fields.steps(padded), block, width, level, fields.order(), room.data(), out);
   }
   return py::make_tuple(values, std::move(original).done());
@@ -121,7 +145,7 @@ constexpr Signature<4> kRowsBack{"packed2ragged", {"rows", "size_at_t", "lengths
 constexpr Signature<4> kFields{"check_padded", {"shape", "size_at_t", "lengths", "indices"}};
 
 py::object padded2ragged(const Arguments<4>& args) {
-  const py::array data = as_rows(args[0], "data");
+  const py::array data = as_placed_rows(args[0], "data");
   if (data.ndim() < 2) {
     raise_value("data: expected (steps, columns, ...), got shape " +
                 text_of(Extents(data.shape(), data.shape() + data.ndim())));
@@ -130,7 +154,7 @@ py::object padded2ragged(const Arguments<4>& args) {
 }
 
 py::object packed2ragged(const Arguments<4>& args) {
-  const py::array rows = as_rows(args[0], "rows");
+  const py::array rows = as_placed_rows(args[0], "rows");
   const PackFields fields = pack_fields_of(args[1], args[2], args[3], -1, -1);
   const std::int64_t total = fields.level().view().total();
   if (total != rows.shape(0)) {

@@ -6,8 +6,10 @@
 #include <cstdint>
 
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/level.hpp"
 #include "support/ndarray.hpp"
+#include "varlen/cuda/pack.hpp"
 #include "varlen/pack.hpp"
 
 namespace varlen::bindings {
@@ -47,6 +49,14 @@ PackFields pack_fields_of(PyObject* given, Offsets level);
 /// int64 arrays that nobody can write are taken as they are, others are copied.
 PackFields pack_fields_of(py::handle size_at_t, py::handle lengths, py::handle indices, std::int64_t steps,
                           std::int64_t columns);
+
+/// What kernels of a device read of a block, `total` rows of which are taken.
+struct PlacedSteps {
+  LevelRef packed;  ///< the steps as sequences of packed rows
+  cuda::Steps view;
+
+  PlacedSteps(const Place& place, const PackFields& fields, bool padded, std::int64_t total);
+};
 
 /// "stable" or "reversed"; reversed where nothing was given.
 Ties ties_of(PyObject* text);

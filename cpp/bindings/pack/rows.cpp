@@ -12,7 +12,7 @@
 namespace varlen::bindings {
 
 PackSource::PackSource(PyObject* given_values, PyObject* given_level)
-    : values(as_rows(given_values, "values")) {
+    : values(as_placed_rows(given_values, "values")) {
   if (!LevelRef::is_level(given_level)) raise_type("level: expected a Level, got " + type_name(given_level));
   level = &LevelRef::in(given_level);
   if (level->total() != values.shape(0)) {
@@ -63,9 +63,16 @@ py::object ragged2packed(const Arguments<4>& args) {
   Extents shape{level.total()};
   const Extents row = from.row();
   shape.append(row.begin(), row.end());
-  py::array data = empty(from.values.dtype(), shape);
-  Scratch<const std::byte*> rows(level.count);
-  {
+  const Place place = place_of(from.values);
+  py::array data = empty_at(place, from.values.dtype(), shape);
+  if (!place.is_host()) {
+    const PlacedSteps steps(place, fields, false, level.total());
+    const PlacedInts order = ints_at(place, fields.order(), level.count);
+    place.check(place.kernels->pack(place.stream, steps.view, from.rows, offsets_at(place, *from.level),
+                                    order.data, {}, bytes(data)),
+                "pack");
+  } else {
+    Scratch<const std::byte*> rows(level.count);
     const Unlocked unlocked(data.nbytes());
     pack_columns(from.rows.data, from.rows.width, level, fields.order(), level.count, rows.data());
     pack(fields.steps(false), rows.data(), from.rows.width, nullptr, 1, bytes(data));

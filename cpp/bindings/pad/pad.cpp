@@ -46,21 +46,6 @@ void refuse_conversion(const py::dtype& from, const py::dtype& to, bool nan) {
   }
 }
 
-/// A fill as the kernels of a device take it; `keep` is its memory there where it is long.
-void place_fill(const Place& place, Padding& how, const py::dtype& dtype, const Extents& row,
-                std::int64_t width, py::array& keep) {
-  if (how.fill == nullptr || width == 0) return;
-  const std::int64_t period = how.period > 0 ? how.period : width;
-  if (cuda::kWidestFill % period == 0) return;
-  Extents shape{1};
-  shape.append(row.begin(), row.end());
-  keep = empty_at(place, dtype, shape);
-  std::vector<std::byte> whole(static_cast<std::size_t>(width));
-  for (std::size_t k = 0; k < whole.size(); ++k) whole[k] = how.fill[k % static_cast<std::size_t>(period)];
-  place.check(place.kernels->upload(place.stream, whole.data(), width, keep.mutable_data()), "fill");
-  how.fill = static_cast<const std::byte*>(keep.data());
-}
-
 constexpr Signature<15> kPad{
     "pad",
     {"values", "levels", "padding_side", "fill", "mask", "max_len", "truncate", "out", "dtype",
@@ -139,7 +124,10 @@ py::object pad_arrays(const Arguments<15>& args) {
       const auto there = offsets_at(place, levels);
       const int depth = levels.depth();
       py::array keep;
-      place_fill(place, how, to, row, rows.width, keep);
+      const auto [fill, period] =
+          fill_at(place, how.fill, how.period > 0 ? how.period : rows.width, rows.width, keep);
+      how.fill = fill;
+      how.period = period;
       place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows, sizes.data(), how, to_out),
                   "pad");
       if (to_marks != nullptr) {

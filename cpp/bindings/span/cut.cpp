@@ -41,7 +41,7 @@ void refuse_cut(const Status& status, const Ints& firsts, const Ints& sizes) {
 constexpr Signature<4> kCut{"cut", {"X", "lengths", "offset", "length"}};
 
 py::object cut(const Arguments<4>& args) {
-  const py::array x = as_rows(args[0], "X");
+  const py::array x = as_placed_rows(args[0], "X");
   const LevelRef level = level_over(args[1], "X", x.shape(0));
   const Ints firsts = one_each(args[2], "offset", level);
   const Ints sizes = one_each(args[3], "length", level);
@@ -50,12 +50,8 @@ py::object cut(const Arguments<4>& args) {
   refuse_cut(span_cut(level->view(), firsts.data, sizes.data, ranges.data(), cuts.ends()), firsts, sizes);
   const LevelRef kept = std::move(cuts).done();
   const Offsets view = kept->view();
-  py::array result = rows_like(x, view.total());
-  std::byte* const to = bytes(result);
-  {
-    const Unlocked unlocked(result.nbytes());
-    gather_rows(rows_of(x), ranges.data(), view.ends, view.count, to);
-  }
+  py::array result = rows_like_at(place_of(x), x, view.total());
+  move_ranges(x, ranges, view.ends, view.count, result);
   return py::make_tuple(result, kept);
 }
 

@@ -75,7 +75,11 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
 
 Ints as_ints(py::handle object, const char* argument) {
   py::array array;
-  if (py::isinstance<py::array>(object)) {
+  if (is_device_array(object.ptr())) {
+    py::object readable = readable_array(object);
+    if (!readable) raise_type(std::string(argument) + ": lies on a device; give it on the CPU");
+    array = std::move(readable);
+  } else if (py::isinstance<py::array>(object)) {
     refuse_masked(object.ptr(), argument);
     array = py::reinterpret_borrow<py::array>(object);
   } else {

@@ -45,6 +45,10 @@ class HostLibrary final : public DeviceLibrary {
                                  const Extents& shape) const override {
     return over(bindings::empty(dtype, shape), place);
   }
+  [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
+                                        std::int64_t end) const override {
+    return over(bindings::rows_between(py::reinterpret_borrow<py::array>(owner), begin, end), place);
+  }
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
     return over(as_rows(owner, "values"), place);
   }
@@ -82,6 +86,10 @@ class InterfaceLibrary final : public DeviceLibrary {
   [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
                                  const Extents& shape) const override {
     return over(py::handle(empty_)(sizes_as_tuple(shape), dtype, place.stream.device), place);
+  }
+  [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
+                                        std::int64_t end) const override {
+    return over(owner[py::slice(begin, end, 1)], place);
   }
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
     return over(py::handle(contiguous_)(owner), place);
@@ -156,12 +164,22 @@ void load_kernels_by(py::object load) {
   kernel_tables.loader = load.release().ptr();
 }
 
-py::object outside_of(PyObject* array) {
+/// The DeviceArray whose memory an ndarray shows, borrowed; null where it shows that of the host.
+PyObject* device_under(PyObject* array) noexcept {
   PyObject* base = fields_of(array)->base;
   while (base != nullptr && is_array(base, Api::get())) base = fields_of(base)->base;
-  if (base == nullptr || !is_device_array(base)) return {};
+  return base != nullptr && is_device_array(base) ? base : nullptr;
+}
+
+py::object outside_of(PyObject* array) {
+  PyObject* const base = device_under(array);
+  if (base == nullptr) return {};
   const DeviceArray& device = device_array_in(base);
   return device.place.library == &host_library ? device.owner : py::reinterpret_borrow<py::object>(base);
+}
+
+bool is_same_device(const Place& a, const Place& b) noexcept {
+  return a.kernels == b.kernels && a.stream.device == b.stream.device;
 }
 
 std::string text_of_place(const Place& place) {
@@ -240,10 +258,16 @@ DeviceArray& device_array_in(PyObject* object) noexcept {
   return DeviceObject::in(object);
 }
 
+py::object readable_array(py::handle object) {
+  const DeviceArray& device = device_array_in(object.ptr());
+  if (kernel_tables.host == nullptr || device.place.kernels != kernel_tables.host) return {};
+  return make_array(device.dtype.ptr(), static_cast<int>(device.shape.size()), device.shape.data(),
+                    device.strides.data(), device.data, device.owner.ptr());
+}
+
 Place place_of(const py::array& array) noexcept {
-  PyObject* base = fields_of(array.ptr())->base;
-  while (base != nullptr && is_array(base, Api::get())) base = fields_of(base)->base;
-  return base != nullptr && is_device_array(base) ? device_array_in(base).place : Place{};
+  PyObject* const base = device_under(array.ptr());
+  return base != nullptr ? device_array_in(base).place : Place{};
 }
 
 Place place_of_any(Inputs arguments) noexcept {
@@ -271,8 +295,66 @@ py::array as_placed_rows(py::handle object, const char* argument) {
   return array_in(array.place.library->contiguous(array.place, array.owner));
 }
 
+py::array rows_at(const Place& place, py::handle object, const char* argument) {
+  py::array rows = as_placed_rows(object, argument);
+  const Place there = place_of(rows);
+  if (is_same_device(place, there)) return rows;
+  raise_value(std::string(argument) + ": expected an array on " + text_of_place(place) + ", got one on " +
+              text_of_place(there));
+}
+
 py::array empty_at(const Place& place, const py::dtype& dtype, const Extents& shape) {
   return place.is_host() ? empty(dtype, shape) : array_in(place.library->empty(place, dtype, shape));
+}
+
+py::array rows_like_at(const Place& place, const py::array& like, std::int64_t count) {
+  if (place.is_host()) return rows_like(like, count);
+  Extents shape(like.shape(), like.shape() + like.ndim());
+  shape[0] = count;
+  return empty_at(place, like.dtype(), shape);
+}
+
+py::array rows_between_at(const Place& place, const py::array& array, std::int64_t begin, std::int64_t end) {
+  if (place.is_host()) return rows_between(array, begin, end);
+  const DeviceArray& whole = device_array_in(device_under(array.ptr()));
+  return array_in(place.library->rows_between(place, whole.owner, begin, end));
+}
+
+py::array bytes_at(const Place& place, const void* data, std::int64_t count) {
+  py::array copy = empty_at(place, py::dtype::of<std::uint8_t>(), {count});
+  place.check(place.kernels->upload(place.stream, data, count, copy.mutable_data()), "upload");
+  return copy;
+}
+
+PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t count) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(std::int64_t));
+  py::array copy = empty_at(place, py::dtype::of<std::int64_t>(), {count});
+  place.check(place.kernels->upload(place.stream, numbers, count * kSize, copy.mutable_data()), "upload");
+  const auto* const data = static_cast<const std::int64_t*>(copy.data());
+  return {std::move(copy), data, count};
+}
+
+PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument) {
+  py::array numbers = rows_at(place, array, argument);
+  if (numbers.ndim() != 1) {
+    raise_value(std::string(argument) + ": expected one dimension, got " + std::to_string(numbers.ndim()));
+  }
+  if (number_of(numbers.dtype().ptr()) != Number::i64) {
+    raise_type(std::string(argument) + ": expected int64 on a device, got dtype " + str_of(numbers.dtype()));
+  }
+  const auto* const data = static_cast<const std::int64_t*>(numbers.data());
+  const std::int64_t count = numbers.shape(0);
+  return {std::move(numbers), data, count};
+}
+
+cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period, std::int64_t width,
+                   py::array& keep) {
+  if (fill == nullptr || width == 0) return {};
+  if (cuda::is_host_fill(period)) return {fill, period};
+  std::vector<std::byte> row(static_cast<std::size_t>(width));
+  for (std::size_t k = 0; k < row.size(); ++k) row[k] = fill[k % static_cast<std::size_t>(period)];
+  keep = bytes_at(place, row.data(), width);
+  return {static_cast<const std::byte*>(keep.data()), width};
 }
 
 py::array checked_out_at(const Place& place, std::string_view name, py::handle given, const py::dtype& dtype,
@@ -282,7 +364,7 @@ py::array checked_out_at(const Place& place, std::string_view name, py::handle g
     return checked_out(name, given, dtype, shape, inputs);
   }
   const Place there = on_device ? device_array_in(given.ptr()).place : Place{};
-  if (there.kernels != place.kernels || there.stream.device != place.stream.device) {
+  if (!is_same_device(there, place)) {
     raise_value(std::string(name) + ": expected an array on " + text_of_place(place) + ", got one on " +
                 text_of_place(there));
   }

@@ -43,6 +43,9 @@ class DeviceLibrary {
   /// A DeviceArray of fresh memory.
   [[nodiscard]] virtual py::object empty(const Place& place, const py::dtype& dtype,
                                          const Extents& shape) const = 0;
+  /// Rows [begin, end) of the array `owner`, as a DeviceArray that shares them.
+  [[nodiscard]] virtual py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
+                                                std::int64_t end) const = 0;
   /// A DeviceArray of the numbers of `owner`, end to end.
   [[nodiscard]] virtual py::object contiguous(const Place& place, py::handle owner) const = 0;
 };
@@ -70,6 +73,9 @@ struct DeviceArray {
 /// A DeviceArray over the memory of an array whose library was made known; null for other objects.
 [[nodiscard]] py::object placed_array(py::handle object);
 
+/// An array of the host over the memory of a DeviceArray, where kernels are tried there; else null.
+[[nodiscard]] py::object readable_array(py::handle device_array);
+
 /// Where the memory of an array of ours lies.
 [[nodiscard]] Place place_of(const py::array& array) noexcept;
 
@@ -80,12 +86,43 @@ struct DeviceArray {
 /// Rows on the host or on a device, C-contiguous.
 [[nodiscard]] py::array as_placed_rows(py::handle object, const char* argument);
 
+/// Rows beside others, C-contiguous: on the same device, or on the host where those are.
+[[nodiscard]] py::array rows_at(const Place& place, py::handle object, const char* argument);
+
 /// Fresh memory there.
 [[nodiscard]] py::array empty_at(const Place& place, const py::dtype& dtype, const Extents& shape);
+
+/// The same, for `count` rows like those of `like`.
+[[nodiscard]] py::array rows_like_at(const Place& place, const py::array& like, std::int64_t count);
+
+/// A view of rows [begin, end) of what as_placed_rows gave.
+[[nodiscard]] py::array rows_between_at(const Place& place, const py::array& array, std::int64_t begin,
+                                        std::int64_t end);
 
 /// An output that the caller gave, at this place: see checked_out.
 [[nodiscard]] py::array checked_out_at(const Place& place, std::string_view name, py::handle given,
                                        const py::dtype& dtype, const Extents& shape, Inputs inputs);
+
+/// int64 on a device, one after another.
+struct PlacedInts {
+  py::array keep;
+  const std::int64_t* data = nullptr;
+  std::int64_t count = 0;
+};
+
+/// Those of the host, copied there.
+[[nodiscard]] PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t count);
+
+/// Those of a DeviceArray that lies there, which nobody has looked at.
+[[nodiscard]] PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument);
+
+/// Any bytes of the host, copied there.
+[[nodiscard]] py::array bytes_at(const Place& place, const void* data, std::int64_t count);
+
+/// A fill that repeats every `period` bytes, for rows of `width` bytes there: see cuda/fill.hpp. `keep` owns
+/// its memory where that is not the caller's.
+[[nodiscard]] cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period,
+                                 std::int64_t width, py::array& keep);
 
 /// The ends of a level at a place: copied there at the first time, and kept.
 [[nodiscard]] Offsets offsets_at(const Place& place, Level& level);

@@ -30,44 +30,67 @@ class CallArguments {
 
   /// False where a tensor shows no memory.
   bool push(PyObject* argument) {
-    PyObject* owned = nullptr;
-    if (is_tensor(argument)) {
-      owned = placed_over(argument).release().ptr();
-      if (owned == nullptr) return false;
-    } else if (is_tensor_subclass(argument)) {
-      return false;
-    } else {
-      owned = placed_array(argument).release().ptr();
-    }
+    py::object instead;
+    if (!(PyList_CheckExact(argument) ? read_list(argument, instead) : read(argument, instead))) return false;
+    PyObject* const owned = instead.release().ptr();
     given_[count_ + 1] = owned != nullptr ? owned : argument;
     owned_[count_++] = owned;
     return true;
   }
+
+  [[nodiscard]] bool has_tensors() const noexcept { return has_tensors_; }
 
   PyObject* call(PyObject* function) {
     return PyObject_Vectorcall(function, given_.data() + 1, count_ | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
   }
 
  private:
+  /// What goes in the place of a tensor, or of an array of a device; nothing for other objects.
+  bool read(PyObject* argument, py::object& instead) {
+    if (is_tensor(argument)) {
+      has_tensors_ = true;
+      instead = placed_over(argument);
+      return static_cast<bool>(instead);
+    }
+    if (is_tensor_subclass(argument)) return false;
+    instead = placed_array(argument);
+    return true;
+  }
+  bool read_list(PyObject* list, py::object& instead) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+      py::object item;
+      if (!read(PyList_GET_ITEM(list, i), item)) return false;
+      if (!item) continue;
+      if (!instead)
+        instead = py::reinterpret_steal<py::object>(PyList_GetSlice(list, 0, PyList_GET_SIZE(list)));
+      if (!instead || PyList_SetItem(instead.ptr(), i, item.release().ptr()) != 0) {
+        throw py::error_already_set();
+      }
+    }
+    return true;
+  }
+
   std::array<PyObject*, kMostArguments + 1> given_;  // the first is room that a call may use
   std::array<PyObject*, kMostArguments> owned_;
   std::size_t count_ = 0;
+  bool has_tensors_ = false;
 };
 
-/// An array as a tensor; the rest as it is.
-py::object with_tensor(py::object result) {
-  if (is_array(result.ptr(), Api::get())) return tensor_over(py::reinterpret_borrow<py::array>(result));
+/// What a caller of tensors gets: an array as a tensor; the rest as it is.
+py::object with_tensor(py::object result, bool has_tensors) {
+  if (has_tensors && is_array(result.ptr(), Api::get()))
+    return tensor_over(py::reinterpret_borrow<py::array>(result));
   return is_device_array(result.ptr()) ? device_array_in(result.ptr()).owner : result;
 }
 
 /// The same, in tuples as well.
-py::object with_tensors(py::object result) {
-  if (!PyTuple_CheckExact(result.ptr())) return with_tensor(std::move(result));
+py::object with_tensors(py::object result, bool has_tensors) {
+  if (!PyTuple_CheckExact(result.ptr())) return with_tensor(std::move(result), has_tensors);
   const Py_ssize_t count = PyTuple_GET_SIZE(result.ptr());
   py::tuple each(count);
   for (Py_ssize_t i = 0; i < count; ++i) {
     auto item = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(result.ptr(), i));
-    PyTuple_SET_ITEM(each.ptr(), i, with_tensor(std::move(item)).release().ptr());
+    PyTuple_SET_ITEM(each.ptr(), i, with_tensor(std::move(item), has_tensors).release().ptr());
   }
   return each;
 }
@@ -84,7 +107,7 @@ PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t count) noexce
     }
     auto result = py::reinterpret_steal<py::object>(arguments.call(given[0]));
     if (!result) throw py::error_already_set();
-    return with_tensors(std::move(result)).release().ptr();
+    return with_tensors(std::move(result), arguments.has_tensors()).release().ptr();
   });
 }
 
@@ -92,9 +115,14 @@ PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t count) noexce
 PyObject* follower_of(PyObject* const* given, Py_ssize_t count) {
   if (calls_are_followed()) return Py_NotImplemented;
   PyObject* follower = nullptr;
+  const auto look = [&](PyObject* argument) {
+    if (is_tensor_subclass(argument)) follower = Py_NotImplemented;
+    if (follower == nullptr && is_tensor(argument) && wants_gradient(argument)) follower = Py_None;
+  };
   for (Py_ssize_t i = 1; i < count; ++i) {
-    if (is_tensor_subclass(given[i])) return Py_NotImplemented;
-    if (is_tensor(given[i]) && wants_gradient(given[i])) follower = Py_None;
+    look(given[i]);
+    if (!PyList_CheckExact(given[i])) continue;
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(given[i]); ++k) look(PyList_GET_ITEM(given[i], k));
   }
   return follower;
 }
@@ -116,8 +144,10 @@ PyObject* is_plain(PyObject*, PyObject* object) noexcept {
 PyMethodDef call_methods[] = {
     {"on_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_tensors)), METH_FASTCALL,
      "on_tensors(function, *args)\n--\n\n"
-     "function(*args) with arrays over the memory of the tensors among them, and tensors for the arrays that "
-     "it gives. NotImplemented, before the call, where a tensor does not show its memory on the CPU to "
+     "function(*args) with arrays over the memory of the tensors among them and in lists, and tensors for "
+     "the "
+     "arrays that it gives. NotImplemented, before the call, where a tensor does not show its memory on the "
+     "CPU to "
      "NumPy, or is of a subclass."},
     {"on_plain_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_plain_tensors)),
      METH_FASTCALL,

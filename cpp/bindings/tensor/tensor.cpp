@@ -202,6 +202,11 @@ class TensorLibrary final : public DeviceLibrary {
     return over(py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor)), place);
   }
 
+  [[nodiscard]] py::object rows_between(const Place& place, py::handle owner, std::int64_t begin,
+                                        std::int64_t end) const override {
+    return over(owner[py::slice(begin, end, 1)], place);
+  }
+
   [[nodiscard]] py::object contiguous(const Place& place, py::handle owner) const override {
     return over(owner.attr("contiguous")(), place);
   }

@@ -63,20 +63,16 @@ py::object windows(const Arguments<7>& args) {
   const Stepping how = steps_of(size, step, drop_last);
   const bool is_shared = shared != nullptr && truth_of(shared);
   const char* const name = is_shared ? "dX" : "X";
-  py::array x = as_rows(given_x, name);
+  // What is divided is divided on the host.
+  py::array x = is_shared ? as_rows(given_x, name) : as_placed_rows(given_x, name);
   const LevelRef level = level_over(lengths, name, x.shape(0));
   const Planned planned = plan(level, how);
   if (is_shared) x = shared_rows(x.ptr(), name, level->view(), planned.windows->view(), how);
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = planned.rows->total();
-  py::array result = out_for(nullptr, max_bytes, name, x.dtype(), shape);
-  std::byte* const to = bytes(result);
-  const Rows rows = rows_of(x);
+  py::array result = out_for(nullptr, max_bytes, name, x.dtype(), shape, {}, place_of(x));
   const Offsets ends = planned.rows->view();
-  {
-    const Unlocked unlocked(result.nbytes());
-    gather_rows(rows, planned.ranges.data(), ends.ends, ends.count, to);
-  }
+  move_ranges(x, planned.ranges, ends.ends, ends.count, result);
   return py::make_tuple(result, planned.windows, planned.rows);
 }
 

@@ -25,13 +25,13 @@ std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, 
 }
 
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
-                  const py::dtype& dtype, const Extents& shape, Inputs inputs) {
-  if (given(given_out)) return checked_out("out", given_out, dtype, shape, inputs);
+                  const py::dtype& dtype, const Extents& shape, Inputs inputs, const Place& place) {
+  if (given(given_out)) return checked_out_at(place, "out", given_out, dtype, shape, inputs);
   std::int64_t bytes = dtype.itemsize();
   bool fits = true;
   for (const py::ssize_t size : shape) {
     fits = fits && checked_mul(bytes, size, bytes);
-    if (size == 0) return empty(dtype, shape);
+    if (size == 0) return empty_at(place, dtype, shape);
   }
   const std::string what = std::string(argument) + ": the result, " + text_of(shape) + " of " +
                            std::to_string(dtype.itemsize()) + " bytes a number, ";
@@ -41,7 +41,7 @@ py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* ar
   if (bytes > most) {
     raise_value(what + "takes " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(most));
   }
-  return empty(dtype, shape);
+  return empty_at(place, dtype, shape);
 }
 
 void check_level(const LevelRef& has, const LevelRef& needed, const std::string& argument,
@@ -88,7 +88,8 @@ constexpr Signature<8> kForward{
 py::object forward(const Arguments<8>& args) {
   const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes] = args;
   const Window how = window_of(left, right, dilation, stride);
-  const py::array x = as_rows(given_x, "X");
+  const py::array x = as_placed_rows(given_x, "X");
+  const Place place = place_of(x);
   const LevelRef level = level_over(lengths, "X", x.shape(0));
   const LevelRef kept = strided_level(level, how.stride);
   Extents shape{kept->total()};
@@ -103,10 +104,15 @@ py::object forward(const Arguments<8>& args) {
     }
     shape.push_back(width);
   }
-  py::array result = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x});
+  py::array result = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x}, place);
   std::byte* const to = bytes(result);
   const Rows rows = rows_of(x);
-  {
+  if (!place.is_host()) {
+    const Offsets there = offsets_at(place, LevelRef::in(level));
+    const Offsets kept_there = offsets_at(place, LevelRef::in(kept));
+    place.check(place.kernels->seq2col(place.stream, rows, there, kept_there, how, kept->total(), to),
+                "seq2col");
+  } else {
     const Unlocked unlocked(result.nbytes());
     seq2col(rows, level->view(), kept->view(), how, to);
   }

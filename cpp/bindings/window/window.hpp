@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/level.hpp"
 #include "support/ndarray.hpp"
 #include "support/operands.hpp"
@@ -19,9 +20,9 @@ namespace py = pybind11;
 /// A number of things, `least` at least; `otherwise` where it was left out.
 std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, std::int64_t otherwise);
 
-/// The output that was given, checked, or a fresh one of at most max_bytes.
+/// The output that was given, checked, or a fresh one of at most max_bytes, at a place.
 py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* argument,
-                  const py::dtype& dtype, const Extents& shape, Inputs inputs = {});
+                  const py::dtype& dtype, const Extents& shape, Inputs inputs = {}, const Place& place = {});
 
 /// Refuses a level of `argument` that is not the one it has to be: "sequence 3 has 2 windows, ...".
 void check_level(const LevelRef& has, const LevelRef& needed, const std::string& argument,

@@ -45,6 +45,9 @@ Status pack_check_level(Offsets level, const std::int64_t* lengths, const std::i
 void pack_ends(const std::int64_t* lengths, const std::int64_t* indices, std::int64_t columns,
                std::int64_t* ends) noexcept;
 
+/// places[indices[k]] = k: the column of each sequence.
+void pack_places(const std::int64_t* indices, std::int64_t columns, std::int64_t* places) noexcept;
+
 /// A time-major block as its kernels see it.
 struct Steps {
   const std::int64_t* size_at_t = nullptr;  ///< never increases, at most columns

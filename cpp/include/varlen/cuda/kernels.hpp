@@ -4,12 +4,55 @@
 
 #include <cstdint>
 
+#include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/expand.hpp"
+#include "varlen/cuda/gather.hpp"
 #include "varlen/cuda/mask.hpp"
 #include "varlen/cuda/offsets.hpp"
+#include "varlen/cuda/pack.hpp"
 #include "varlen/cuda/pad.hpp"
 #include "varlen/cuda/reduce.hpp"
+#include "varlen/cuda/shift.hpp"
+#include "varlen/cuda/sort.hpp"
+#include "varlen/cuda/span_rows.hpp"
 #include "varlen/cuda/stream.hpp"
+#include "varlen/cuda/window.hpp"
+
+// The functions of the table, noun by noun: each is called as it is declared in the noun's header.
+#define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(concat)                    \
+  KERNEL(interleave)                \
+  KERNEL(expand)                    \
+  KERNEL(expand_end)                \
+  KERNEL(expand_which)              \
+  KERNEL(gather_rows)               \
+  KERNEL(block_mask)                \
+  KERNEL(lengths_of)                \
+  KERNEL(offsets_of)                \
+  KERNEL(row_ids_of)                \
+  KERNEL(positions_of)              \
+  KERNEL(pack)                      \
+  KERNEL(unpack)                    \
+  KERNEL(pad)                       \
+  KERNEL(pad_mask)                  \
+  KERNEL(unpad)                     \
+  KERNEL(reduce_scratch)            \
+  KERNEL(reduce)                    \
+  KERNEL(reduce_extreme)            \
+  KERNEL(reduce_back_scratch)       \
+  KERNEL(reduce_back)               \
+  KERNEL(reduce_blocks_scratch)     \
+  KERNEL(reduce_blocks)             \
+  KERNEL(divide_by_lengths)         \
+  KERNEL(reverse_rows)              \
+  KERNEL(roll_rows)                 \
+  KERNEL(shift_rows)                \
+  KERNEL(sort_scratch)              \
+  KERNEL(sort)                      \
+  KERNEL(insert_rows)               \
+  KERNEL(remove_rows)               \
+  KERNEL(take_rows)                 \
+  KERNEL(seq2col)
 
 namespace varlen::cuda {
 
@@ -27,25 +70,9 @@ struct Kernels {
   /// From the host to the device. What lies at `from` may change once the call has returned.
   Error (*upload)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
 
-  decltype(&cuda::expand) expand;
-  decltype(&cuda::expand_end) expand_end;
-  decltype(&cuda::expand_which) expand_which;
-  decltype(&cuda::block_mask) block_mask;
-  decltype(&cuda::lengths_of) lengths_of;
-  decltype(&cuda::offsets_of) offsets_of;
-  decltype(&cuda::row_ids_of) row_ids_of;
-  decltype(&cuda::positions_of) positions_of;
-  decltype(&cuda::pad) pad;
-  decltype(&cuda::pad_mask) pad_mask;
-  decltype(&cuda::unpad) unpad;
-  decltype(&cuda::reduce_scratch) reduce_scratch;
-  decltype(&cuda::reduce) reduce;
-  decltype(&cuda::reduce_extreme) reduce_extreme;
-  decltype(&cuda::reduce_back_scratch) reduce_back_scratch;
-  decltype(&cuda::reduce_back) reduce_back;
-  decltype(&cuda::reduce_blocks_scratch) reduce_blocks_scratch;
-  decltype(&cuda::reduce_blocks) reduce_blocks;
-  decltype(&cuda::divide_by_lengths) divide_by_lengths;
+#define VARLEN_FIELD(name) decltype(&cuda::name) name;
+  VARLEN_CUDA_KERNELS(VARLEN_FIELD)
+#undef VARLEN_FIELD
 };
 
 [[nodiscard]] const Kernels& kernels() noexcept;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "varlen/cuda/fill.hpp"
 #include "varlen/cuda/stream.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/views.hpp"
@@ -14,11 +15,7 @@ namespace varlen::cuda {
 /// Ragged axes that one launch takes.
 constexpr int kMostDepth = 8;
 
-/// Bytes of the longest fill that the host gives.
-constexpr std::int64_t kWidestFill = 16;
-
-/// A fill whose period divides kWidestFill is the host's; any other is a row of values.width bytes on the
-/// device. Elements are not converted.
+/// The fill is one of fill.hpp; elements are not converted.
 [[nodiscard]] Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows values,
                         const std::int64_t* sizes, const Padding& how, std::byte* out) noexcept;
 [[nodiscard]] Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows,

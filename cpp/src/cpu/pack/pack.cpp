@@ -88,6 +88,10 @@ void pack_ends(const std::int64_t* lengths, const std::int64_t* indices, std::in
   for (std::int64_t i = 0; i < columns; ++i) ends[i] = total += ends[i];
 }
 
+void pack_places(const std::int64_t* indices, std::int64_t columns, std::int64_t* places) noexcept {
+  for (std::int64_t k = 0; k < columns; ++k) places[indices[k]] = k;
+}
+
 void pack_columns(const Piece* pieces, const std::int64_t* indices, std::int64_t columns,
                   const std::byte** rows) noexcept {
   with_prefetch(

@@ -38,29 +38,9 @@ Error upload(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
 }  // namespace
 
 const Kernels& kernels() noexcept {
-  static const Kernels table{
-      .text_of = &text_of,
-      .upload = &upload,
-      .expand = &expand,
-      .expand_end = &expand_end,
-      .expand_which = &expand_which,
-      .block_mask = &block_mask,
-      .lengths_of = &lengths_of,
-      .offsets_of = &offsets_of,
-      .row_ids_of = &row_ids_of,
-      .positions_of = &positions_of,
-      .pad = &pad,
-      .pad_mask = &pad_mask,
-      .unpad = &unpad,
-      .reduce_scratch = &reduce_scratch,
-      .reduce = &reduce,
-      .reduce_extreme = &reduce_extreme,
-      .reduce_back_scratch = &reduce_back_scratch,
-      .reduce_back = &reduce_back,
-      .reduce_blocks_scratch = &reduce_blocks_scratch,
-      .reduce_blocks = &reduce_blocks,
-      .divide_by_lengths = &divide_by_lengths,
-  };
+#define VARLEN_ENTRY(name) .name = &name,
+  static const Kernels table{.text_of = &text_of, .upload = &upload, VARLEN_CUDA_KERNELS(VARLEN_ENTRY)};
+#undef VARLEN_ENTRY
   return table;
 }
 

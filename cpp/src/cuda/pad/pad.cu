@@ -76,19 +76,6 @@ std::int64_t count_slots(Range rows, const std::int64_t* sizes, int depth) noexc
   return slots;
 }
 
-/// A fill that repeats every 16 bytes goes with the launch.
-Blank blank_of(const Padding& how, std::int64_t width) noexcept {
-  Blank blank;
-  if (how.fill == nullptr) return blank;
-  const std::int64_t period = how.period > 0 ? how.period : width;
-  if (period > kWidestFill || kWidestFill % period != 0) {
-    blank.row = how.fill;
-    return blank;
-  }
-  for (std::int64_t i = 0; i < kWidestFill; ++i) blank.bytes[i] = how.fill[i % period];
-  return blank;
-}
-
 /// The rows of values, and the slots of a rectangle where they are.
 struct Cells {
   Axis axes[kMostDepth];
@@ -122,7 +109,7 @@ Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows valu
   const std::int64_t slots = count_slots(rows, sizes, depth);
   if (slots == 0) return 0;
   return move_rows(stream, slots_of(levels, depth, rows, sizes, how, slots), values, slots,
-                   blank_of(how, values.width), out);
+                   blank_of({how.fill, how.period > 0 ? how.period : values.width}), out);
 }
 
 Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows, const std::int64_t* sizes,

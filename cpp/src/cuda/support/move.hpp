@@ -5,6 +5,10 @@
 //     Scope scope(first, last) const;              // what output rows [first, last] have in common
 //     std::int64_t source(scope, row) const;       // the input row; below 0 where the fill goes
 //
+// or, where rows come from several inputs,
+//
+//     const std::byte* source(scope, row) const;   // where the input row lies; null where the fill goes
+//
 // Neighbouring threads write neighbouring words, the widest that the rows allow; each has kWords of them on
 // their way at a time. Bytes are not looked at.
 #pragma once
@@ -12,9 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 #include "divisor.hpp"
 #include "launch.hpp"
+#include "varlen/cuda/fill.hpp"
 #include "varlen/views.hpp"
 #include "view.hpp"
 #include "word.hpp"
@@ -24,8 +30,20 @@ namespace varlen::cuda {
 /// What goes where no row comes from: one that is given in memory of the device, or 16 bytes that repeat.
 struct Blank {
   const std::byte* row = nullptr;
-  alignas(16) std::byte bytes[16] = {};
+  alignas(16) std::byte bytes[kWidestFill] = {};
 };
+
+/// A fill as cuda/fill.hpp says.
+[[nodiscard]] inline Blank blank_of(Fill fill) noexcept {
+  Blank blank;
+  if (fill.data == nullptr || fill.period == 0) return blank;
+  if (!is_host_fill(fill.period)) {
+    blank.row = fill.data;
+    return blank;
+  }
+  for (std::int64_t i = 0; i < kWidestFill; ++i) blank.bytes[i] = fill.data[i % fill.period];
+  return blank;
+}
 
 template <class Map, class Word>
 struct Move {
@@ -44,14 +62,14 @@ struct Move {
     const std::int64_t begin = thread.block() * tile;
     const std::int64_t end = begin + tile < out.count ? begin + tile : out.count;
     const auto scope = map.scope(words_of_row.quotient(begin), words_of_row.quotient(end - 1));
-    Word words[kWords];
+    Word words[kWords] = {};
     VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
       const std::int64_t at = begin + k * static_cast<std::int64_t>(thread.threads()) + thread.index();
       if (at >= end) continue;
       const std::int64_t row = words_of_row.quotient(at);
       const std::int64_t column = at - row * words_of_row.by();
-      const std::int64_t source = map.source(scope, row);
-      words[k] = source >= 0 ? in[source * words_of_row.by() + column] : blank_word(column);
+      const auto source = map.source(scope, row);
+      words[k] = is_row(source) ? word_at(source, column) : blank_word(column);
     }
     VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
       const std::int64_t at = begin + k * static_cast<std::int64_t>(thread.threads()) + thread.index();
@@ -59,6 +77,14 @@ struct Move {
     }
   }
 
+  [[nodiscard]] static VARLEN_DEVICE bool is_row(std::int64_t source) { return source >= 0; }
+  [[nodiscard]] static VARLEN_DEVICE bool is_row(const std::byte* source) { return source != nullptr; }
+  [[nodiscard]] VARLEN_DEVICE Word word_at(std::int64_t source, std::int64_t column) const {
+    return in[source * words_of_row.by() + column];
+  }
+  [[nodiscard]] VARLEN_DEVICE Word word_at(const std::byte* source, std::int64_t column) const {
+    return View<const Word>{words_at(source), words_of_row.by()}[column];
+  }
   [[nodiscard]] VARLEN_DEVICE Word blank_word(std::int64_t column) const {
     if (blank.row != nullptr) return View<const Word>{words_at(blank.row), words_of_row.by()}[column];
     constexpr std::int64_t kOf16 = 16 / sizeof(Word);
@@ -93,12 +119,11 @@ Error move_words(Stream stream, const Map& map, Rows in, std::int64_t rows, cons
   return launch(stream, grid, body);
 }
 
-/// out: `rows` rows of the width of those of `in`.
+/// The same, for rows whose addresses are all multiples of what `word_of` gave.
 template <class Map>
-Error move_rows(Stream stream, const Map& map, Rows in, std::int64_t rows, const Blank& blank,
-                std::byte* out) noexcept {
-  if (in.width == 0 || rows == 0) return 0;
-  switch (word_of(in.width, {in.data, out, blank.row})) {
+Error move_rows_by(std::int64_t word, Stream stream, const Map& map, Rows in, std::int64_t rows,
+                   const Blank& blank, std::byte* out) noexcept {
+  switch (word) {
     case 16:
       return move_words<Word16>(stream, map, in, rows, blank, out);
     case 8:
@@ -110,6 +135,23 @@ Error move_rows(Stream stream, const Map& map, Rows in, std::int64_t rows, const
     default:
       return move_words<std::uint8_t>(stream, map, in, rows, blank, out);
   }
+}
+
+/// out: `rows` rows of the width of those of `in`.
+template <class Map>
+Error move_rows(Stream stream, const Map& map, Rows in, std::int64_t rows, const Blank& blank,
+                std::byte* out) noexcept {
+  if (in.width == 0 || rows == 0) return 0;
+  return move_rows_by(word_of(in.width, {in.data, out, blank.row}), stream, map, in, rows, blank, out);
+}
+
+/// out: `rows` rows of `width` bytes, from wherever the map says; `bits`: those of all their addresses.
+template <class Map>
+Error collect_rows(Stream stream, const Map& map, std::int64_t width, std::uintptr_t bits, std::int64_t rows,
+                   std::byte* out) noexcept {
+  if (width == 0 || rows == 0) return 0;
+  const auto* const all = reinterpret_cast<const void*>(bits);
+  return move_rows_by(word_of(width, {all, out}), stream, map, {nullptr, 0, width}, rows, {}, out);
 }
 
 }  // namespace varlen::cuda

@@ -1,0 +1,119 @@
+#include "support/move.hpp"
+#include "support/sequences.hpp"
+#include "varlen/cuda/span_rows.hpp"
+
+namespace varlen::cuda {
+
+namespace {
+
+/// Rows by their numbers.
+struct Taken {
+  View<const std::int64_t> rows;
+  std::int64_t count;  ///< rows that there are
+
+  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t k) const {
+    const std::int64_t row = rows[k];
+    return row < count ? row : -1;  // below 0 is none either
+  }
+};
+
+/// The rows that others were put in front of, in order.
+struct Before {
+  View<const std::int64_t> rows;
+
+  /// How many of entries [low, high) a test lets pass; those that it does come first.
+  template <class Test>
+  [[nodiscard]] VARLEN_DEVICE std::int64_t count_if(std::int64_t low, std::int64_t high, Test test) const {
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (test(rows[middle], middle)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+  /// How many were put in up to and with row `row` of all rows.
+  [[nodiscard]] VARLEN_DEVICE std::int64_t up_to(std::int64_t row, const Among& among) const {
+    return count_if(among.first, among.last,
+                    [row](std::int64_t before, std::int64_t k) { return before <= row - k; });
+  }
+  /// How many were put in before row `row` of those that were there.
+  [[nodiscard]] VARLEN_DEVICE std::int64_t ahead_of(std::int64_t row, const Among& among) const {
+    return count_if(among.first, among.last,
+                    [row](std::int64_t before, std::int64_t) { return before <= row; });
+  }
+};
+
+struct Inserted {
+  Before before;
+  const std::byte* values;
+  const std::byte* added;
+  std::int64_t count;  ///< rows of values
+  std::int64_t width;
+
+  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+    const std::int64_t low = before.up_to(first, {0, before.rows.count});
+    return {low, before.up_to(last, {low, before.rows.count})};
+  }
+  [[nodiscard]] VARLEN_DEVICE const std::byte* source(const Among& among, std::int64_t row) const {
+    const std::int64_t k = before.up_to(row, among);
+    if (k > 0 && before.rows[k - 1] == row - (k - 1)) {
+      return added != nullptr ? added + (k - 1) * width : nullptr;
+    }
+    const std::int64_t from = row - k;
+    return from >= 0 && from < count ? values + from * width : nullptr;
+  }
+};
+
+/// The rows that were there before others were put in.
+struct Kept {
+  Before before;
+  std::int64_t count;
+
+  [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
+    const std::int64_t low = before.ahead_of(first, {0, before.rows.count});
+    return {low, before.ahead_of(last, {low, before.rows.count})};
+  }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(const Among& among, std::int64_t row) const {
+    const std::int64_t from = row + before.ahead_of(row, among);
+    return from < count ? from : -1;
+  }
+};
+
+/// The rows that were put in.
+struct Removed {
+  Before before;
+  std::int64_t count;
+
+  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t k) const {
+    const std::int64_t row = before.rows[k];
+    return row >= 0 && row < count - k ? row + k : -1;
+  }
+};
+
+}  // namespace
+
+Error take_rows(Stream stream, Rows values, const std::int64_t* rows, std::int64_t n,
+                std::byte* out) noexcept {
+  return move_rows(stream, Taken{{rows, n}, values.count}, values, n, {}, out);
+}
+
+Error insert_rows(Stream stream, Rows values, const std::int64_t* before, std::int64_t n,
+                  const std::byte* added, std::byte* out) noexcept {
+  const Inserted map{{{before, n}}, values.data, added, values.count, values.width};
+  const auto bits = reinterpret_cast<std::uintptr_t>(values.data) | reinterpret_cast<std::uintptr_t>(added);
+  return collect_rows(stream, map, values.width, bits, values.count + n, out);
+}
+
+Error remove_rows(Stream stream, Rows all, const std::int64_t* before, std::int64_t n, std::byte* kept,
+                  std::byte* taken) noexcept {
+  const Before rows{{before, n}};
+  const Error error = move_rows(stream, Kept{rows, all.count}, all, all.count - n, {}, kept);
+  return error != 0 ? error : move_rows(stream, Removed{rows, all.count}, all, n, {}, taken);
+}
+
+}  // namespace varlen::cuda

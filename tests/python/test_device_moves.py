@@ -1,0 +1,189 @@
+"""Rows of a device that move: what verbs give is what they give of arrays, and comes back as what it was."""
+
+import numpy as np
+import pytest
+import varlen as vl
+from devices import Array, call
+from varlen import _core
+
+host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices were not built for the host")
+
+LEVEL = vl.Level([3, 0, 2])
+OUTER = vl.Level([1, 2])
+X = np.arange(10.0).reshape(5, 2)
+FIELDS = _core.pack_order(LEVEL)
+
+
+@pytest.fixture(autouse=True)
+def _on_devices():
+    """Kernels of devices alone: arrays of the host stay what they are."""
+    _core.know_kernels(host.kernels)
+    yield
+    _core.forget_kernels()
+
+
+def bare(result):
+    if isinstance(result, Array):
+        return result.numbers
+    if isinstance(result, list | tuple):
+        return [bare(each) for each in result]
+    return result.lengths if isinstance(result, vl.Level) else result
+
+
+def same(got, wanted):
+    if isinstance(got, list):
+        assert len(got) == len(wanted)
+        for each in zip(got, wanted, strict=True):
+            same(*each)
+    else:
+        np.testing.assert_array_equal(got, wanted)
+        assert np.asarray(got).dtype == np.asarray(wanted).dtype
+
+
+CALLS = {
+    "reverse": (_core.reverse, X, LEVEL),
+    "shift": (_core.shift, X, LEVEL, 1, 9),
+    "shift by sequence": (_core.shift, X, LEVEL, np.array([1, 0, -1]), [7, 8]),
+    "roll": (_core.roll, X, LEVEL, np.array([2, 5, -1])),
+    "gather": (_core.gather, X, (LEVEL,), [2, -3, 1, 2]),
+    "gather by mask": (_core.gather, X, (LEVEL,), np.array([True, False, True])),
+    "gather by slice": (_core.gather, X, (OUTER, LEVEL), slice(1, None)),
+    "gather by steps": (_core.gather, X, (LEVEL,), slice(None, None, -1)),
+    "gather nested": (_core.gather, X, (OUTER, LEVEL), np.array([1, 0, 1])),
+    "gather_row": (_core.gather_row, X, (LEVEL,), -1),
+    "gather_row nested": (_core.gather_row, X, (OUTER, LEVEL), 1),
+    "gather_column": (_core.gather_column, X, (vl.Level([2, 1, 2]),), -1),
+    "gather_window": (_core.gather_window, X, (LEVEL,), slice(-2, None)),
+    "gather_window by steps": (_core.gather_window, X, (LEVEL,), slice(None, None, 2)),
+    "gather_window of some": (_core.gather_window, X, (OUTER, LEVEL), slice(0, 1), np.array([1, 1])),
+    "take_rows": (_core.take_rows, X, np.array([4, 0, 0])),
+    "insert_rows": (_core.insert_rows, X, np.array([0, 2, 2, 5])),
+    "remove_rows": (_core.remove_rows, X, np.array([0, 2])),
+    "spans": (_core.spans, X, LEVEL, vl.Level([2, 0, 1]), np.array([0, 2, 1, 3, 1, 1])),
+    "cut": (_core.cut, X, LEVEL, np.array([1, 0, 0]), np.array([2, 0, 1])),
+    "seq2col": (_core.seq2col, X, LEVEL, 1, 1),
+    "seq2col by steps": (_core.seq2col, X, LEVEL, 0, 2, 2, 2),
+    "windows": (_core.windows, X, LEVEL, 2, 1),
+    "ragged2padded": (_core.ragged2padded, X, LEVEL, "stable", 9),
+    "ragged2packed": (_core.ragged2packed, X, LEVEL, "reversed"),
+    "padded2ragged": (_core.padded2ragged, np.arange(18.0).reshape(3, 3, 2), *FIELDS),
+    "packed2ragged": (_core.packed2ragged, X, *FIELDS),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtype", ["f8", "u1", "f2", "c16"])
+def test_verbs_give_what_they_give_of_arrays(name, dtype):
+    verb, x, *rest = CALLS[name]
+    x = x.astype(dtype)
+    result = call(verb, Array(x), *rest)
+    rows = result[0] if isinstance(result, tuple) else result
+    assert type(rows) is Array
+    same(bare(result), bare(verb(x, *rest)))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_verbs_take_rows_of_nothing(name):
+    verb, x, *rest = CALLS[name]
+    x = x[..., :0]
+    if name == "shift by sequence":
+        rest[-1] = 7
+    same(bare(call(verb, Array(x), *rest)), bare(verb(x, *rest)))
+
+
+def test_rows_of_a_run_of_sequences_are_shared():
+    x = Array(X)
+    rows, _ = call(_core.gather, x, (LEVEL,), slice(1, None))
+    assert np.shares_memory(rows.numbers, X)
+    rows, _ = call(_core.gather_row, x, (LEVEL,), 0)
+    assert np.shares_memory(rows.numbers, X)
+
+
+@pytest.mark.parametrize("n", [1, 3, 64, 65, 200])
+def test_many_inputs_are_laid_end_to_end(n):
+    parts = [np.arange(k % 4 * 3, dtype=np.int16).reshape(-1, 3) + k for k in range(n)]
+    result = call(_core.concat, [Array(each) for each in parts])
+    np.testing.assert_array_equal(result.numbers, np.concatenate(parts))
+
+
+@pytest.mark.parametrize("n", [1, 3, 64, 65])
+def test_many_inputs_are_interleaved(n):
+    rng = np.random.default_rng(n)
+    levels = [vl.Level(rng.integers(0, 4, 7)) for _ in range(n)]
+    parts = [rng.random((level.total, 2), np.float32) for level in levels]
+    rows, level = call(_core.interleave, [Array(each) for each in parts], levels)
+    wanted, wanted_level = _core.interleave(parts, levels)
+    np.testing.assert_array_equal(rows.numbers, wanted)
+    assert level == wanted_level
+    out = Array(np.zeros_like(wanted))
+    assert call(_core.interleave, [Array(each) for each in parts], levels, out)[0] is out
+    np.testing.assert_array_equal(out.numbers, wanted)
+
+
+def test_inputs_of_two_places_are_refused():
+    with pytest.raises(ValueError, match=r"^arrays: expected an array on device 0, got one on the host"):
+        call(_core.concat, [Array(X), X])
+    with pytest.raises(ValueError, match=r"^arrays: expected an array on the host, got one on device 0"):
+        call(_core.concat, [X, Array(X)])
+    with pytest.raises(ValueError, match=r"^rows: expected an array on device 0, got one on the host"):
+        call(_core.insert_rows, Array(X), np.array([1]), X[:1])
+
+
+def test_rows_that_lie_there_are_put_in():
+    before = np.array([1, 5])
+    result = call(_core.insert_rows, Array(X), before, Array(-X[:2]))
+    np.testing.assert_array_equal(result.numbers, _core.insert_rows(X, before, -X[:2]))
+
+
+def test_outputs_are_written_where_the_values_lie():
+    out = Array(np.zeros_like(X))
+    assert call(_core.reverse, Array(X), LEVEL, out) is out
+    np.testing.assert_array_equal(out.numbers, _core.reverse(X, LEVEL))
+    with pytest.raises(ValueError, match=r"^out: expected an array on device 0, got one on the host"):
+        call(_core.roll, Array(X), LEVEL, 1, np.zeros_like(X))
+    with pytest.raises(ValueError, match=r"^out: "):
+        x = X.copy()
+        call(_core.roll, Array(x), LEVEL, 1, Array(x))
+
+
+def test_numbers_of_the_host_are_checked():
+    with pytest.raises(IndexError, match=r"^index 3 at position 0 is out of range for 3 sequences"):
+        call(_core.gather, Array(X), (LEVEL,), [3])
+    with pytest.raises(IndexError, match=r"^index 5 at position 1 is out of range for 5 rows"):
+        call(_core.take_rows, Array(X), np.array([0, 5]))
+    with pytest.raises(ValueError, match=r"^by: has 2 numbers for 3 sequences"):
+        call(_core.shift, Array(X), LEVEL, np.array([1, 2]))
+    with pytest.raises(ValueError, match=r"^dY: has 5 rows, fewer than the 6"):
+        call(_core.remove_rows, Array(X), np.zeros(6, int))
+
+
+def test_numbers_of_the_device_are_not_read_by_the_host():
+    rows = Array(np.array([4, -1, 5, 2**62, 0]))
+    wanted = np.zeros((5, 2))
+    wanted[[0, 4]] = X[[4, 0]]
+    np.testing.assert_array_equal(call(_core.take_rows, Array(X), rows).numbers, wanted)
+    by = np.array([1, 0, -1])
+    np.testing.assert_array_equal(
+        call(_core.shift, Array(X), LEVEL, Array(by)).numbers, _core.shift(X, LEVEL, by)
+    )
+    before = np.array([0, 2])
+    for verb in (_core.insert_rows, _core.remove_rows):
+        same(bare(call(verb, Array(X), Array(before))), bare(verb(X, before)))
+
+
+def test_numbers_of_the_device_are_int64():
+    with pytest.raises(TypeError, match=r"^rows: expected int64 on a device, got dtype int32"):
+        call(_core.take_rows, Array(X), Array(np.zeros(2, np.int32)))
+    with pytest.raises(ValueError, match=r"^rows: expected one dimension, got 2"):
+        call(_core.take_rows, Array(X), Array(np.zeros((2, 1), int)))
+    with pytest.raises(TypeError, match=r"^index: lies on a device; give it on the CPU"):
+        call(_core.gather, Array(X), (LEVEL,), Array(np.zeros(2, int)))
+
+
+def test_lists_of_tensors_come_back_as_a_tensor():
+    torch = pytest.importorskip("torch")
+    _core.forget_kernels()
+    _core.know_kernels(host.kernels, emulate=True)
+    result = call(_core.concat, [torch.arange(3), torch.arange(2)])
+    assert type(result) is torch.Tensor
+    assert result.tolist() == [0, 1, 2, 0, 1]
