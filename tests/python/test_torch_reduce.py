@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import varlen as vl
+from kernels import ON_DEVICE
 from torch_samples import agree, rows
 from varlen import ops
 
@@ -170,13 +171,21 @@ def test_registered_ops_keep_what_they_promise():
         (lambda x: ops.reduce_sum(x, [2, 3], out=torch.empty(3)), ValueError, "out: needs"),
         (lambda x: ops.reduce_sum(x, [2, 3], out=np.empty(2)), TypeError, "out: expected a tensor"),
         (lambda x: ops.backprop_reduce_sum(x, [1]), ValueError, "5 rows for 1 sequences"),
-        (lambda x: ops.backprop_reduce_max(x[:1], torch.tensor([7]), [5]), IndexError, "which: 7 in row 0"),
         (lambda x: ops.backprop_reduce_max(x[:1], [0.5], [5]), TypeError, "which"),
     ],
 )
 def test_bad_tensors_are_refused(call, error, text):
     with pytest.raises(error, match=text):
         call(rows([5], dtype=torch.float32))
+
+
+def test_places_of_no_row_are_refused_on_the_host_and_hold_nothing_on_a_device():
+    d, which = torch.ones(1), torch.tensor([7])
+    if ON_DEVICE:
+        assert not ops.backprop_reduce_max(d, which, [5]).any()
+    else:
+        with pytest.raises(IndexError, match="which: 7 in row 0"):
+            ops.backprop_reduce_max(d, which, [5])
 
 
 def test_devices_are_refused_and_shapes_alone_are_taken():

@@ -108,10 +108,9 @@ struct Work {
     const bool is_number = given(given_empty) && !is_zero(given_empty);
     const Fill empty_as = is_number ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
     shape = values.rows(level.count());
-    out = given(given_out)
-              ? checked_out_at(place, "out", given_out, dtype, shape,
-                               {given_values, values.array, given_empty})
-              : empty_at(place, dtype, shape);
+    out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
+                                            {given_values, values.array, given_empty})
+                           : empty_at(place, dtype, shape);
     job.type = values.type;
     job.level = offsets_at(place, level);
     job.longest = stats.longest;
@@ -129,8 +128,8 @@ struct Work {
     total = level.total();
     target = bytes(out);
     if (!place.is_host()) {
-      device_scratch = empty_at(place, py::dtype::of<std::uint8_t>(),
-                                {place.kernels->reduce_scratch(job, total)});
+      device_scratch =
+          empty_at(place, py::dtype::of<std::uint8_t>(), {place.kernels->reduce_scratch(job, total)});
       return;
     }
     scratch.make(reduce_scratch(job));
@@ -192,8 +191,8 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
   if (narrow && work.job.longest > std::numeric_limits<std::int32_t>::max()) {
     raise_overflow("which: " + std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
   }
-  py::array which =
-      empty_at(work.place, narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
+  py::array which = empty_at(
+      work.place, narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
   const Places places{narrow ? nullptr : ints(which),
                       narrow ? static_cast<std::int32_t*>(which.mutable_data()) : nullptr};
   if (const Place& place = work.place; !place.is_host()) {

@@ -1,5 +1,6 @@
 // Elements to the row of their sequence that holds them: the way back of extremes.
 #include "support/move.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/expand.hpp"
 
 namespace varlen::cuda {
@@ -11,7 +12,7 @@ struct ExpandWhich {
   static constexpr bool kAlone = true;
   static constexpr int kWords = 4;
 
-  Ends level;
+  InSequences of;
   View<const Word> in;
   View<Word> out;
   Divisor words_of_row;
@@ -25,15 +26,14 @@ struct ExpandWhich {
     const std::int64_t tile = static_cast<std::int64_t>(thread.threads()) * kWords;
     const std::int64_t begin = thread.block() * tile;
     const std::int64_t end = begin + tile < out.count ? begin + tile : out.count;
-    const std::int64_t low = level.holding(words_of_row.quotient(begin), 0, level.count() - 1);
-    const std::int64_t high = level.holding(words_of_row.quotient(end - 1), low, level.count() - 1);
+    const Among among = of.scope(words_of_row.quotient(begin), words_of_row.quotient(end - 1));
     for (std::int64_t at = begin + thread.index(); at < end; at += thread.threads()) {
       const std::int64_t row = words_of_row.quotient(at);
       const std::int64_t word = at - row * words_of_row.by();
-      const std::int64_t i = level.holding(row, low, high);
+      const std::int64_t i = of.sequence(among, row);
       const std::int64_t element = i * columns + words_of_element.quotient(word);
       const std::int64_t place = narrow.data != nullptr ? narrow[element] : wide[element];
-      out[at] = place == row - level.start(i) ? in[i * words_of_row.by() + word] : Word{};
+      out[at] = place == row - of.level.start(i) ? in[i * words_of_row.by() + word] : Word{};
     }
   }
 };
@@ -48,7 +48,7 @@ Error expand_words(Stream stream, Offsets level, std::int64_t total, const std::
   Grid grid;
   grid.blocks = blocks_for(words, static_cast<std::int64_t>(grid.threads) * Body::kWords);
   return launch(stream, grid,
-                Body{{{level.ends, level.count}},
+                Body{{ends_of(level)},
                      {reinterpret_cast<const Word*>(rows), elements * each},
                      {reinterpret_cast<Word*>(out), words},
                      Divisor(columns * each, words),

@@ -1,13 +1,12 @@
 // Gradients that depend on the values: what is known of each sequence first, then every element by itself.
+#include "known.hpp"
 #include "run.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/reduce.hpp"
 
 namespace varlen::cuda {
 
 namespace {
-
-template <class T>
-using ExponentialLanes = ExponentialFold<T, LaneSink<Exponentials<T>>>;
 
 /// What is known of a sequence, by op: its mean, what it is a softmax of, its factors.
 template <class T>
@@ -24,7 +23,7 @@ struct GradientOfRows {
 
   Reduce op;
   double ddof;
-  Ends level;
+  InSequences of;
   Divisor by_columns;
   AnyNumber<T> values, gradients, results;
   Known<T> known;
@@ -35,11 +34,10 @@ struct GradientOfRows {
     const std::int64_t tile = static_cast<std::int64_t>(thread.threads()) * kElements;
     const std::int64_t begin = thread.block() * tile;
     const std::int64_t end = begin + tile < out.count ? begin + tile : out.count;
-    const std::int64_t low = level.holding(by_columns.quotient(begin), 0, level.count() - 1);
-    const std::int64_t high = level.holding(by_columns.quotient(end - 1), low, level.count() - 1);
+    const Among among = of.scope(by_columns.quotient(begin), by_columns.quotient(end - 1));
     for (std::int64_t at = begin + thread.index(); at < end; at += thread.threads()) {
       const std::int64_t row = by_columns.quotient(at);
-      const std::int64_t i = level.holding(row, low, high);
+      const std::int64_t i = of.sequence(among, row);
       out.put(at, gradient(at, i, i * by_columns.by() + at - row * by_columns.by()));
     }
   }
@@ -62,7 +60,7 @@ struct GradientOfRows {
       default:
         break;
     }
-    const double left = static_cast<double>(level.length(i)) - ddof;
+    const double left = static_cast<double>(of.level.length(i)) - ddof;
     const T free = left > 0 ? static_cast<T>(left) : kNan<T>;
     const T off = static_cast<T>(static_cast<double>(x) - known.means[k]);
     if (op == Reduce::var) return 2 * d / free * off;
@@ -113,14 +111,10 @@ Error back(Stream stream, const ReduceBackJob& job, std::int64_t total, std::byt
   } else if (job.op == Reduce::logsumexp) {
     auto* const sums = reinterpret_cast<Exponentials<T>*>(scratch);
     known.exponentials = {sums, results};
-    const LaneSink<Exponentials<T>> sink{{sums, results}};
-    error = run_fold<AnyNumber<T>>(stream, first, total, ExponentialLanes<T>{}, sink, chunks);
+    error = exponentials_of(stream, first, total, chunks, View<Exponentials<T>>{sums, results});
   } else if (job.op != Reduce::norm) {
     known.means = {reinterpret_cast<const double*>(scratch), results};
-    SumFold<double> mean;
-    mean.mean = true;
-    const NumberSink sink{NumbersOut(Type::f64, scratch, results), 0};
-    error = run_fold<AnyNumber<double>>(stream, first, total, mean, sink, chunks);
+    error = means_of(stream, first, total, chunks, scratch);
   }
   if (error != 0) return error;
   Grid grid;
@@ -128,7 +122,7 @@ Error back(Stream stream, const ReduceBackJob& job, std::int64_t total, std::byt
   return launch(stream, grid,
                 GradientOfRows<T>{job.op,
                                   job.ddof,
-                                  {{job.level.ends, job.level.count}},
+                                  {ends_of(job.level)},
                                   Divisor(job.columns, elements),
                                   AnyNumber<T>(job.type, job.values, elements),
                                   AnyNumber<T>(job.type, job.weights, results),

@@ -2,6 +2,7 @@
 #include "folds.hpp"
 #include "support/divisor.hpp"
 #include "support/launch.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/reduce.hpp"
 
 namespace varlen::cuda {
@@ -132,10 +133,7 @@ Error add(Stream stream, const BlocksJob& job, const BlocksSizes& sizes, Type ty
   using Lane = typename Fold::Whole::Lane;
   const std::int64_t elements = sizes.rows * job.columns;
   if (elements == 0) return 0;
-  const RepeatedBlocks of{{{job.groups.ends, job.groups.count}},
-                          {{job.blocks.ends, job.blocks.count}},
-                          job.columns,
-                          count_slots(job, sizes)};
+  const RepeatedBlocks of{ends_of(job.groups), ends_of(job.blocks), job.columns, count_slots(job, sizes)};
   const bool is_split = sizes.longest > kRepeats;
   const View<Lane> partial{reinterpret_cast<Lane*>(scratch), is_split ? of.slots : 0};
   const NumbersOut to(type, out, elements);
@@ -159,12 +157,13 @@ std::int64_t reduce_blocks_scratch(const BlocksJob& job, const BlocksSizes& size
 Error reduce_blocks(Stream stream, const BlocksJob& job, const BlocksSizes& sizes, std::byte* scratch,
                     std::byte* out) noexcept {
   if (!is_real(job.type)) {
-    return add<AnyNumber<std::int64_t>>(stream, job, sizes, Type::i64, SumFold<std::int64_t>{}, scratch, out);
+    return add<AnyNumber<std::int64_t>>(stream, job, sizes, Type::i64, NumberFold<std::int64_t>{}, scratch,
+                                        out);
   }
   if (job.type == Type::f64) {
-    return add<AnyNumber<double>>(stream, job, sizes, Type::f64, SumFold<double>{}, scratch, out);
+    return add<AnyNumber<double>>(stream, job, sizes, Type::f64, NumberFold<double>{}, scratch, out);
   }
-  return add<AnyNumber<float>>(stream, job, sizes, job.type, FloatSumFold{}, scratch, out);
+  return add<AnyNumber<float>>(stream, job, sizes, job.type, FloatFold{}, scratch, out);
 }
 
 }  // namespace varlen::cuda

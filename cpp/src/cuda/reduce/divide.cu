@@ -2,6 +2,7 @@
 #include "support/divisor.hpp"
 #include "support/launch.hpp"
 #include "support/number.hpp"
+#include "support/sequences.hpp"
 #include "varlen/cuda/reduce.hpp"
 
 namespace varlen::cuda {
@@ -35,10 +36,8 @@ Error divide(Stream stream, Type type, Offsets level, std::int64_t columns, cons
   Grid grid;
   grid.blocks = blocks_for(elements, grid.threads);
   return launch(stream, grid,
-                DivideByLengths<T>{{{level.ends, level.count}},
-                                   Divisor(columns, elements + grid.threads),
-                                   AnyNumber<T>(type, rows, elements),
-                                   NumbersOut(type, out, elements)});
+                DivideByLengths<T>{ends_of(level), Divisor(columns, elements + grid.threads),
+                                   AnyNumber<T>(type, rows, elements), NumbersOut(type, out, elements)});
 }
 
 }  // namespace

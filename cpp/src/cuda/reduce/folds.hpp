@@ -55,57 +55,54 @@ struct FoldOf {
   [[nodiscard]] static VARLEN_DEVICE const Lane& widen(const Lane& lane) { return lane; }
 };
 
+/// Sums and products, as the launch says.
 template <class T>
-struct SumFold : FoldOf<SumFold<T>, T> {
+struct NumberFold : FoldOf<NumberFold<T>, T> {
+  bool multiplies = false;
+  bool squares = false;  ///< the numbers, first
   bool mean = false;
+  bool root = false;
 
-  [[nodiscard]] VARLEN_DEVICE T none() const { return std::is_floating_point_v<T> ? T(-0.0) : T(0); }
+  [[nodiscard]] VARLEN_DEVICE T none() const {
+    if (multiplies) return T(1);
+    return std::is_floating_point_v<T> ? T(-0.0) : T(0);
+  }
   VARLEN_DEVICE void join(T& lane, T x) const {
     if constexpr (std::is_integral_v<T>) {
       // Unsigned, for signed ones may not wrap.
-      lane = static_cast<T>(static_cast<std::uint64_t>(lane) + static_cast<std::uint64_t>(x));
+      const auto a = static_cast<std::uint64_t>(lane);
+      const auto b = static_cast<std::uint64_t>(x);
+      lane = static_cast<T>(multiplies ? a * b : a + b);
     } else {
-      lane += x;
+      lane = multiplies ? lane * x : lane + x;
     }
   }
-  VARLEN_DEVICE void add(T& lane, T x, std::int64_t) const { join(lane, x); }
+  VARLEN_DEVICE void add(T& lane, T x, std::int64_t) const {
+    if constexpr (std::is_same_v<T, double>) {
+      if (squares) x *= x;
+    }
+    join(lane, x);
+  }
   [[nodiscard]] VARLEN_DEVICE T finish(T lane, std::int64_t rows) const {
-    return mean ? lane / static_cast<T>(rows) : lane;
+    if (mean) return lane / static_cast<T>(rows);
+    if constexpr (std::is_same_v<T, double>) {
+      if (root) return std::sqrt(lane);
+    }
+    return lane;
   }
 };
 
 /// Chunks of float, joined as double.
-struct FloatSumFold : SumFold<float> {
-  using Whole = SumFold<double>;
+struct FloatFold : NumberFold<float> {
+  using Whole = NumberFold<double>;
   using Lane = float;
 
   [[nodiscard]] Whole whole() const noexcept {
     Whole result;
+    result.multiplies = multiplies;
     result.mean = mean;
     return result;
   }
-  [[nodiscard]] static VARLEN_DEVICE double widen(float lane) { return static_cast<double>(lane); }
-};
-
-template <class T>
-struct ProductFold : FoldOf<ProductFold<T>, T> {
-  [[nodiscard]] VARLEN_DEVICE T none() const { return T(1); }
-  VARLEN_DEVICE void join(T& lane, T x) const {
-    if constexpr (std::is_integral_v<T>) {
-      lane = static_cast<T>(static_cast<std::uint64_t>(lane) * static_cast<std::uint64_t>(x));
-    } else {
-      lane *= x;
-    }
-  }
-  VARLEN_DEVICE void add(T& lane, T x, std::int64_t) const { join(lane, x); }
-  [[nodiscard]] VARLEN_DEVICE T finish(T lane, std::int64_t) const { return lane; }
-};
-
-struct FloatProductFold : ProductFold<float> {
-  using Whole = ProductFold<double>;
-  using Lane = float;
-
-  [[nodiscard]] static Whole whole() noexcept { return {}; }
   [[nodiscard]] static VARLEN_DEVICE double widen(float lane) { return static_cast<double>(lane); }
 };
 
@@ -201,25 +198,6 @@ struct PlaceFold : FoldOf<PlaceFold<T>, Place<T>, PlaceSink<T>> {
   [[nodiscard]] VARLEN_DEVICE Place<T> finish(const Place<T>& lane, std::int64_t) const { return lane; }
 };
 
-/// Whether any is true; whether none is, that all are.
-struct TruthFold : FoldOf<TruthFold, std::int64_t> {
-  bool all = false;
-
-  [[nodiscard]] VARLEN_DEVICE std::int64_t none() const { return 0; }
-  VARLEN_DEVICE void join(std::int64_t& lane, std::int64_t x) const { lane |= x; }
-  VARLEN_DEVICE void add(std::int64_t& lane, std::int64_t x, std::int64_t) const { lane |= all ? 1 - x : x; }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t finish(std::int64_t lane, std::int64_t) const {
-    return all ? 1 - lane : lane;
-  }
-};
-
-struct NormFold : FoldOf<NormFold, double> {
-  [[nodiscard]] VARLEN_DEVICE double none() const { return 0; }
-  VARLEN_DEVICE void join(double& lane, double x) const { lane += x; }
-  VARLEN_DEVICE void add(double& lane, double x, std::int64_t) const { lane += x * x; }
-  [[nodiscard]] VARLEN_DEVICE double finish(double lane, std::int64_t) const { return std::sqrt(lane); }
-};
-
 /// Sums of the differences from a pivot, and of their squares.
 struct Spread {
   double sum;
@@ -252,8 +230,7 @@ struct SpreadFold : FoldOf<SpreadFold, Spread> {
     const double n = static_cast<double>(rows);
     double squares = lane.squares - lane.sum * (lane.sum / n);
     if (squares < 0) squares = 0;  // by rounding
-    const double variance =
-        n > ddof ? squares / (n - ddof) : kNan<double>;
+    const double variance = n > ddof ? squares / (n - ddof) : kNan<double>;
     return root ? std::sqrt(variance) : variance;
   }
 };
@@ -265,11 +242,27 @@ struct Exponentials {
   T sum;
 };
 
-template <class T, class SinkOf>
-struct ExponentialFold : FoldOf<ExponentialFold<T, SinkOf>, Exponentials<T>, SinkOf> {
-  [[nodiscard]] VARLEN_DEVICE Exponentials<T> none() const {
-    return {-kInfinity<T>, T(0)};
+/// Their logarithms, or what the fold knows, for a pass that comes after it.
+template <class T>
+struct ExponentialSink {
+  NumberSink logarithms;
+  View<Exponentials<T>> known;  ///< null: logarithms
+
+  VARLEN_DEVICE void put(std::int64_t i, const Exponentials<T>& result) const {
+    if (known.data != nullptr) {
+      known[i] = result;
+    } else {
+      logarithms.put(i, result.most + std::log(result.sum));
+    }
   }
+  VARLEN_DEVICE void put_empty(std::int64_t i) const {
+    if (known.data == nullptr) logarithms.put_empty(i);
+  }
+};
+
+template <class T>
+struct ExponentialFold : FoldOf<ExponentialFold<T>, Exponentials<T>, ExponentialSink<T>> {
+  [[nodiscard]] VARLEN_DEVICE Exponentials<T> none() const { return {-kInfinity<T>, T(0)}; }
   VARLEN_DEVICE void join(Exponentials<T>& lane, const Exponentials<T>& x) const {
     // Equal ones may be infinite. NaN is in the sums, whatever becomes of the largest.
     const bool rises = x.most > lane.most;
@@ -287,12 +280,8 @@ struct ExponentialFold : FoldOf<ExponentialFold<T, SinkOf>, Exponentials<T>, Sin
       lane.sum += share;
     }
   }
-  [[nodiscard]] VARLEN_DEVICE auto finish(const Exponentials<T>& lane, std::int64_t) const {
-    if constexpr (std::is_same_v<SinkOf, NumberSink>) {
-      return lane.most + std::log(lane.sum);
-    } else {
-      return lane;
-    }
+  [[nodiscard]] VARLEN_DEVICE const Exponentials<T>& finish(const Exponentials<T>& lane, std::int64_t) const {
+    return lane;
   }
 };
 
@@ -360,8 +349,9 @@ struct FactorFold : FoldOf<FactorFold, Factors, LaneSink<Factors>> {
   if (has_infinity) return mantissa * kInfinity<double>;
   const std::int64_t exponent = all.exponent - x.exponent;
   constexpr std::int64_t kMost = 4000;  // far past what a double holds
-  return std::ldexp(mantissa,
-                    static_cast<int>(exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent));
+  return std::ldexp(mantissa, static_cast<int>(exponent > kMost    ? kMost
+                                               : exponent < -kMost ? -kMost
+                                                                   : exponent));
 }
 
 }  // namespace varlen::cuda

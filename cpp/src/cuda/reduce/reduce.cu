@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "known.hpp"
 #include "run.hpp"
 #include "varlen/cuda/reduce.hpp"
 
@@ -20,20 +21,25 @@ struct Call {
     return run_fold<Reader>(stream, job, total, fold, sink, scratch);
   }
 
-  /// A fold of whole numbers, of halves and float, of double.
-  template <class OfWholes, class OfFloats, class OfDoubles>
-  [[nodiscard]] Error by_type(const OfWholes& wholes, const OfFloats& floats,
-                              const OfDoubles& doubles) const noexcept {
-    if (!is_real(job.type)) return run<AnyNumber<std::int64_t>>(wholes);
-    return job.type == Type::f64 ? run<AnyNumber<double>>(doubles) : run<AnyNumber<float>>(floats);
-  }
-
-  [[nodiscard]] Error sum() const noexcept {
-    FloatSumFold floats;
-    SumFold<double> doubles;
+  [[nodiscard]] Error numbers() const noexcept {
+    FloatFold floats;
+    NumberFold<std::int64_t> wholes;
+    NumberFold<double> doubles;
+    floats.multiplies = wholes.multiplies = doubles.multiplies = job.op == Reduce::prod;
     floats.mean = doubles.mean = job.op == Reduce::mean;
-    if (!is_real(job.type) && job.op == Reduce::mean) return run<AnyNumber<double>>(doubles);
-    return by_type(SumFold<std::int64_t>{}, floats, doubles);
+    doubles.squares = doubles.root = job.op == Reduce::norm;
+    if (job.op == Reduce::norm || job.type == Type::f64) return run<AnyNumber<double>>(doubles);
+    if (is_real(job.type)) return run<AnyNumber<float>>(floats);
+    return job.op == Reduce::mean ? run<AnyNumber<double>>(doubles) : run<AnyNumber<std::int64_t>>(wholes);
+  }
+  [[nodiscard]] Error ends() const noexcept {
+    if (!is_real(job.type)) return run<AnyNumber<std::int64_t>>(EndFold<std::int64_t>(job.op, job.type));
+    return job.type == Type::f64 ? run<AnyNumber<double>>(EndFold<double>(job.op, job.type))
+                                 : run<AnyNumber<float>>(EndFold<float>(job.op, job.type));
+  }
+  /// Of ones and zeros: any is the largest, all is the smallest.
+  [[nodiscard]] Error truth() const noexcept {
+    return run<Truths>(EndFold<std::int64_t>(job.op == Reduce::any ? Reduce::max : Reduce::min, Type::i64));
   }
   [[nodiscard]] Error spread() const noexcept {
     SpreadFold fold;
@@ -41,11 +47,10 @@ struct Call {
     fold.root = job.op == Reduce::std;
     return run<AnyNumber<double>>(fold);
   }
+  template <class T>
   [[nodiscard]] Error logsumexp() const noexcept {
-    if (is_real(job.type) && job.type != Type::f64) {
-      return run<AnyNumber<float>>(ExponentialFold<float, NumberSink>{});
-    }
-    return run<AnyNumber<double>>(ExponentialFold<double, NumberSink>{});
+    const ExponentialSink<T> logarithms{sink, {}};
+    return run_fold<AnyNumber<T>>(stream, job, total, ExponentialFold<T>{}, logarithms, scratch);
   }
 };
 
@@ -66,28 +71,40 @@ Error reduce(Stream stream, const ReduceJob& job, std::int64_t total, Type type,
   switch (job.op) {
     case Reduce::sum:
     case Reduce::mean:
-      return call.sum();
     case Reduce::prod:
-      return call.by_type(ProductFold<std::int64_t>{}, FloatProductFold{}, ProductFold<double>{});
+    case Reduce::norm:
+      return call.numbers();
     case Reduce::max:
     case Reduce::min:
-      return call.by_type(EndFold<std::int64_t>(job.op, job.type), EndFold<float>(job.op, job.type),
-                          EndFold<double>(job.op, job.type));
+      return call.ends();
     case Reduce::any:
-    case Reduce::all: {
-      TruthFold fold;
-      fold.all = job.op == Reduce::all;
-      return call.run<Truths>(fold);
-    }
-    case Reduce::norm:
-      return call.run<AnyNumber<double>>(NormFold{});
+    case Reduce::all:
+      return call.truth();
     case Reduce::logsumexp:
-      return call.logsumexp();
+      return is_real(job.type) && job.type != Type::f64 ? call.logsumexp<float>() : call.logsumexp<double>();
     case Reduce::var:
     case Reduce::std:
       break;
   }
   return call.spread();
+}
+
+Error means_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
+               std::byte* means) noexcept {
+  NumberFold<double> fold;
+  fold.mean = true;
+  const NumberSink sink{NumbersOut(Type::f64, means, job.level.count * job.columns), 0};
+  return run_fold<AnyNumber<double>>(stream, job, total, fold, sink, scratch);
+}
+
+Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
+                      View<Exponentials<float>> known) noexcept {
+  return run_fold<AnyNumber<float>>(stream, job, total, ExponentialFold<float>{}, {{}, known}, scratch);
+}
+
+Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
+                      View<Exponentials<double>> known) noexcept {
+  return run_fold<AnyNumber<double>>(stream, job, total, ExponentialFold<double>{}, {{}, known}, scratch);
 }
 
 }  // namespace varlen::cuda

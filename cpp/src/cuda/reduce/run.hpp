@@ -19,6 +19,7 @@
 #include "support/divisor.hpp"
 #include "support/launch.hpp"
 #include "support/number.hpp"
+#include "support/sequences.hpp"
 #include "support/view.hpp"
 
 namespace varlen::cuda {
@@ -55,7 +56,7 @@ struct Chunks {
   std::int64_t slots;  ///< 0 where no sequence is longer than a chunk
 
   Chunks(Offsets of, std::int64_t all, std::int64_t longest, std::int64_t chunk)
-      : level{{of.ends, of.count}},
+      : level(ends_of(of)),
         total(all),
         rows(chunk),
         slots(longest > chunk ? 2 * blocks_for(all, chunk) : 0) {}
@@ -178,7 +179,8 @@ struct ReduceNarrow {
   /// Threads of a warp that have the same column hold lanes, `most` of them, to be joined by halves.
   template <class Thread>
   [[nodiscard]] VARLEN_DEVICE Lane joined(Thread& thread, const Fold& by, Lane lane, int most) const {
-    for (int half = most / 2; half > 0; half /= 2) by.join(lane, lane_across(thread, lane, half << width_log));
+    for (int half = most / 2; half > 0; half /= 2)
+      by.join(lane, lane_across(thread, lane, half << width_log));
     return lane;
   }
 
@@ -194,8 +196,8 @@ struct ReduceNarrow {
     const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
     const bool has_column = column < of.columns;
     const Fold by = rows > 0 && has_column ? of.fold_at(start, column) : of.fold;
-    Lane lane = of.lane(by, start + before, has_column ? rows : 0, before, thread.lane() >> width_log, lanes,
-                        column);
+    Lane lane =
+        of.lane(by, start + before, has_column ? rows : 0, before, thread.lane() >> width_log, lanes, column);
     lane = joined(thread, by, lane, lanes);
     if (thread.lane() >= of.columns) return;
     if (chunk < 0) {
@@ -382,8 +384,8 @@ Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Fo
   const std::int64_t tiles = blocks_for(columns, std::int64_t{1} << width_log);
   grid.shared_bytes = static_cast<std::size_t>(grid.threads) * sizeof(typename Join::Lane);
   grid.blocks = std::min(blocks_for(chunks.slots, Join::kSlots) * tiles, kMostBlocks);
-  return launch(stream, grid, Join{fold.whole(), chunks, columns, sink, {partial.data, partial.count},
-                                   width_log, tiles});
+  return launch(stream, grid,
+                Join{fold.whole(), chunks, columns, sink, {partial.data, partial.count}, width_log, tiles});
 }
 
 }  // namespace varlen::cuda

@@ -93,11 +93,21 @@ inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   return type >= Type::f16;
 }
 
-/// Elements first, first + step, ... of a View, N of them, and zeros for those that lie from `end` on; all are
-/// on their way before the first is used.
+/// The same number, of which the compiler knows nothing: what follows from it is worked out where it is used,
+/// and not kept in registers through a loop.
+[[nodiscard]] VARLEN_DEVICE std::int64_t unknown(std::int64_t x) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+l"(x));
+#endif
+  return x;
+}
+
+/// Elements first, first + step, ... of a View, N of them, and zeros for those that lie from `end` on; all
+/// are on their way before the first is used.
 template <class T, int N, class Value, class Convert>
 VARLEN_DEVICE void read_many(const View<const T>& in, std::int64_t first, std::int64_t step, std::int64_t end,
                              Value (&out)[N], Convert convert) {
+  step = unknown(step);
   T raw[N];
   VARLEN_UNROLLED for (int k = 0; k < N; ++k) {
     raw[k] = T{};
@@ -218,8 +228,7 @@ struct NumbersOut {
   int size = 4;
 
   NumbersOut() = default;
-  NumbersOut(Type of, std::byte* at, std::int64_t n)
-      : data(at), count(n), type(of), size(bytes_of(of)) {}
+  NumbersOut(Type of, std::byte* at, std::int64_t n) : data(at), count(n), type(of), size(bytes_of(of)) {}
 
   template <class T>
   VARLEN_DEVICE void set(std::int64_t i, T x) const {

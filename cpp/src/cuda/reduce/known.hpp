@@ -1,0 +1,22 @@
+// What gradients take from the values of a sequence first, on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "folds.hpp"
+#include "varlen/cuda/stream.hpp"
+#include "varlen/reduce.hpp"
+
+namespace varlen::cuda {
+
+/// The mean of every sequence of floats, as f64.
+[[nodiscard]] Error means_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
+                             std::byte* means) noexcept;
+
+/// What a sequence is a softmax of: for float of halves and floats, for double of doubles.
+[[nodiscard]] Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total,
+                                    std::byte* scratch, View<Exponentials<float>> known) noexcept;
+[[nodiscard]] Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total,
+                                    std::byte* scratch, View<Exponentials<double>> known) noexcept;
+
+}  // namespace varlen::cuda
