@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <random>
 #include <utility>
@@ -131,6 +132,38 @@ TEST(pack, writes_blocks_whole_and_takes_them_back) {
     }
   }
   set_num_threads(1);
+}
+
+TEST(pack, steps_longer_than_a_stage_go_past_the_caches_whole) {
+  set_num_threads(1);
+  constexpr std::int64_t kColumns = 3000;
+  constexpr std::int64_t kStarts = 61;  // columns begin at so many rows of the same data
+  for (const std::int64_t width : {12, 33, 100}) {
+    const std::int64_t count = 2 + past_caches_from() * 5 / 4 / (kColumns * width);
+    Bytes data(z((kStarts - 1 + count) * width));
+    for (std::byte& byte : data) byte = static_cast<std::byte>(below(256));
+    std::vector<const std::byte*> columns(z(kColumns));
+    for (std::int64_t k = 0; k < kColumns; ++k) columns[z(k)] = data.data() + k % kStarts * width;
+    std::vector<std::int64_t> sizes(z(count));
+    for (std::int64_t t = 0; t < count; ++t) sizes[z(t)] = kColumns - t / 7;
+    std::int64_t rows = 0;
+    for (const std::int64_t size : sizes) rows += size;
+    const Bytes blank(z(width), std::byte{0});
+    for (const bool padded : {false, true}) {
+      Bytes block(z((padded ? kColumns * count : rows) * width), std::byte{0xA5});
+      CHECK(stores_for(std::ssize(block)) == Stores::past_caches);
+      pack({sizes.data(), count, kColumns, padded}, columns.data(), width, nullptr, 0, block.data());
+      std::int64_t wrong = 0;
+      const std::byte* at = block.data();
+      for (std::int64_t t = 0; t < count; ++t) {
+        for (std::int64_t k = 0; k < (padded ? kColumns : sizes[z(t)]); ++k, at += width) {
+          const std::byte* const row = k < sizes[z(t)] ? columns[z(k)] + t * width : blank.data();
+          wrong += std::memcmp(at, row, z(width)) != 0;
+        }
+      }
+      CHECK_EQ(wrong, 0);
+    }
+  }
 }
 
 TEST(pack, checks_name_the_first_bad_place) {
