@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
@@ -104,6 +106,19 @@ inline void plain(const Segment* segments, std::int64_t count, int axis, int dep
 }
 
 inline constexpr std::array<std::int64_t, 14> kWidths{1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64, 65, 96, 300};
+
+inline std::int64_t draw_width() {
+  return kWidths[z(draw(0, std::ssize(kWidths) - 1))];
+}
+
+/// Rows that are worth a few chunks for each of three threads; more would be the same chunks, only larger.
+inline std::int64_t rows_for_threads(std::int64_t width) {
+  return (std::int64_t{16} << 20) / width;
+}
+
+inline std::int64_t root(std::int64_t n) {
+  return static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+}
 
 struct Draw {
   Padding how;
