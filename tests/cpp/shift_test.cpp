@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -26,20 +27,24 @@ void check_moves(const std::vector<std::int64_t>& ends, std::int64_t width) {
   constexpr std::byte kFill{0x5A};
   const Bytes fill(z(width), kFill);
   const varlen::Rows rows{values.data(), level.total(), width};
-  Bytes want, out(values.size());
-  want.reserve(values.size());
+  Bytes want(values.size());
+  Bytes out(values.size());
+  std::byte* to = nullptr;
   // put(first row, how many of them), row -1 is the fill.
   const auto put = [&](std::int64_t row, std::int64_t count) {
+    const std::size_t bytes = z(count * width);
+    if (bytes == 0) return;
     if (row < 0) {
-      want.insert(want.end(), z(count * width), kFill);
+      std::memset(to, static_cast<int>(kFill), bytes);
     } else {
-      want.insert(want.end(), values.begin() + row * width, values.begin() + (row + count) * width);
+      std::memcpy(to, values.data() + row * width, bytes);
     }
+    to += bytes;
   };
   const auto check = [&](const auto& rows_of, const auto& move) {
-    want.clear();
+    to = want.data();
     for (std::int64_t i = 0; i < level.count; ++i) rows_of(i, level.start(i), level.length(i));
-    for (const int threads : {1, 3}) {
+    for (const int threads : varlen::test::one_and(3)) {
       varlen::set_num_threads(threads);
       std::fill(out.begin(), out.end(), std::byte{0xA5});
       move();
