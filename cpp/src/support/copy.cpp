@@ -55,7 +55,7 @@ VARLEN_LOOP void copy_any(std::byte* out, const std::byte* in, std::int64_t byte
     move(0);
     at = kOver - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kOver);
   }
-  for (; at + kOverFours <= bytes; at += kOverFours) copy_four(out + at, in + at);
+  for (; at + kOverFours <= bytes; at += kOverFours) copy_four(out, in, at);
   for (; at + kOver < bytes; at += kOver) move(at);
   move(bytes - kOver);  // laps over what was written
 }

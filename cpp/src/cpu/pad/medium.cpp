@@ -11,7 +11,7 @@ namespace {
 /// As copy_over, for more bytes.
 inline void copy_many(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
   std::int64_t at = 0;
-  for (; at + kOverFours <= bytes; at += kOverFours) copy_four(out + at, in + at);
+  for (; at + kOverFours <= bytes; at += kOverFours) copy_four(out, in, at);
   copy_over(out + at, in + at, bytes - at);
 }
 
