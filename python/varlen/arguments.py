@@ -37,14 +37,20 @@ def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{argument}: expected an int, got {value!r}")
     try:
-        number = operator.index(value)
-    except TypeError:
+        number = operator.index(value if type(value) is int else _number(value))
+    except (TypeError, ValueError):
         raise TypeError(f"{argument}: expected an int, got {short(value)}") from None
     if number < least:
         raise ValueError(f"{argument}: expected at least {least}, got {number}")
     if most is not None and number > most:
         raise OverflowError(f"{argument}: {number} does not fit 63 bits")
     return number
+
+
+def _number(value: Any) -> Any:
+    """What a tensor of one number holds, where it shows; everything else as it is."""
+    hides = not hasattr(value, "detach") or tracing.is_tracing()
+    return value if hides else tracing.numbers_of(value).item()
 
 
 def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:

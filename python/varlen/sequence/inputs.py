@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import LARGEST, is_zero, unmasked
+from varlen.arguments import LARGEST, as_ints, is_zero, unmasked
 from varlen.backends import arrays, backend_of
-from varlen.backends.values import as_values, readable
+from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
 from varlen.types import Ragged
 
@@ -167,7 +167,8 @@ def array_of(given: Any, argument: str) -> NDArray[Any]:
     if isinstance(given, Ragged):
         given = given.values
     if backend_of(given) is not arrays:
-        return readable(given)
+        numbers: NDArray[Any] = as_ints(given)
+        return numbers
     try:
         return np.asarray(unmasked(given, argument))
     except ValueError:

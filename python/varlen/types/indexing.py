@@ -69,7 +69,7 @@ def _pick(r: Ragged[Any], key: Any) -> Ragged[Any]:
 
 
 def _index(key: Any) -> Any:
-    return tracing.tensors.as_key(key) if tracing.is_tracing() else index_array(key)
+    return tracing.tensors.as_key(key) if tracing.is_traced(key) else index_array(key)
 
 
 def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged[Any]:
@@ -123,7 +123,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     outer, inner = r.levels[0], r.levels[1:]
     content = ragged_like(r, r.values, inner) if inner else r.values
     content = content[all_rows]
-    if tracing.known(len(content) != outer.total):
+    if tracing.known(content.shape[0] != outer.total):
         raise IndexError("the indices below the ragged axis do not keep its rows in place")
     if inner and hasattr(content, "levels"):
         return ragged_like(r, content.values, (outer, *content.levels))
