@@ -416,6 +416,24 @@ def number_of(given: Any, argument: str) -> Any:
     return given.item()
 
 
+def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
+    """One number that somebody follows, in the dtype of x and beside it, without axes.
+
+    Raises
+    ------
+    ValueError
+        There are several numbers, or the dtype does not hold it.
+
+    Examples
+    --------
+    >>> number_as(torch.tensor([7]), torch.zeros(3), "fill")
+    tensor(7.)
+    """
+    if given.numel() != 1:
+        raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
+    return cast(given, x.dtype, argument).to(x.device).reshape(())
+
+
 def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
     """X with a number where a mask is true; autograd follows.
 

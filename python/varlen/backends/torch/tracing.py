@@ -96,9 +96,9 @@ def array(numbers: torch.Tensor) -> Any:
     Examples
     --------
     >>> array(torch.tensor([2, 1]))
-    array([2, 1])
+    tensor([2, 1])
     """
-    return numbers if _in_graph_mode(active_fake_mode()) else numbers.numpy()
+    return numbers.numpy() if _is_dynamo() else numbers
 
 
 @functools.cache
