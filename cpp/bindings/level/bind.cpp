@@ -53,7 +53,7 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
 
 PyObject* compose(PyObject* self, PyObject* below) noexcept {
   return guarded([&] {
-    if (!Object::is(below)) raise_type("below: expected a Level, got " + type_name(below));
+    LevelRef::expect(below, "below");
     return Object::in(self).compose(Object::in(below)).release().ptr();
   });
 }
@@ -312,6 +312,16 @@ Level& LevelRef::in(py::handle object) noexcept {
 
 bool LevelRef::is_level(PyObject* object) noexcept {
   return Object::is(object);
+}
+
+void LevelRef::expect(py::handle object, const char* argument, const char* what) {
+  if (is_level(object.ptr())) return;
+  const std::string got = type_name(object);
+  std::string text = std::string(argument) + ": expected " + what + ", got " + got;
+  if (got == "TracedLevel") {
+    text += ", whose numbers do not show in a graph in the making: call what reads them before or behind it";
+  }
+  raise_type(text);
 }
 
 void bind_level(py::module_& m) {

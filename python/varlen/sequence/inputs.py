@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -189,7 +190,7 @@ def fill_for(values: Any, fill: Any) -> Any:
     (array('', dtype='<U1'), 2)
     """
     unmasked(fill, "pad_value")
-    zero = is_zero(fill) or (type(fill) is float and str(fill) == "0.0")
+    zero = is_zero(fill) or (type(fill) is float and fill == 0 and math.copysign(1, fill) > 0)
     if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
         return np.zeros((), values.dtype)
     return 0 if zero else fill

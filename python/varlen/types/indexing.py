@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import RaggedBase
-from varlen.arguments import as_ints, index_array, raise_index
+from varlen.arguments import index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.ops.outputs import ragged_like
@@ -173,12 +173,10 @@ def int_index(key: Any) -> int | None:
     if isinstance(key, (slice, list, range)):
         return None
     if hasattr(key, "dtype"):
-        return operator.index(key.item()) if key.ndim == 0 and _kind(key) in "iu" else None
+        is_int = key.ndim == 0 and "int" in str(key.dtype)
+        return operator.index(number_in(key)) if is_int else None
     try:
         return operator.index(key)
     except TypeError:
         return None
 
-
-def _kind(array: Any) -> str:
-    return str(np.asarray(as_ints(array)).dtype.kind)

@@ -409,8 +409,8 @@ def number_of(given: Any, argument: str) -> Any:
     >>> number_of(torch.tensor(7), "fill")
     7
     """
-    if not hasattr(given, "item"):
-        return given
+    if given is None or isinstance(given, (int, float, complex)) or not hasattr(given, "item"):
+        return given  # a graph cannot ask its own numbers for attributes
     if math.prod(given.shape) != 1:
         raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
     return given.item()
