@@ -1,5 +1,6 @@
 """Functions of sequences as one graph of torch.compile: offsets are inputs, forward and backward."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from varlen import ops
 torch = pytest.importorskip("torch")
 
 import varlen.backends.torch.graph  # noqa: E402  registers the ops
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 F = torch.nn.functional
 LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9])
@@ -172,6 +174,45 @@ def test_levels_of_a_graph_leave_it_as_levels():
     assert type(result.levels[0]) is vl.Level
     assert result.lengths.tolist() == [2, 1]
     assert result[1:].to_list() == [[2.0]]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x, n: vl.Ragged(x, levels=[vl.Level(n)]).softmax(),
+        lambda x, n: vl.Ragged(x, levels=vl.Level(n)) * 2,
+        lambda x, n: ops.softmax(x, vl.Level(n)),
+        lambda x, n: vl.Ragged(x, levels=[vl.Level([n.shape[0]]), vl.Level(n)]).sum(level=0),
+    ],
+)
+def test_levels_are_made_inside_a_graph(step):
+    check_graph(step, lambda n: (torch.tensor(n),))
+
+
+def test_levels_made_inside_a_graph_are_checked_when_it_runs():
+    step = torch.compile(
+        lambda x, n: vl.Ragged(x, levels=[vl.Level(n)]).values, fullgraph=True, backend="aot_eager"
+    )
+    with pytest.raises(ValueError, match="lengths: row 1 has a negative length, -1"):
+        step(torch.ones(3), torch.tensor([4, -1]))
+    with pytest.raises(ValueError, match="levels: the lengths add up to 4, but there are 3 values"):
+        step(torch.ones(3), torch.tensor([2, 2]))
+
+
+def test_level_is_called_as_ever_outside_of_graphs():
+    assert vl.Level.__new__(vl.Level, [2, 1]) == vl.Level([2, 1]) == vl.Level(lengths=torch.tensor([2, 1]))
+    assert list(inspect.signature(vl.Level).parameters) == ["lengths"]
+    with pytest.raises(ValueError, match="lengths: row 0 has a negative length, -1"):
+        vl.Level([-1])
+
+
+def test_compiled_functions_stay_right_behind_an_exported_one():
+    x, n = torch.ones(3), torch.tensor([2, 1])
+    step = torch.compile(lambda x, n: ops.softmax(x, n), fullgraph=True, backend="aot_eager")
+    before = step(x, n)
+    make_fx(lambda x, n: ops.softmax(x, n), tracing_mode="symbolic")(x, n)
+    assert torch.equal(step(x, n), before)
+    assert torch.equal(step(torch.ones(4), torch.tensor([2, 2])), torch.full((4,), 0.5))
 
 
 def test_empty_batches_are_one_graph():

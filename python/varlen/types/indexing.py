@@ -38,7 +38,7 @@ def get(r: Ragged[Any], key: Any) -> Any:
     kind = type(key)
     if kind is int:
         return row(r, key)
-    plain = kind is np.ndarray and (tracing.is_tracing() or (key.ndim == 1 and key.dtype.kind in "iub"))
+    plain = kind is np.ndarray and key.ndim == 1 and (tracing.is_tracing() or key.dtype.kind in "iub")
     if kind is slice or plain:
         return _take(r, key)
     if kind is list:
@@ -173,10 +173,11 @@ def int_index(key: Any) -> int | None:
     if isinstance(key, (slice, list, range)):
         return None
     if hasattr(key, "dtype"):
-        is_int = key.ndim == 0 and "int" in str(key.dtype)
-        return operator.index(number_in(key)) if is_int else None
+        if tracing.is_tracing():
+            number: int | None = tracing.tensors.int_in(key)
+            return number
+        return operator.index(number_in(key)) if key.ndim == 0 and "int" in str(key.dtype) else None
     try:
         return operator.index(key)
     except TypeError:
         return None
-

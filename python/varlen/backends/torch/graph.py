@@ -25,7 +25,7 @@ from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows, with_
 from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
 from varlen.backends.torch.statistics import STATISTICS, statistic_rows
-from varlen.backends.torch.tracing import as_index, blank, fake_offsets, longest
+from varlen.backends.torch.tracing import as_index, as_tensor, blank, fake_offsets, longest
 from varlen.tracing import TracedLevel, count_of, offsets_of
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def _index(index: Any, count: Any) -> torch.Tensor:
     """The numbers of sequences that a slice, a mask or integers say."""
     if isinstance(index, slice):
         return torch.arange(count)[index]
-    index = torch.as_tensor(index)
+    index = as_tensor(index)
     return index.nonzero().reshape(-1) if index.dtype == torch.bool else index
 
 
@@ -635,9 +635,9 @@ def _fits(number: float, dtype: torch.dtype) -> bool:
     if dtype == torch.bool:
         return number in (0, 1)
     if dtype.is_floating_point or dtype.is_complex:
-        return not math.isfinite(number) or abs(number) <= torch.finfo(dtype).max
+        return abs(number) <= torch.finfo(dtype).max or number != number or abs(number) == math.inf
     limits = torch.iinfo(dtype)
-    return math.isfinite(number) and number == int(number) and limits.min <= number <= limits.max
+    return number % 1 == 0 and limits.min <= number <= limits.max
 
 
 def where(mask: Any, values: Any, others: Any) -> torch.Tensor:

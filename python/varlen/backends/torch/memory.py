@@ -170,6 +170,17 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...], argument: str 
         raise ValueError(f"{argument}: {str(error).removeprefix(f'{argument}: ')}") from None
 
 
+def at_least_one(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor with a row of zeros where it has none to be picked; autograd follows.
+
+    Examples
+    --------
+    >>> at_least_one(torch.ones(0, requires_grad=True))
+    tensor([0.], grad_fn=<CatBackward0>)
+    """
+    return tensor if len(tensor) else torch.cat((tensor, tensor.new_zeros((1, *tensor.shape[1:]))))
+
+
 def check_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> None:
     """Refuse what does not broadcast to a row: torch would broadcast it along sequences, too.
 

@@ -17,6 +17,7 @@ from varlen.backends.torch.cast import cast
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
     as_numpy,
+    at_least_one,
     fill_row_of,
     filled,
     like,
@@ -236,7 +237,7 @@ def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     """
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *options._replace(fill=None, mask=True, out=None))
     there = like(marks, x)
-    source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
+    source = at_least_one(x)
     blank = fill_row_of(0 if options.fill is None else options.fill, x)
     wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)

@@ -86,7 +86,8 @@ def as_tensor(given: Any) -> torch.Tensor:
     >>> as_tensor([2, 1])
     tensor([2, 1])
     """
-    numbers = torch.as_tensor(given)
+    # A list may hold sizes of the graph, which as_tensor would fix.
+    numbers = torch.tensor(given) if isinstance(given, (list, tuple)) else torch.as_tensor(given)
     return numbers if _is_dynamo() else constant(numbers)
 
 
@@ -238,6 +239,19 @@ def as_key(key: Any) -> torch.Tensor:
         got = f"{index.ndim} axes of {index.dtype}"
         raise IndexError(f"index: expected one row of integers or bools, got {got}")
     return index
+
+
+def int_in(key: Any) -> Any:
+    """The integer that an array or a tensor without axes holds, a number of the graph; None for others.
+
+    Examples
+    --------
+    >>> int_in(torch.tensor(2)), int_in(torch.tensor([2]))
+    (2, None)
+    """
+    index = as_tensor(key)
+    others = index.dtype == torch.bool or index.is_floating_point() or index.is_complex()
+    return None if index.ndim or others else index.item()
 
 
 def as_bools(given: Any, argument: str) -> torch.Tensor:
