@@ -80,6 +80,11 @@ def parts(result):
     return [result.values, result.levels] if isinstance(result, vl.Ragged) else [result]
 
 
+def parts_of(call):
+    """A verb that gives its first tensor."""
+    return lambda *args: parts(call(*args))[0]
+
+
 def agree(compiled, step, x, *rest):
     """One call of both, forward and backward: the same results, levels and gradients."""
     y = x.detach().clone().requires_grad_()
@@ -213,6 +218,39 @@ def test_compiled_functions_stay_right_behind_an_exported_one():
     make_fx(lambda x, n: ops.softmax(x, n), tracing_mode="symbolic")(x, n)
     assert torch.equal(step(x, n), before)
     assert torch.equal(step(torch.ones(4), torch.tensor([2, 2])), torch.full((4,), 0.5))
+
+
+TRANSFORMED = {name: OF_LENGTHS[name] for name in ("cumsum", "gather", "pad", "reduce_sum", "softmax")}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_gradients_and_batches_of_torch_func_are_part_of_a_graph(name):
+    call = parts_of(TRANSFORMED[name])
+
+    def gradient(x, n):
+        return torch.func.grad(lambda x: call(x, n).sin().sum())(x)
+
+    def batch(x, n):
+        return torch.func.vmap(lambda x: call(x, n))(torch.stack([x, x * 2]))
+
+    for step in (gradient, batch):
+        compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+        for lengths in LENGTHS[:2]:
+            x, n = rows([sum(lengths)], (2,)), torch.tensor(lengths)
+            assert torch.allclose(compiled(x, n), step(x, n))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "pad", "reduce_sum", "softmax"])
+def test_derivatives_ahead_are_refused_in_a_graph_and_right_without(name):
+    call = parts_of(TRANSFORMED[name])
+
+    def ahead(x, n):
+        return torch.func.jvp(lambda x: call(x, n), (x,), (x,))[1]
+
+    x, n = rows([6], (2,)), torch.tensor(LENGTHS[0])
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="a graph holds no derivative in forward mode"):
+        torch.compile(ahead, fullgraph=True, backend="aot_eager")(x, n)
+    assert torch.allclose(torch.compile(ahead, backend="aot_eager")(x, n), ahead(x, n))
 
 
 def test_empty_batches_are_one_graph():

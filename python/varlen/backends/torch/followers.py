@@ -63,7 +63,7 @@ def way_of(tensors: Iterable[torch.Tensor]) -> Way:
     if in_transform():
         return Way.TRANSFORM
     tensors = tuple(tensors)
-    if forward_ad._current_level >= 0 and any(map(_has_tangent, tensors)):
+    if forward_ad._current_level >= 0 and any(map(has_tangent, tensors)):
         return Way.AHEAD
     if _modes_look_on() or any(type(x) not in _PLAIN for x in tensors):
         return Way.REGISTERED
@@ -280,8 +280,15 @@ def _unfollowed() -> Any:
         yield
 
 
-def _has_tangent(x: torch.Tensor) -> bool:
-    return not is_batched(x) and forward_ad.unpack_dual(x).tangent is not None
+def has_tangent(x: torch.Tensor) -> bool:
+    """Whether a tensor has a derivative in forward mode.
+
+    Examples
+    --------
+    >>> has_tangent(torch.ones(1))
+    False
+    """
+    return not is_batched(x) and forward_ad.unpack_dual(x, level=0).tangent is not None
 
 
 def _modes_look_on() -> bool:
