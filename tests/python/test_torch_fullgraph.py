@@ -240,7 +240,7 @@ def test_gradients_and_batches_of_torch_func_are_part_of_a_graph(name):
             assert torch.allclose(compiled(x, n), step(x, n))
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch scripts what it differentiates ahead
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's own
 @pytest.mark.filterwarnings("ignore:Dynamo does not know how to trace:UserWarning")  # torch's own
 @pytest.mark.parametrize("name", ["cumsum", "pad", "reduce_sum", "softmax"])
 def test_derivatives_ahead_are_refused_in_a_graph_and_right_without(name):
