@@ -58,7 +58,7 @@ def reduce(
         rows = statistic_rows(x, level, op, number, float(ddof))
     else:
         rows = sum_rows(op, x, level, number)
-    return into(with_empty(rows, level, empty) if followed else rows, out)
+    return into(with_empty(rows, of_level(level, "lengths", rows), empty) if followed else rows, out)
 
 
 def reduce_extreme(
@@ -73,7 +73,7 @@ def reduce_extreme(
     """
     followed = _has_gradient(empty)
     found, which = extreme_rows(x, level, op, 0 if followed else number_of(empty, "empty"))
-    found = with_empty(found, level, empty) if followed else found
+    found = with_empty(found, of_level(level, "lengths", found), empty) if followed else found
     return found, which.int() if narrow else which
 
 

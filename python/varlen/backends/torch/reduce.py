@@ -9,7 +9,6 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor
-from varlen.backends import backend_of
 from varlen.backends.torch.autograd import (
     AutogradOp,
     SavedContext,
@@ -183,7 +182,7 @@ def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = N
     tensor([4., 4.])
     """
     if is_followed(empty):
-        return into(with_empty(sum_rows(op, x, level, 0), level, empty), out)
+        return into(with_empty(sum_rows(op, x, level, 0), like(level.lengths, x), empty), out)
     return into(sum_rows(op, x, level, _number(level, empty)), out)
 
 
@@ -217,7 +216,7 @@ def reduce_extreme(
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
     if is_followed(empty):
         found, which = extreme_rows(x, level, op, 0)
-        found = with_empty(found, level, empty)
+        found = with_empty(found, like(level.lengths, x), empty)
     else:
         found, which = extreme_rows(x, level, op, _number(level, empty))
     return found, which.int() if narrow else which
@@ -231,8 +230,8 @@ def _number(level: Level, empty: Any) -> Any:
     return number_of(empty, "empty")
 
 
-def with_empty(rows: torch.Tensor, level: Any, empty: torch.Tensor) -> torch.Tensor:
-    """Rows of sequences, with a number that somebody follows for those that are empty.
+def with_empty(rows: torch.Tensor, lengths: torch.Tensor, empty: torch.Tensor) -> torch.Tensor:
+    """Rows of sequences, with a number that somebody follows for those of no length.
 
     Raises
     ------
@@ -241,11 +240,10 @@ def with_empty(rows: torch.Tensor, level: Any, empty: torch.Tensor) -> torch.Ten
 
     Examples
     --------
-    >>> with_empty(torch.tensor([3.0, 0.0]), Level([2, 0]), torch.tensor(7.0, requires_grad=True))
+    >>> with_empty(torch.tensor([3.0, 0.0]), torch.tensor([2, 0]), torch.tensor(7.0, requires_grad=True))
     tensor([3., 7.], grad_fn=<WhereBackward0>)
     """
     number = number_as(empty, rows, "empty")
-    lengths = backend_of(rows).of_level(level, "lengths", rows)
     return torch.where((lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:])), number, rows)
 
 
