@@ -314,8 +314,7 @@ bool LevelRef::is_level(PyObject* object) noexcept {
   return Object::is(object);
 }
 
-void LevelRef::expect(py::handle object, const char* argument, const char* what) {
-  if (is_level(object.ptr())) return;
+void LevelRef::refuse(py::handle object, const char* argument, const char* what) {
   const std::string got = type_name(object);
   std::string text = std::string(argument) + ": expected " + what + ", got " + got;
   if (got == "TracedLevel") {

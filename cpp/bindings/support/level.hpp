@@ -28,9 +28,14 @@ class LevelRef : public py::object {
   [[nodiscard]] static Level& in(py::handle object) noexcept;
   [[nodiscard]] static bool is_level(PyObject* object) noexcept;
   /// TypeError for an object that is none.
-  static void expect(py::handle object, const char* argument, const char* what = "a Level");
+  static void expect(py::handle object, const char* argument, const char* what = "a Level") {
+    if (!is_level(object.ptr())) refuse(object, argument, what);
+  }
 
   Level* operator->() const noexcept { return &in(*this); }
+
+ private:
+  [[noreturn]] static void refuse(py::handle object, const char* argument, const char* what);
 };
 
 /// A level that is to be: its first offset, 0, is there, the n ends are to be written.
