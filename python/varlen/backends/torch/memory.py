@@ -170,6 +170,17 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...], argument: str 
         raise ValueError(f"{argument}: {str(error).removeprefix(f'{argument}: ')}") from None
 
 
+def at_least_one(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor with a row of zeros where it has none to be picked; autograd follows.
+
+    Examples
+    --------
+    >>> at_least_one(torch.ones(0, requires_grad=True))
+    tensor([0.], grad_fn=<CatBackward0>)
+    """
+    return tensor if len(tensor) else torch.cat((tensor, tensor.new_zeros((1, *tensor.shape[1:]))))
+
+
 def check_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> None:
     """Refuse what does not broadcast to a row: torch would broadcast it along sequences, too.
 
@@ -409,11 +420,29 @@ def number_of(given: Any, argument: str) -> Any:
     >>> number_of(torch.tensor(7), "fill")
     7
     """
-    if not hasattr(given, "item"):
-        return given
+    if given is None or isinstance(given, (int, float, complex)) or not hasattr(given, "item"):
+        return given  # a graph cannot ask its own numbers for attributes
     if math.prod(given.shape) != 1:
         raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
     return given.item()
+
+
+def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
+    """One number that somebody follows, in the dtype of x and beside it, without axes.
+
+    Raises
+    ------
+    ValueError
+        There are several numbers, or the dtype does not hold it.
+
+    Examples
+    --------
+    >>> number_as(torch.tensor([7]), torch.zeros(3), "fill")
+    tensor(7.)
+    """
+    if given.numel() != 1:
+        raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
+    return cast(given, x.dtype, argument).to(x.device).reshape(())
 
 
 def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
