@@ -19,11 +19,7 @@ namespace {
 
 double temperature_of(PyObject* argument) {
   if (!given(argument)) return 1;
-  const double number = PyFloat_AsDouble(argument);
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    raise_type("temperature: expected a number, got " + type_name(argument));
-  }
+  const double number = number_of(argument, "temperature");
   // So that it is neither zero nor infinite in float.
   if (!(number >= 1e-30 && number <= 1e30)) {
     raise_value("temperature: expected a number from 1e-30 to 1e30, got " +

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from reprlib import repr as short
 from typing import Any, NoReturn
 
@@ -45,6 +45,51 @@ def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST
     if most is not None and number > most:
         raise OverflowError(f"{argument}: {number} does not fit 63 bits")
     return number
+
+
+def as_float(value: Any, argument: str) -> float:
+    """A float, of any one number.
+
+    Raises
+    ------
+    TypeError
+        It is not a number.
+    ValueError
+        It is a tensor that requires a gradient, which would be lost.
+
+    Examples
+    --------
+    >>> as_float(np.float32(0.5), "temperature")
+    0.5
+    >>> as_float("a", "temperature")
+    Traceback (most recent call last):
+    TypeError: temperature: expected a number, got str
+    """
+    if type(value) is float:
+        return value
+    refuse_gradient(value, argument)
+    try:
+        return float(None if isinstance(value, (str, bytes)) else value)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{argument}: expected a number, got {type(value).__name__}") from None
+    except OverflowError:
+        raise OverflowError(f"{argument}: {value} does not fit float64") from None
+
+
+def refuse_gradient(value: Any, argument: str) -> None:
+    """Refuse a tensor of whose gradient nothing would be left.
+
+    Raises
+    ------
+    ValueError
+        It requires a gradient.
+
+    Examples
+    --------
+    >>> refuse_gradient(2.0, "fill")
+    """
+    if getattr(value, "requires_grad", False):
+        raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
 
 
 def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
@@ -230,6 +275,36 @@ def words_of(key: str, words: Any) -> list[str]:
         twice = next(word for i, word in enumerate(known) if word in known[:i])
         raise ValueError(f"vocabularies: key {key!r} has the word {twice!r} twice")
     return known
+
+
+def word_as_id(
+    given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], argument: str
+) -> Any:
+    """The id of a word, where values are ids of words; anything else as it is.
+
+    Raises
+    ------
+    ValueError
+        There is no vocabulary, or the word is not in it.
+
+    Examples
+    --------
+    >>> word_as_id("b", ("a", "b"), np.dtype("u1"), "fill"), word_as_id(7, None, np.dtype("u1"), "fill")
+    (1, 7)
+    >>> word_as_id("b", None, np.dtype("u1"), "fill")
+    Traceback (most recent call last):
+    ValueError: fill: 'b' does not fit uint8, which has no vocabulary; give a number
+    """
+    if not isinstance(given, str) or dtype.kind in "SUmM":
+        return given
+    if words is None:
+        raise ValueError(f"{argument}: {given!r} does not fit {dtype}, which has no vocabulary; give a number")
+    if given not in words:
+        raise ValueError(
+            f"{argument}: {given!r} is not one of the {len(words)} words of the vocabulary; "
+            "give one of them, or a number"
+        )
+    return words.index(given)
 
 
 def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:

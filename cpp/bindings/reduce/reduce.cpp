@@ -35,9 +35,8 @@ Reduce op_named(PyObject* name) {
 
 double ddof_of(PyObject* argument) {
   if (!given(argument)) return 0;
-  const double number = PyFloat_AsDouble(argument);
-  if (PyErr_Occurred() != nullptr || !std::isfinite(number)) {
-    PyErr_Clear();
+  const double number = number_of(argument, "ddof");
+  if (!std::isfinite(number)) {
     raise_type("ddof: expected a number, got " + std::string(py::repr(py::handle(argument))));
   }
   return number;

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, as_list, unmasked
+from varlen.arguments import as_dtype, as_int, as_list, refuse_gradient, unmasked, word_as_id
 from varlen.backends.values import is_tensor, memory_of
 
 if TYPE_CHECKING:
@@ -281,6 +281,7 @@ def _copy(name: str, value: Any) -> Any:
         items = [_copy(name, item) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if is_tensor(value):
+        refuse_gradient(value, name)
         return value.detach().clone()
     if isinstance(value, np.ndarray):
         return value.copy()
@@ -365,3 +366,24 @@ def fill_row(
 ) -> np.ndarray[Any, Any]:
     """One row of a value that the dtype has to hold; zeros where none is given."""
     return _core.fill_row(given, dtype, trailing, f"{option} of {key!r}" if key else option)
+
+
+def padding_rows(
+    given: Any,
+    chosen: Mapping[str, ColumnLike],
+    columns: Mapping[str, ColumnLike],
+    dtypes: Mapping[str, np.dtype[Any]],
+    used: bool,
+) -> dict[str, np.ndarray[Any, Any]]:
+    """What each key is padded with, in its dtype: a number, a row, or a word of its vocabulary.
+
+    A fill for all keys is asked of those alone that are padded with it; `used` says whether any is.
+    """
+    fills = per_key("fill", given, chosen, columns)
+    for_all = given is not None and not isinstance(given, Mapping)
+    rows = {}
+    for key, column in chosen.items():
+        fill = None if for_all and not (used and column.dim > 0) else fills.get(key)
+        fill = word_as_id(fill, column.vocabulary, column.dtype, f"fill of {key!r}")
+        rows[key] = fill_row("fill", key, column.trailing, dtypes[key], fill)
+    return rows

@@ -16,10 +16,10 @@ import torch
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, ints_per_level
+from varlen.arguments import as_float, as_int, ints_per_level
 from varlen.backends import torch as outside
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
-from varlen.backends.torch.memory import check_row, tensor_of
+from varlen.backends.torch.memory import as_row, tensor_of
 from varlen.backends.torch.pad import pad_rows, rows_of
 from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows
 from varlen.backends.torch.shift import roll_rows, shift_rows
@@ -39,7 +39,13 @@ if TYPE_CHECKING:
 
 def _number(empty: Any) -> Any:
     """What empty sequences give; None, which refuses them when the graph runs."""
-    return empty.item() if hasattr(empty, "item") else empty
+    if isinstance(empty, (str, bytes, list, tuple, dict, set)):
+        raise ValueError(f"empty: expected a number, got {type(empty).__name__}")
+    if not hasattr(empty, "item"):
+        return empty
+    if math.prod(empty.shape) != 1:
+        raise ValueError(f"empty: expected one number, got shape {tuple(empty.shape)}")
+    return empty.item()
 
 
 def _has_gradient(given: Any) -> bool:
@@ -73,7 +79,7 @@ def reduce(
     """
     number = 0 if _has_gradient(empty) else _number(empty)
     if op in STATISTICS:
-        rows = statistic_rows(x, level, op, number, float(ddof))
+        rows = statistic_rows(x, level, op, number, as_float(ddof, "ddof"))
     else:
         rows = sum_rows(op, x, level, number)
     return into(_with_empty(rows, level, empty), out)
@@ -127,7 +133,10 @@ def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
 
 def _moves(by: Any, level: Any) -> torch.Tensor:
     """How far each sequence goes; the core looks at the numbers when the graph runs."""
-    return torch.as_tensor(by).long().expand(count_of(level)).contiguous()
+    moves = torch.as_tensor(by)
+    if moves.is_floating_point() or moves.is_complex() or moves.dtype == torch.bool:
+        raise TypeError(f"by: expected integers, got {moves.dtype}")
+    return moves.long().expand(count_of(level)).contiguous() if moves.ndim == 0 else moves.long()
 
 
 def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
@@ -139,11 +148,12 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
     tensor([9, 3])
     """
     moves = _moves(by, level)
-    if not _has_gradient(fill):
-        return into(shift_rows(x, level, moves, _number(fill)), out)
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
+    if row is None or (row.ndim == 0 and not row.requires_grad):
+        return into(shift_rows(x, level, moves, (fill or 0) if row is None else row.item()), out)
     there = shift_rows(torch.ones(x.shape[0], dtype=torch.bool), level, moves, 0)
     wide = there.reshape(-1, *(1 for _ in x.shape[1:]))
-    return into(torch.where(wide, shift_rows(x, level, moves, 0), _one(fill, x, "fill")), out)
+    return into(torch.where(wide, shift_rows(x, level, moves, 0), row), out)
 
 
 def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
@@ -469,7 +479,7 @@ def pad(
     most = tuple(-1 if n is None else n for n in kept)
     if sizes is None:
         sizes = [_width(level, n, pad_to_multiple) for level, n in zip(levels, kept, strict=True)]
-    row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
     apart = row is not None and (row.ndim > 0 or row.requires_grad)  # put in behind, by torch
     number = None if apart else fill if row is None else row.item()
     block = pad_rows(x, tuple(levels), sizes, most, padding_side, truncate, number, max_bytes)
@@ -478,9 +488,8 @@ def pad(
         there = torch.ones(x.shape[0], dtype=torch.bool)
         marks = pad_rows(there, tuple(levels), sizes, most, padding_side, truncate, None, max_bytes)
     if row is not None and apart:
-        check_row(row, x.shape[1:], "fill")
         wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
-        block = torch.where(wide, block, outside.cast(row, x.dtype, "fill"))
+        block = torch.where(wide, block, row)
     if out is not None:
         block = out.copy_(block)
     return (block, marks) if mask else block
@@ -651,9 +660,17 @@ def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
         if not _fits(given, x.dtype):
             raise ValueError(f"{argument}: {given} does not fit {x.dtype}")
         return torch.full((1, *x.shape[1:]), given, dtype=x.dtype)
+    return _row(given, x, argument).expand(1, *x.shape[1:])
+
+
+def _row(given: Any, x: torch.Tensor, argument: str) -> torch.Tensor:
+    """What is no plain number as a scalar or a row of the dtype of a tensor."""
+    if isinstance(given, (str, bytes, dict, set)):
+        raise ValueError(f"{argument}: {given!r} does not fit {x.dtype}")
     row = torch.as_tensor(given)
-    check_row(row, x.shape[1:], argument)
-    return outside.cast(row, x.dtype, argument).expand(1, *x.shape[1:])
+    if row.is_floating_point() and not hasattr(given, "dtype"):  # Python's floats in full
+        row = torch.as_tensor(given, dtype=torch.float64)
+    return outside.cast(as_row(row, x.shape[1:], argument), x.dtype, argument)
 
 
 def _fits(number: float, dtype: torch.dtype) -> bool:

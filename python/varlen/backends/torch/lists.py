@@ -15,7 +15,7 @@ from varlen.arguments import is_zero
 from varlen.backends.torch.autograd import into
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_numpy, fill_row_of, filled, from_memory, like
+from varlen.backends.torch.memory import as_numpy, fill_of, filled, from_memory, like
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -55,7 +55,7 @@ def list2dense(
         limit = None if max_bytes is None else max_bytes * 8 // width
         rows, marks = _core.list2dense(numbers, pad_to_multiple, 0, *options, limit)
         there = like(marks, values)
-        blank = fill_row_of(fill, values)
+        blank = fill_of(fill, values)
         if len(values):
             wide = there.reshape(there.shape + (1,) * (values.ndim - 1))
             block = torch.where(wide, values[like(rows, values)], blank)

@@ -17,7 +17,7 @@ from varlen.backends.torch.cast import cast
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
     as_numpy,
-    fill_row_of,
+    fill_of,
     filled,
     like,
     number_of,
@@ -169,10 +169,10 @@ def _pad_followed(
     most: tuple[int, ...] = (-1,) * len(levels)
     if max_len is not None:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
-    blank = None if fill is None else fill_row_of(fill, x)
+    blank = None if fill is None else fill_of(fill, x)
     apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
     if has_no_name(x):
-        bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
+        bits = None if fill is None else filled(fill, x.dtype, x.shape[1:])
         block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, most, side, cut, bits, max_bytes))
     else:
         value = None if fill is None or apart else number_of(fill, "fill")
@@ -195,7 +195,7 @@ def _pad_elsewhere(
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *arguments)
     there = like(marks, x)
     source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
-    blank = fill_row_of(0 if fill is None else fill, x)
+    blank = fill_of(0 if fill is None else fill, x)
     wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)
     if out is not None:

@@ -260,7 +260,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     if empty is None:
         not_empty(level)
         return _ends(x, level, last)
-    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x)[0]
+    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x, "empty")[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
         return _ends(x, level, last)
