@@ -47,6 +47,28 @@ def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST
     return number
 
 
+def as_bool(value: Any, argument: str) -> bool:
+    """True or False, as Python sees the value.
+
+    Raises
+    ------
+    TypeError
+        It is neither, as an array of several bools.
+
+    Examples
+    --------
+    >>> as_bool(1, "reverse")
+    True
+    >>> as_bool(np.zeros(2), "reverse")
+    Traceback (most recent call last):
+    TypeError: reverse: expected True or False, got ndarray
+    """
+    try:
+        return bool(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{argument}: expected True or False, got {type(value).__name__}") from None
+
+
 def as_float(value: Any, argument: str) -> float:
     """A float, of any one number.
 
@@ -246,7 +268,8 @@ def as_list(given: Any, argument: str, what: str) -> list[Any]:
     Traceback (most recent call last):
     TypeError: keys: expected a list of keys, got NoneType
     """
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+    has_items = hasattr(given, "__iter__") and getattr(given, "ndim", 1) > 0
+    if isinstance(given, (str, bytes)) or not has_items:
         raise TypeError(f"{argument}: expected a list of {what}, got {type(given).__name__}")
     return list(given)
 
@@ -277,9 +300,7 @@ def words_of(key: str, words: Any) -> list[str]:
     return known
 
 
-def word_as_id(
-    given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], argument: str
-) -> Any:
+def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], argument: str) -> Any:
     """The id of a word, where values are ids of words; anything else as it is.
 
     Raises
@@ -293,15 +314,15 @@ def word_as_id(
     (1, 7)
     >>> word_as_id("b", None, np.dtype("u1"), "fill")
     Traceback (most recent call last):
-    ValueError: fill: 'b' does not fit uint8, which has no vocabulary; give a number
+    ValueError: fill: 'b' does not fit uint8 without a vocabulary; give a number
     """
     if not isinstance(given, str) or dtype.kind in "SUmM":
         return given
     if words is None:
-        raise ValueError(f"{argument}: {given!r} does not fit {dtype}, which has no vocabulary; give a number")
+        raise ValueError(f"{argument}: '{given}' does not fit {dtype} without a vocabulary; give a number")
     if given not in words:
         raise ValueError(
-            f"{argument}: {given!r} is not one of the {len(words)} words of the vocabulary; "
+            f"{argument}: '{given}' is not one of the {len(words)} words of the vocabulary; "
             "give one of them, or a number"
         )
     return words.index(given)
@@ -380,6 +401,19 @@ def as_ints(x: Any) -> Any:
     [1, 2]
     """
     return tracing.numbers_of(x) if hasattr(x, "detach") else x
+
+
+def rename_argument(error: Exception, argument: str) -> Exception:
+    """An error that names an argument of the core as one that names the argument of the caller.
+
+    Examples
+    --------
+    >>> rename_argument(OverflowError("X: the result does not fit 63 bits"), "win_size")
+    OverflowError('win_size: the result does not fit 63 bits')
+    """
+    name, colon, text = str(error).partition(": ")
+    text = (text if colon else name).replace("give max_len, ", "")
+    return type(error)(f"{argument}: {text}")
 
 
 def is_zero(fill: Any) -> bool:

@@ -78,9 +78,12 @@ std::int64_t place_of(PyObject* object, const char* argument) {
   return value;
 }
 
-bool truth_of(PyObject* object) {
+bool truth_of(PyObject* object, const char* argument) {
   const int truth = PyObject_IsTrue(object);
-  if (truth < 0) throw py::error_already_set();
+  if (truth < 0) {  // an array of several bools
+    PyErr_Clear();
+    raise_type(std::string(argument) + ": expected True or False, got " + type_name(object));
+  }
   return truth != 0;
 }
 

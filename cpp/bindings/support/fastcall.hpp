@@ -135,7 +135,7 @@ double number_of(PyObject* object, const char* argument);
 /// ValueError for a tensor that requires a gradient, of which the memory alone would be read.
 void refuse_gradient(py::handle object, const char* argument);
 
-/// True or False, as Python sees the object.
-bool truth_of(PyObject* object);
+/// True or False, as Python sees the object; an error names the argument.
+bool truth_of(PyObject* object, const char* argument);
 
 }  // namespace varlen::bindings

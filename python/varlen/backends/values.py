@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import as_ints, unmasked
+from varlen.arguments import as_ints
 from varlen.backends import arrays, backend_of
 
 if TYPE_CHECKING:

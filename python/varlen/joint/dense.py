@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int, as_mapping, ints_per_level, word_as_id
+from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, word_as_id
 from varlen.joint.state import JointState
 
 __all__ = ["pprint_dense"]
@@ -132,15 +132,15 @@ class DenseMethods(JointState):
             None if fill is None else _fill_rows(view, fill),
             None if out is None else dict(out),
             [-1 if size is None else size for size in most],
-            bool(masks),
-            bool(empty_keys),
+            as_bool(masks, "masks"),
+            as_bool(empty_keys, "empty_keys"),
             -1 if max_bytes is None else as_int(max_bytes, "max_bytes"),
         )
 
 
 def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
     names = view.names
-    words = view.meta.get("vocabularies", {})
+    words = (view.meta or {}).get("vocabularies", {})
     padded = [name for name, dim in zip(names, view.dims, strict=True) if dim > 0]
     wanted = dict(fill) if isinstance(fill, Mapping) else dict.fromkeys(padded, fill)
     rows = {}

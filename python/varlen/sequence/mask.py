@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_dtype, as_int
+from varlen.arguments import as_dtype, as_int, rename_argument
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, like
 from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
 from varlen.ops.reduce import wrap_units
-from varlen.sequence.inputs import array_of, rename_argument
+from varlen.sequence.inputs import array_of
 from varlen.tracing import eager_only
 from varlen.types import Ragged
 

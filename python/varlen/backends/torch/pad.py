@@ -11,7 +11,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
-from varlen.arguments import ints_per_level
+from varlen.arguments import as_bool, ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
 from varlen.backends.torch.cast import cast
 from varlen.backends.torch.followers import is_followed
@@ -155,6 +155,7 @@ def _pad_followed(
     x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
 ) -> Any:
     side, _, mask, max_len, cut = options
+    mask = as_bool(mask, "mask")
     _, multiple, max_bytes, sizes = limits
     if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
         return _pad_elsewhere(x, levels, options, limits, fill, out)
@@ -191,6 +192,7 @@ def _pad_elsewhere(
     x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
 ) -> Any:
     """On a device torch picks the rows: the core says which goes where, and where there is none."""
+    with_mask = as_bool(options[2], "mask")
     arguments: list[Any] = [options[0], None, True, *options[3:], None, *limits]
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *arguments)
     there = like(marks, x)
@@ -200,7 +202,7 @@ def _pad_elsewhere(
     block = torch.where(wide, source[like(rows, x)], blank)
     if out is not None:
         block = out.copy_(block)
-    return (block, there) if options[2] else block
+    return (block, there) if with_mask else block
 
 
 def unpad(
