@@ -69,6 +69,26 @@ def as_bool(value: Any, argument: str) -> bool:
         raise TypeError(f"{argument}: expected True or False, got {type(value).__name__}") from None
 
 
+def one_of(value: Any, argument: str, allowed: Sequence[str | None]) -> None:
+    """Refuse what is not one of some words.
+
+    Raises
+    ------
+    ValueError
+        It is another.
+
+    Examples
+    --------
+    >>> one_of("up", "padding_side", ("left", "right"))
+    Traceback (most recent call last):
+    ValueError: padding_side: expected 'left' or 'right', got 'up'
+    """
+    is_word = value is None or isinstance(value, str)  # an array equals each word element by element
+    if not is_word or value not in allowed:
+        *first, last = map(repr, allowed)
+        raise ValueError(f"{argument}: expected {', '.join(first)} or {last}, got {short(value)}")
+
+
 def as_float(value: Any, argument: str) -> float:
     """A float, of any one number.
 
@@ -414,6 +434,18 @@ def rename_argument(error: Exception, argument: str) -> Exception:
     name, colon, text = str(error).partition(": ")
     text = (text if colon else name).replace("give max_len, ", "")
     return type(error)(f"{argument}: {text}")
+
+
+def overflow_of_multiple(error: OverflowError) -> Exception:
+    """A size of the core that does not fit 63 bits, by the option of the caller that asked for it.
+
+    Examples
+    --------
+    >>> overflow_of_multiple(OverflowError("values: the padded shape (2,) does not fit 63 bits"))
+    OverflowError('pad_to_multiple_of: the padded shape (2,) does not fit 63 bits')
+    """
+    is_size = str(error).startswith(("values:", "arrays:", "round_to:", "pad_to_multiple:"))
+    return rename_argument(error, "pad_to_multiple_of") if is_size else error
 
 
 def is_zero(fill: Any) -> bool:

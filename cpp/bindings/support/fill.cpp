@@ -82,15 +82,6 @@ std::string name_of(const py::dtype& dtype) {
   raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " does not fit " + name_of(dtype));
 }
 
-/// What NumPy says about a value that it cannot read, behind the argument's name.
-[[noreturn]] void refuse_unreadable(const char* argument, py::error_already_set& error) {
-  if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError) &&
-      !error.matches(PyExc_RuntimeError)) {
-    throw;
-  }
-  raise_value(std::string(argument) + ": " + str_of(py::str(error.value())));
-}
-
 /// Dates and spans of Python, and texts that say them, in the unit that they need; NumPy's own as they are.
 py::array times_of(const py::array& given, py::handle value, const py::dtype& dtype, const char* argument) {
   const char kind = given.dtype().kind();
@@ -117,17 +108,11 @@ py::array times_of(const py::array& given, py::handle value, const py::dtype& dt
   }
 }
 
-/// A value as NumPy reads it. A tensor keeps its gradient: the memory that is filled would not.
-py::array array_of(py::handle value, const py::dtype& dtype, const char* argument) {
-  refuse_cycles(value, argument);
+/// A value as NumPy reads it, which is to fill. A gradient would be lost.
+py::array value_of(py::handle value, const py::dtype& dtype, const char* argument) {
   if (py::isinstance<py::array>(value)) refuse_masked(value.ptr(), argument);
   refuse_gradient(value, argument);
-  py::array given;
-  try {
-    given = numpy().attr("asarray")(value).cast<py::array>();
-  } catch (py::error_already_set& error) {
-    refuse_unreadable(argument, error);
-  }
+  py::array given = array_of(value, argument);
   if (is_time(dtype.kind())) given = times_of(given, value, dtype, argument);
   return numpy().attr("ascontiguousarray")(given).attr("reshape")(given.attr("shape")).cast<py::array>();
 }
@@ -221,7 +206,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     fill.bytes.resize(size);
     return fill;
   }
-  py::array given = array_of(value, dtype, argument);
+  py::array given = value_of(value, dtype, argument);
   const std::optional<Type> from = type_of(given.dtype());
   if (to && from) {
     const auto* in = static_cast<const std::byte*>(given.data());

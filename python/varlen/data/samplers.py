@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
-from varlen.arguments import as_int
+from varlen.arguments import as_int, one_of
 from varlen.backends.values import as_ints
 from varlen.data.records import RowNumbers
 
@@ -307,8 +307,7 @@ class TokenBudget(BatchSampler):
         self.max_batch = None if max_batch is None else as_int(max_batch, "max_batch", 1)
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
         self.padded = padded
-        if too_long not in ("raise", "alone", "skip"):
-            raise ValueError(f"too_long: expected 'raise', 'alone' or 'skip', got {too_long!r}")
+        one_of(too_long, "too_long", ("raise", "alone", "skip"))
         if max_len is not None:
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.max_tokens

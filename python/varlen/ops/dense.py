@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, rename_argument
+from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import levels_from
@@ -146,7 +146,7 @@ def padded(
     try:
         return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, multiple, max_bytes)
     except OverflowError as error:
-        raise rename_argument(error, "pad_to_multiple_of") from None
+        raise overflow_of_multiple(error) from None
 
 
 def from_dense(

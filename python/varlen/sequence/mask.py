@@ -103,6 +103,6 @@ def _marks(units: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values
         marks = mask(units, width, width=width).reshape(*shape, width)
     except (ValueError, OverflowError) as error:
         raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
-    if not type(dtype).__module__.startswith("torch"):
+    if type(dtype).__name__ != "dtype" or not type(dtype).__module__.startswith("torch"):
         return like(marks.astype(as_dtype(dtype, "dtype"), copy=False), values)
     return backend_of(values).to_dtype(like(marks, values), dtype)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import is_plain_tensor
-from varlen.arguments import as_float, short, unmasked
+from varlen.arguments import LARGEST, as_float, as_int, short, unmasked
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
 from varlen.backends.torch.followers import beside, is_followed, unfollowed
@@ -444,6 +444,20 @@ def number_of(given: Any, argument: str) -> Any:
     if math.prod(numbers.shape) != 1:
         raise ValueError(f"{argument}: expected one number, got shape {tuple(numbers.shape)}")
     return numbers.item()
+
+
+def byte_limit(max_bytes: Any, rows: torch.Tensor) -> int | None:
+    """A limit for rows as one for their numbers, of 8 bytes each, that stand in their place.
+
+    Examples
+    --------
+    >>> byte_limit(100, torch.zeros(3, 2)), byte_limit(None, torch.zeros(3))
+    (100, None)
+    """
+    if max_bytes is None:
+        return None
+    width = max(1, rows.element_size() * math.prod(rows.shape[1:]))
+    return min(as_int(max_bytes, "max_bytes") * 8 // width, LARGEST)
 
 
 def float_of(given: Any, argument: str) -> float:

@@ -11,7 +11,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
-from varlen.arguments import as_bool, ints_per_level
+from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
 from varlen.backends.torch.cast import cast
 from varlen.backends.torch.followers import is_followed
@@ -151,11 +151,18 @@ def pad(
     return result
 
 
+def _is_asked(mask: Any) -> bool:
+    """Whether a mask is asked for, where none can be written to."""
+    if mask is not None and not isinstance(mask, bool):
+        raise TypeError(f"mask: expected True or False, got {type(mask).__name__}")
+    return bool(mask)
+
+
 def _pad_followed(
     x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
 ) -> Any:
     side, _, mask, max_len, cut = options
-    mask = as_bool(mask, "mask")
+    mask = _is_asked(mask)
     _, multiple, max_bytes, sizes = limits
     if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
         return _pad_elsewhere(x, levels, options, limits, fill, out)
@@ -192,7 +199,7 @@ def _pad_elsewhere(
     x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
 ) -> Any:
     """On a device torch picks the rows: the core says which goes where, and where there is none."""
-    with_mask = as_bool(options[2], "mask")
+    with_mask = _is_asked(options[2])
     arguments: list[Any] = [options[0], None, True, *options[3:], None, *limits]
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *arguments)
     there = like(marks, x)
