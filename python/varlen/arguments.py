@@ -213,7 +213,7 @@ def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
         dtype: np.dtype[Any] | None = None if given is None else np.dtype(_numpy_name(given))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
         dtype = _small_float(_numpy_name(given), argument)
-    if dtype is None:
+    if dtype is None or (isinstance(given, dict) and not given):  # which NumPy reads as a structure without fields
         raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
     if dtype.hasobject and not objects:
         raise TypeError(f"{argument}: {dtype} holds Python objects, which cannot be moved as bytes")
