@@ -111,11 +111,13 @@ def as_float(value: Any, argument: str) -> float:
         return value
     refuse_gradient(value, argument)
     try:
-        return float(None if isinstance(value, (str, bytes)) else value)
-    except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{argument}: expected a number, got {type(value).__name__}") from None
+        if not isinstance(value, (str, bytes)):
+            return float(value)
     except OverflowError:
         raise OverflowError(f"{argument}: {value} does not fit float64") from None
+    except (TypeError, ValueError, RuntimeError):
+        pass
+    raise TypeError(f"{argument}: expected a number, got {type(value).__name__}")
 
 
 def refuse_gradient(value: Any, argument: str) -> None:
@@ -213,7 +215,7 @@ def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
         dtype: np.dtype[Any] | None = None if given is None else np.dtype(_numpy_name(given))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
         dtype = _small_float(_numpy_name(given), argument)
-    if dtype is None or (isinstance(given, dict) and not given):  # which NumPy reads as a structure without fields
+    if dtype is None or (isinstance(given, dict) and not given):  # to NumPy a structure without fields
         raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
     if dtype.hasobject and not objects:
         raise TypeError(f"{argument}: {dtype} holds Python objects, which cannot be moved as bytes")

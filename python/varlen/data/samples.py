@@ -66,7 +66,7 @@ class Collate:
         The padded length is a multiple of it.
     fill, dtype
         Of padding, of the output: one for all, or a mapping from keys. Zero, and NumPy's promotion, by
-        default.
+        default. A fill for all has to fit the values that are padded with it.
     masks
         False leaves them out.
     framework

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import is_plain_tensor
-from varlen.arguments import LARGEST, as_float, as_int, short, unmasked
+from varlen.arguments import LARGEST, as_float, as_int, unmasked
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
 from varlen.backends.torch.followers import beside, is_followed, unfollowed
