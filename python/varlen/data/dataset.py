@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen import _core
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int
 from varlen.data.batching import Batching
 from varlen.data.collator import Collator
 from varlen.data.epoch import Epoch
@@ -228,7 +228,7 @@ class Dataset(Batching):
         """
         size = as_int(max_len, "max_len", 1)
         step = size if stride is None else as_int(stride, "stride", 1)
-        return _core.step_windows(self.lengths_at(None if flatten else 1), size, step)
+        return _core.step_windows(self.lengths_at(None if as_bool(flatten, "flatten") else 1), size, step)
 
     @overload
     def collator(
