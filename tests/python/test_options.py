@@ -117,6 +117,25 @@ BATCHES = {
 }
 
 
+LOOPS = {
+    "epoch": (DATASET.epoch, {"batch_size": 1}),
+    "windows": (DATASET.windows, {"max_len": 2}),
+    "TokenBudget": (vl.data.TokenBudget, {"lengths": [1, 2, 3], "max_tokens": 4}),
+    "LengthBuckets": (vl.data.LengthBuckets, {"lengths": [1, 2, 3], "batch_size": 2}),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_an_option_of_loops_is_refused_by_its_name(name):
+    maker, given = LOOPS[name]
+    for option, parameter in inspect.signature(maker).parameters.items():
+        for what, value in BAD.items():
+            if value is parameter.default or option == "progress":
+                continue
+            error = outcome(lambda **options: list(maker(**options)), **given | {option: value})
+            assert error is None or names(error, option), (option, what, error)
+
+
 @pytest.mark.parametrize("name", BATCHES)
 def test_an_option_of_batches_is_refused_by_its_name(name):
     maker, call = BATCHES[name]
@@ -189,6 +208,13 @@ NAMED = [
         lambda: TF.range([1, 2], [3, 4], [1, 1, 1]),
         ValueError,
         "^starts: .* got 2 starts and 2 limits and 3 deltas",
+    ),
+    (lambda: TF.constant([[1]]).with_values(3), ValueError, "^new_values: expected at least one dimension"),
+    (lambda: TF.constant([[1]]).with_flat_values(None), TypeError, "^new_values: "),
+    (
+        lambda: TF.RaggedTensor.from_nested_row_splits(3, [[0, 1]]),
+        ValueError,
+        "^flat_values: expected at least one dimension",
     ),
     (lambda: TF.range(2**61), OverflowError, "^starts: 2305843009213693952 "),
     (lambda: TF.range(0, 2**61), OverflowError, "^limits: 2305843009213693952 "),

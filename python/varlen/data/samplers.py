@@ -208,7 +208,7 @@ class LengthBuckets(BatchSampler):
         if bucket_size is not None and buckets is not None:
             raise ValueError("buckets: give bucket_size or buckets, not both")
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
-        self.buckets = None if buckets is None else np.asarray(buckets)
+        self.buckets = None if buckets is None else np.asarray(as_ints(buckets))
         if self.buckets is not None:
             if self.buckets.dtype.kind not in "iuf":
                 raise TypeError(f"buckets: expected lengths, got dtype {self.buckets.dtype}")
@@ -226,7 +226,8 @@ class LengthBuckets(BatchSampler):
             order, bucket = order[key], bucket[key]
             edges = np.flatnonzero(np.diff(bucket)) + 1
         else:
-            size = self.bucket_size or (100 * self.batch_size if self.shuffle else max(n, 1))
+            size = self.bucket_size or (100 * self.batch_size if self.shuffle else n)
+            size = max(min(size, n), 1)
             edges = np.arange(size, n, size)
             bucket = np.arange(n) // size
             order = order[np.lexsort((self.lengths[order], bucket))]
