@@ -345,3 +345,21 @@ def test_masked_arrays_are_no_fills():
         ):
             with pytest.raises(TypeError, match=r"^(fill|empty): a masked array"):
                 call(np.ma.array([1.0], mask=[True]))
+
+
+def test_a_shape_alone_is_no_fill():
+    for values in (np.ones(3), torch.ones(3)):
+        for call in (lambda r, fill: r.to_dense(fill=fill), lambda r, fill: r.shift(1, fill=fill)):
+            with pytest.raises(
+                (TypeError, ValueError), match=r"^fill: .*meta|^fill: a tensor that is a shape alone"
+            ):
+                call(vl.Ragged(values, LEVEL), torch.ones((), device="meta"))
+
+
+def test_ends_and_moves_inside_graphs_are_refused_as_outside():
+    def first(x):
+        return vl.Ragged(x, LEVEL).first()
+
+    for each in (first, torch.compile(first, fullgraph=True, backend="aot_eager")):
+        with pytest.raises(ValueError, match="lengths: sequence 1 is empty; say what it gives with empty="):
+            each(torch.ones(3))

@@ -133,6 +133,8 @@ def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
 
 def _moves(by: Any, level: Any) -> torch.Tensor:
     """How far each sequence goes; the core looks at the numbers when the graph runs."""
+    if type(by) is int and not -(2**63) <= by < 2**63:
+        raise OverflowError(f"by: {by} does not fit 64 bits")
     moves = torch.as_tensor(by)
     if moves.is_floating_point() or moves.is_complex() or moves.dtype == torch.bool:
         raise TypeError(f"by: expected integers, got {moves.dtype}")

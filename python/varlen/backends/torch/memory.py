@@ -168,7 +168,7 @@ def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = 
     known = core_dtype(dtype)
     with unfollowed():
         if known is not None:
-            numbers = _readable(fill.detach().cpu()) if isinstance(fill, torch.Tensor) else fill
+            numbers = _shown(fill, argument) if isinstance(fill, torch.Tensor) else fill
             row: NDArray[Any] = _core.fill_row(numbers, known, shape, argument)[0, ...]
             return row.view(np.int16) if dtype is torch.bfloat16 else row
         try:
@@ -176,6 +176,13 @@ def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = 
         except (RuntimeError, TypeError, ValueError):
             raise ValueError(f"{argument}: {short(fill)} does not fit {dtype}") from None
         return as_numpy(cast(as_row(given, shape, argument), dtype, argument).expand(shape).contiguous())
+
+
+def _shown(fill: torch.Tensor, argument: str) -> torch.Tensor:
+    """The numbers of a tensor as NumPy reads them."""
+    if fill.device.type == "meta":
+        raise ValueError(f"{argument}: a tensor that is a shape alone has no numbers")
+    return _readable(fill.detach().cpu())
 
 
 def core_dtype(dtype: torch.dtype) -> Any:
