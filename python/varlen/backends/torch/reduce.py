@@ -116,6 +116,7 @@ _expand_which: AutogradOp = AutogradOp(
     saves=(1,),
 )
 
+
 def _run_end(x: Array, offsets: Array, last: bool) -> Array:
     level = level_of(offsets)
     not_empty(level)
