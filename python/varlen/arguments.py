@@ -37,8 +37,8 @@ def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{argument}: expected an int, got {value!r}")
     try:
-        number = operator.index(value)
-    except TypeError:
+        number = operator.index(value if type(value) is int else number_in(value))
+    except (TypeError, ValueError):
         raise TypeError(f"{argument}: expected an int, got {short(value)}") from None
     if number < least:
         raise ValueError(f"{argument}: expected at least {least}, got {number}")
@@ -134,6 +134,19 @@ def refuse_gradient(value: Any, argument: str) -> None:
     """
     if getattr(value, "requires_grad", False):
         raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
+
+
+def number_in(value: Any) -> Any:
+    """The number that a tensor of one holds, where it shows; everything else as it is.
+
+    Examples
+    --------
+    >>> number_in(np.int8(3)), number_in([3])
+    (np.int8(3), [3])
+    """
+    if isinstance(value, int) or not hasattr(value, "detach"):
+        return value
+    return value.item() if tracing.is_tracing() else tracing.numbers_of(value).item()
 
 
 def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:

@@ -86,7 +86,7 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
 Levels levels_of(py::handle given, std::int64_t rows) {
   Levels levels;
   const auto add = [&](py::handle one) {
-    if (!LevelRef::is_level(one.ptr())) raise_type("levels: expected Level objects, got " + type_name(one));
+    LevelRef::expect(one, "levels", "Level objects");
     levels.each.push_back(&LevelRef::in(one));
     levels.views.push_back(levels.each.back()->view());
   };

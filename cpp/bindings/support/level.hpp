@@ -27,6 +27,8 @@ class LevelRef : public py::object {
   /// Of an object that is_level said yes to.
   [[nodiscard]] static Level& in(py::handle object) noexcept;
   [[nodiscard]] static bool is_level(PyObject* object) noexcept;
+  /// TypeError for an object that is none.
+  static void expect(py::handle object, const char* argument, const char* what = "a Level");
 
   Level* operator->() const noexcept { return &in(*this); }
 };

@@ -208,14 +208,20 @@ def unpadded(
     levels: Levels
     if mask is not None:
         marks = as_values(mask, "mask")
-        if tracing.known(tuple(marks.shape) != tuple(dense.shape[:2])):
+        slots = dense.shape[:2]
+        if marks.ndim != len(slots) or any(map(_differ, marks.shape, slots)):
             raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
+        tracing.is_traced(marks)
         levels = (backend_of(marks).mask_to_level(marks, padding_side),)
     elif type(lengths) is Level:
         levels = (lengths,)
     else:
         levels = levels_from(None, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels
+
+
+def _differ(a: Any, b: Any) -> bool:
+    return tracing.known(a != b)
 
 
 def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:

@@ -185,6 +185,17 @@ def _shown(fill: torch.Tensor, argument: str) -> torch.Tensor:
     return _readable(fill.detach().cpu())
 
 
+def at_least_one(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor with a row of zeros where it has none to be picked; autograd follows.
+
+    Examples
+    --------
+    >>> at_least_one(torch.ones(0, requires_grad=True))
+    tensor([0.], grad_fn=<CatBackward0>)
+    """
+    return tensor if len(tensor) else torch.cat((tensor, tensor.new_zeros((1, *tensor.shape[1:]))))
+
+
 def core_dtype(dtype: torch.dtype) -> Any:
     """The dtype that the core computes with; None where it only moves the bytes.
 
@@ -446,9 +457,10 @@ def number_of(given: Any, argument: str) -> Any:
     >>> number_of(torch.tensor(7), "fill"), number_of([7], "fill")
     (7, 7)
     """
-    if isinstance(given, (bool, int, float, complex)):
-        return given
-    numbers = given if isinstance(given, torch.Tensor) else np.asarray(unmasked(given, argument))
+    if given is None or isinstance(given, (bool, int, float, complex)):
+        return given  # a graph cannot ask its own numbers for attributes
+    numbers = given if hasattr(given, "item") else np.asarray(unmasked(given, argument))
+    unmasked(numbers, argument)
     if math.prod(numbers.shape) != 1:
         raise ValueError(f"{argument}: expected one number, got shape {tuple(numbers.shape)}")
     return numbers.item()
@@ -486,6 +498,24 @@ def float_of(given: Any, argument: str) -> float:
     if isinstance(given, torch.Tensor) and not is_followed(given):
         given = given.detach()
     return as_float(given, argument)
+
+
+def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
+    """One number that somebody follows, in the dtype of x and beside it, without axes.
+
+    Raises
+    ------
+    ValueError
+        There are several numbers, or the dtype does not hold it.
+
+    Examples
+    --------
+    >>> number_as(torch.tensor([7]), torch.zeros(3), "fill")
+    tensor(7.)
+    """
+    if given.numel() != 1:
+        raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
+    return cast(given, x.dtype, argument).to(x.device).reshape(())
 
 
 def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:

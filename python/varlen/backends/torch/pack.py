@@ -12,7 +12,16 @@ from varlen._core import is_plain_tensor
 from varlen.backends.torch.autograd import AutogradOp
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import apply_rows, as_numpy, byte_limit, fill_of, filled, like, tensor_of
+from varlen.backends.torch.memory import (
+    apply_rows,
+    as_numpy,
+    at_least_one,
+    byte_limit,
+    fill_of,
+    filled,
+    like,
+    tensor_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +74,7 @@ def ragged2padded(
     limit = byte_limit(max_bytes, tensor)
     numbers, *fields = _core.ragged2padded(np.arange(len(tensor)), level, ties, -1, limit)
     rows = like(numbers, tensor)
-    source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
+    source = at_least_one(tensor)
     present = (rows >= 0).reshape(rows.shape + (1,) * (tensor.ndim - 1))
     other = tensor.new_zeros(()) if fill is None else fill_of(fill, tensor)
     return torch.where(present, source[rows.clamp(min=0)], other), *fields

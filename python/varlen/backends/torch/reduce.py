@@ -9,6 +9,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor
+from varlen.backends import backend_of
 from varlen.backends.torch.autograd import (
     AutogradOp,
     SavedContext,
@@ -21,7 +22,7 @@ from varlen.backends.torch.autograd import (
 )
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_tensor, fill_of, like, number_of, row_as
+from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, row_as
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def _number(level: Level, empty: Any) -> Any:
     return number_of(empty, "empty")
 
 
-def with_empty(rows: torch.Tensor, level: Level, empty: torch.Tensor) -> torch.Tensor:
+def with_empty(rows: torch.Tensor, level: Any, empty: torch.Tensor) -> torch.Tensor:
     """Rows of sequences, with a number that somebody follows for those that are empty.
 
     Raises
@@ -251,10 +252,9 @@ def with_empty(rows: torch.Tensor, level: Level, empty: torch.Tensor) -> torch.T
     >>> with_empty(torch.tensor([3.0, 0.0]), Level([2, 0]), torch.tensor(7.0, requires_grad=True))
     tensor([3., 7.], grad_fn=<WhereBackward0>)
     """
-    if empty.numel() != 1:
-        raise ValueError(f"empty: expected one number, got shape {tuple(empty.shape)}")
-    gaps = (level.lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:]))
-    return torch.where(like(gaps, rows), fill_of(empty, rows, "empty").reshape(()), rows)
+    number = number_as(empty, rows, "empty")
+    lengths = backend_of(rows).of_level(level, "lengths", rows)
+    return torch.where((lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:])), number, rows)
 
 
 def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
