@@ -273,10 +273,11 @@ def not_empty(level: Level) -> None:
     --------
     >>> not_empty(Level([2, 0]))
     Traceback (most recent call last):
-    ValueError: lengths: sequence 1 is empty
+    ValueError: lengths: sequence 1 is empty; say what it gives with empty=
     """
     if len(level) and level.shortest == 0:
-        raise ValueError(f"lengths: sequence {int((level.lengths == 0).argmax())} is empty")
+        at = int((level.lengths == 0).argmax())
+        raise ValueError(f"lengths: sequence {at} is empty; say what it gives with empty=")
 
 
 def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
@@ -313,7 +314,7 @@ def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level
         return given
     try:
         return make(as_ints(given))
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
         message = str(error)
         raise type(error)(f"{argument}: {message.partition(': ')[2] or message}") from None
 

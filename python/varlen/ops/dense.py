@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int
+from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import levels_from
@@ -139,10 +139,14 @@ def padded(
     array([[3, 1],
            [4, 0]])
     """
-    if type(multiple) is not int or multiple != 1:
-        as_int(multiple, "pad_to_multiple_of", 1)
     pad = backend_of(values).pad
-    return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, multiple, max_bytes)
+    if type(multiple) is int and multiple == 1:
+        return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, 1, max_bytes)
+    as_int(multiple, "pad_to_multiple_of", 1)
+    try:
+        return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, multiple, max_bytes)
+    except OverflowError as error:
+        raise overflow_of_multiple(error) from None
 
 
 def from_dense(

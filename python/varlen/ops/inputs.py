@@ -218,7 +218,9 @@ def rows_of(X: Any, argument: str) -> Any:
     return X._values if isinstance(X, RaggedBase) else as_values(X, argument)
 
 
-def nest_rows(values: Any, levels: Levels, argument: str) -> tuple[Any, Levels]:
+def nest_rows(
+    values: Any, levels: Levels, argument: str, values_argument: str = "values"
+) -> tuple[Any, Levels]:
     """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels.
 
     Raises
@@ -234,7 +236,7 @@ def nest_rows(values: Any, levels: Levels, argument: str) -> tuple[Any, Levels]:
     if isinstance(values, RaggedBase):
         check_levels(len(values), levels, argument)
         return values._values, (*levels, *values._levels)
-    rows = as_values(values)
+    rows = as_values(values, values_argument)
     check_levels(len(rows), levels, argument)
     return rows, levels
 

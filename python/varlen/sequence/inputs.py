@@ -208,19 +208,6 @@ def of_pad_value(error: ValueError) -> ValueError:
     return ValueError(re.sub("^(fill|empty):", "pad_value:", text))
 
 
-def rename_argument(error: Exception, argument: str) -> Exception:
-    """An error that names an argument of the core as one that names the argument of the caller.
-
-    Examples
-    --------
-    >>> rename_argument(OverflowError("X: the result does not fit 63 bits"), "win_size")
-    OverflowError('win_size: the result does not fit 63 bits')
-    """
-    name, colon, text = str(error).partition(": ")
-    text = (text if colon else name).replace("give max_len, ", "")
-    return type(error)(f"{argument}: {text}")
-
-
 def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
     """`add(d)`, where `add` sums rows of real numbers; complex numbers are passed as two columns.
 

@@ -16,10 +16,10 @@ import torch
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, ints_per_level
+from varlen.arguments import as_float, as_int, ints_per_level
 from varlen.backends import torch as outside
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
-from varlen.backends.torch.memory import check_row, number_as, number_of, tensor_of
+from varlen.backends.torch.memory import as_row, number_of, tensor_of
 from varlen.backends.torch.pad import PadOptions, check_out, pad_rows, rows_of
 from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows, with_empty
 from varlen.backends.torch.shift import roll_rows, shift_rows
@@ -55,7 +55,7 @@ def reduce(
     followed = _has_gradient(empty)
     number = 0 if followed else number_of(empty, "empty")
     if op in STATISTICS:
-        rows = statistic_rows(x, level, op, number, float(ddof))
+        rows = statistic_rows(x, level, op, number, as_float(ddof, "ddof"))
     else:
         rows = sum_rows(op, x, level, number)
     return into(with_empty(rows, of_level(level, "lengths", rows), empty) if followed else rows, out)
@@ -110,7 +110,12 @@ def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
 
 def _moves(by: Any, level: Any) -> torch.Tensor:
     """How far each sequence goes; the core looks at the numbers when the graph runs."""
-    return torch.as_tensor(by).long().expand(count_of(level)).contiguous()
+    if type(by) is int and not -(2**63) <= by < 2**63:
+        raise OverflowError(f"by: {by} does not fit 64 bits")
+    moves = torch.as_tensor(by)
+    if moves.is_floating_point() or moves.is_complex() or moves.dtype == torch.bool:
+        raise TypeError(f"by: expected integers, got {moves.dtype}")
+    return moves.long().expand(count_of(level)).contiguous() if moves.ndim == 0 else moves.long()
 
 
 def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
@@ -122,11 +127,12 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
     tensor([9, 3])
     """
     moves = _moves(by, level)
-    if not _has_gradient(fill):
-        return into(shift_rows(x, level, moves, number_of(fill, "fill")), out)
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
+    if row is None or (row.ndim == 0 and not row.requires_grad):
+        return into(shift_rows(x, level, moves, (fill or 0) if row is None else row.item()), out)
     there = shift_rows(torch.ones(x.shape[0], dtype=torch.bool), level, moves, 0)
     wide = there.reshape(-1, *(1 for _ in x.shape[1:]))
-    return into(torch.where(wide, shift_rows(x, level, moves, 0), number_as(fill, x, "fill")), out)
+    return into(torch.where(wide, shift_rows(x, level, moves, 0), row), out)
 
 
 def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
@@ -443,7 +449,7 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
     slots = (tuple(levels), sizes, tuple(-1 if n is None else n for n in kept))
     ends = (options.padding_side, options.truncate)
     fill = options.fill
-    row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
     apart = row is not None and (row.ndim > 0 or row.requires_grad)  # put in behind, by torch
     number = None if apart else fill if row is None else row.item()
     block = pad_rows(x, *slots, *ends, number, options.max_bytes)
@@ -452,9 +458,8 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
         there = torch.ones(x.shape[0], dtype=torch.bool)
         marks = pad_rows(there, *slots, *ends, None, options.max_bytes)
     if row is not None and apart:
-        check_row(row, x.shape[1:], "fill")
         wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
-        block = torch.where(wide, block, outside.cast(row, x.dtype, "fill"))
+        block = torch.where(wide, block, row)
     if options.out is not None:
         block = options.out.copy_(block)
     return (block, marks) if options.mask else block
@@ -625,9 +630,17 @@ def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
         if not _fits(given, x.dtype):
             raise ValueError(f"{argument}: {given} does not fit {x.dtype}")
         return torch.full((1, *x.shape[1:]), given, dtype=x.dtype)
+    return _row(given, x, argument).expand(1, *x.shape[1:])
+
+
+def _row(given: Any, x: torch.Tensor, argument: str) -> torch.Tensor:
+    """What is no plain number as a scalar or a row of the dtype of a tensor."""
+    if isinstance(given, (str, bytes, dict, set)):
+        raise ValueError(f"{argument}: {given!r} does not fit {x.dtype}")
     row = torch.as_tensor(given)
-    check_row(row, x.shape[1:], argument)
-    return outside.cast(row, x.dtype, argument).expand(1, *x.shape[1:])
+    if row.is_floating_point() and not hasattr(given, "dtype"):  # Python's floats in full
+        row = torch.as_tensor(given, dtype=torch.float64)
+    return outside.cast(as_row(row, x.shape[1:], argument), x.dtype, argument)
 
 
 def _fits(number: float, dtype: torch.dtype) -> bool:

@@ -18,7 +18,7 @@ from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
     as_numpy,
     at_least_one,
-    fill_row_of,
+    fill_of,
     filled,
     like,
     number_of,
@@ -177,6 +177,13 @@ def pad(
     return result
 
 
+def _is_asked(mask: Any) -> bool:
+    """Whether a mask is asked for, where none can be written to."""
+    if mask is not None and not isinstance(mask, bool):
+        raise TypeError(f"mask: expected True or False, got {type(mask).__name__}")
+    return bool(mask)
+
+
 def check_out(out: Any, dtype: torch.dtype) -> None:
     """Refuse an `out` that is no tensor of a dtype.
 
@@ -195,6 +202,7 @@ def check_out(out: Any, dtype: torch.dtype) -> None:
 
 def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     side, fill, mask, max_len, cut, out, _, multiple, max_bytes, sizes = options
+    mask = _is_asked(mask)
     if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
         return pad_elsewhere(x, levels, options)
     marks = None
@@ -208,10 +216,10 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     most: tuple[int, ...] = (-1,) * len(levels)
     if max_len is not None:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
-    blank = None if fill is None else fill_row_of(fill, x)
+    blank = None if fill is None else fill_of(fill, x)
     apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
     if has_no_name(x):
-        bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
+        bits = None if fill is None else filled(fill, x.dtype, x.shape[1:])
         block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, most, side, cut, bits, max_bytes))
     else:
         value = None if fill is None or apart else number_of(fill, "fill")
@@ -235,15 +243,16 @@ def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     tensor([[ 1.,  2.],
             [-1., -1.]])
     """
+    with_mask = _is_asked(options.mask)
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *options._replace(fill=None, mask=True, out=None))
     there = like(marks, x)
     source = at_least_one(x)
-    blank = fill_row_of(0 if options.fill is None else options.fill, x)
+    blank = fill_of(0 if options.fill is None else options.fill, x)
     wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)
     if options.out is not None:
         block = options.out.copy_(block)
-    return (block, there) if options.mask else block
+    return (block, there) if with_mask else block
 
 
 def unpad(

@@ -116,10 +116,18 @@ _expand_which: AutogradOp = AutogradOp(
     saves=(1,),
 )
 
+
+def _run_end(x: Array, offsets: Array, last: bool) -> Array:
+    level = level_of(offsets)
+    not_empty(level)
+    rows: Array = _core.gather_column(x, (level,), -1 if last else 0)[0]
+    return rows
+
+
 # The first or last row of each sequence, none of which is empty.
 end_rows: AutogradOp = AutogradOp(
     "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
-    lambda x, offsets, last: _core.gather_column(x, (level_of(offsets),), -1 if last else 0)[0],
+    _run_end,
     lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
     lambda seen, d: _expand_end(d, seen.rest[0], seen.rows, seen.rest[1]),
 )
@@ -258,7 +266,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     if empty is None:
         not_empty(level)
         return _ends(x, level, last)
-    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x)[0]
+    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x, "empty")[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
         return _ends(x, level, last)
