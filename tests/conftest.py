@@ -40,6 +40,8 @@ def pytest_cmdline_main(config):
     if options.numprocesses is None and not (options.usepdb or options.collectonly):
         options.numprocesses = "auto"
         options.maxprocesses = options.maxprocesses or MOST_PROCESSES
+        if options.dist == "no":
+            options.dist = "worksteal"  # a test of many seconds holds up none that were dealt out behind it
 
 
 def version_of(name):

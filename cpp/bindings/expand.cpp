@@ -54,7 +54,7 @@ py::object expand_to_end(const Arguments<4>& args) {
   const py::array rows = as_placed_rows(args[0], "rows");
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
   Level& level = LevelRef::in(of);
-  const bool last = truth_of(args[2]);
+  const bool last = truth_of(args[2], "last");
   py::array out = target(rows, level, args[3], {args[0], rows});
   const Rows in = rows_of(rows);
   std::byte* const to = bytes(out);

@@ -99,9 +99,13 @@ PyObject* item(PyObject* self, Py_ssize_t i) noexcept {
 
 Py_ssize_t length(PyObject* self) noexcept {
   PyObject* const levels = parts(self).levels;
-  if (levels == nullptr || !PyTuple_Check(levels) || PyTuple_GET_SIZE(levels) == 0 ||
-      !LevelRef::is_level(PyTuple_GET_ITEM(levels, 0))) {
+  if (levels == nullptr || !PyTuple_Check(levels) || PyTuple_GET_SIZE(levels) == 0) {
     PyErr_SetString(PyExc_AttributeError, "_levels");
+    return -1;
+  }
+  if (!LevelRef::is_level(PyTuple_GET_ITEM(levels, 0))) {
+    PyErr_SetString(PyExc_TypeError,
+                    "len: the number of sequences does not show in a graph in the making; write r.shape[0]");
     return -1;
   }
   return LevelRef::in(PyTuple_GET_ITEM(levels, 0)).count();

@@ -39,8 +39,8 @@ ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive
   job.longest = level.stats().longest;
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
-  job.exclusive = exclusive != nullptr && truth_of(exclusive);
-  job.reverse = reverse != nullptr && truth_of(reverse);
+  job.exclusive = exclusive != nullptr && truth_of(exclusive, "exclusive");
+  job.reverse = reverse != nullptr && truth_of(reverse, "reverse");
   return job;
 }
 

@@ -19,12 +19,8 @@ namespace varlen::bindings {
 namespace {
 
 double temperature_of(PyObject* argument) {
-  if (!given(argument)) return 1;
-  const double number = PyFloat_AsDouble(argument);
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    raise_type("temperature: expected a number, got " + type_name(argument));
-  }
+  if (argument == nullptr) return 1;
+  const double number = number_of(argument, "temperature");
   // So that it is neither zero nor infinite in float.
   if (!(number >= 1e-30 && number <= 1e30)) {
     raise_value("temperature: expected a number from 1e-30 to 1e30, got " +
@@ -34,7 +30,7 @@ double temperature_of(PyObject* argument) {
 }
 
 Softmax op_of(PyObject* log, Softmax plain, Softmax logarithm) {
-  return given(log) && truth_of(log) ? logarithm : plain;
+  return given(log) && truth_of(log, "log") ? logarithm : plain;
 }
 
 /// The job over rows that the caller gave, of which `out` are those to write.
@@ -73,7 +69,7 @@ py::object forward(const Arguments<6>& args) {
   // Checked before anything is made or written.
   level_over(level, "X", values.array.shape(0));
   temperature_of(temperature);
-  if (given(inplace) && truth_of(inplace)) {
+  if (given(inplace) && truth_of(inplace, "inplace")) {
     if (given(given_out)) raise_type("out: there is none where Xs is written in place");
     const py::array same = checked_out_at(place, "X", given_values, dtype, shape, {});
     if (same.data() != values.array.data()) raise_value("X: is not aligned");

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from reprlib import repr as short
 from typing import Any, NoReturn
 
@@ -37,14 +37,116 @@ def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{argument}: expected an int, got {value!r}")
     try:
-        number = operator.index(value)
-    except TypeError:
+        number = operator.index(value if type(value) is int else number_in(value))
+    except (TypeError, ValueError):
         raise TypeError(f"{argument}: expected an int, got {short(value)}") from None
     if number < least:
         raise ValueError(f"{argument}: expected at least {least}, got {number}")
     if most is not None and number > most:
         raise OverflowError(f"{argument}: {number} does not fit 63 bits")
     return number
+
+
+def as_bool(value: Any, argument: str) -> bool:
+    """True or False, as Python sees the value.
+
+    Raises
+    ------
+    TypeError
+        It is neither, as an array of several bools.
+
+    Examples
+    --------
+    >>> as_bool(1, "reverse")
+    True
+    >>> as_bool(np.zeros(2), "reverse")
+    Traceback (most recent call last):
+    TypeError: reverse: expected True or False, got ndarray
+    """
+    try:
+        return bool(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{argument}: expected True or False, got {type(value).__name__}") from None
+
+
+def one_of(value: Any, argument: str, allowed: Sequence[str | None]) -> None:
+    """Refuse what is not one of some words.
+
+    Raises
+    ------
+    ValueError
+        It is another.
+
+    Examples
+    --------
+    >>> one_of("up", "padding_side", ("left", "right"))
+    Traceback (most recent call last):
+    ValueError: padding_side: expected 'left' or 'right', got 'up'
+    """
+    is_word = value is None or isinstance(value, str)  # an array equals each word element by element
+    if not is_word or value not in allowed:
+        *first, last = map(repr, allowed)
+        raise ValueError(f"{argument}: expected {', '.join(first)} or {last}, got {short(value)}")
+
+
+def as_float(value: Any, argument: str) -> float:
+    """A float, of any one number.
+
+    Raises
+    ------
+    TypeError
+        It is not a number.
+    ValueError
+        It is a tensor that requires a gradient, which would be lost.
+
+    Examples
+    --------
+    >>> as_float(np.float32(0.5), "temperature")
+    0.5
+    >>> as_float("a", "temperature")
+    Traceback (most recent call last):
+    TypeError: temperature: expected a number, got str
+    """
+    if type(value) is float:
+        return value
+    refuse_gradient(value, argument)
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except OverflowError:
+        raise OverflowError(f"{argument}: {value} does not fit float64") from None
+    except (TypeError, ValueError, RuntimeError):
+        pass
+    raise TypeError(f"{argument}: expected a number, got {type(value).__name__}")
+
+
+def refuse_gradient(value: Any, argument: str) -> None:
+    """Refuse a tensor of whose gradient nothing would be left.
+
+    Raises
+    ------
+    ValueError
+        It requires a gradient.
+
+    Examples
+    --------
+    >>> refuse_gradient(2.0, "fill")
+    """
+    if getattr(value, "requires_grad", False):
+        raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
+
+
+def number_in(value: Any) -> Any:
+    """The number that a tensor of one holds, where it shows; everything else as it is.
+
+    Examples
+    --------
+    >>> number_in(np.int8(3)), number_in([3])
+    (np.int8(3), [3])
+    """
+    if isinstance(value, int) or not hasattr(value, "detach"):
+        return value
+    return value.item() if tracing.is_tracing() else tracing.numbers_of(value).item()
 
 
 def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
@@ -126,7 +228,7 @@ def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
         dtype: np.dtype[Any] | None = None if given is None else np.dtype(_numpy_name(given))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
         dtype = _small_float(_numpy_name(given), argument)
-    if dtype is None:
+    if dtype is None or (isinstance(given, dict) and not given):  # to NumPy a structure without fields
         raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
     if dtype.hasobject and not objects:
         raise TypeError(f"{argument}: {dtype} holds Python objects, which cannot be moved as bytes")
@@ -201,7 +303,8 @@ def as_list(given: Any, argument: str, what: str) -> list[Any]:
     Traceback (most recent call last):
     TypeError: keys: expected a list of keys, got NoneType
     """
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+    has_items = hasattr(given, "__iter__") and getattr(given, "ndim", 1) > 0
+    if isinstance(given, (str, bytes)) or not has_items:
         raise TypeError(f"{argument}: expected a list of {what}, got {type(given).__name__}")
     return list(given)
 
@@ -230,6 +333,34 @@ def words_of(key: str, words: Any) -> list[str]:
         twice = next(word for i, word in enumerate(known) if word in known[:i])
         raise ValueError(f"vocabularies: key {key!r} has the word {twice!r} twice")
     return known
+
+
+def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], argument: str) -> Any:
+    """The id of a word, where values are ids of words; anything else as it is.
+
+    Raises
+    ------
+    ValueError
+        There is no vocabulary, or the word is not in it.
+
+    Examples
+    --------
+    >>> word_as_id("b", ("a", "b"), np.dtype("u1"), "fill"), word_as_id(7, None, np.dtype("u1"), "fill")
+    (1, 7)
+    >>> word_as_id("b", None, np.dtype("u1"), "fill")
+    Traceback (most recent call last):
+    ValueError: fill: 'b' does not fit uint8 without a vocabulary; give a number
+    """
+    if not isinstance(given, str) or dtype.kind in "SUmM":
+        return given
+    if words is None:
+        raise ValueError(f"{argument}: '{given}' does not fit {dtype} without a vocabulary; give a number")
+    if given not in words:
+        raise ValueError(
+            f"{argument}: '{given}' is not one of the {len(words)} words of the vocabulary; "
+            "give one of them, or a number"
+        )
+    return words.index(given)
 
 
 def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
@@ -305,6 +436,31 @@ def as_ints(x: Any) -> Any:
     [1, 2]
     """
     return tracing.numbers_of(x) if hasattr(x, "detach") else x
+
+
+def rename_argument(error: Exception, argument: str) -> Exception:
+    """An error that names an argument of the core as one that names the argument of the caller.
+
+    Examples
+    --------
+    >>> rename_argument(OverflowError("X: the result does not fit 63 bits"), "win_size")
+    OverflowError('win_size: the result does not fit 63 bits')
+    """
+    name, colon, text = str(error).partition(": ")
+    text = (text if colon else name).replace("give max_len, ", "")
+    return type(error)(f"{argument}: {text}")
+
+
+def overflow_of_multiple(error: OverflowError) -> Exception:
+    """A size of the core that does not fit 63 bits, by the option of the caller that asked for it.
+
+    Examples
+    --------
+    >>> overflow_of_multiple(OverflowError("values: the padded shape (2,) does not fit 63 bits"))
+    OverflowError('pad_to_multiple_of: the padded shape (2,) does not fit 63 bits')
+    """
+    is_size = str(error).startswith(("values:", "arrays:", "round_to:", "pad_to_multiple:"))
+    return rename_argument(error, "pad_to_multiple_of") if is_size else error
 
 
 def is_zero(fill: Any) -> bool:

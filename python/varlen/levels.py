@@ -38,7 +38,7 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
         names = " and ".join(name for name, value in named.items() if value is not None)
         raise TypeError(f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
-    if tracing.is_tracing():
+    if tracing.is_traced(given[0]):
         return tracing.levels_of(given[0], name, count)
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
     result = each_level(given[0], make, name)
@@ -273,10 +273,11 @@ def not_empty(level: Level) -> None:
     --------
     >>> not_empty(Level([2, 0]))
     Traceback (most recent call last):
-    ValueError: lengths: sequence 1 is empty
+    ValueError: lengths: sequence 1 is empty; say what it gives with empty=
     """
     if len(level) and level.shortest == 0:
-        raise ValueError(f"lengths: sequence {int((level.lengths == 0).argmax())} is empty")
+        at = int((level.lengths == 0).argmax())
+        raise ValueError(f"lengths: sequence {at} is empty; say what it gives with empty=")
 
 
 def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
@@ -313,7 +314,7 @@ def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level
         return given
     try:
         return make(as_ints(given))
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
         message = str(error)
         raise type(error)(f"{argument}: {message.partition(': ')[2] or message}") from None
 

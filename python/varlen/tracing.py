@@ -1,4 +1,4 @@
-"""Levels and containers while torch.compile traces a function: offsets are tensors, inputs of the graph.
+"""Levels and containers while a function is traced to a graph: offsets are tensors, inputs of the graph.
 
 Nothing of torch is known here. Its backend, which is loaded when the first tensor comes, says how to see that
 a function is traced, and what makes tensors of lengths. A Level that comes from outside stays the object that
@@ -14,7 +14,13 @@ from varlen._core import Level, RaggedBase
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def _never(given: Any) -> bool:
+    return False
+
+
 is_tracing: Callable[[], bool] = bool
+is_traced: Callable[[Any], bool] = _never  # the same, given numbers that may be an input of a graph
 tensors: Any = None  # the module of torch's backend that has what is made of tensors in a graph
 
 
@@ -90,7 +96,7 @@ def count_of(level: Any) -> Any:
     """
     if not is_tracing():
         return len(level)
-    return (level.offsets if type(level) is TracedLevel else level._tensor).shape[0] - 1
+    return offsets_of(level).shape[0] - 1
 
 
 def eager_only(what: str = "") -> Callable[[F], F]:
@@ -151,7 +157,7 @@ def as_traced(level: Any) -> TracedLevel:
     >>> as_traced(TracedLevel(torch.tensor([0, 2, 3]), 3)).lengths
     tensor([2, 1])
     """
-    return TracedLevel(level._tensor, level.total) if type(level) is Level else level
+    return TracedLevel(offsets_of(level), level.total) if type(level) is Level else level
 
 
 def offsets_of(level: Any) -> Any:
@@ -164,7 +170,7 @@ def offsets_of(level: Any) -> Any:
     """
     if type(level) is TracedLevel:
         return level.offsets
-    return level._tensor if type(level) is Level else level
+    return tensors.offsets_tensor(level) if type(level) is Level else level
 
 
 def levels_of(given: Any, name: str, count: Any) -> tuple[Any, ...]:

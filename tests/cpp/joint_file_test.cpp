@@ -127,11 +127,20 @@ TEST(joint_file, falling_bounds_are_refused_where_they_are_read) {
   file.add("dim1/a", "I32", std::vector<std::int32_t>{1, 2, 3, 4, 5, 6});
   const Joint joint = varlen::open_joint(file.path());
   CHECK_EQ(joint.row(0).size(), 2);
-  bool refused = false;
-  try {
-    (void)joint.row(2);
-  } catch (const Error& error) {
-    refused = error.fault() == Fault::value;
-  }
-  CHECK(refused);
+  const auto is_refused = [](const auto& read) {
+    try {
+      read();
+    } catch (const Error& error) {
+      return error.fault() == Fault::value;
+    }
+    return false;
+  };
+  CHECK(is_refused([&] { (void)joint.row(2); }));
+  // First and last row of a slice fit, one between them does not.
+  Ints bounds(4);
+  CHECK(is_refused([&] { joint.bounds(1, bounds.data()); }));
+  CHECK(is_refused([&] { (void)joint.level(1); }));
+  CHECK(is_refused([&] { joint.slice(1, 4).bounds(1, bounds.data()); }));
+  CHECK(!is_refused([&] { joint.slice(0, 2).bounds(1, bounds.data()); }));
+  CHECK(!is_refused([&] { joint.slice(3, 4).bounds(1, bounds.data()); }));
 }

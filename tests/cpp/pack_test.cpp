@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "check.hpp"
+#include "pad_draw.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
 
@@ -42,9 +44,7 @@ struct Drawn {
   Drawn(std::int64_t n, std::int64_t most, std::int64_t width_) : width(width_) {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t length = below(4) == 0 ? 0 : below(most);
-      Bytes& row = rows.emplace_back(z(length * width));
-      const std::uint64_t salt = random()();
-      for (std::size_t b = 0; b < row.size(); ++b) row[b] = static_cast<std::byte>(salt + b * 7);
+      rows.push_back(test::noise(length * width));
       ends.push_back((ends.empty() ? 0 : ends.back()) + length);
       longest = std::max(longest, length);
     }
@@ -83,12 +83,15 @@ void check_block(const Drawn& all, Ties ties, bool padded, std::int64_t period) 
   for (std::size_t b = 0; b < fill.size(); ++b) fill[b] = static_cast<std::byte>(b + 1);
   Bytes blank(z(all.width), std::byte{0});
   for (std::size_t b = 0; b < blank.size() && period > 0; ++b) blank[b] = fill[b % fill.size()];
-  Bytes want;
-  for (std::int64_t t = 0; t < all.longest; ++t) {
-    for (std::int64_t k = 0; k < (padded ? n : sizes[z(t)]); ++k) {
+  std::int64_t slots = 0;
+  for (const std::int64_t size : sizes) slots += padded ? n : size;
+  Bytes want(z(slots * all.width));
+  std::byte* to = want.data();
+  for (std::int64_t t = 0; t < all.longest && all.width > 0; ++t) {
+    for (std::int64_t k = 0; k < (padded ? n : sizes[z(t)]); ++k, to += all.width) {
       const bool there = t < lengths[z(k)];
       const std::byte* const row = there ? all.rows[z(indices[z(k)])].data() + t * all.width : blank.data();
-      want.insert(want.end(), row, row + all.width);
+      std::memcpy(to, row, z(all.width));
     }
   }
   std::vector<const std::byte*> columns(z(n));
@@ -118,16 +121,49 @@ TEST(pack, writes_blocks_whole_and_takes_them_back) {
   constexpr std::int64_t kWidths[] = {0, 1, 2, 3, 4, 8, 12, 16, 17, 33, 64, 100, 128, 200, 384};
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
-    for (int turn = 0; turn < (threads == 1 ? 1500 : 16); ++turn) {
+    for (int turn = 0; turn < (threads == 1 ? test::turns_of_one_thread(1500) : 16); ++turn) {
       const std::int64_t width = kWidths[below(std::ssize(kWidths))];
       const bool large = threads > 1;
       const std::int64_t shape = below(3);
       const std::int64_t n = large ? (shape == 0 ? 3000 : 1 + below(40)) : below(shape == 0 ? 90 : 6);
-      const std::int64_t bytes = below(4) == 0 ? 2 * past_caches_from() : 4'000'000;
+      const std::int64_t bytes = below(4) == 0 ? past_caches_from() * 5 / 4 : 4'000'000;
       const std::int64_t most = large ? 2 + bytes / (n * std::max<std::int64_t>(width, 1)) : 1 + below(50);
       const Drawn all(n, std::min<std::int64_t>(most, 1'000'000), width);
       const std::int64_t period = below(2) == 0 || width == 0 ? 0 : width % 4 == 0 ? 4 : width;
       check_block(all, below(2) == 0 ? Ties::stable : Ties::reversed, below(2) == 0, period);
+    }
+  }
+  set_num_threads(1);
+}
+
+TEST(pack, steps_longer_than_a_stage_go_past_the_caches_whole) {
+  set_num_threads(test::one_and(3).front());
+  constexpr std::int64_t kColumns = 3000;
+  constexpr std::int64_t kStarts = 61;  // columns begin at so many rows of the same data
+  for (const std::int64_t width : {3, 12, 33, 100}) {
+    const std::int64_t count = 2 + past_caches_from() * 5 / 4 / (kColumns * width);
+    Bytes data(z((kStarts - 1 + count) * width));
+    for (std::byte& byte : data) byte = static_cast<std::byte>(below(256));
+    std::vector<const std::byte*> columns(z(kColumns));
+    for (std::int64_t k = 0; k < kColumns; ++k) columns[z(k)] = data.data() + k % kStarts * width;
+    std::vector<std::int64_t> sizes(z(count));
+    for (std::int64_t t = 0; t < count; ++t) sizes[z(t)] = kColumns - t / 7;
+    std::int64_t rows = 0;
+    for (const std::int64_t size : sizes) rows += size;
+    const Bytes blank(z(width), std::byte{0});
+    for (const bool padded : {false, true}) {
+      Bytes block(z((padded ? kColumns * count : rows) * width), std::byte{0xA5});
+      CHECK(stores_for(std::ssize(block)) == Stores::past_caches);
+      pack({sizes.data(), count, kColumns, padded}, columns.data(), width, nullptr, 0, block.data());
+      std::int64_t wrong = 0;
+      const std::byte* at = block.data();
+      for (std::int64_t t = 0; t < count; ++t) {
+        for (std::int64_t k = 0; k < (padded ? kColumns : sizes[z(t)]); ++k, at += width) {
+          const std::byte* const row = k < sizes[z(t)] ? columns[z(k)] + t * width : blank.data();
+          wrong += std::memcmp(at, row, z(width)) != 0;
+        }
+      }
+      CHECK_EQ(wrong, 0);
     }
   }
   set_num_threads(1);

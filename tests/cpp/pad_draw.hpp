@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
@@ -32,6 +34,16 @@ inline int turns_of_one_thread(int turns) {
   return turns / 20;
 #else
   return turns;
+#endif
+}
+
+/// With how many threads to do the same where that takes seconds; one alone is left out where its sanitizer
+/// works, as above.
+inline std::vector<int> one_and(int several) {
+#ifdef __SANITIZE_THREAD__
+  return {several};
+#else
+  return {1, several};
 #endif
 }
 
@@ -104,6 +116,19 @@ inline void plain(const Segment* segments, std::int64_t count, int axis, int dep
 }
 
 inline constexpr std::array<std::int64_t, 14> kWidths{1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64, 65, 96, 300};
+
+inline std::int64_t draw_width() {
+  return kWidths[z(draw(0, std::ssize(kWidths) - 1))];
+}
+
+/// Rows that are worth a few chunks for each of three threads; more would be the same chunks, only larger.
+inline std::int64_t rows_for_threads(std::int64_t width) {
+  return (std::int64_t{16} << 20) / width;
+}
+
+inline std::int64_t root(std::int64_t n) {
+  return static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+}
 
 struct Draw {
   Padding how;

@@ -1,5 +1,6 @@
 #include "varlen/pad.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <vector>
@@ -13,8 +14,7 @@ namespace {
 using namespace varlen;
 using namespace varlen::test;
 
-void check_levels(std::int64_t n, int depth, std::int64_t longest) {
-  const std::int64_t width = kWidths[z(draw(0, std::ssize(kWidths) - 1))];
+void check_levels(std::int64_t n, int depth, std::int64_t longest, std::int64_t width) {
   const Nest nest = draw_nest(n, depth, longest, width);
   const Draw d = draw_padding(depth, longest, width);
   const Range rows{n > 0 ? draw(0, n - 1) : 0, n};
@@ -38,16 +38,18 @@ TEST(pad, equals_slot_by_slot) {
   set_num_threads(1);
   for (int turn = 0; turn < turns_of_one_thread(3000); ++turn) {
     const int depth = static_cast<int>(draw(1, 3));
-    check_levels(draw(0, depth == 1 ? 40 : 6), depth, draw_longest(depth));
+    check_levels(draw(0, depth == 1 ? 40 : 6), depth, draw_longest(depth), draw_width());
   }
 }
 
 TEST(pad, threads_change_nothing) {
   set_num_threads(3);
   for (int turn = 0; turn < 12; ++turn) {
-    check_levels(draw(1, 3), 1, 300'000);
-    check_levels(60'000, 1, 20);
-    check_levels(2, 2, 700);
+    const std::int64_t width = draw_width();
+    const std::int64_t rows = rows_for_threads(width);
+    check_levels(draw(1, 3), 1, std::min<std::int64_t>(rows, 300'000), width);
+    check_levels(std::min<std::int64_t>(rows / 10, 60'000), 1, 20, width);
+    check_levels(2, 2, std::min<std::int64_t>(2 * root(rows), 700), width);
   }
   set_num_threads(1);
 }
@@ -55,7 +57,7 @@ TEST(pad, threads_change_nothing) {
 TEST(pad, segments_equal_slot_by_slot) {
   for (int turn = 0; turn < turns_of_one_thread(1500); ++turn) {
     const int depth = static_cast<int>(draw(1, 3));
-    const std::int64_t width = kWidths[z(draw(0, std::ssize(kWidths) - 1))];
+    const std::int64_t width = draw_width();
     const std::int64_t longest = draw_longest(depth);
     const std::int64_t per_row = draw(1, 3);
     const std::int64_t n = draw(0, 6);

@@ -91,7 +91,7 @@ TEST(scan, stays_inside_exact_allocations) {
 }
 
 TEST(scan, long_sequences_are_shared) {
-  for (const int threads : {1, 3}) {
+  for (const int threads : varlen::test::one_and(3)) {
     varlen::set_num_threads(threads);
     ScanLevel level(3, 9);
     level.add(1'200'000);

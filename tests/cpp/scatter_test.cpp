@@ -88,7 +88,7 @@ TEST(scatter, adds_the_same_in_either_way) {
             want[z(at[z(k)] * columns + c)] += values[z(k / each * columns + c)];
           }
         }
-        for (const int threads : {1, 4}) {
+        for (const int threads : varlen::test::one_and(4)) {
           varlen::set_num_threads(threads);
           std::vector<float> direct = before;
           varlen::scatter_direct(varlen::Type::f32, bytes_of(values), columns, lookups, each, rows, fresh,

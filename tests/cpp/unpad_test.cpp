@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <vector>
@@ -20,10 +21,11 @@ TEST(unpad, is_the_way_back) {
     for (int turn = 0; turn < (threads == 1 ? 2000 : 30); ++turn) {
       const int depth = static_cast<int>(draw(1, 3));
       const bool large = threads > 1;
-      const std::int64_t width = kWidths[z(draw(0, std::ssize(kWidths) - 1))];
-      const std::int64_t longest = large ? (depth == 1   ? 90'000
-                                            : depth == 2 ? 400
-                                                         : 60)
+      const std::int64_t width = draw_width();
+      const std::int64_t rows = rows_for_threads(width);
+      const std::int64_t longest = large ? (depth == 1   ? std::min<std::int64_t>(rows, 90'000)
+                                            : depth == 2 ? std::min<std::int64_t>(root(rows), 400)
+                                                         : std::min<std::int64_t>(2 * root(root(rows)), 60))
                                          : draw_longest(depth);
       const std::int64_t n = draw(0, large ? 4 : depth == 1 ? 40 : 6);
       const Nest nest = draw_nest(n, depth, longest, width);

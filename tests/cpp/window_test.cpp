@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "pad_draw.hpp"
 #include "varlen/pool.hpp"
 
 namespace {
@@ -122,7 +123,7 @@ TEST(window, stays_inside_its_memory) {
 }
 
 TEST(window, is_the_same_for_any_threads_and_stores) {
-  for (const int threads : {1, 3}) {
+  for (const int threads : varlen::test::one_and(3)) {
     varlen::set_num_threads(threads);
     check_window(drawn_ends(300, 40), 300, {1, 1, 1, 1});   // several chunks
     check_window(drawn_ends(2, 40'000), 77, {3, 3, 1, 1});  // one giant, past the caches

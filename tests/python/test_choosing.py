@@ -332,7 +332,7 @@ def test_numbers_that_a_dtype_does_not_hold_are_refused():
         vl.Ragged(np.array(["ab"]), [1, 0]).fill_empty_rows("xyz")
     with pytest.raises(OverflowError, match=f"multiples: {2 * 2**60} have no room in memory"):
         r.tile([2**60, 1])
-    with pytest.raises(ValueError, match=r"default: shape \(3,\) does not broadcast to rows of shape \(\)"):
+    with pytest.raises(ValueError, match=r"default: expected one number, got shape \(3,\)"):
         r.fill_empty_rows([1, 2, 3])
     with pytest.raises(TypeError, match="default: a masked array"):
         r.fill_empty_rows(np.ma.masked)

@@ -102,7 +102,7 @@ def test_collate_refuses_samples_that_do_not_fit(samples, error, text):
 
 
 def test_collate_refuses_options_that_do_not_fit():
-    with pytest.raises(ValueError, match="padding_side: expected one of"):
+    with pytest.raises(ValueError, match="padding_side: expected 'left' or 'right', got"):
         Collate(padding_side="up")
     with pytest.raises(ValueError, match="framework: expected"):
         Collate(framework="jax")

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+import varlen as vl
 from batches import Table, assert_same
 from varlen.data import Buffers, Dataset, Prefetcher
 
@@ -164,3 +165,10 @@ def test_epoch_takes_a_prefix_of_every_row():
 def test_epoch_refuses_what_does_not_fit(options, text):
     with pytest.raises(ValueError, match=text):
         Dataset(Table([1], 1).joint()).epoch(**options)
+
+
+def test_a_depth_beyond_what_there_is_to_make_costs_nothing():
+    with Prefetcher(lambda item, buffers: item, range(9), depth=2**62) as batches:
+        assert list(batches) == list(range(9))
+    ds = Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]]}))
+    assert [batch["x"].tolist() for batch in ds.epoch(1, prefetch=2**62)] == [[[1, 2]], [[3]]]

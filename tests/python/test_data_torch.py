@@ -183,7 +183,7 @@ def test_collate_promotes_tensors_as_torch_does():
     assert Collate(framework="numpy")([small, small])[0].dtype == ml_dtypes.bfloat16
     deep = Collate()([[small, small], [small[:1]]])[0]
     assert (deep.dtype, deep.tolist()) == (torch.bfloat16, [[[1, 1], [1, 1]], [[1, 0], [0, 0]]])
-    with pytest.raises(ValueError, match=r"samples: fill: 1e.39 does not fit torch.bfloat16"):
+    with pytest.raises(ValueError, match=r"samples: fill: 1e.39 does not fit bfloat16"):
         Collate(fill=1e39)([small, small[:1]])
 
 

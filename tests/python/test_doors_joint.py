@@ -222,7 +222,7 @@ def test_numbers_are_whole(door, given, error, text):
         ({"fill": {"z": 1}}, KeyError, "fill: there is no key 'z'"),
         ({"fill": {"t": 300}}, ValueError, "fill of 't': 300 does not fit uint8"),
         ({"fill": {"t": 1.5}}, ValueError, "fill of 't': 1.5 does not fit uint8"),
-        ({"fill": NAN}, ValueError, "fill of 's': nan does not fit"),
+        ({"fill": NAN}, ValueError, "fill of 't': nan does not fit"),
         ({"fill": {"t": "a"}}, ValueError, "fill of 't': 'a' does not fit"),
         ({"fill": {"t": None}}, TypeError, "fill of 't': .* got None"),
         ({"out": [1]}, TypeError, "out: expected a dict from names to arrays, got list"),

@@ -76,7 +76,7 @@ def test_dtypes_hold_the_numbers_and_no_objects(dtype, error, text):
         ({"fill": 1.5}, ValueError, "fill: 1.5 does not fit int64"),
         ({"fill": 2**70}, ValueError, f"fill: {2**70} does not fit int64"),
         ({"fill": None}, TypeError, "fill: expected a value, got None"),
-        ({"fill": [1, 2]}, ValueError, r"fill: shape \(2,\) does not broadcast to a row of shape \(\)"),
+        ({"fill": [1, 2]}, ValueError, r"fill: expected one number, got shape \(2,\)"),
         (
             {"max_bytes": 47},
             ValueError,

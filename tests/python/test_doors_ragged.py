@@ -209,7 +209,7 @@ def test_rectangles_are_written_where_they_fit(out, error, text):
         ({"fill": 2.5}, ValueError, "fill: 2.5 does not fit int64"),
         ({"fill": NAN}, ValueError, "fill: nan does not fit int64"),
         ({"fill": 2**70}, ValueError, "fill: .* does not fit int64"),
-        ({"fill": [1, 2]}, ValueError, r"fill: shape \(2,\) does not broadcast"),
+        ({"fill": [1, 2]}, ValueError, r"fill: expected one number, got shape \(2,\)"),
         ({"max_len": [1, 1]}, ValueError, "max_len: 2 numbers for 1 levels"),
         ({"max_len": [1.5]}, TypeError, "max_len: expected an integer, got float"),
         ({"max_len": [-1]}, ValueError, "max_len: expected at least 0, got -1"),

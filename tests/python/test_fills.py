@@ -1,7 +1,10 @@
 """What stands where no value is: one rule for every verb that fills, whatever the dtype."""
 
+import datetime
+
 import numpy as np
 import pytest
+import torch
 import varlen as vl
 from varlen import _core
 
@@ -33,6 +36,8 @@ FILLS += [
     2**70,
     -(2**63),
 ]
+FILLS += [datetime.date(2021, 5, 5), datetime.datetime(2021, 5, 5, 12), datetime.timedelta(seconds=3)]
+FILLS += ["NaT", "2021-05-05", "2021-05-05T12:00:01.5", b"\xff", "\u00e9", object(), [5], np.array([[5]])]
 
 
 def joint(values):
@@ -122,3 +127,239 @@ def test_dtypes_of_other_packages_have_their_own_missing_value(name):
     found = joint.flatten("nan").values("t").astype(np.float32)
     gap = 0 if name == "float4_e2m1fn" else np.nan
     np.testing.assert_array_equal(found, np.float32([1, 1, gap, 1, gap, gap]))
+
+
+def test_dates_of_python_and_their_texts_are_times_where_nothing_is_lost():
+    day, noon = datetime.date(2021, 5, 5), datetime.datetime(2021, 5, 5, 12)
+    seconds = DATES.astype("M8[s]")
+    for fill, days, in_seconds in [
+        (day, "2021-05-05", "2021-05-05T00:00:00"),
+        (noon, None, "2021-05-05T12:00:00"),
+        ("2021-05-05", "2021-05-05", "2021-05-05T00:00:00"),
+        ("2021-05-05T12", None, "2021-05-05T12:00:00"),
+        ("NaT", "NaT", "NaT"),
+        ("2021-05-05T00:00:00.5", None, None),
+        ("soon", None, None),
+        (noon.replace(tzinfo=datetime.timezone.utc), None, None),
+    ]:
+        for values, expected in ((DATES, days), (seconds, in_seconds)):
+            if expected is None:
+                with pytest.raises(ValueError, match=r"fill: .* (does not fit|does not hold|time zone)"):
+                    vl.Ragged(values, [2, 1]).to_dense(fill=fill)
+            else:
+                assert str(vl.Ragged(values, [2, 1]).to_dense(fill=fill)[1, 1]) == expected
+    spans = vl.Ragged(np.arange(3).astype("m8[s]"), [2, 1])
+    assert spans.to_dense(fill=datetime.timedelta(1))[1, 1] == np.timedelta64(86400, "s")
+    for fill in (datetime.timedelta(microseconds=1), "3", day):
+        with pytest.raises(ValueError, match=r"fill: .* does not fit timedelta64\[s\]"):
+            spans.to_dense(fill=fill)
+    rows = vl.Ragged(np.repeat(seconds[:, None], 2, axis=1), [2, 1])
+    assert rows.to_dense(fill=[day, "NaT"])[1, 1].tolist() == [datetime.datetime(2021, 5, 5), None]
+    with pytest.raises(ValueError, match=r"fill: '3000-01-01' does not fit datetime64\[ns\]"):
+        vl.Ragged(DATES.astype("M8[ns]"), [2, 1]).to_dense(fill="3000-01-01")
+
+
+@pytest.mark.parametrize("edge", ["prefix", "suffix"])
+def test_edges_of_batches_take_the_times_that_fills_take(edge):
+    at = 0 if edge == "prefix" else -1
+    for dtype in ("M8[D]", "M8[s]"):
+        ds = vl.Dataset(joint(DATES.astype(dtype)))
+        for fill in [
+            np.datetime64("2021-05-05", "D"),
+            np.datetime64("2021-05-05", "s"),
+            3,
+            "NaT",
+            "2021-05-05",
+        ]:
+            found = ds.batch([0], **{edge: {"t": [fill]}})["t"][0, at]
+            np.testing.assert_array_equal(found, _core.fill_row(fill, np.dtype(dtype))[0])
+        with pytest.raises(ValueError, match=f"{edge} of 't': .* does not fit datetime64"):
+            ds.batch([0], **{edge: {"t": [1.5]}})
+    with pytest.raises(ValueError, match=rf"{edge} of 't': .* does not fit datetime64\[D\]"):
+        vl.Dataset(joint(DATES)).batch([0], **{edge: {"t": [np.datetime64("2021-05-05T12", "h")]}})
+
+
+def test_words_of_a_vocabulary_are_taken_as_their_ids():
+    J = vl.JointNestedRaggedTensorDict({"c": [["a", "b"], ["c"]], "y": [1.5, 2.5]}, schema={"c": str})
+    ds = vl.Dataset(J)
+    for fill in ("c", {"c": "c"}, {"c": 2}):
+        for dense in (
+            J.to_dense(fill=fill),
+            ds.batch([0, 1], fill=fill),
+            vl.data.Collate(fill=fill)([J[0], J[1]]),
+        ):
+            assert dense["c"].tolist() == [[0, 1], [2, 2]]
+    assert ds.batch([1], prefix={"c": ["b", "a"]})["c"].tolist() == [[1, 0, 2]]
+    for call in (J.to_dense, lambda fill: ds.batch([0, 1], fill=fill)):
+        with pytest.raises(
+            ValueError, match=r"fill of 'c': 'z' is not one of the 3 words of the vocabulary; give"
+        ):
+            call(fill="z")
+        with pytest.raises(
+            ValueError, match=r"fill of 'y': 'c' does not fit float32 without a vocabulary; give"
+        ):
+            call(fill={"y": "c"})
+    with pytest.raises(ValueError, match=r"prefix of 'c': 'z' is not one of the 3 words"):
+        ds.batch([1], prefix={"c": ["z"]})
+
+
+def test_text_takes_text_alone_and_ascii_both_ways():
+    for values, same in ((VALUES["text"], "z"), (VALUES["bytes"], b"z")):
+        r = vl.Ragged(values, [2, 1])
+        for fill in ("z", b"z", np.str_("z"), np.bytes_(b"z")):
+            assert r.to_dense(fill=fill)[1, 1] == same
+        for fill in (5, 1.5, True, 1j, "xyz", DATES[0]):
+            with pytest.raises(ValueError, match=r"fill: .* does not fit"):
+                r.to_dense(fill=fill)
+    with pytest.raises(ValueError, match="does not fit"):
+        vl.Ragged(VALUES["bytes"], [2, 1]).to_dense(fill="\u00e9")
+    with pytest.raises(ValueError, match="does not fit"):
+        vl.Ragged(VALUES["text"], [2, 1]).to_dense(fill=b"\xff")
+
+
+def test_a_fill_for_all_keys_is_asked_to_fit_padded_keys_alone():
+    J = vl.JointNestedRaggedTensorDict({"x": [[1.5, 2.5], [3.5]], "y": np.array([1, 2], np.uint8)})
+    ds, expected = vl.Dataset(J), [[1.5, 2.5], [3.5, -1]]
+    assert J.to_dense(fill=-1)["x"].tolist() == expected
+    assert ds.batch([0, 1], fill=-1)["x"].tolist() == expected
+    assert vl.data.Collate(fill=-1)([J[0], J[1]])["x"].tolist() == expected
+    assert ds.batch([0, 1], fill={"x": -1})["y"].tolist() == [1, 2]
+    inner = vl.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1.5], [2.5]], "n": [[3], [2]]}))
+    with pytest.raises(ValueError, match="fill of 'n': -1 does not fit uint8"):
+        inner.batch([0, 1], fill=-1)
+    assert inner.batch([0, 1], fill=-1, layout="ragged")["n"].tolist() == [3, 2]
+
+
+LEVEL = vl.Level([2, 0, 1])
+
+# What holds for arrays holds for tensors, followed or not, and in graphs.
+KINDS = {
+    "array": lambda x: x,
+    "tensor": torch.tensor,
+    "followed": lambda x: torch.tensor(x, requires_grad=True),
+    "halves": lambda x: torch.tensor(x, dtype=torch.bfloat16),
+    "bytes": lambda x: torch.tensor(x).to(torch.float8_e5m2),
+}
+# What stands in the place of the empty sequence, or of what a shift leaves.
+ROWS = {
+    "shift": lambda r, fill: r.shift(1, fill=fill).values[0],
+    "to_dense": lambda r, fill: r.to_dense(fill=fill)[1, 0],
+    "first": lambda r, fill: r.first(empty=fill)[1],
+    "last": lambda r, fill: r.last(empty=fill)[1],
+    "fill_empty_rows": lambda r, fill: r.fill_empty_rows(fill)[0].values[2],
+    "sequence_pad": lambda r, fill: vl.sequence_pad(r, fill)[0][1, 0],
+}
+
+
+def _numbers(x):
+    return x.detach().double().tolist() if isinstance(x, torch.Tensor) else x.tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("verb", ROWS)
+def test_one_element_is_a_number_and_more_are_a_row(verb, kind):
+    plain = vl.Ragged(KINDS[kind](np.ones(3)), [2, 0, 1])
+    wide = vl.Ragged(KINDS[kind](np.ones((3, 2))), [2, 0, 1])
+    call = ROWS[verb]
+    for one in (2, 2.0, [2], np.array([2.0]), np.array([[2]]), torch.tensor([[2.0]]), torch.tensor(2)):
+        assert _numbers(call(plain, one)) == 2
+        assert _numbers(call(wide, one)) == [2, 2]
+    for row in ([7, 8], (7, 8), np.array([7.0, 8.0]), np.array([[7, 8]])[0], torch.tensor([7, 8])):
+        assert _numbers(call(wide, row)) == [7, 8]
+        with pytest.raises(ValueError, match=r": expected one number, got shape \(2,\)"):
+            call(plain, row)
+    with pytest.raises(ValueError, match=r": shape \(3,\) does not broadcast to a row of shape \(2,\)"):
+        call(wide, [1, 2, 3])
+
+
+@pytest.mark.parametrize("verb", ROWS)
+def test_a_row_that_autograd_follows_gets_its_gradient(verb):
+    row = torch.tensor([7.0, 8.0], requires_grad=True)
+    r = vl.Ragged(torch.ones(3, 2), [2, 0, 1])
+    found = ROWS[verb](r, row)
+    assert found.tolist() == [7, 8]
+    (d,) = torch.autograd.grad(found @ torch.tensor([3.0, 5.0]), row)
+    assert d.tolist() == [3, 5]
+
+
+@pytest.mark.parametrize("fill", [[7.0, 0.1], [7], np.array([7.0, 8.0]), torch.tensor([[7.0]]), None, 2])
+def test_rows_fill_inside_graphs_as_outside(fill):
+    for call in (
+        lambda x: vl.Ragged(x, LEVEL).shift(1, fill=fill).values,
+        lambda x: vl.Ragged(x, LEVEL).to_dense(fill=fill),
+    ):
+        x = torch.ones(3, 2, dtype=torch.float64)
+        compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+        assert torch.equal(compiled(x), call(x))
+
+
+LOST = {
+    "to_dense": lambda w: vl.Ragged(np.ones(3), LEVEL).to_dense(fill=w),
+    "shift": lambda w: vl.Ragged(np.ones(3), LEVEL).shift(1, fill=w),
+    "max": lambda w: vl.Ragged(np.ones(3), LEVEL).max(empty=w),
+    "first": lambda w: vl.Ragged(np.ones(3), LEVEL).first(empty=w),
+    "fill_empty_rows": lambda w: vl.Ragged(np.ones(3), LEVEL).fill_empty_rows(w),
+    "var": lambda w: vl.Ragged(torch.ones(3), LEVEL).var(ddof=w),
+    "std": lambda w: vl.Ragged(torch.ones(3, requires_grad=True), LEVEL).std(ddof=w),
+    "var of arrays": lambda w: vl.Ragged(np.ones(3), LEVEL).var(ddof=w),
+    "softmax of arrays": lambda w: vl.Ragged(np.ones(3), LEVEL).softmax(temperature=w),
+    "Collate": lambda w: vl.data.Collate(fill=w),
+    "Collate of a key": lambda w: vl.data.Collate(fill={"t": w}),
+    "batch": lambda w: vl.Dataset(joint(np.ones(3))).batch([0], fill=w),
+    "nan": lambda w: vl.Dataset(joint(np.ones(3))).batch([0], nan=w),
+    "joint to_dense": lambda w: joint(np.ones(3)).to_dense(fill=w),
+}
+ARGUMENTS = {"max": "empty", "first": "empty", "fill_empty_rows": "default", "nan": "nan"}
+
+
+@pytest.mark.parametrize("verb", LOST)
+def test_a_gradient_that_would_be_lost_is_refused(verb):
+    w = torch.tensor(1.0, requires_grad=True)
+    argument = "ddof" if "ddof" in verb or verb[:3] in ("var", "std") else ARGUMENTS.get(verb, "fill")
+    argument = "temperature" if verb.startswith("softmax") else argument
+    with pytest.raises(
+        ValueError, match=rf"^{argument}( of 't')?: a tensor whose gradient would be lost here; give detach"
+    ):
+        LOST[verb](w)
+    LOST[verb](w.detach())
+
+
+def test_a_number_that_autograd_follows_needs_no_gradient_without_a_graph():
+    w = torch.tensor(2.0, requires_grad=True)
+    r = vl.Ragged(torch.tensor([1.0, 3.0, 5.0]), LEVEL)
+    with torch.no_grad():
+        for call in (
+            lambda w: r.softmax(temperature=w).values,
+            lambda w: r.var(ddof=w),
+            lambda w: r.to_dense(fill=w),
+        ):
+            torch.testing.assert_close(call(w), call(2.0), equal_nan=True)
+
+
+def test_masked_arrays_are_no_fills():
+    for r in (vl.Ragged(np.ones(3), LEVEL), vl.Ragged(torch.ones(3), LEVEL)):
+        for call in (
+            lambda fill, r=r: r.to_dense(fill=fill),
+            lambda fill, r=r: r.shift(1, fill=fill),
+            lambda fill, r=r: r.max(empty=fill),
+        ):
+            with pytest.raises(TypeError, match=r"^(fill|empty): a masked array"):
+                call(np.ma.array([1.0], mask=[True]))
+
+
+def test_a_shape_alone_is_no_fill():
+    for values in (np.ones(3), torch.ones(3)):
+        for call in (lambda r, fill: r.to_dense(fill=fill), lambda r, fill: r.shift(1, fill=fill)):
+            with pytest.raises(
+                (TypeError, ValueError), match=r"^fill: .*meta|^fill: a tensor that is a shape alone"
+            ):
+                call(vl.Ragged(values, LEVEL), torch.ones((), device="meta"))
+
+
+def test_ends_and_moves_inside_graphs_are_refused_as_outside():
+    def first(x):
+        return vl.Ragged(x, LEVEL).first()
+
+    for each in (first, torch.compile(first, fullgraph=True, backend="aot_eager")):
+        with pytest.raises(ValueError, match="lengths: sequence 1 is empty; say what it gives with empty="):
+            each(torch.ones(3))

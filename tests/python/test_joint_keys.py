@@ -263,7 +263,7 @@ def test_dense_options(make):
     assert J.to_dense(max_len=(None, 1))["id"].tolist() == [[[1], [2]], [[0], [0]]]
     with pytest.raises(ValueError, match=r"T: the padded shape \(2, 2\) of 1 bytes an entry .* max_bytes=9"):
         J.to_dense(max_bytes=9)
-    with pytest.raises(ValueError, match="fill of 'S': -1 does not fit uint8"):
+    with pytest.raises(ValueError, match="fill of 'T': -1 does not fit uint8"):
         J.to_dense(fill=-1)
     with pytest.raises(KeyError, match="fill: there is no key 'x'"):
         J.to_dense(fill={"x": 1})

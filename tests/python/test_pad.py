@@ -186,7 +186,7 @@ REFUSED = [
     ({"fill": 1.5}, ValueError, "fill: 1.5 does not fit int64"),
     ({"fill": float("nan")}, ValueError, "fill: nan does not fit int64"),
     ({"fill": 2**63}, ValueError, "fill: 9223372036854775808 does not fit int64"),
-    ({"fill": [1, 2]}, ValueError, r"fill: shape \(2,\) does not broadcast to a row of shape \(\)"),
+    ({"fill": [1, 2]}, ValueError, r"fill: expected one number, got shape \(2,\)"),
     ({"fill": "x"}, ValueError, "fill: 'x' does not fit int64"),
     ({"dtype": "M8[s]"}, TypeError, r"values: int64 does not become datetime64\[s\]"),
     ({"nan_mask": True}, TypeError, "nan_mask: expected values of a float dtype, got int64"),

@@ -245,7 +245,7 @@ ROWS = np.arange(4)
         (lambda: R.to_tensor(shape=[2, -1, 2]), ValueError, "shape: expected at least 0, got -1"),
         (lambda: R.to_tensor(shape=[2, 2**20, 2**20]), ValueError, "over max_bytes"),
         (lambda: R.to_tensor(0.5), ValueError, "default_value: 0.5 does not fit"),
-        (lambda: R.to_tensor([1, 2]), ValueError, r"default_value: shape \(2,\) does not broadcast"),
+        (lambda: R.to_tensor([1, 2]), ValueError, r"default_value: expected one number, got shape \(2,\)"),
         (
             lambda: FACE(BLOCK, [1, 1]).to_tensor(shape=[2, 2, 3, 3]),
             ValueError,

@@ -101,7 +101,7 @@ def test_enumerate_refuses_windows_of_nothing():
         vl.sequence_enumerate(vl.Ragged(np.ones(2, np.uint8), [2]), 2, 300)
     with pytest.raises(ValueError, match="pad_value: at level 0 empty sequences pad, not 9"):
         vl.sequence_enumerate(NESTED, 2, 9, level=0)
-    with pytest.raises(ValueError, match=r"pad_value: shape \(2,\) does not broadcast"):
+    with pytest.raises(ValueError, match=r"pad_value: expected one number, got shape \(2,\)"):
         vl.sequence_enumerate(vl.Ragged(np.ones(2), [2]), 2, [8, 9])
 
 

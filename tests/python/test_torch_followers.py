@@ -375,7 +375,7 @@ def test_fill_is_a_row_and_never_runs_along_sequences(verb, shape, needs):
     ):
         with pytest.raises((TypeError, ValueError), match=r"fill|pad_value"):
             ROW_FILLED[verb](x, fill)
-    with pytest.raises(Exception, match="does not broadcast to rows"):
+    with pytest.raises(Exception, match="does not broadcast to a row"):
         torch.compile(lambda x, fill: ragged(x).to_dense(fill=fill), fullgraph=True, backend="aot_eager")(
             x, torch.ones(shape, dtype=torch.float64)
         )
@@ -430,11 +430,106 @@ def test_lengths_that_a_graph_would_keep_are_refused():
     assert torch.equal(make_fx(lambda x: vl.ops.softmax(x, n))(x)(x), vl.ops.softmax(x, n))
 
 
-def test_fill_that_needs_a_gradient_is_one_number_where_numbers_are():
+OF_LENGTHS = {
+    "Ragged": lambda x, n: vl.Ragged(x, n).sum(),
+    "Level": lambda x, n: vl.Ragged(x, levels=[vl.Level(n)]).sum(),
+    "from_offsets": lambda x, n: vl.ops.softmax(
+        x, vl.Level.from_offsets(torch.cat((n[:1] * 0, n.cumsum(0))))
+    ),
+    "offsets": lambda x, n: vl.Ragged(x, offsets=torch.cat((n[:1] * 0, n.cumsum(0)))).to_dense(),
+    "softmax": lambda x, n: vl.ops.softmax(x, n),
+    "mask": lambda x, n: vl.ops.mask(n),
+    "positions": lambda x, n: vl.ops.positions(n),
+    "sequence_mask": lambda x, n: vl.sequence_mask(n),
+    "from_dense": lambda x, n: (
+        vl.Ragged.from_dense(x[:6].reshape(3, 2, 2), mask=n[:, None] > torch.tensor([-1, -1])).values
+    ),
+    "integers": lambda x, n: ragged(x)[n[:1] - n[:1]].values,
+    "an integer": lambda x, n: ragged(x)[n[0] - 3],
+    "bools": lambda x, n: ragged(x)[n > 1].values,
+    "gather": lambda x, n: ragged(x).gather(n * 0).values,
+    "boolean_mask": lambda x, n: ragged(x).boolean_mask(n > 1).values,
+    "roll": lambda x, n: ragged(x).roll(n).values,
+    "max_len": lambda x, n: ragged(x).to_dense(max_len=n[0]),
+    "topk": lambda x, n: ragged(x).topk(n[0])[0].values,
+}
+
+
+@pytest.mark.parametrize("name", OF_LENGTHS)
+def test_lengths_that_jit_trace_would_keep_are_refused(name):
+    x, n = numbers(), torch.tensor([3, 0, 4])
+    with pytest.raises(NotImplementedError, match=r"use torch.export or torch.compile"):
+        torch.jit.trace(OF_LENGTHS[name], (x, n), check_trace=False)
+
+
+@pytest.mark.parametrize("name", sorted({*OF_LENGTHS} - {"from_dense"}))
+def test_lengths_from_outside_are_constants_of_jit_trace(name):
+    x, n = numbers(), torch.tensor([3, 0, 4])
+    graph = torch.jit.trace(lambda x: OF_LENGTHS[name](x, n), (torch.full_like(x, 7),), check_trace=False)
+    assert torch.equal(torch.as_tensor(graph(x)), torch.as_tensor(OF_LENGTHS[name](x, n)))
+
+
+def test_updates_at_constant_places_are_traced():
+    index = vl.Ragged(torch.tensor([0, 1, 1]), [2, 1])
+
+    def step(x, u):
+        return vl.sequence_scatter(x[:2], index, vl.Ragged(u, levels=index.levels))
+
+    x, u = numbers(), torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    graph = torch.jit.trace(step, (torch.zeros_like(x), torch.zeros_like(u)), check_trace=False)
+    assert torch.equal(graph(x, u), step(x, u))
+    with pytest.raises(NotImplementedError, match=r"use torch.export or torch.compile"):
+        torch.jit.trace(
+            lambda x, places: vl.sequence_scatter(x[:2], vl.Ragged(places, [2, 1]), u),
+            (x, index.values),
+            check_trace=False,
+        )
+
+
+CHOSEN = {
+    "values": lambda x: vl.where(ragged(x) > 3, ragged(x), -ragged(x)).values,
+    "a number": lambda x: vl.where(ragged(x) > 3, ragged(x), 0.0).values,
+    "another number": lambda x: vl.where(ragged(x) > 3, 0.0, ragged(x)).values,
+    "numbers": lambda x: vl.where(ragged(x) > 3, 1, 2.5).values,
+    "sequences": lambda x: vl.where(x[:3, 0] > 3, ragged(x), 0.0).values,
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_condition_need_not_show_its_numbers(name):
+    call, x = CHOSEN[name], numbers()
+    expected = call(x)
+    batch = torch.stack([x, x.flip(0)])
+    assert torch.equal(torch.func.vmap(call)(batch), torch.stack([call(each) for each in batch]))
+    mode = FakeTensorMode()
+    fake = mode.from_tensor(x)
+    with mode:
+        assert call(fake).shape == expected.shape
+    assert (call(fake).shape, call(fake).dtype) == (expected.shape, expected.dtype)
+    for kind in ("real", "fake", "symbolic"):
+        assert torch.equal(make_fx(call, tracing_mode=kind)(torch.zeros_like(x))(x), expected)
+    assert torch.equal(torch.jit.trace(call, (torch.zeros_like(x),), check_trace=False)(x), expected)
+    assert torch.equal(torch.func.jvp(call, (x,), (x,))[0], expected)
+
+
+def test_condition_that_picks_whole_sequences_has_to_show_its_numbers():
+    x, other = numbers(), vl.Ragged(torch.zeros(1, 2, dtype=torch.float64), [1, 0, 0])
+    assert vl.where(torch.tensor([False, True, True]), ragged(x), other).lengths.tolist() == [1, 0, 4]
+    with pytest.raises(NotImplementedError, match="have to show their numbers"):
+        torch.func.vmap(lambda there: vl.where(there, ragged(x), other).values)(torch.ones(2, 3) > 0)
+
+
+def test_lengths_without_numbers_are_refused():
+    n = FakeTensorMode().from_tensor(torch.tensor([3, 0, 4]))
+    for call in (lambda: vl.Level(n), lambda: vl.Ragged(numbers(), n), lambda: vl.ops.softmax(numbers(), n)):
+        with pytest.raises(NotImplementedError, match="have to show their numbers"):
+            call()
+
+
+def test_fill_that_needs_a_gradient_is_a_row_but_where_numbers_are():
     fill = torch.ones(2, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda fill: ragged(numbers()).to_dense(fill=fill), fill)
-    with pytest.raises(TypeError, match="fill: expected a number"):
-        ragged(numbers()).shift(1, fill=fill)
+    assert torch.autograd.gradcheck(lambda fill: ragged(numbers()).shift(1, fill=fill).values, fill)
     with pytest.raises(ValueError, match="empty: expected one number"):
         ragged(numbers()).sum(empty=fill)
 
@@ -470,6 +565,24 @@ def test_graph_goes_through_tensors_without_numbers(key, shape):
     assert result.requires_grad
     result.sum().backward()
     assert x.grad.shape == shape
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda r: r.to_padded().data,
+        lambda r: r.to_dense(max_len=2, pad_to_multiple_of=4),
+        lambda r: r.to_dense(pad_to_multiple_of=4),
+        lambda r: vl.ops.list2padded([r.values]).data,
+    ],
+)
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
+def test_graph_goes_through_rectangles_without_rows(call, lengths):
+    x = torch.zeros(0, 2, requires_grad=True)
+    result = call(vl.Ragged(x, lengths))
+    assert result.requires_grad
+    result.sum().backward()
+    assert x.grad.shape == (0, 2)
 
 
 @each_verb

@@ -1,5 +1,6 @@
 """Functions of sequences as one graph of torch.compile: offsets are inputs, forward and backward."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from varlen import ops
 torch = pytest.importorskip("torch")
 
 import varlen.backends.torch.graph  # noqa: E402  registers the ops
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 F = torch.nn.functional
 LENGTHS = ([2, 1, 3], [4, 5, 1, 2], [2, 2, 3, 3, 9])
@@ -76,6 +78,11 @@ def parts(result):
     if isinstance(result, tuple):
         return [part for each in result for part in parts(each)]
     return [result.values, result.levels] if isinstance(result, vl.Ragged) else [result]
+
+
+def parts_of(call):
+    """A verb that gives its first tensor."""
+    return lambda *args: parts(call(*args))[0]
 
 
 def agree(compiled, step, x, *rest):
@@ -172,6 +179,80 @@ def test_levels_of_a_graph_leave_it_as_levels():
     assert type(result.levels[0]) is vl.Level
     assert result.lengths.tolist() == [2, 1]
     assert result[1:].to_list() == [[2.0]]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x, n: vl.Ragged(x, levels=[vl.Level(n)]).softmax(),
+        lambda x, n: vl.Ragged(x, levels=vl.Level(n)) * 2,
+        lambda x, n: ops.softmax(x, vl.Level(n)),
+        lambda x, n: vl.Ragged(x, levels=[vl.Level([n.shape[0]]), vl.Level(n)]).sum(level=0),
+    ],
+)
+def test_levels_are_made_inside_a_graph(step):
+    check_graph(step, lambda n: (torch.tensor(n),))
+
+
+def test_levels_made_inside_a_graph_are_checked_when_it_runs():
+    step = torch.compile(
+        lambda x, n: vl.Ragged(x, levels=[vl.Level(n)]).values, fullgraph=True, backend="aot_eager"
+    )
+    with pytest.raises(ValueError, match="lengths: row 1 has a negative length, -1"):
+        step(torch.ones(3), torch.tensor([4, -1]))
+    with pytest.raises(ValueError, match="levels: the lengths add up to 4, but there are 3 values"):
+        step(torch.ones(3), torch.tensor([2, 2]))
+
+
+def test_level_is_called_as_ever_outside_of_graphs():
+    assert vl.Level.__new__(vl.Level, [2, 1]) == vl.Level([2, 1]) == vl.Level(lengths=torch.tensor([2, 1]))
+    assert list(inspect.signature(vl.Level).parameters) == ["lengths"]
+    with pytest.raises(ValueError, match="lengths: row 0 has a negative length, -1"):
+        vl.Level([-1])
+
+
+def test_compiled_functions_stay_right_behind_an_exported_one():
+    x, n = torch.ones(3), torch.tensor([2, 1])
+    step = torch.compile(lambda x, n: ops.softmax(x, n), fullgraph=True, backend="aot_eager")
+    before = step(x, n)
+    make_fx(lambda x, n: ops.softmax(x, n), tracing_mode="symbolic")(x, n)
+    assert torch.equal(step(x, n), before)
+    assert torch.equal(step(torch.ones(4), torch.tensor([2, 2])), torch.full((4,), 0.5))
+
+
+TRANSFORMED = {name: OF_LENGTHS[name] for name in ("cumsum", "gather", "pad", "reduce_sum", "softmax")}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_gradients_and_batches_of_torch_func_are_part_of_a_graph(name):
+    call = parts_of(TRANSFORMED[name])
+
+    def gradient(x, n):
+        return torch.func.grad(lambda x: call(x, n).sin().sum())(x)
+
+    def batch(x, n):
+        return torch.func.vmap(lambda x: call(x, n))(torch.stack([x, x * 2]))
+
+    for step in (gradient, batch):
+        compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+        for lengths in LENGTHS[:2]:
+            x, n = rows([sum(lengths)], (2,)), torch.tensor(lengths)
+            assert torch.allclose(compiled(x, n), step(x, n))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's own
+@pytest.mark.filterwarnings("ignore:Dynamo does not know how to trace:UserWarning")  # torch's own
+@pytest.mark.parametrize("name", ["cumsum", "pad", "reduce_sum", "softmax"])
+def test_derivatives_ahead_are_refused_in_a_graph_and_right_without(name):
+    call = parts_of(TRANSFORMED[name])
+
+    def ahead(x, n):
+        return torch.func.jvp(lambda x: call(x, n), (x,), (x,))[1]
+
+    x, n = rows([6], (2,)), torch.tensor(LENGTHS[0])
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="a graph holds no derivative in forward mode"):
+        torch.compile(ahead, fullgraph=True, backend="aot_eager")(x, n)
+    assert torch.allclose(torch.compile(ahead, backend="aot_eager")(x, n), ahead(x, n))
 
 
 def test_empty_batches_are_one_graph():

@@ -74,6 +74,7 @@ def deep(k):
 
 OF_FLAT = {
     "subscripts": lambda r: (r[1], r[-1], r[1:], r[::-1], r[:-1:2], r[[1, 0]], r[PLACES], r[r.lengths > 1]),
+    "a tensor of one number": lambda r: (r[PLACES[0]], r.row(PLACES[1]), r[r.lengths[0] - 3]),
     "columns": lambda r: (
         r[:, 0],
         r[:, -1],
@@ -185,6 +186,19 @@ def test_operators_of_integers_are_one_graph(name):
 @pytest.mark.parametrize("name", OF_DEEP)
 def test_what_is_done_to_two_levels_is_one_graph(name):
     check_graph(OF_DEEP[name], deep)
+
+
+@pytest.mark.parametrize("kind", ["sum", "average", "sqrt", "max", "first", "last"])
+def test_numbers_that_a_graph_does_not_fix_fill_sequences_without_rows(kind):
+    step = torch.compile(
+        lambda r, fill: vl.sequence_pool(r, kind, pad_value=fill),
+        fullgraph=True,
+        backend="aot_eager",
+        dynamic=True,
+    )
+    r = vl.Ragged(rows([3], (2,)), [2, 0, 1])
+    for fill in (0.0, 2.5):
+        assert torch.allclose(step(r, fill), vl.sequence_pool(r, kind, pad_value=fill))
 
 
 def test_sizes_of_one_and_none_and_other_depths_are_graphs_of_their_own():

@@ -33,7 +33,7 @@ struct Nested {
     levels.reserve(static_cast<std::size_t>(depth));
     for (Py_ssize_t d = 0; d < depth; ++d) {
       PyObject* const level = PyTuple_GET_ITEM(nesting, d);
-      if (!LevelRef::is_level(level)) raise_type("levels: expected Level objects, got " + type_name(level));
+      LevelRef::expect(level, "levels", "Level objects");
       levels.push_back(py::reinterpret_borrow<LevelRef>(level));
       if (d > 0) check_total(static_cast<std::size_t>(d) - 1, levels.back()->count());
     }

@@ -1,6 +1,7 @@
 // `_core.Level` as Python sees it.
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
@@ -9,6 +10,7 @@
 #include "support/level.hpp"
 #include "support/own_type.hpp"
 #include "support/raise.hpp"
+#include "tensor/tensor.hpp"
 
 namespace varlen::bindings {
 
@@ -54,7 +56,7 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
 
 PyObject* compose(PyObject* self, PyObject* below) noexcept {
   return guarded([&] {
-    if (!Object::is(below)) raise_type("below: expected a Level, got " + type_name(below));
+    LevelRef::expect(below, "below");
     return Object::in(self).compose(Object::in(below)).release().ptr();
   });
 }
@@ -64,19 +66,33 @@ constexpr Signature<1> kOffsets{"from_offsets", {"offsets"}};
 constexpr Signature<1> kBounds{"from_bounds", {"bounds"}};
 constexpr Signature<2> kRowIds{"from_row_ids", {"row_ids", "count"}, 1, 2};
 
+/// What reads tensors that somebody follows, which may not show their numbers. Lives for ever.
+PyObject* reader = nullptr;
+
+/// A level by `make`, or by the reader of tensors where the numbers are those of a tensor that somebody
+/// follows.
+template <class Make>
+py::object made(PyObject* numbers, const char* name, const Make& make) {
+  if (reader == nullptr || py::isinstance<py::array>(numbers)) return make(py::handle(numbers));
+  const bool may_hide = is_tensor_subclass(numbers) || (is_tensor(numbers) && !is_plain_tensor(numbers));
+  if (!may_hide) return make(py::handle(numbers));
+  const py::object read = py::reinterpret_borrow<py::object>(reader)(py::handle(numbers), name);
+  return py::isinstance<py::array>(read) ? make(read) : read;
+}
+
 py::object from_lengths(const Arguments<1>& args) {
-  return Level::from_lengths(args[0]);
+  return made(args[0], "lengths", [](py::handle numbers) { return Level::from_lengths(numbers); });
 }
 py::object from_offsets(const Arguments<1>& args) {
-  return Level::from_offsets(args[0]);
+  return made(args[0], "offsets", [](py::handle numbers) { return Level::from_offsets(numbers); });
 }
 py::object from_bounds(const Arguments<1>& args) {
-  return Level::from_bounds(args[0]);
+  return made(args[0], "bounds", [](py::handle numbers) { return Level::from_bounds(numbers); });
 }
 py::object from_row_ids(const Arguments<2>& args) {
   const std::int64_t count = args[1] == nullptr ? -1 : int_of(args[1], "count");
   if (count < -1) raise_value("count: expected at least 0, got " + std::to_string(count));
-  return Level::from_row_ids(args[0], count);
+  return made(args[0], "row_ids", [=](py::handle numbers) { return Level::from_row_ids(numbers, count); });
 }
 
 constexpr const char* kLengthsDoc =
@@ -303,6 +319,20 @@ PyGetSetDef properties[] = {
     {},
 };
 
+void read_tensors_by(py::object read) {
+  Py_XDECREF(std::exchange(reader, read.release().ptr()));
+}
+
+/// What a tracer reads of Level(lengths), which it cannot follow into C: a function of Python beside the
+/// slot.
+void trace_level_by(const py::function& make) {
+  PyObject* const method = PyStaticMethod_New(make.ptr());
+  const auto kept = py::reinterpret_steal<py::object>(method);
+  if (!kept || PyDict_SetItemString(Object::type->tp_dict, "__new__", method) != 0)
+    throw py::error_already_set();
+  PyType_Modified(Object::type);
+}
+
 }  // namespace
 
 LevelRef::LevelRef(Level&& level) : py::object(Object::create(std::move(level)), stolen_t{}) {
@@ -327,6 +357,15 @@ bool LevelRef::is_level(PyObject* object) noexcept {
   return Object::is(object);
 }
 
+void LevelRef::refuse(py::handle object, const char* argument, const char* what) {
+  const std::string got = type_name(object);
+  std::string text = std::string(argument) + ": expected " + what + ", got " + got;
+  if (got == "TracedLevel") {
+    text += ", whose numbers do not show in a graph in the making: call what reads them before or behind it";
+  }
+  raise_type(text);
+}
+
 void bind_level(py::module_& m) {
   Object::make(
       m, "varlen._core.Level",
@@ -341,8 +380,12 @@ void bind_level(py::module_& m) {
       ">>> level = varlen.Level([3, 0, 2])\n>>> level\nLevel(3 sequences, 5 rows, lengths 0 to 3)\n"
       ">>> level.offsets\narray([0, 3, 3, 5])\n>>> level.row_ids\narray([0, 0, 0, 2, 2])\n"
       ">>> level.total, level.longest\n(5, 3)\n",
-      py::cpp_function([](py::handle lengths) { return Level::from_lengths(lengths); }, py::name("Level"),
-                       py::arg("lengths")),
+      py::cpp_function(
+          [](py::handle lengths) {
+            return made(lengths.ptr(), "lengths",
+                        [](py::handle numbers) { return Level::from_lengths(numbers); });
+          },
+          py::name("Level"), py::arg("lengths")),
       {{Py_tp_methods, level_methods},
        {Py_tp_getset, properties},
        {Py_tp_repr, reinterpret_cast<void*>(repr)},
@@ -351,6 +394,10 @@ void bind_level(py::module_& m) {
        {Py_mp_length, reinterpret_cast<void*>(length)},
        {Py_sq_length, reinterpret_cast<void*>(length)}});
   if (PyModule_AddFunctions(m.ptr(), level_functions) != 0) throw py::error_already_set();
+  m.def("read_tensors_by", &read_tensors_by, py::arg("read"),
+        "read(tensor, name) gives the numbers of a tensor that somebody follows, or the level of them.");
+  m.def("trace_level_by", &trace_level_by, py::arg("make"),
+        "The function that a tracer follows in place of Level(lengths).");
   m.def("make_tensors_by", &Level::make_tensors_by, py::arg("make"), "make(offsets) gives `Level._tensor`.");
 }
 

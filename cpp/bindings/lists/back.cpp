@@ -17,8 +17,7 @@ namespace {
 std::vector<Offsets> levels_of(PyObject* given_levels, PyObject* values) {
   std::vector<Offsets> levels;
   const auto add = [&](py::handle level) {
-    if (!LevelRef::is_level(level.ptr()))
-      raise_type("levels: expected Level objects, got " + type_name(level));
+    LevelRef::expect(level, "levels", "Level objects");
     levels.push_back(LevelRef::in(level).view());
   };
   if (is_list(given_levels)) {

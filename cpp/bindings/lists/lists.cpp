@@ -87,7 +87,7 @@ py::object from_lists(const Arguments<5>& args) {
   Request request;
   const std::string name = given(args[4]) ? py::cast<std::string>(args[4]) : "values";
   request.name = name.c_str();
-  request.want.narrow = args[3] != nullptr && truth_of(args[3]);
+  request.want.narrow = args[3] != nullptr && truth_of(args[3], "narrow");
   if (given(args[2])) {
     if (request.want.narrow) raise_value("narrow: a dtype was given too");
     request.dtype = dtype_given(args[2]);

@@ -116,7 +116,7 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   const std::int64_t max_bytes =
       given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : default_max_bytes();
   if (max_bytes < 0) raise_value("max_bytes: must not be negative, got " + std::to_string(max_bytes));
-  const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask]);
+  const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask], "mask");
   const py::object dtype = dtype_given(args[kDtype]);
 
   const py::object list = sequence_of(args[kArrays]);

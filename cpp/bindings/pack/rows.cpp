@@ -13,7 +13,7 @@ namespace varlen::bindings {
 
 PackSource::PackSource(PyObject* given_values, PyObject* given_level)
     : values(as_placed_rows(given_values, "values")) {
-  if (!LevelRef::is_level(given_level)) raise_type("level: expected a Level, got " + type_name(given_level));
+  LevelRef::expect(given_level, "level");
   level = &LevelRef::in(given_level);
   if (level->total() != values.shape(0)) {
     raise_value("level: the lengths add up to " + std::to_string(level->total()) + ", but there are " +
@@ -48,7 +48,7 @@ constexpr Signature<2> kOrder{"pack_order", {"level", "ties"}, 1, 2};
 constexpr Signature<4> kPacked{"ragged2packed", {"values", "level", "ties", "fields"}, 2, 4};
 
 py::object pack_order(const Arguments<2>& args) {
-  if (!LevelRef::is_level(args[0])) raise_type("level: expected a Level, got " + type_name(args[0]));
+  LevelRef::expect(args[0], "level");
   Level& level = LevelRef::in(args[0]);
   const PackFields result = pack_order_of(level.view(), level.stats().longest, ties_of(args[1]));
   return py::make_tuple(result.size_at_t, result.lengths, result.indices);

@@ -26,12 +26,19 @@ std::int64_t size_of(PyObject* given, const char* argument, std::int64_t least) 
 /// A number for each level, outermost first, as many as are given; a plain number is the outermost's.
 void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t least, Sizes& sizes) {
   if (!given(given_sizes)) return;
-  if (PyIndex_Check(given_sizes)) {
+  const py::handle sizes_in(given_sizes);
+  const bool is_row =
+      PyList_Check(given_sizes) || PyTuple_Check(given_sizes) ||
+      (py::isinstance<py::array>(sizes_in) && py::reinterpret_borrow<py::array>(sizes_in).ndim() == 1);
+  if (!is_row) {
+    if (!is_integer(given_sizes)) {
+      raise_type(std::string(argument) + ": expected an integer, or one for each level, got " +
+                 type_name(sizes_in));
+    }
     sizes[0] = size_of(given_sizes, argument, least);
     return;
   }
-  const std::string otherwise = std::string(argument) + ": expected an integer, or one for each level";
-  const auto many = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, otherwise.c_str()));
+  const auto many = py::reinterpret_steal<py::object>(PySequence_Fast(given_sizes, argument));
   if (!many) throw py::error_already_set();
   const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(many.ptr()));
   if (count > sizes.size()) {
@@ -79,7 +86,7 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
 Levels levels_of(py::handle given, std::int64_t rows) {
   Levels levels;
   const auto add = [&](py::handle one) {
-    if (!LevelRef::is_level(one.ptr())) raise_type("levels: expected Level objects, got " + type_name(one));
+    LevelRef::expect(one, "levels", "Level objects");
     levels.each.push_back(&LevelRef::in(one));
     levels.views.push_back(levels.each.back()->view());
   };

@@ -35,10 +35,9 @@ Reduce op_named(PyObject* name) {
 }
 
 double ddof_of(PyObject* argument) {
-  if (!given(argument)) return 0;
-  const double number = PyFloat_AsDouble(argument);
-  if (PyErr_Occurred() != nullptr || !std::isfinite(number)) {
-    PyErr_Clear();
+  if (argument == nullptr) return 0;
+  const double number = number_of(argument, "ddof");
+  if (!std::isfinite(number)) {
     raise_type("ddof: expected a number, got " + std::string(py::repr(py::handle(argument))));
   }
   return number;
@@ -187,7 +186,7 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
   if (work.job.op != Reduce::max && work.job.op != Reduce::min) {
     raise_value("op: expected 'max' or 'min', got " + std::string(py::repr(py::handle(args[0]))));
   }
-  const bool narrow = given(args[4]) && truth_of(args[4]);
+  const bool narrow = given(args[4]) && truth_of(args[4], "narrow");
   if (narrow && work.job.longest > std::numeric_limits<std::int32_t>::max()) {
     raise_overflow("which: " + std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
   }

@@ -55,11 +55,11 @@ py::object unique_rows(const Arguments<4>& args) {
   }
   const LevelRef level = level_over(args[1], "X", values.array.shape(0));
   const SortJob job = job_of(values, level, nullptr);
-  const bool with_counts = args[3] != nullptr && truth_of(args[3]);
+  const bool with_counts = args[3] != nullptr && truth_of(args[3], "counts");
   py::object inverse = py::none();
   py::object counts = py::none();
   Distinct found;
-  if (args[2] != nullptr && truth_of(args[2])) {
+  if (args[2] != nullptr && truth_of(args[2], "inverse")) {
     py::array result = empty_ints(level->total());
     found.inverse = ints(result);
     inverse = std::move(result);

@@ -24,7 +24,7 @@ SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descendin
   job.longest = level->stats().longest;
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
-  job.descending = descending != nullptr && truth_of(descending);
+  job.descending = descending != nullptr && truth_of(descending, "descending");
   return job;
 }
 
@@ -64,7 +64,7 @@ py::object sort_rows(const Arguments<7>& args) {
   py::object places = py::none();
   std::byte* to_values = nullptr;
   std::int64_t* to_places = nullptr;
-  if (with_values == nullptr || truth_of(with_values)) {
+  if (with_values == nullptr || truth_of(with_values, "with_values")) {
     const py::dtype dtype = values.array.dtype();
     py::array result = given(given_out)
                            ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
@@ -72,7 +72,7 @@ py::object sort_rows(const Arguments<7>& args) {
     to_values = bytes(result);
     sorted = std::move(result);
   }
-  if (with_places != nullptr && truth_of(with_places)) {
+  if (with_places != nullptr && truth_of(with_places, "with_places")) {
     py::array result = empty(py::dtype::of<std::int64_t>(), shape);
     to_places = ints(result);
     places = std::move(result);

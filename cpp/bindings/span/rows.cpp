@@ -92,7 +92,7 @@ constexpr Signature<4> kPlaceRows{"place_rows", {"lengths", "groups", "places", 
 
 py::object rows_of_places(const Arguments<4>& args) {
   const LevelRef level = level_over(args[0], "X", -1);
-  const bool between = args[3] != nullptr && truth_of(args[3]);
+  const bool between = args[3] != nullptr && truth_of(args[3], "between");
   const char* const name = between ? "at" : "alignment";
   const Ints places = as_ints(args[2], name);
   const LevelRef groups = groups_over(args[1], level, name, places.count);

@@ -73,6 +73,20 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
   }
 }
 
+py::array array_of(py::handle object, const char* argument) {
+  refuse_cycles(object, argument);
+  try {
+    return numpy("asarray")(object).cast<py::array>();
+  } catch (py::error_already_set& error) {
+    const bool is_about_it = error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError) ||
+                             error.matches(PyExc_RuntimeError);
+    if (!is_about_it) throw;
+    const std::string text = std::string(argument) + ": " + std::string(py::str(error.value()));
+    if (error.matches(PyExc_TypeError)) raise_type(text);
+    raise_value(text);
+  }
+}
+
 Ints as_ints(py::handle object, const char* argument) {
   py::array array;
   if (is_device_array(object.ptr())) {
@@ -83,8 +97,7 @@ Ints as_ints(py::handle object, const char* argument) {
     refuse_masked(object.ptr(), argument);
     array = py::reinterpret_borrow<py::array>(object);
   } else {
-    refuse_cycles(object, argument);
-    array = py::module_::import("numpy").attr("asarray")(object).cast<py::array>();
+    array = array_of(object, argument);
     if (array.size() == 0 && array.ndim() == 1) array = empty_ints(0);  // [] has no dtype of its own
   }
   if (array.ndim() == 0 && (array.dtype().kind() != 'i' && array.dtype().kind() != 'u')) {

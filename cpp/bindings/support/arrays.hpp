@@ -30,6 +30,9 @@ struct Ints {
 /// ValueError for lists and tuples that contain themselves, which NumPy would walk for ever.
 void refuse_cycles(py::handle nested, std::string_view argument);
 
+/// What NumPy makes of an object; an error names the argument.
+py::array array_of(py::handle object, const char* argument);
+
 /// Any 1-d array (or sequence) of integers, any byte order or stride. Floats, bools and objects are refused.
 Ints as_ints(py::handle object, const char* argument);
 

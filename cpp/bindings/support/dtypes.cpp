@@ -65,7 +65,8 @@ std::optional<Type> type_of(const py::dtype& dtype) {
 
 py::dtype dtype_named(py::handle given, const char* argument) {
   try {
-    return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
+    const bool names_nothing = PyDict_Check(given.ptr()) && PyDict_Size(given.ptr()) == 0;
+    if (!names_nothing) return py::dtype::from_args(py::reinterpret_borrow<py::object>(given));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
   }

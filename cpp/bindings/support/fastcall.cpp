@@ -15,10 +15,15 @@ std::int64_t whole_of(const py::object& index, int& overflow) {
 }
 
 py::object index_of(PyObject* object, const char* argument) {
-  if (!is_integer(object)) {
+  const auto refuse = [&] {
     raise_type(std::string(argument) + ": expected an integer, got " + type_name(object));
-  }
+  };
+  if (!is_integer(object)) refuse();
   auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
+  if (!index && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {  // an array of floats, or of several numbers
+    PyErr_Clear();
+    refuse();
+  }
   if (!index) throw py::error_already_set();
   return index;
 }
@@ -35,8 +40,34 @@ bool is_integer(PyObject* object) {
 std::int64_t int_of(PyObject* object, const char* argument) {
   int overflow = 0;
   const std::int64_t value = whole_of(index_of(object, argument), overflow);
-  if (overflow != 0) raise_overflow(std::string(argument) + ": does not fit 64 bits");
+  if (overflow != 0) {
+    const std::string text = py::str(index_of(object, argument));
+    raise_overflow(std::string(argument) + ": " + text + " does not fit 64 bits");
+  }
   return value;
+}
+
+double number_of(PyObject* object, const char* argument) {
+  if (PyFloat_CheckExact(object)) return PyFloat_AS_DOUBLE(object);
+  refuse_gradient(object, argument);
+  const double number = PyFloat_AsDouble(object);
+  if (PyErr_Occurred() != nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) {
+      PyErr_Clear();
+      raise_type(std::string(argument) + ": expected a number, got " + type_name(object));
+    }
+    PyErr_Clear();
+    raise_overflow(std::string(argument) + ": " + std::string(py::str(object)) + " does not fit float64");
+  }
+  return number;
+}
+
+void refuse_gradient(py::handle object, const char* argument) {
+  if (PyLong_Check(object.ptr()) || !py::hasattr(object, "requires_grad")) return;
+  const py::object wanted = object.attr("requires_grad");
+  if (wanted.ptr() == Py_True) {
+    raise_value(std::string(argument) + ": a tensor whose gradient would be lost here; give detach() of it");
+  }
 }
 
 std::int64_t place_of(PyObject* object, const char* argument) {
@@ -47,9 +78,12 @@ std::int64_t place_of(PyObject* object, const char* argument) {
   return value;
 }
 
-bool truth_of(PyObject* object) {
+bool truth_of(PyObject* object, const char* argument) {
   const int truth = PyObject_IsTrue(object);
-  if (truth < 0) throw py::error_already_set();
+  if (truth < 0) {  // an array of several bools
+    PyErr_Clear();
+    raise_type(std::string(argument) + ": expected True or False, got " + type_name(object));
+  }
   return truth != 0;
 }
 

@@ -129,10 +129,16 @@ bool is_integer(PyObject* object);
 /// A C integer; an error names the argument.
 std::int64_t int_of(PyObject* object, const char* argument);
 
-/// The same for a place in a sequence, where a number beyond 64 bits is an IndexError.
+/// An integer for a place in a sequence, where a number beyond 64 bits is an IndexError.
 std::int64_t place_of(PyObject* object, const char* argument);
 
-/// True or False, as Python sees the object.
-bool truth_of(PyObject* object);
+/// A C double, of what Python sees as one number; an error names the argument.
+double number_of(PyObject* object, const char* argument);
+
+/// ValueError for a tensor that requires a gradient, of which the memory alone would be read.
+void refuse_gradient(py::handle object, const char* argument);
+
+/// True or False, as Python sees the object; an error names the argument.
+bool truth_of(PyObject* object, const char* argument);
 
 }  // namespace varlen::bindings

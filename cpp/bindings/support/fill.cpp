@@ -6,6 +6,8 @@
 
 #include "arrays.hpp"
 #include "dtypes.hpp"
+#include "fastcall.hpp"
+#include "ndarray.hpp"
 #include "raise.hpp"
 #include "varlen/copy.hpp"
 
@@ -63,8 +65,56 @@ std::optional<PythonNumber> python_number(py::handle value) {
   return number;
 }
 
+bool is_text(char kind) {
+  return kind == 'S' || kind == 'U';
+}
+
+bool is_time(char kind) {
+  return kind == 'm' || kind == 'M';
+}
+
+std::string name_of(const py::dtype& dtype) {
+  const bool is_stand_in = dtype.kind() == 'V' && dtype.equal(bfloat16_stand_in());
+  return is_stand_in ? "bfloat16" : str_of(dtype);
+}
+
 [[noreturn]] void refuse(const char* argument, py::handle value, const py::dtype& dtype) {
-  raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " does not fit " + str_of(dtype));
+  raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " does not fit " + name_of(dtype));
+}
+
+/// Dates and spans of Python, and texts that say them, in the unit that they need; NumPy's own as they are.
+py::array times_of(const py::array& given, py::handle value, const py::dtype& dtype, const char* argument) {
+  const char kind = given.dtype().kind();
+  const bool is_date = dtype.kind() == 'M';
+  if (kind != 'O' && !is_text(kind)) return given;
+  const py::object items = given.attr("ravel")().attr("tolist")();
+  for (const py::handle item : items) {
+    // A number among dates would count other units than theirs.
+    const bool is_word = py::isinstance<py::str>(item);
+    const bool is_missing = is_word && str_of(item) == "NaT";
+    const bool has_zone = py::hasattr(item, "tzinfo") && !item.attr("tzinfo").is_none();
+    const char* const known = is_date ? "toordinal" : "total_seconds";
+    if (has_zone) {
+      raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " has a time zone, which " +
+                  str_of(dtype) + " does not hold");
+    }
+    if (!is_missing && !(is_word && is_date) && !py::hasattr(item, known)) refuse(argument, value, dtype);
+  }
+  try {
+    return given.attr("astype")(std::string(1, dtype.kind())).cast<py::array>();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
+    refuse(argument, value, dtype);
+  }
+}
+
+/// A value as NumPy reads it, which is to fill. A gradient would be lost.
+py::array value_of(py::handle value, const py::dtype& dtype, const char* argument) {
+  if (py::isinstance<py::array>(value)) refuse_masked(value.ptr(), argument);
+  refuse_gradient(value, argument);
+  py::array given = array_of(value, argument);
+  if (is_time(dtype.kind())) given = times_of(given, value, dtype, argument);
+  return numpy().attr("ascontiguousarray")(given).attr("reshape")(given.attr("shape")).cast<py::array>();
 }
 
 /// Elements through the kernel: checked, converted.
@@ -88,7 +138,7 @@ bool is_kept(const py::array& given, const py::array& result) {
         .cast<bool>();
   }
   if (std::string("SUMm").find(kind) == std::string::npos) return true;
-  if (kind == "S" || kind == "U") {
+  if (is_text(kind[0])) {
     return given.attr("astype")(kind).attr("__eq__")(result).attr("all")().cast<bool>();
   }
   const py::object back = result.attr("astype")(given.dtype());
@@ -156,10 +206,8 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     fill.bytes.resize(size);
     return fill;
   }
-  refuse_cycles(value, argument);
-  py::array given = numpy().attr("asarray")(value).cast<py::array>();
+  py::array given = value_of(value, dtype, argument);
   const std::optional<Type> from = type_of(given.dtype());
-  given = numpy().attr("ascontiguousarray")(given).attr("reshape")(given.attr("shape")).cast<py::array>();
   if (to && from) {
     const auto* in = static_cast<const std::byte*>(given.data());
     if (!cast_check(*from, *to, false, in, given.size()).ok()) refuse(argument, value, dtype);
@@ -167,11 +215,14 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(result.mutable_data()));
     given = result;
   } else if (!given.dtype().equal(dtype)) {
-    if (dtype.kind() == 'm' || dtype.kind() == 'M') given = as_times(given, dtype);
+    if (is_time(dtype.kind())) given = as_times(given, dtype);
     // To NumPy the stand-in for bfloat16 is a structure, whose field a number would become.
     if (to == Type::bf16 && dtype.equal(bfloat16_stand_in())) refuse(argument, value, dtype);
-    if (!numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>())
-      refuse(argument, value, dtype);
+    // Text takes text alone, in either of its dtypes; NumPy would write numbers out.
+    const bool may_fit = is_text(dtype.kind())
+                             ? is_text(given.dtype().kind())
+                             : numpy().attr("can_cast")(given.dtype(), dtype, "same_kind").cast<bool>();
+    if (!may_fit) refuse(argument, value, dtype);
     bool kept = false;
     py::array result;
     try {
@@ -186,7 +237,8 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
       silent.attr("__exit__")(py::none(), py::none(), py::none());
       kept = is_kept(given, result);
     } catch (py::error_already_set& error) {
-      if (!error.matches(PyExc_ValueError)) throw;  // text of other letters, numbers that are cut short
+      // Text of other letters, numbers that are cut short, dates beyond the unit.
+      if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError)) throw;
     }
     if (!kept) refuse(argument, value, dtype);
     given = result;
@@ -196,6 +248,9 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
       given = numpy().attr("broadcast_to")(given, tuple_of(row)).attr("copy")().cast<py::array>();
     } catch (const py::error_already_set&) {
       const Extents has(given.shape(), given.shape() + given.ndim());
+      if (row.empty()) {
+        raise_value(std::string(argument) + ": expected one number, got shape " + text_of(has));
+      }
       raise_value(std::string(argument) + ": shape " + text_of(has) +
                   " does not broadcast to a row of shape " + text_of(row));
     }

@@ -29,8 +29,15 @@ class LevelRef : public py::object {
   /// Of an object that is_level said yes to.
   [[nodiscard]] static Level& in(py::handle object) noexcept;
   [[nodiscard]] static bool is_level(PyObject* object) noexcept;
+  /// TypeError for an object that is none.
+  static void expect(py::handle object, const char* argument, const char* what = "a Level") {
+    if (!is_level(object.ptr())) refuse(object, argument, what);
+  }
 
   Level* operator->() const noexcept { return &in(*this); }
+
+ private:
+  [[noreturn]] static void refuse(py::handle object, const char* argument, const char* what);
 };
 
 /// A level that is to be: its first offset, 0, is there, the n ends are to be written.

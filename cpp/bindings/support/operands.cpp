@@ -73,7 +73,7 @@ std::int64_t Numbers::columns() const {
 }
 
 LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
-  if (!LevelRef::is_level(argument)) raise_type("lengths: expected a Level, got " + type_name(argument));
+  LevelRef::expect(argument, "lengths");
   auto level = py::reinterpret_borrow<LevelRef>(argument);
   if (rows >= 0 && level->total() != rows) {
     raise_value("lengths: they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
@@ -83,7 +83,7 @@ LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
 }
 
 LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows) {
-  if (!LevelRef::is_level(argument)) raise_type("lengths: expected a Level, got " + type_name(argument));
+  LevelRef::expect(argument, "lengths");
   auto level = py::reinterpret_borrow<LevelRef>(argument);
   if (level->count() != rows) {
     raise_value(std::string(name) + ": has " + std::to_string(rows) + " rows for " +

@@ -61,6 +61,9 @@ void set_error(const Error& error) noexcept {
     case Fault::overflow:
       kind = PyExc_OverflowError;
       break;
+    case Fault::memory:
+      kind = PyExc_MemoryError;
+      break;
     case Fault::system:
       kind = PyExc_OSError;
       break;

@@ -24,7 +24,7 @@ struct Planned {
 
 Stepping steps_of(PyObject* size, PyObject* step, PyObject* drop_last) {
   return {whole_of(size, "size", 1, 1), whole_of(step, "step", 1, 1),
-          drop_last != nullptr && truth_of(drop_last)};
+          drop_last != nullptr && truth_of(drop_last, "drop_last")};
 }
 
 Planned plan(const LevelRef& level, Stepping how) {
@@ -65,7 +65,7 @@ py::array shared_rows(PyObject* given_x, const char* name, Level& level, Level& 
 py::object windows(const Arguments<7>& args) {
   const auto [given_x, lengths, size, step, drop_last, max_bytes, shared] = args;
   const Stepping how = steps_of(size, step, drop_last);
-  const bool is_shared = shared != nullptr && truth_of(shared);
+  const bool is_shared = shared != nullptr && truth_of(shared, "shared");
   const char* const name = is_shared ? "dX" : "X";
   py::array x = as_placed_rows(given_x, name);
   const LevelRef level = level_over(lengths, name, x.shape(0));
@@ -85,7 +85,7 @@ constexpr Signature<8> kMerge{
 py::object merge(const Arguments<8>& args) {
   const auto [given_y, levels, lengths, size, step, drop_last, mean, max_bytes] = args;
   const Stepping how = steps_of(size, step, drop_last);
-  const bool is_mean = truth_of(mean);
+  const bool is_mean = truth_of(mean, "mean");
   const char* const name = is_mean ? "Y" : "dY";
   const auto [y, type] = placed_numbers_of(given_y, name);
   const Place place = place_of(y);

@@ -142,23 +142,26 @@ inline void copy_over(std::byte* out, const std::byte* in, std::int64_t bytes) n
   }
 }
 
-/// What copy_fours may touch past the end.
+/// Bytes of four vectors, which copy_fours may touch past the end.
 inline constexpr std::int64_t kOverFours = 4 * kOver;
 
-/// The same, four vectors a turn and fewer than kOverFours bytes more: one branch that waits for the length,
-/// where a copy to the byte has three.
+/// The four from `at` on, all read before the first is written: a turn of every loop that copies by fours.
+[[gnu::always_inline]] inline void copy_four(std::byte* out, const std::byte* in, std::int64_t at) noexcept {
+  Wide a, b, c, d;
+  std::memcpy(&a, in + at, kOver);
+  std::memcpy(&b, in + at + kOver, kOver);
+  std::memcpy(&c, in + at + 2 * kOver, kOver);
+  std::memcpy(&d, in + at + 3 * kOver, kOver);
+  std::memcpy(out + at, &a, kOver);
+  std::memcpy(out + at + kOver, &b, kOver);
+  std::memcpy(out + at + 2 * kOver, &c, kOver);
+  std::memcpy(out + at + 3 * kOver, &d, kOver);
+}
+
+/// As copy_over, four vectors a turn and fewer than kOverFours bytes more: one branch that waits for the
+/// length, where a copy to the byte has three.
 inline void copy_fours(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
-  for (std::int64_t at = 0; at < bytes; at += kOverFours) {
-    Wide a, b, c, d;
-    std::memcpy(&a, in + at, kOver);
-    std::memcpy(&b, in + at + kOver, kOver);
-    std::memcpy(&c, in + at + 2 * kOver, kOver);
-    std::memcpy(&d, in + at + 3 * kOver, kOver);
-    std::memcpy(out + at, &a, kOver);
-    std::memcpy(out + at + kOver, &b, kOver);
-    std::memcpy(out + at + 2 * kOver, &c, kOver);
-    std::memcpy(out + at + 3 * kOver, &d, kOver);
-  }
+  for (std::int64_t at = 0; at < bytes; at += kOverFours) copy_four(out, in, at);
 }
 
 /// Writes pattern[0, kOver) again and again over bytes >= 0; writes fewer than kOver bytes more.

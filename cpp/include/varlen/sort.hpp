@@ -40,7 +40,7 @@ void sort_kept(Offsets level, std::int64_t most, std::int64_t* ends) noexcept;
 
 /// The first kept.length(i) of each sequence in order: values of the job's type, and the rows inside the
 /// sequence that they come from; either may be null. kept.length(i) <= level.length(i), and all of them are
-/// `level` itself. SmallVector of many are found without sorting all. room: of the longest of kept.
+/// `level` itself. A few of many are found without sorting all. room: of the longest of kept.
 void sort(const SortJob& job, Offsets kept, const SortRoom& room, std::byte* scratch, std::byte* values,
           std::int64_t* places) noexcept;
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -157,11 +158,18 @@ Level Level::from_row_ids(const std::int64_t* row_ids, std::int64_t total, std::
     if (last < -1) throw_if({Code::row_ids_range, total - 1, last}, argument);
     count = last < INT64_MAX ? last + 1 : last;
   }
-  if (count > kMostSequences) {
-    throw Error(Fault::overflow,
-                std::string(argument) + ": " + std::to_string(count) + " sequences have no room in memory");
-  }
-  Buffer offsets = buffer_of(count + 1, kWidth);
+  const auto too_many = [&](Fault fault) {
+    return Error(fault,
+                 std::string(argument) + ": " + std::to_string(count) + " sequences have no room in memory");
+  };
+  if (count > kMostSequences) throw too_many(Fault::overflow);
+  Buffer offsets = [&] {
+    try {
+      return buffer_of(count + 1, kWidth);
+    } catch (const std::bad_alloc&) {
+      throw too_many(Fault::memory);
+    }
+  }();
   Status status = offsets_from_row_ids(row_ids, total, count, offsets.as<std::int64_t>());
   if (status.code == Code::row_ids_range && status.value > last && last + 1 == count) {
     // Beyond the last one, which has to be the largest: a smaller one follows.

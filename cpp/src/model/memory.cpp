@@ -164,8 +164,11 @@ std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, con
   std::int64_t total = element_bytes;
   bool fits = true;
   const bool nothing = std::find(shape, shape + axes, 0) != shape + axes;
+  // NumPy has no arrays of such shapes, though there may be nothing in them.
+  for (std::size_t a = 0; a < axes; ++a) {
+    fits = fits && checked_mul(total, std::max<std::int64_t>(shape[a], 1), total);
+  }
   if (nothing) total = 0;
-  for (std::size_t a = 0; a < axes; ++a) fits = fits && (nothing || checked_mul(total, shape[a], total));
   fits = fits && checked_add(used, total, used);
   if (!fits) throw Error(Fault::overflow, text() + " does not fit 63 bits");
   if (max_bytes >= 0 && used > max_bytes) {

@@ -41,7 +41,6 @@ VARLEN_LOOP void copy_any(std::byte* out, const std::byte* in, std::int64_t byte
   constexpr std::int64_t kMost = std::int64_t{1} << 20;
   constexpr std::int64_t kAligned =
       2048;  // from here on stores that cross no line are worth a first one that does
-  constexpr std::int64_t kStep = 4 * kOver;
   if (bytes < kOver || bytes > kMost) {
     if (bytes > 0) std::memcpy(out, in, static_cast<std::size_t>(bytes));
     return;
@@ -56,17 +55,7 @@ VARLEN_LOOP void copy_any(std::byte* out, const std::byte* in, std::int64_t byte
     move(0);
     at = kOver - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kOver);
   }
-  for (; at + kStep <= bytes; at += kStep) {
-    Wide a, b, c, d;
-    std::memcpy(&a, in + at, kOver);
-    std::memcpy(&b, in + at + kOver, kOver);
-    std::memcpy(&c, in + at + 2 * kOver, kOver);
-    std::memcpy(&d, in + at + 3 * kOver, kOver);
-    std::memcpy(out + at, &a, kOver);
-    std::memcpy(out + at + kOver, &b, kOver);
-    std::memcpy(out + at + 2 * kOver, &c, kOver);
-    std::memcpy(out + at + 3 * kOver, &d, kOver);
-  }
+  for (; at + kOverFours <= bytes; at += kOverFours) copy_four(out, in, at);
   for (; at + kOver < bytes; at += kOver) move(at);
   move(bytes - kOver);  // laps over what was written
 }
@@ -75,7 +64,6 @@ VARLEN_LOOP void fill_any(std::byte* out, std::byte value, std::int64_t bytes) n
   // memset of glibc does not look where lines begin: runs of 1 to 4 KB that begin anywhere take it 1.2 to 1.6
   // times as long. It is ahead again where a run is longer than the first cache.
   constexpr std::int64_t kMost = std::int64_t{1} << 15;
-  constexpr std::int64_t kStep = 4 * kOver;
   if (bytes < kOver || bytes > kMost) {
     if (bytes > 0) std::memset(out, static_cast<int>(value), static_cast<std::size_t>(bytes));
     return;
@@ -84,7 +72,7 @@ VARLEN_LOOP void fill_any(std::byte* out, std::byte value, std::int64_t bytes) n
   const auto put = [&](std::int64_t at) { std::memcpy(out + at, &block, sizeof block); };
   put(0);
   std::int64_t at = kOver - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % kOver);
-  for (; at + kStep <= bytes; at += kStep) {
+  for (; at + kOverFours <= bytes; at += kOverFours) {
     put(at);
     put(at + kOver);
     put(at + 2 * kOver);

@@ -322,17 +322,15 @@ def device_of(values: NDArray[Any]) -> str:
     return "cpu"
 
 
-def row_as(given: Any, values: NDArray[Any]) -> Any:
+def row_as(given: Any, values: NDArray[Any], argument: str) -> Any:
     """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of the values.
 
     Examples
     --------
-    >>> row_as(7, np.zeros((3, 2), np.int8))
+    >>> row_as(7, np.zeros((3, 2), np.int8), "padding")
     array([[7, 7]], dtype=int8)
     """
-    number = not hasattr(given, "detach") and np.ndim(given) == 0
-    fill = given if number else np.broadcast_to(as_ints(given), values.shape[1:])
-    return _core.pad(values[:0], (Level([0]),), fill=fill, sizes=1)[0]
+    return _core.fill_row(given, values.dtype, values.shape[1:], argument)
 
 
 def to_state(values: NDArray[Any]) -> NDArray[Any]:

@@ -62,6 +62,17 @@ def is_float(values: Any) -> bool:
     return bool(values.is_floating_point() if is_tensor(values) else values.dtype.kind in "fV")
 
 
+def is_bool(values: Any) -> bool:
+    """Whether values are bools, whose numbers need not show.
+
+    Examples
+    --------
+    >>> is_bool(np.zeros(1, bool)), is_bool(np.zeros(1))
+    (True, False)
+    """
+    return _name(values.dtype) == "bool"
+
+
 def is_complex(values: Any) -> bool:
     """Whether values are complex numbers.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import as_ints, unmasked
+from varlen.arguments import as_ints
 from varlen.backends import arrays, backend_of
 
 if TYPE_CHECKING:
@@ -191,20 +191,9 @@ def row_as(given: Any, values: Values, argument: str) -> Any:
     Traceback (most recent call last):
     ValueError: padding: 300 does not fit int8
     """
-    shape = tuple(values.shape[1:])
-    if unmasked(given, argument) is None:
+    if given is None:
         raise TypeError(f"{argument}: expected a number or a row, got None")
-    try:
-        broadcasts = np.broadcast_shapes(np.shape(given), shape) == shape
-    except ValueError:
-        broadcasts = False
-    if not broadcasts:
-        raise ValueError(f"{argument}: shape {np.shape(given)} does not broadcast to rows of shape {shape}")
-    try:
-        return backend_of(values).row_as(given, values)
-    except (TypeError, ValueError, RuntimeError) as error:
-        message = str(error).removeprefix("fill: ").removeprefix(f"{argument}: ")
-        raise ValueError(f"{argument}: {message}") from None
+    return backend_of(values).row_as(given, values, argument)
 
 
 def like(array: NDArray[Any], values: Values) -> Values:

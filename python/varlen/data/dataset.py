@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen import _core
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int
 from varlen.data.batching import Batching
 from varlen.data.collator import Collator
 from varlen.data.epoch import Epoch
@@ -112,8 +112,10 @@ class Dataset(Batching):
         padding_side, truncate
             "right" or "left", on every axis.
         fill
-            The value of padding: one for all keys, or a mapping from some keys to theirs. Zero by default.
-            Integers are times in the unit of their key; NaN is NaT there.
+            The value of padding: one for all keys that are padded, or a mapping from some keys to theirs.
+            Zero by default. Integers are times in the unit of their key, NaN is NaT there, and dates of
+            Python and texts such as "2020-01-31" are what they say. A word stands for its id where the key
+            has a vocabulary.
         dtype
             Of the outputs: one for all keys, or a mapping. Values that do not fit are a ValueError.
         nan
@@ -226,7 +228,7 @@ class Dataset(Batching):
         """
         size = as_int(max_len, "max_len", 1)
         step = size if stride is None else as_int(stride, "stride", 1)
-        return _core.step_windows(self.lengths_at(None if flatten else 1), size, step)
+        return _core.step_windows(self.lengths_at(None if as_bool(flatten, "flatten") else 1), size, step)
 
     @overload
     def collator(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import unmasked
+from varlen.arguments import unmasked, word_as_id
 from varlen.data.memory import ColumnLike, as_joint
 
 __all__ = []
@@ -24,7 +24,8 @@ def edge_joint(
     Where its keys lie one dim higher than in the batch, it is one record for all. A key that it lacks is
     filled; levels that it lacks are empty. The core refuses values that the dtype of the batch does not hold.
     """
-    joint = _from_mapping(argument, given) if isinstance(given, Mapping) else as_joint(given, argument)
+    is_mapping = isinstance(given, Mapping)
+    joint = _from_mapping(argument, given, columns) if is_mapping else as_joint(given, argument)
     batch_dims = {key: min(c.dim, 1) if flatten else c.dim for key, c in columns.items() if c.dim > 0}
     dims = {name: dim for name, dim in zip(joint.names, joint.dims, strict=True) if dim >= 0}
     for name in dims:
@@ -44,17 +45,34 @@ def edge_joint(
     values = []
     for key, dim in batch_dims.items():
         if key in dims:
-            rows, dtype = joint.values(key), columns[key].dtype
-            is_time = dtype.kind in "mM" and rows.dtype.kind in "iu"  # in the unit of the key
-            values.append(rows.astype(np.int64).view(dtype) if is_time else rows)
+            values.append(_as_times(joint.values(key), columns[key].dtype, f"{argument} of {key!r}"))
         else:
             shape = (levels[dim - 1].total, *columns[key].trailing)
             values.append(np.ascontiguousarray(np.broadcast_to(fills[key], shape)))
     return _core.Joint(list(batch_dims), list(batch_dims.values()), values, levels)
 
 
-def _from_mapping(argument: str, given: Mapping[str, Any]) -> _core.Joint:
-    arrays = [np.asarray(unmasked(value, argument)) for value in given.values()]
+def _as_times(rows: Array, dtype: np.dtype[Any], argument: str) -> Array:
+    """Rows of a key of times in its unit, by the rule of fills; those of other keys as they are."""
+    return _core.fill_row(rows, dtype, rows.shape, argument)[0] if dtype.kind in "mM" else rows
+
+
+def _as_values(given: Any, column: ColumnLike | None, argument: str) -> Array:
+    """A list as values of a column: dates as times, words as their ids."""
+    array = np.asarray(given)
+    if column is None:
+        return array
+    if column.vocabulary is not None and array.dtype.kind in "UO":
+        ids = [word_as_id(word, column.vocabulary, column.dtype, argument) for word in array.flat]
+        return np.array(ids).reshape(array.shape)
+    return _as_times(array, column.dtype, argument)
+
+
+def _from_mapping(argument: str, given: Mapping[str, Any], columns: Mapping[str, ColumnLike]) -> _core.Joint:
+    arrays = [
+        _as_values(unmasked(value, argument), columns.get(key), f"{argument} of {key!r}")
+        for key, value in given.items()
+    ]
     for name, array in zip(given, arrays, strict=True):
         if array.ndim < 1 or array.dtype.kind not in "biufmM":
             raise TypeError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int
 from varlen.backends.values import ArrayT
 from varlen.data.buffers import Buffers
 from varlen.data.options import BatchOptions
@@ -63,6 +63,7 @@ class Epoch(Generic[ArrayT]):
         batch_size = None if batch_size is None else as_int(batch_size, "batch_size", 1)
         if batches is not None and not hasattr(batches, "__iter__"):
             raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
+        shuffle, drop_last = as_bool(shuffle, "shuffle"), as_bool(drop_last, "drop_last")
         if batches is not None and (shuffle or drop_last):
             raise ValueError("batches: their order is given; shuffle and drop_last need batch_size")
         prefetch = as_int(prefetch, "prefetch")
@@ -74,7 +75,8 @@ class Epoch(Generic[ArrayT]):
         self._dataset, self._options = dataset, options
         self._batch_size, self._batches = batch_size, batches
         self._shuffle, self._seed, self._epoch = shuffle, seed, epoch
-        self._drop_last, self._prefetch, self._progress = drop_last, prefetch, progress
+        self._drop_last, self._prefetch = drop_last, prefetch
+        self._progress = as_bool(progress, "progress")
 
     def __len__(self) -> int:
         if self._batches is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, as_list, unmasked
+from varlen.arguments import as_bool, as_dtype, as_int, as_list, one_of, refuse_gradient, unmasked, word_as_id
 from varlen.backends.values import is_tensor, memory_of
 
 if TYPE_CHECKING:
@@ -127,9 +127,9 @@ class BatchOptions:
         self.values: BatchKeywords = {**dict.fromkeys(_NAMES), **_DEFAULTS, **self.given}  # type: ignore[typeddict-item]
         values = self.values
         for name, allowed in _CHOICES.items():
-            if values[name] not in allowed:  # type: ignore[literal-required]
-                names = ", ".join(repr(choice) for choice in allowed)
-                raise ValueError(f"{name}: expected one of {names}; got {values[name]!r}")  # type: ignore[literal-required]
+            one_of(values[name], name, allowed)  # type: ignore[literal-required]
+        for name in _FLAGS:
+            values[name] = as_bool(values[name], name)  # type: ignore[literal-required]
         for name in ("max_len", "pad_to", "pad_to_multiple_of"):
             self.per_axis(name)
         if values["max_bytes"] is not None:
@@ -176,7 +176,7 @@ class BatchOptions:
         values = self.values
         max_len = self.per_axis("max_len")
         window = values["window"] or ("from_start" if values["truncate"] == "right" else "to_end")
-        out: dict[str, Any] = {name: bool(values[name]) for name in _FLAGS}  # type: ignore[literal-required]
+        out: dict[str, Any] = {name: values[name] for name in _FLAGS}  # type: ignore[literal-required]
         out |= {
             "fill_mode": values["fill_mode"],
             "padding_side": values["padding_side"],
@@ -281,6 +281,7 @@ def _copy(name: str, value: Any) -> Any:
         items = [_copy(name, item) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if is_tensor(value):
+        refuse_gradient(value, name)
         return value.detach().clone()
     if isinstance(value, np.ndarray):
         return value.copy()
@@ -343,7 +344,7 @@ def select_columns(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None
         return dict(columns)
     chosen = as_list(keys, "keys", "keys")
     for key in chosen:
-        if key not in columns:
+        if not isinstance(key, str) or key not in columns:
             raise no_such_key("keys", key, columns)
     return {key: columns[key] for key in chosen}
 
@@ -365,3 +366,31 @@ def fill_row(
 ) -> np.ndarray[Any, Any]:
     """One row of a value that the dtype has to hold; zeros where none is given."""
     return _core.fill_row(given, dtype, trailing, f"{option} of {key!r}" if key else option)
+
+
+def overflow_of_padding(error: OverflowError, values: BatchKeywords, place: str = "") -> OverflowError:
+    """A size that does not fit 63 bits, by the option that asks for it."""
+    is_size = "padded" in str(error)
+    asked = [name for name in ("pad_to", "pad_to_multiple_of") if is_size and values[name] is not None]
+    return OverflowError(f"{place}{asked[0] + ': ' if asked else ''}{error}")
+
+
+def padding_rows(
+    given: Any,
+    chosen: Mapping[str, ColumnLike],
+    columns: Mapping[str, ColumnLike],
+    dtypes: Mapping[str, np.dtype[Any]],
+    used: bool,
+) -> dict[str, np.ndarray[Any, Any]]:
+    """What each key is padded with, in its dtype: a number, a row, or a word of its vocabulary.
+
+    A fill for all keys is asked of those alone that are padded with it; `used` says whether any is.
+    """
+    fills = per_key("fill", given, chosen, columns)
+    for_all = given is not None and not isinstance(given, Mapping)
+    rows = {}
+    for key, column in chosen.items():
+        fill = None if for_all and not (used and column.dim > 0) else fills.get(key)
+        fill = word_as_id(fill, column.vocabulary, column.dtype, f"fill of {key!r}")
+        rows[key] = fill_row("fill", key, column.trailing, dtypes[key], fill)
+    return rows

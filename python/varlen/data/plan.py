@@ -13,7 +13,14 @@ from varlen.arguments import as_dtype, as_mapping
 from varlen.backends.values import ArrayT
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
-from varlen.data.options import BatchOptions, fill_row, per_key, select_columns
+from varlen.data.options import (
+    BatchOptions,
+    fill_row,
+    overflow_of_padding,
+    padding_rows,
+    per_key,
+    select_columns,
+)
 from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
 
 __all__ = []
@@ -58,16 +65,13 @@ class BatchPlan:
         values = options.values
         chosen = select_columns(columns, values["keys"])
         wanted = per_key("dtype", values["dtype"], chosen, columns)
-        fills = per_key("fill", values["fill"], chosen, columns)
         self._dtypes = dtypes = {
             key: _output_dtype(key, column, wanted.get(key), options.tensors)
             for key, column in chosen.items()
         }
         self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
-        rows = {
-            key: fill_row("fill", key, column.trailing, dtypes[key], fills.get(key))
-            for key, column in chosen.items()
-        }
+        used = values["layout"] == "padded" or options.has_edges
+        rows = padding_rows(values["fill"], chosen, columns, dtypes, used)
         nans = _nan_replacements(values["nan"], chosen, columns, dtypes)
         _refuse_reserved(chosen, nans)
         edges = [
@@ -127,18 +131,11 @@ class BatchPlan:
         if out is not None and grow is None:
             dtypes = self._dtypes
             buffers = {name: memory_of_buffer(buffer, dtypes.get(name)) for name, buffer in out.items()}
-        result: Arrays = self.batcher(
-            rows,
-            start,
-            end,
-            number,
-            epoch,
-            counters,
-            prefix_rows,
-            suffix_rows,
-            buffers,
-            grow,
-        )
+        given = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows, buffers, grow
+        try:
+            result: Arrays = self.batcher(*given)
+        except OverflowError as error:
+            raise overflow_of_padding(error, options.values) from None
         if not options.tensors:
             return result
         if options.values["parts"] and _PARTS not in (buffers or ()):

@@ -26,7 +26,8 @@ class _SharedState(Generic[Item, Result]):
         self.make = make
         self.items = iter(items)
         self.changed = threading.Condition()
-        self.free = [Buffers() for _ in range(slots)]
+        self.free: list[Buffers] = []
+        self.unmade = slots  # sets of buffers that nobody has needed yet
         self.taking = threading.Lock()  # items come one at a time, in their order
         self.taken = 0
         self.last: int | None = None  # how many items there are, once that is known
@@ -67,9 +68,14 @@ class _SharedState(Generic[Item, Result]):
 
     def _buffers(self) -> Buffers | None:
         with self.changed:
-            while not self.free and not self.stopped and self.last is None:
+            while not self.free and not self.unmade and not self.stopped and self.last is None:
                 self.changed.wait()
-            return self.free.pop() if self.free and not self.stopped and self.last is None else None
+            if self.stopped or self.last is not None:
+                return None
+            if self.free:
+                return self.free.pop()
+            self.unmade -= 1
+            return Buffers()
 
     def _put(self, number: int, buffers: Buffers, result: Result | BaseException) -> None:
         with self.changed:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int, unmasked
+from varlen.arguments import as_int, as_ints, unmasked
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
@@ -237,7 +237,7 @@ class Rows:
         n = len(self)
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
-        array = np.asarray(unmasked(rows, "rows"))
+        array = np.asarray(as_ints(unmasked(rows, "rows")))
         if array.ndim != 1:
             hint = (
                 f"; a batch of one row is [{array}]" if array.ndim == 0 and array.dtype.kind in "iu" else ""

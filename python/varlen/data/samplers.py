@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int, one_of
 from varlen.backends.values import as_ints
 from varlen.data.records import RowNumbers
 
@@ -70,7 +70,8 @@ class BatchSampler:
         num_replicas, rank = as_int(num_replicas, "num_replicas", 1), as_int(rank, "rank")
         if rank >= num_replicas:
             raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
-        self.shuffle, self.seed, self.drop_last = shuffle, as_int(seed, "seed", most=None), drop_last
+        self.shuffle, self.drop_last = as_bool(shuffle, "shuffle"), as_bool(drop_last, "drop_last")
+        self.seed = as_int(seed, "seed", most=None)
         self.num_replicas, self.rank = num_replicas, rank
         self.epoch = 0
         self._epoch_batches: tuple[int, list[Ints]] | None = None
@@ -207,7 +208,7 @@ class LengthBuckets(BatchSampler):
         if bucket_size is not None and buckets is not None:
             raise ValueError("buckets: give bucket_size or buckets, not both")
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
-        self.buckets = None if buckets is None else np.asarray(buckets)
+        self.buckets = None if buckets is None else np.asarray(as_ints(buckets))
         if self.buckets is not None:
             if self.buckets.dtype.kind not in "iuf":
                 raise TypeError(f"buckets: expected lengths, got dtype {self.buckets.dtype}")
@@ -225,7 +226,8 @@ class LengthBuckets(BatchSampler):
             order, bucket = order[key], bucket[key]
             edges = np.flatnonzero(np.diff(bucket)) + 1
         else:
-            size = self.bucket_size or (100 * self.batch_size if self.shuffle else max(n, 1))
+            size = self.bucket_size or (100 * self.batch_size if self.shuffle else n)
+            size = max(min(size, n), 1)
             edges = np.arange(size, n, size)
             bucket = np.arange(n) // size
             order = order[np.lexsort((self.lengths[order], bucket))]
@@ -306,9 +308,8 @@ class TokenBudget(BatchSampler):
         self.max_tokens = as_int(max_tokens, "max_tokens", 1)
         self.max_batch = None if max_batch is None else as_int(max_batch, "max_batch", 1)
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
-        self.padded = padded
-        if too_long not in ("raise", "alone", "skip"):
-            raise ValueError(f"too_long: expected 'raise', 'alone' or 'skip', got {too_long!r}")
+        self.padded = as_bool(padded, "padded")
+        one_of(too_long, "too_long", ("raise", "alone", "skip"))
         if max_len is not None:
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.max_tokens
@@ -326,7 +327,8 @@ class TokenBudget(BatchSampler):
         size = self.bucket_size
         if size is None:
             mean = max(float(self.lengths[rows].mean()), 1.0) if n else 1.0
-            size = max(int(100 * self.max_tokens / mean), 1) if self.shuffle else max(n, 1)
+            size = min(max(int(100 * self.max_tokens / mean), 1), n) if self.shuffle else n
+            size = max(size, 1)
         order = rows[np.lexsort((self.lengths[rows], np.arange(n) // size))]
         most = self.max_batch or max(n, 1)
         ends = _core.token_budget(self.lengths[order], self.max_tokens, most, self.padded)

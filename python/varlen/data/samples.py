@@ -17,6 +17,7 @@ from varlen.data.options import (
     check_names,
     fill_row,
     no_such_key,
+    overflow_of_padding,
     view_of,
     with_options,
 )
@@ -65,7 +66,7 @@ class Collate:
         The padded length is a multiple of it.
     fill, dtype
         Of padding, of the output: one for all, or a mapping from keys. Zero, and NumPy's promotion, by
-        default.
+        default. A fill for all has to fit the values that are padded with it.
     masks
         False leaves them out.
     framework
@@ -203,7 +204,9 @@ class Collate:
             leaf = TensorLeaf(items, dtype)
             result = self._collate_arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
             return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
-        except (ValueError, TypeError, OverflowError) as error:
+        except OverflowError as error:
+            raise overflow_of_padding(error, self._values, f"samples{name}: ") from None
+        except (ValueError, TypeError) as error:
             raise type(error)(f"samples{name}: {error}") from None
 
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:

@@ -152,15 +152,9 @@ class TensorLeaf:
         """The value of padding, in the dtype of the arrays."""
         if self._bits_of is None:
             return fill
-        import torch
+        from varlen.backends.torch.memory import filled
 
-        from varlen.backends.torch.memory import as_numpy
-
-        exact = torch.as_tensor(fill, dtype=torch.float64, device="cpu")
-        row = exact.to(self._bits_of)
-        if bool((exact.isfinite() & ~row.double().isfinite()).any()):
-            raise ValueError(f"fill: {fill!r} does not fit {self._bits_of}")
-        return as_numpy(row)
+        return filled(fill, self._bits_of, np.shape(fill))
 
     def to_tensors(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
         """The result of the core, as tensors."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
-from varlen.arguments import as_list, unmasked
+from varlen.arguments import as_list, one_of, refuse_gradient, unmasked
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
 
@@ -56,8 +56,8 @@ class Nulls:
     value: Any = None
 
     def __post_init__(self) -> None:
-        if self.policy not in ("refuse", "nan", "fill"):
-            raise ValueError(f"nulls: expected 'refuse', 'nan' or 'fill', got {self.policy!r}")
+        one_of(self.policy, "nulls", ("refuse", "nan", "fill"))
+        refuse_gradient(self.value, "fill")
         if (self.policy == "fill") != (self.value is not None):
             raise ValueError(f"fill: goes with nulls='fill', got {short(self.value)} with {self.policy!r}")
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
+from varlen.arguments import one_of
 from varlen.backends.torch.memory import tensor_of
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ def to_packed_sequence(
     >>> to_packed_sequence(np.array([1.0, 3.0, 4.0]), *fields).sorted_indices
     tensor([1, 0])
     """
-    if empty not in ("raise", "drop"):
-        raise ValueError(f"empty: expected 'raise' or 'drop', got {empty!r}")
+    one_of(empty, "empty", ("raise", "drop"))
     there = int(np.count_nonzero(lengths))
     if there < len(lengths) and empty == "raise":
         raise ValueError(

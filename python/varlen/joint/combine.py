@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_list
+from varlen.arguments import as_list, one_of
 from varlen.io.schema import id_dtype
 from varlen.joint.state import JointState
 
@@ -176,8 +176,7 @@ class CombineMethods(JointState):
         [1, 1, 1, 2, 2, 3, 3]
         """
         deepest = self.max_n_dims - 1
-        if fill_mode not in ("first", "repeat", "nan"):
-            raise ValueError(f"fill_mode: expected 'first', 'repeat' or 'nan', got {fill_mode!r}")
+        one_of(fill_mode, "fill_mode", ("first", "repeat", "nan"))
         if not isinstance(dim, (int, np.integer)):
             raise TypeError(f"dim: expected an int, got {dim!r}")
         if (dim + deepest + 1 if dim < 0 else dim) != deepest:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int, as_mapping, ints_per_level
+from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, word_as_id
 from varlen.joint.state import JointState
 
 __all__ = ["pprint_dense"]
@@ -83,7 +83,8 @@ class DenseMethods(JointState):
         padding_side
             "right" or "left": where the padding goes, at every level.
         fill
-            What to pad with instead of 0: a scalar for all keys, or a dict from keys to scalars.
+            What to pad with instead of 0: a scalar for all keys that are padded, or a dict from keys to
+            scalars. A word of its vocabulary where a key has one.
         out
             Arrays to write into, by the names of the result; each of the right shape and dtype, C-contiguous.
         masks
@@ -131,15 +132,17 @@ class DenseMethods(JointState):
             None if fill is None else _fill_rows(view, fill),
             None if out is None else dict(out),
             [-1 if size is None else size for size in most],
-            bool(masks),
-            bool(empty_keys),
+            as_bool(masks, "masks"),
+            as_bool(empty_keys, "empty_keys"),
             -1 if max_bytes is None else as_int(max_bytes, "max_bytes"),
         )
 
 
 def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
     names = view.names
-    wanted = dict(fill) if isinstance(fill, Mapping) else dict.fromkeys(names, fill)
+    words = (view.meta or {}).get("vocabularies", {})
+    padded = [name for name, dim in zip(names, view.dims, strict=True) if dim > 0]
+    wanted = dict(fill) if isinstance(fill, Mapping) else dict.fromkeys(padded, fill)
     rows = {}
     for name, value in wanted.items():
         if name not in names:
@@ -147,7 +150,9 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
         values = view.values(name)
         if value is None:
             raise TypeError(f"fill of {name!r}: expected a value of dtype {values.dtype}, got None")
-        rows[name] = _core.fill_row(value, values.dtype, values.shape[1:], f"fill of {name!r}")
+        argument = f"fill of {name!r}"
+        value = word_as_id(value, words.get(name), values.dtype, argument)
+        rows[name] = _core.fill_row(value, values.dtype, values.shape[1:], argument)
     return rows
 
 

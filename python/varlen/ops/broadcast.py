@@ -71,6 +71,6 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
     else:
         at, given = resolve_level(level, levels), as_values(rows, "rows")
     count = tracing.count_of(levels[at])
-    if tracing.known(len(given) != count):
+    if tracing.known(given.shape[0] != count):
         raise ValueError(f"rows: has {len(given)} rows, level {at} has {count} sequences")
     return ragged_like(X, broadcast(given, flatten_levels(levels[at:])), levels)

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int
+from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import levels_from
@@ -139,10 +139,14 @@ def padded(
     array([[3, 1],
            [4, 0]])
     """
-    if type(multiple) is not int or multiple != 1:
-        as_int(multiple, "pad_to_multiple_of", 1)
     pad = backend_of(values).pad
-    return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, multiple, max_bytes)
+    if type(multiple) is int and multiple == 1:
+        return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, 1, max_bytes)
+    as_int(multiple, "pad_to_multiple_of", 1)
+    try:
+        return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, multiple, max_bytes)
+    except OverflowError as error:
+        raise overflow_of_multiple(error) from None
 
 
 def from_dense(
@@ -204,14 +208,20 @@ def unpadded(
     levels: Levels
     if mask is not None:
         marks = as_values(mask, "mask")
-        if tracing.known(tuple(marks.shape) != tuple(dense.shape[:2])):
+        slots = dense.shape[:2]
+        if marks.ndim != len(slots) or any(map(_differ, marks.shape, slots)):
             raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
+        tracing.is_traced(marks)
         levels = (backend_of(marks).mask_to_level(marks, padding_side),)
     elif type(lengths) is Level:
         levels = (lengths,)
     else:
         levels = levels_from(None, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels
+
+
+def _differ(a: Any, b: Any) -> bool:
+    return tracing.known(a != b)
 
 
 def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen.arguments import as_dtype, as_int
+from varlen.arguments import as_dtype, as_int, one_of
 from varlen.backends import backend_of
 from varlen.ops.inputs import as_level
 from varlen.tracing import eager_only
@@ -163,8 +163,7 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     block = backend.as_array(padded, "padded")
     if block.ndim < 2:
         raise ValueError(f"padded: expected (n, width, ...), got shape {tuple(block.shape)}")
-    if padding_side not in ("left", "right"):
-        raise ValueError(f"padding_side must be 'left' or 'right'; got {padding_side!r}")
+    one_of(padding_side, "padding_side", ("left", "right"))
     level = as_level(lengths)
     n, width = block.shape[:2]
     if len(level) > n:

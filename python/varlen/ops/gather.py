@@ -86,7 +86,9 @@ def gather(
     [[4, 3], [], [5]]
     """
     if axis is None and lengths is None and isinstance(X, RaggedBase) and type(batch_dims) is int:
-        plain = not batch_dims and not isinstance(indices, RaggedBase) and not tracing.is_tracing()
+        shown = type(indices) is list or type(indices) is np.ndarray
+        traced = tracing.is_tracing() if shown else tracing.is_traced(indices)
+        plain = not batch_dims and not isinstance(indices, RaggedBase) and not traced
         numbers = row_of_ints(indices) if plain else None
         if numbers is not None and _core.in_range(numbers, len(X)):
             return _subscript(X, numbers)
@@ -95,7 +97,7 @@ def gather(
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
     at = axis_of(shared if axis is None else axis, ndim)
-    if tracing.is_tracing():
+    if tracing.is_traced(indices._values if isinstance(indices, RaggedBase) else indices):
         graph: Any = backend_of(values)
         picked, nest = graph.gather_axis(values, levels, indices, at, shared)
         return ragged_like(X, picked, nest) if nest else picked
@@ -182,7 +184,7 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
         raise ValueError(f"mask: nests differently: {describe_difference(levels[: axes - 1], nest)}")
     keep = as_bools(given, mask, "mask")
     count = tracing.count_of(levels[0])
-    if not nest and tracing.known(len(keep) != count):
+    if not nest and tracing.known(keep.shape[0] != count):
         raise ValueError(f"mask: has {len(keep)} entries for {count} sequences")
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen import tracing
-from varlen._core import Level, RaggedBase
+from varlen._core import Level, RaggedBase, trace_level_by
 from varlen.arguments import LARGEST, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
@@ -59,7 +59,7 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
     if lengths is None:
         raise TypeError(f"lengths: needed, because {argument} is not a Ragged")
     values = as_values(X, argument)
-    return values, (as_level(lengths, len(values), argument),)
+    return values, (as_level(lengths, values.shape[0], argument),)
 
 
 def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tuple[Any, Level, Levels]:
@@ -164,7 +164,7 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
     """
     if type(lengths) is not Level:
         backend_of(lengths)  # the first tensor of all brings what says whether it is traced
-    if tracing.is_tracing():
+    if tracing.is_traced(lengths):
         said = "add up to {}, but " + argument + " has {} rows"
         traced: Any = tracing.as_traced(tracing.level_of(lengths, "lengths", count, said))
         return cast("Level", traced)
@@ -172,6 +172,13 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
     if count is not None and level.total != count:
         raise ValueError(f"lengths: add up to {level.total}, but {argument} has {count} rows")
     return level
+
+
+def _level(cls: type[Level], lengths: Any) -> Any:
+    return as_level(lengths)
+
+
+trace_level_by(_level)  # Level(lengths) itself stays in C
 
 
 def same_kind(X: Any, rows: Any) -> Any:
@@ -211,7 +218,9 @@ def rows_of(X: Any, argument: str) -> Any:
     return X._values if isinstance(X, RaggedBase) else as_values(X, argument)
 
 
-def nest_rows(values: Any, levels: Levels, argument: str) -> tuple[Any, Levels]:
+def nest_rows(
+    values: Any, levels: Levels, argument: str, values_argument: str = "values"
+) -> tuple[Any, Levels]:
     """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels.
 
     Raises
@@ -227,7 +236,7 @@ def nest_rows(values: Any, levels: Levels, argument: str) -> tuple[Any, Levels]:
     if isinstance(values, RaggedBase):
         check_levels(len(values), levels, argument)
         return values._values, (*levels, *values._levels)
-    rows = as_values(values)
+    rows = as_values(values, values_argument)
     check_levels(len(rows), levels, argument)
     return rows, levels
 
@@ -290,7 +299,7 @@ def as_bools(numbers: Any, given: Any, argument: str) -> Any:
     >>> as_bools(np.zeros(0), [], "mask")
     array([], dtype=bool)
     """
-    if tracing.is_tracing():
+    if tracing.is_traced(numbers):
         return tracing.tensors.as_bools(numbers, argument)
     mask = np.asarray(as_ints(numbers))
     if mask.dtype != np.bool_ and (mask.size or hasattr(given, "dtype")):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen._core import RaggedBase
-from varlen.arguments import as_int
+from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.ops.outputs import new_ragged
 from varlen.tracing import eager_only
@@ -113,9 +113,12 @@ def pad(
     """
     if type(pad_to_multiple_of) is not int or not 1 <= pad_to_multiple_of < 2**62:
         as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
-    return _backend_of(arrays).list2dense(
-        arrays, pad_to_multiple_of, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes
-    )
+    try:
+        return _backend_of(arrays).list2dense(
+            arrays, pad_to_multiple_of, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes
+        )
+    except OverflowError as error:
+        raise (error if pad_to_multiple_of == 1 else overflow_of_multiple(error)) from None
 
 
 @eager_only()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from varlen._core import RaggedBase
+from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.backends.values import like
 from varlen.levels import describe_difference, same_levels
@@ -90,8 +91,7 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
 
 def _search(values: Any, level: Level, queries: Any, sequences: NDArray[np.int64], side: str) -> Any:
     """The place inside its sequence, which ascends, before which each query goes: int64."""
-    if side not in ("left", "right"):
-        raise ValueError(f"side: expected 'left' or 'right', got {side!r}")
+    one_of(side, "side", ("left", "right"))
     rows, asked = (backend_of(x).readable(x) for x in (values, queries))
     if rows.ndim != 1 or asked.ndim != 1:
         raise ValueError("values: expected numbers to search in, and numbers to search for")

@@ -84,8 +84,8 @@ def shift(
         How many places, towards the end of the sequence where it is above 0: an int, or (n,) integers, one
         for each sequence. It may exceed the length.
     fill
-        What is put where no row arrives: a number, or a row. One number of tensors. 0 is zero bytes. Above
-        the innermost level an empty sequence arrives.
+        What is put where no row arrives: a number, or a row. 0 is zero bytes. Above the
+        innermost level an empty sequence arrives.
 
     Returns
     -------

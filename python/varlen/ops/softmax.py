@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from varlen._core import RaggedBase
-from varlen.arguments import axis_of
+from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, rows_of, same_kind, units_of
@@ -233,7 +233,7 @@ def _softmax(
     out: Any,
     inplace: bool,
 ) -> Any:
-    if inplace:
+    if as_bool(inplace, "inplace"):
         if out is not None:
             raise TypeError("out: cannot be given where X is written in place")
         if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):

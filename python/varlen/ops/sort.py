@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, axis_of
+from varlen.arguments import as_bool, as_int, axis_of, rename_argument
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.ops.axes import in_line
@@ -208,13 +208,15 @@ def topk(
     """
     values, units, above = units_of(X, lengths, level)
     backend, most = backend_of(values), as_int(k, "k", 1)
-    best, which, kept = backend.sort(values, units, bool(largest), most, True, True)
-    if not dense:
+    best, which, kept = backend.sort(values, units, as_bool(largest, "largest"), most, True, True)
+    if not as_bool(dense, "dense"):
         levels = (*above, kept)
         return ragged_like(X, best, levels), ragged_like(X, which, levels)
-    best, which = (
-        backend.pad(rows, (kept,), fill=gap, sizes=[most]) for rows, gap in ((best, fill), (which, -1))
-    )
+    try:
+        best = backend.pad(best, (kept,), fill=fill, sizes=[most])
+        which = backend.pad(which, (kept,), fill=-1, sizes=[most])
+    except OverflowError as error:
+        raise rename_argument(error, "k") from None
     return wrap_units(X, best, above), wrap_units(X, which, above)
 
 
@@ -309,7 +311,9 @@ def unique(
     array([1, 0, 1, 0])
     """
     values, units, above = units_of(X, lengths, level)
-    distinct, which, often, kept = backend_of(values).unique(values, units, bool(inverse), bool(counts))
+    distinct, which, often, kept = backend_of(values).unique(
+        values, units, as_bool(inverse, "inverse"), as_bool(counts, "counts")
+    )
     levels = (*above, kept)
     result = ragged_like(X, distinct, levels)
     if not (inverse or counts):
@@ -370,7 +374,7 @@ def rank(
     array([2.5, 1. , 2.5, 1. ])
     """
     values, units, _ = units_of(X, lengths, level)
-    return same_kind(X, backend_of(values).rank(values, units, method, bool(descending)))
+    return same_kind(X, backend_of(values).rank(values, units, method, as_bool(descending, "descending")))
 
 
 def backprop_sort(
@@ -471,12 +475,14 @@ def _ordered(
     part = 1 if places else 0
     if axis is None:
         values, units, above = units_of(X, lengths, level)
-        found = backend_of(values).sort(values, units, bool(descending), None, not places, places, out)
+        found = backend_of(values).sort(
+            values, units, as_bool(descending, "descending"), None, not places, places, out
+        )
         return regroup(X, found[part], (*above, units))
     values, levels = rows_along(X, lengths, axis, level)
     rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     backend = backend_of(rows)
-    found = backend.sort(rows, units, bool(descending), None, not places, places)
+    found = backend.sort(rows, units, as_bool(descending, "descending"), None, not places, places)
     ordered: Any = found[part]
     result = back(ordered)
     return same_kind(X, result if out is None else backend.assign(out, result))

@@ -270,7 +270,7 @@ def insert_rows(
         sequence; the length of the sequence puts it at the end. They do not decrease in a sequence, and rows
         at one place keep their order. A `Ragged` with as many sequences as X says where they belong.
     rows
-        (S, ...) of the dtype of X; zeros by default.
+        (S, ...) of the dtype of X, or a list of what it holds; zeros by default.
     lengths
         How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
     row_ids

@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
+from varlen.backends.numeric import is_bool
 from varlen.levels import same_levels
 from varlen.ops.combine import alike, concatenate
 from varlen.ops.inputs import as_bools, nested, same_kind
@@ -56,7 +57,7 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     if not raggeds:
         raise TypeError("where: expected a Ragged among condition, x and y")
     given, nest = nested(condition, "condition")
-    mask = as_bools(given, condition, "condition")
+    mask = given if is_bool(given) else as_bools(given, condition, "condition")
     if isinstance(condition, (list, tuple)):
         condition = mask
     if isinstance(x, RaggedBase) and isinstance(y, RaggedBase) and not _fit(x._levels, y._levels):
@@ -77,7 +78,8 @@ def _fit(a: Any, b: Any) -> bool:
 
 
 def _sequences(mask: Any, nest: Any, x: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
-    """Whole sequences of the level below the condition."""
+    """Whole sequences of the level below the condition, whose numbers have to show."""
+    mask = as_bools(mask, mask, "condition")
     depth = len(nest)
     parts = [x, y]
     if len(x._levels) != len(y._levels) or depth >= len(x._levels):

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, is_zero
+from varlen.arguments import as_int, is_zero, rename_argument
 from varlen.backends import backend_of
 from varlen.backends.values import memory_of
 from varlen.levels import resolve_level
@@ -19,7 +19,6 @@ from varlen.sequence.inputs import (
     gradient_rows,
     in_parts,
     of_pad_value,
-    rename_argument,
     scatter_rows,
     select,
     sequences,

@@ -80,7 +80,7 @@ def sequence_expand(
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
         rows = as_values(x, "x")
-        _check_count(times, len(rows), "rows")
+        _check_count(times, rows.shape[0], "rows")
         _check_memory(times.total, rows)
         return cast("SameT", broadcast_rows(rows, times))
     at = resolve_level(level, x.levels)
@@ -121,7 +121,7 @@ def backprop_sequence_expand(
     times = _times(y, ref_level)
     if not isinstance(x, Ragged):
         rows = as_values(x, "x")
-        _check_count(times, len(rows), "rows")
+        _check_count(times, rows.shape[0], "rows")
         d = gradient_rows(dY, times.total, inner=tuple(rows.shape[1:]))
         return cast("SameT", in_parts(d, lambda each: backend_of(each).reduce("sum", each, times, 0)))
     at = resolve_level(level, x.levels)
@@ -176,7 +176,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     """
     units, levels = _rows_per_unit(y, level)
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
-    _check_count(units, len(rows), "rows")
+    _check_count(units, rows.shape[0], "rows")
     _check_memory(units.total, rows)
     kind = x if isinstance(x, Ragged) else y
     result: Ragged[Any] = ragged_like(kind, broadcast_rows(rows, units), levels)

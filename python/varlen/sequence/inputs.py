@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import LARGEST, is_zero, unmasked
+from varlen.arguments import LARGEST, as_ints, is_zero, unmasked
 from varlen.backends import arrays, backend_of
-from varlen.backends.values import as_values, readable
+from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
 from varlen.types import Ragged
 
@@ -167,7 +168,8 @@ def array_of(given: Any, argument: str) -> NDArray[Any]:
     if isinstance(given, Ragged):
         given = given.values
     if backend_of(given) is not arrays:
-        return readable(given)
+        numbers: NDArray[Any] = as_ints(given)
+        return numbers
     try:
         return np.asarray(unmasked(given, argument))
     except ValueError:
@@ -188,7 +190,7 @@ def fill_for(values: Any, fill: Any) -> Any:
     (array('', dtype='<U1'), 2)
     """
     unmasked(fill, "pad_value")
-    zero = is_zero(fill) or (type(fill) is float and str(fill) == "0.0")
+    zero = is_zero(fill) or (type(fill) is float and fill == 0 and math.copysign(1, fill) > 0)
     if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
         return np.zeros((), values.dtype)
     return 0 if zero else fill
@@ -204,19 +206,6 @@ def of_pad_value(error: ValueError) -> ValueError:
     """
     text = str(error).replace("with empty=", "with pad_value=")
     return ValueError(re.sub("^(fill|empty):", "pad_value:", text))
-
-
-def rename_argument(error: Exception, argument: str) -> Exception:
-    """An error that names an argument of the core as one that names the argument of the caller.
-
-    Examples
-    --------
-    >>> rename_argument(OverflowError("X: the result does not fit 63 bits"), "win_size")
-    OverflowError('win_size: the result does not fit 63 bits')
-    """
-    name, colon, text = str(error).partition(": ")
-    text = (text if colon else name).replace("give max_len, ", "")
-    return type(error)(f"{argument}: {text}")
 
 
 def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:

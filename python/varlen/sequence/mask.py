@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_dtype, as_int
+from varlen.arguments import as_dtype, as_int, rename_argument
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, like
 from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
 from varlen.ops.reduce import wrap_units
-from varlen.sequence.inputs import array_of, rename_argument
+from varlen.sequence.inputs import array_of
 from varlen.tracing import eager_only
 from varlen.types import Ragged
 
@@ -103,6 +103,6 @@ def _marks(units: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values
         marks = mask(units, width, width=width).reshape(*shape, width)
     except (ValueError, OverflowError) as error:
         raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
-    if not type(dtype).__module__.startswith("torch"):
+    if type(dtype).__name__ != "dtype" or not type(dtype).__module__.startswith("torch"):
         return like(marks.astype(as_dtype(dtype, "dtype"), copy=False), values)
     return backend_of(values).to_dtype(like(marks, values), dtype)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import ints_per_level
+from varlen.arguments import ints_per_level, rename_argument
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import resolve_level
@@ -19,7 +19,6 @@ from varlen.sequence.inputs import (
     gradient_rows,
     of_pad_value,
     per_sequence,
-    rename_argument,
     sequences,
 )
 from varlen.tracing import eager_only

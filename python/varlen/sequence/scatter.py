@@ -67,7 +67,7 @@ def sequence_scatter(
     block = input.values if isinstance(input, Ragged) else as_values(input, "input")
     places, r = _target_rows(block, index, level)
     rows = _updates(updates, r, block)
-    shape = block.shape
+    shape = tuple(map(int, block.shape))  # a tracer has tensors there
     table = block.reshape(shape[0] * shape[1], *shape[2:])
     result = backend_of(block).added(table, rows, places).reshape(shape)
     return cast("SameT", input._make(result, input.levels) if isinstance(input, Ragged) else result)
@@ -122,7 +122,7 @@ def _target_rows(block: Any, index: Any, level: int, argument: str = "input") ->
         raise TypeError(f"index: expected integers, got {places.dtype}")
     if places.shape[1:] not in ((), (1,)):
         raise ValueError(f"index: expected rows of one integer, got shape {places.shape[1:]}")
-    places, width = places.reshape(-1), block.shape[1]
+    places, width = places.reshape(-1), int(block.shape[1])
     out = (places < 0) | (places >= width)
     if out.any():
         at = int(out.argmax())

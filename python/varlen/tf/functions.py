@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import builtins
+import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_int, fits_memory
-from varlen.backends.values import as_ints, as_values
-from varlen.levels import describe_difference, same_levels
+from varlen.backends import backend_of
+from varlen.backends.values import as_ints, as_values, take
+from varlen.levels import describe_difference, level_from, same_levels
 from varlen.ops import combine
+from varlen.ops.inputs import as_bools
 from varlen.tf.ragged_tensor import RaggedTensor
 from varlen.types import Ragged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from varlen.backends.values import RaggedT, Rows
+    from varlen.backends.values import RaggedT, Rows, RowsT
 
     Ints = NDArray[np.int64]
 
@@ -73,37 +79,66 @@ def constant(
     return r._make(values, levels[:kept])
 
 
-def boolean_mask(data: RaggedT, mask: Any) -> RaggedT:
+@overload
+def boolean_mask(data: RaggedT, mask: Any) -> RaggedT: ...
+@overload
+def boolean_mask(data: RowsT | Sequence[Any], mask: Any) -> RowsT | RaggedTensor[RowsT]: ...
+def boolean_mask(data: Any, mask: Any) -> Rows:
     """What a mask is true for, as `tf.ragged.boolean_mask`: sequences keep their place.
 
     Parameters
     ----------
     data
-        A Ragged.
+        A Ragged, or an array or a tensor of any dtype.
     mask
-        Bools: an array over the sequences, or a Ragged that nests as the outer levels of data do.
+        Bools: an array over the sequences, or a Ragged that nests as the outer levels of data do. For an
+        array (m0, m1, ..., ...) bools (m0, m1, ...).
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        Of the class of data.
+        Of the class of data. Of an array the rows that a mask of one axis keeps, and a RaggedTensor where the
+        mask has more axes: one level for each axis but the first.
 
     Raises
     ------
     TypeError
         A mask of another dtype.
     ValueError
-        A mask that nests differently.
+        A mask that nests differently, or has another shape.
 
     Examples
     --------
     >>> r = vl.tf.constant([[3, 1, 4], [], [1, 5]])
     >>> vl.tf.boolean_mask(r, r > 1).to_list()
     [[3, 4], [], [5]]
+    >>> vl.tf.boolean_mask([[3, 1], [4, 5]], [[True, False], [True, True]]).to_list()
+    [[3], [4, 5]]
     """
-    ragged: Any = data
-    result: RaggedT = ragged.boolean_mask(mask)
-    return result
+    if isinstance(data, Ragged):
+        return data.boolean_mask(mask)
+    values = as_values(data, "data")
+    if isinstance(mask, Ragged):
+        axes = len(mask._levels) + mask._values.ndim
+        return _nested(values, axes).boolean_mask(mask)
+    bools = as_values(mask, "mask")
+    axes = bools.ndim
+    if tuple(bools.shape) != tuple(values.shape[:axes]):
+        shapes = f"{tuple(bools.shape)} for data of shape {tuple(values.shape)}"
+        raise ValueError(f"mask: expected the first axes of data, got {shapes}")
+    if axes > 1:
+        return _nested(values, axes).boolean_mask(_nested(bools, axes))
+    keep = as_bools(bools, mask, "mask")
+    return take(values, backend_of(keep).true_places(keep))
+
+
+def _nested(values: Any, axes: int) -> RaggedTensor[Any]:
+    """The first axes of an array as levels of equal lengths."""
+    shape = tuple(values.shape[:axes])
+    levels = tuple(
+        Level.from_lengths(np.full(math.prod(shape[:d]), shape[d], np.int64)) for d in builtins.range(1, axes)
+    )
+    return RaggedTensor._make(values.reshape(math.prod(shape), *values.shape[axes:]), levels)
 
 
 def stack(values: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
@@ -199,16 +234,20 @@ def range(starts: ArrayLike, limits: ArrayLike | None = None, deltas: ArrayLike 
     >>> vl.tf.range([3, 0, 2]).to_list(), vl.tf.range([5, 7], [0, 9], [-2, 1]).to_list()
     ([[0, 1, 2], [], [0, 1]], [[5, 3, 1], [7, 8]])
     """
-    if limits is None:
-        starts, limits = 0, starts
-    begins, ends, steps = np.broadcast_arrays(*(_integers(x, name) for x, name in (
-        (starts, "starts"), (limits, "limits"), (deltas, "deltas"),
-    )))  # fmt: skip
-    begins, ends, steps = (np.atleast_1d(x) for x in (begins, ends, steps))
+    end_name = "starts" if limits is None else "limits"
+    ends = _integers(starts if limits is None else limits, end_name)
+    begins = _integers(0 if limits is None else starts, "starts")
+    steps = _integers(deltas, "deltas")
+    counted = {"starts": begins, end_name: ends, "deltas": steps}
+    sizes = {name: x.size for name, x in counted.items() if x.ndim}
+    if len(set(sizes.values())) > 1:
+        many = " and ".join(f"{size} {name}" for name, size in sizes.items())
+        raise ValueError(f"{next(iter(sizes))}: expected one number, or one for each sequence, got {many}")
+    begins, ends, steps = np.broadcast_arrays(*(np.atleast_1d(x) for x in (begins, ends, steps)))
     if (steps == 0).any():
         raise ValueError(f"deltas: sequence {int((steps == 0).argmax())} has a delta of 0")
     counts = np.maximum(-((begins - ends) // steps), 0)
-    fits_memory(int(counts.sum(dtype=object)), "limits")
+    fits_memory(int(counts.sum(dtype=object)), end_name)
     level = Level.from_lengths(counts)
     return RaggedTensor._make(begins[level.row_ids] + level.positions * steps[level.row_ids], (level,))
 
@@ -236,7 +275,7 @@ def row_splits_to_segment_ids(splits: ArrayLike) -> Ints:
     >>> vl.tf.row_splits_to_segment_ids([0, 3, 3, 5])
     array([0, 0, 0, 2, 2])
     """
-    return Level.from_offsets(as_ints(splits)).row_ids
+    return level_from(splits, Level.from_offsets, "splits").row_ids
 
 
 def segment_ids_to_row_splits(segment_ids: ArrayLike, num_segments: int | None = None) -> Ints:
@@ -265,7 +304,7 @@ def segment_ids_to_row_splits(segment_ids: ArrayLike, num_segments: int | None =
     array([0, 3, 3, 5, 5])
     """
     count = -1 if num_segments is None else as_int(num_segments, "num_segments")
-    return Level.from_row_ids(as_ints(segment_ids), count).offsets
+    return level_from(segment_ids, lambda ids: Level.from_row_ids(ids, count), "segment_ids").offsets
 
 
 def _flat(x: Any) -> Any:

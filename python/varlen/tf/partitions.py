@@ -315,7 +315,9 @@ class RowPartitions(Ragged[ArrayT]):
         """
         name = "nested_row_splits"
         return cls._make(
-            *nest_rows(flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name)
+            *nest_rows(
+                flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name, "flat_values"
+            )
         )
 
     @classmethod
@@ -348,7 +350,9 @@ class RowPartitions(Ragged[ArrayT]):
         """
         name = "nested_row_lengths"
         return cls._make(
-            *nest_rows(flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name)
+            *nest_rows(
+                flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name, "flat_values"
+            )
         )
 
     @classmethod
@@ -395,7 +399,9 @@ class RowPartitions(Ragged[ArrayT]):
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
             above = levels[-1].total if levels and nested_nrows is None else count
             levels.append(_by_ids(item, above, f"{name}[{d}]", f"{counts_name}[{d}]"))
-        return cls._make(*nest_rows(flat_values, nested_levels(levels, Level.from_lengths, name), name))
+        return cls._make(
+            *nest_rows(flat_values, nested_levels(levels, Level.from_lengths, name), name, "flat_values")
+        )
 
     @classmethod
     def _with_level(cls, values: Any, level: Level, argument: str) -> Self:

@@ -304,7 +304,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         >>> r.with_values([7, 8, 9]).to_list()
         [[7, 8], [9]]
         """
-        return self._make(*nest_rows(new_values, self._levels[:1], "new_values"))
+        return self._make(*nest_rows(new_values, self._levels[:1], "new_values", "new_values"))
 
     def with_flat_values(self, new_values: Any) -> Self:
         """Other values under the same levels, which are shared.
@@ -330,7 +330,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         >>> RaggedTensor([3, 1, 4], [2, 1]).with_flat_values([[7], [8], [9]]).to_list()
         [[[7], [8]], [[9]]]
         """
-        return self._make(*nest_rows(new_values, self._levels, "new_values"))
+        return self._make(*nest_rows(new_values, self._levels, "new_values", "new_values"))
 
 
 def _sizes(shape: Any, axes: int) -> list[int | None]:

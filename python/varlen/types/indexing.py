@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import RaggedBase
-from varlen.arguments import as_ints, index_array, raise_index
+from varlen.arguments import index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.ops.outputs import ragged_like
@@ -38,7 +38,7 @@ def get(r: Ragged[Any], key: Any) -> Any:
     kind = type(key)
     if kind is int:
         return row(r, key)
-    plain = kind is np.ndarray and (tracing.is_tracing() or (key.ndim == 1 and key.dtype.kind in "iub"))
+    plain = kind is np.ndarray and key.ndim == 1 and (tracing.is_tracing() or key.dtype.kind in "iub")
     if kind is slice or plain:
         return _take(r, key)
     if kind is list:
@@ -69,7 +69,7 @@ def _pick(r: Ragged[Any], key: Any) -> Ragged[Any]:
 
 
 def _index(key: Any) -> Any:
-    return tracing.tensors.as_key(key) if tracing.is_tracing() else index_array(key)
+    return tracing.tensors.as_key(key) if tracing.is_traced(key) else index_array(key)
 
 
 def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged[Any]:
@@ -123,7 +123,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     outer, inner = r.levels[0], r.levels[1:]
     content = ragged_like(r, r.values, inner) if inner else r.values
     content = content[all_rows]
-    if tracing.known(len(content) != outer.total):
+    if tracing.known(content.shape[0] != outer.total):
         raise IndexError("the indices below the ragged axis do not keep its rows in place")
     if inner and hasattr(content, "levels"):
         return ragged_like(r, content.values, (outer, *content.levels))
@@ -173,12 +173,11 @@ def int_index(key: Any) -> int | None:
     if isinstance(key, (slice, list, range)):
         return None
     if hasattr(key, "dtype"):
-        return operator.index(key.item()) if key.ndim == 0 and _kind(key) in "iu" else None
+        if tracing.is_tracing():
+            number: int | None = tracing.tensors.int_in(key)
+            return number
+        return operator.index(number_in(key)) if key.ndim == 0 and "int" in str(key.dtype) else None
     try:
         return operator.index(key)
     except TypeError:
         return None
-
-
-def _kind(array: Any) -> str:
-    return str(np.asarray(as_ints(array)).dtype.kind)

@@ -119,7 +119,7 @@ class Ragged(
             values = data if values is None else values
         rows: Any = as_values(values)
         self._values = rows
-        self._levels = levels_from(len(rows), lengths, offsets, levels)
+        self._levels = levels_from(rows.shape[0], lengths, offsets, levels)
 
     if TYPE_CHECKING:
         # The core defines it, with its docstring. Arrays come first: all of them have an __index__.
@@ -165,7 +165,7 @@ class Ragged(
     def offsets(self) -> Ints:
         """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
         if tracing.is_tracing():
-            offsets: Ints = tracing.as_traced(self._levels[0]).offsets.numpy()
+            offsets: Ints = tracing.tensors.array(tracing.as_traced(self._levels[0]).offsets)
             return offsets
         return self._levels[0].offsets
 
@@ -173,7 +173,7 @@ class Ragged(
     def lengths(self) -> Ints:
         """Of the outermost level: int64 (n,), read-only."""
         if tracing.is_tracing():
-            lengths: Ints = tracing.as_traced(self._levels[0]).lengths.numpy()
+            lengths: Ints = tracing.tensors.array(tracing.as_traced(self._levels[0]).lengths)
             return lengths
         return self._levels[0].lengths
 

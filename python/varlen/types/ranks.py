@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int
+from varlen.arguments import as_int, rename_argument
 from varlen.backends.values import as_ints
 from varlen.levels import Levels, each_level
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
@@ -131,7 +131,10 @@ class RankTable:
         array([0, 2, 1])
         """
         if not isinstance(order, str):
-            return cls._make(level, fields_of(level, order), outer)
+            try:
+                return cls._make(level, fields_of(level, order), outer)
+            except (TypeError, ValueError) as error:
+                raise rename_argument(error, "order") from None
         if order not in ORDERS:
             raise ValueError(f"order: expected one of {', '.join(ORDERS)} or a permutation, got {order!r}")
         if order == "torch":

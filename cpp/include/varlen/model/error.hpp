@@ -11,7 +11,7 @@
 
 namespace varlen {
 
-enum class Fault : std::uint8_t { value, type, index, key, overflow, system, format };
+enum class Fault : std::uint8_t { value, type, index, key, overflow, memory, system, format };
 
 class Error : public std::runtime_error {
  public:

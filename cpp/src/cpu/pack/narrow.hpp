@@ -1,4 +1,4 @@
-// SmallVector columns of narrow rows: several steps at a time, one column after another, because a step by
+// Few columns of narrow rows: several steps at a time, one column after another, because a step by
 // itself would cost more than the rows in it.
 #pragma once
 

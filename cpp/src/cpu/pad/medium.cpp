@@ -11,17 +11,7 @@ namespace {
 /// As copy_over, for more bytes.
 inline void copy_many(std::byte* out, const std::byte* in, std::int64_t bytes) noexcept {
   std::int64_t at = 0;
-  for (; at + 4 * kOver <= bytes; at += 4 * kOver) {
-    Wide a, b, c, d;
-    std::memcpy(&a, in + at, kOver);
-    std::memcpy(&b, in + at + kOver, kOver);
-    std::memcpy(&c, in + at + 2 * kOver, kOver);
-    std::memcpy(&d, in + at + 3 * kOver, kOver);
-    std::memcpy(out + at, &a, kOver);
-    std::memcpy(out + at + kOver, &b, kOver);
-    std::memcpy(out + at + 2 * kOver, &c, kOver);
-    std::memcpy(out + at + 3 * kOver, &d, kOver);
-  }
+  for (; at + kOverFours <= bytes; at += kOverFours) copy_four(out, in, at);
   copy_over(out + at, in + at, bytes - at);
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import unmasked
+from varlen.arguments import as_dtype, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +40,8 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
             raise ValueError(
                 f"{argument}: not a rectangle of values ({error}); for nested lists use Ragged.from_list"
             ) from None
+        except RuntimeError as error:  # tensors that require a gradient
+            raise ValueError(f"{argument}: {error}") from None
         if x.dtype.hasobject and isinstance(given, (list, tuple)):
             _core.from_lists(given, 0, name=argument)  # says which item is not a number
     unmasked(x, argument)
@@ -101,9 +103,7 @@ def to_dtype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     >>> to_dtype(np.ones(1), np.float32)
     array([1.], dtype=float32)
     """
-    if type(dtype).__module__.startswith("torch"):
-        dtype = np.dtype(str(dtype).removeprefix("torch."))
-    return values.astype(dtype, copy=False)
+    return values.astype(as_dtype(dtype, "dtype"), copy=False)
 
 
 def put_rows(x: NDArray[Any], at: Any, rows: NDArray[Any]) -> NDArray[Any]:

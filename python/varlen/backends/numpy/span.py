@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_ints
+from varlen.arguments import as_ints, refuse_gradient
+from varlen.backends.numpy.rows import as_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,9 @@ def insert_rows(
     array([1., 0., 2.])
     """
     if rows is not None and not isinstance(rows, np.ndarray):
-        rows = np.asarray(as_ints(rows), values.dtype)
+        refuse_gradient(rows, "rows")
+        given = as_rows(as_ints(rows), "rows")
+        rows = _core.fill_row(given, values.dtype, given.shape, "rows")[0]
     return _core.insert_rows(values, before, rows, max_bytes)
 
 

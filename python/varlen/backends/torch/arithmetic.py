@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from varlen.arguments import as_ints
 from varlen.backends.torch.cast import scalar
+from varlen.backends.torch.followers import beside
 from varlen.backends.torch.memory import like, tensor_of
 
 # What a NumPy ufunc is called in torch, where that is something else.
@@ -106,11 +106,13 @@ def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
     mask, values, others = (
         like(x, tensor) if isinstance(x, np.ndarray) and x.ndim else x for x in (mask, values, others)
     )
-    if isinstance(values, torch.Tensor):
-        return values.where(mask, others)
-    if isinstance(others, torch.Tensor):
-        return others.where(~mask, values)
-    return like(np.where(as_ints(mask), values, others), tensor)
+    with beside(tensor):  # torch makes a tensor of a number
+        if isinstance(values, torch.Tensor):
+            return values.where(mask, others)
+        if isinstance(others, torch.Tensor):
+            return others.where(~mask, values)
+        dtype = np.where(True, values, others).dtype
+        return torch.where(mask, *(like(np.asarray(x, dtype), tensor) for x in (values, others)))
 
 
 def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:

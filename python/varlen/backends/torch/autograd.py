@@ -13,11 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
+from torch.utils._pytree import tree_leaves
 
 from varlen import _core, tracing
 from varlen._core import Level, on_plain_tensors, on_tensors
-from varlen.backends.torch.followers import Batch, Way, beside, constant, in_transform, is_batched, way_of
+from varlen.backends.torch.followers import (
+    Batch,
+    Way,
+    beside,
+    constant,
+    has_tangent,
+    in_transform,
+    is_batched,
+    way_of,
+)
 from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
 from varlen.tracing import TracedLevel
 
@@ -29,6 +40,7 @@ _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
 _unwrap_if_dead: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.unwrap_if_dead
 
 _LEVELS = (Level, TracedLevel)
+_LIBRARY = torch.library.Library("varlen", "FRAGMENT")
 
 
 class SavedContext(NamedTuple):
@@ -98,11 +110,8 @@ class AutogradOp:
         torch.library.define(name, schema[schema.index("(") :])
         torch.library.impl(name, "CPU", lambda *args: _run_slow(run, args))
         torch.library.register_fake(name, fake)
-        torch.library.register_autograd(
-            name,
-            lambda ctx, *ds: _like_inputs(ctx, _backward(self, ctx, ds[0])),
-            setup_context=lambda ctx, inputs, output: _setup_registered(self, ctx, inputs, output),
-        )
+        _LIBRARY.impl(name, _autograd_kernel(self), "Autograd", with_keyset=True)
+        torch.library.register_vmap(name, lambda info, dims, *args: _batch(self, info, dims, args))
         self.name = schema[: schema.index("(")]
         self.run = run
         self.registered = getattr(torch.ops.varlen, self.name).default
@@ -380,18 +389,14 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first
 
 
 def _setup_transformed(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    """The same for torch.func, which may ask for the derivative ahead as well."""
-    _setup_registered(op, ctx, inputs, output)
+    """The same for torch.func, which may ask for the derivative ahead as well, and of any verb."""
+    _setup(op, ctx, inputs, output)
+    outputs = output if isinstance(output, tuple) else (output,)
+    if not op.differentiable:
+        ctx.mark_non_differentiable(*outputs)
     if ctx.count:
         ctx.save_for_forward(*ctx.to_save)
-    ctx.like = output[0] if isinstance(output, tuple) else output
-
-
-def _setup_registered(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    """The same for the registered op, which autograd sees whether it has a gradient or not."""
-    _setup(op, ctx, inputs, output)
-    if not op.differentiable:
-        ctx.mark_non_differentiable(*(output if isinstance(output, tuple) else (output,)))
+    ctx.like = outputs[0]
 
 
 def _seen(op: AutogradOp, ctx: Any) -> SavedContext:
@@ -409,13 +414,6 @@ def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
     gradients: Any = op.gradient(_seen(op, ctx), d)
     gradients = gradients if type(gradients) is tuple else (gradients,)
     return (*gradients, *(None,) * (op.columns + len(ctx.rest) - len(gradients)))
-
-
-def _like_inputs(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Gradients as a registered op gives them: a list for a list of tensors, none of which has one."""
-    columns = len(gradients) - len(ctx.rest)
-    lists = [[None] * len(x) if _is_list_of_tensors(x) else None for x in ctx.rest]
-    return (*gradients[:columns], *lists)
 
 
 def _is_list_of_tensors(x: Any) -> bool:
@@ -465,6 +463,62 @@ def _autograd_function(op: AutogradOp, first: bool = False) -> Any:
     return run if op.columns == 1 else run_all
 
 
+def _autograd_kernel(op: AutogradOp) -> Any:
+    """The registered op as autograd calls it: by a function that holds its way back, inside torch.func too.
+
+    That of torch refuses torch.func, and loses derivatives in forward mode unsaid.
+    """
+
+    class Registered(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, keys: Any, *args: Any) -> Any:
+            result = below(keys, args)
+            _setup(op, ctx, args, result)
+            return result
+
+        @staticmethod
+        def backward(ctx: Any, *ds: torch.Tensor) -> Any:
+            return None, *_backward(op, ctx, ds[0])
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            raise NotImplementedError(
+                f"{op.name}: a graph holds no derivative in forward mode; call torch.func.jvp outside of it, "
+                "or use reverse mode"
+            )
+
+    # torch's own `apply` would hand on to torch.func, which has called this already.
+    apply: Callable[..., Any] = super(torch.autograd.Function, Registered).apply
+
+    def below(keys: Any, args: tuple[Any, ...]) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            return op.registered.redispatch(keys & torch._C._after_autograd_keyset, *args)
+
+    def run(keys: Any, *args: Any) -> Any:
+        columns = args[: op.columns]
+        backward = torch.is_grad_enabled() and any(x.requires_grad for x in columns)
+        if not op.differentiable or not (backward or any(map(has_tangent, columns))):
+            return below(keys, args)
+        with enable_single_level_autograd_function():
+            return apply(keys, *args)
+
+    return run
+
+
+def _batch(op: AutogradOp, info: Any, in_dims: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """The verb on a batch of vmap, which is a column more of the rows, and where the batch lies then."""
+    if any(isinstance(dim, int) for dim in tree_leaves(in_dims[op.columns :])):
+        raise NotImplementedError("lengths, offsets and other constants cannot be batched by vmap")
+    at, out = op.batch
+    columns = [
+        _with_column(x, dim, at, info.batch_size) for x, dim in zip(args[: op.columns], in_dims, strict=False)
+    ]
+    result = op(*columns, *args[op.columns :])
+    if isinstance(result, tuple):
+        return result, tuple(out for _ in result)
+    return result, out % result.ndim
+
+
 def _transformable_function(op: AutogradOp) -> Any:
     """The same in the form that torch.func takes, which costs five times as much a call."""
 
@@ -490,17 +544,7 @@ def _transformable_function(op: AutogradOp) -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-            if any(isinstance(dim, int) for dim in in_dims[op.columns :]):
-                raise NotImplementedError("lengths, offsets and other constants cannot be batched by vmap")
-            at, out = op.batch
-            columns = [
-                _with_column(x, dim, at, info.batch_size)
-                for x, dim in zip(args[: op.columns], in_dims, strict=False)
-            ]
-            result = op(*columns, *args[op.columns :])
-            if isinstance(result, tuple):
-                return result, tuple(out for _ in result)
-            return result, out % result.ndim
+            return _batch(op, info, in_dims, args)
 
     def run(*args: Any) -> Any:
         if op.differentiable:

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+from torch._subclasses.fake_tensor import is_fake
 from torch.autograd import forward_ad
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 from torch.overrides import _get_current_function_mode_stack
@@ -27,13 +28,13 @@ from varlen._core import is_plain_tensor, know_followers, know_tensors, load_ker
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 in_transform: Callable[[], bool] = torch._C._are_functorch_transforms_active
-_count_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
+count_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
 _has_function_modes: Callable[[], bool] = torch._C._is_torch_function_mode_enabled
 _is_tracing: Callable[[], bool] = torch._C._is_tracing
 _is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 
 know_tensors(_PLAIN, torch.from_numpy, torch.int8, torch.uint8)
-know_followers((_count_modes, _has_function_modes, _is_tracing), in_transform, _is_grad_enabled, forward_ad)
+know_followers((count_modes, _has_function_modes, _is_tracing), in_transform, _is_grad_enabled, forward_ad)
 
 load_kernels_by(cuda.load)
 
@@ -65,7 +66,7 @@ def way_of(tensors: Iterable[torch.Tensor]) -> Way:
     if in_transform():
         return Way.TRANSFORM
     tensors = tuple(tensors)
-    if forward_ad._current_level >= 0 and any(map(_has_tangent, tensors)):
+    if forward_ad._current_level >= 0 and any(map(has_tangent, tensors)):
         return Way.AHEAD
     if _modes_look_on() or any(type(x) not in _PLAIN for x in tensors):
         return Way.REGISTERED
@@ -93,7 +94,7 @@ def constant(x: torch.Tensor) -> torch.Tensor:
     >>> constant(torch.arange(2))
     tensor([0, 1])
     """
-    return torch.ops.aten.lift_fresh.default(x) if _count_modes() and type(x) is torch.Tensor else x
+    return torch.ops.aten.lift_fresh.default(x) if count_modes() and type(x) is torch.Tensor else x
 
 
 def shows_numbers(x: torch.Tensor) -> bool:
@@ -136,26 +137,59 @@ def numbers_of(x: torch.Tensor) -> Any:
     Raises
     ------
     NotImplementedError
-        Numbers of a batch of vmap, or an input of a graph in the making, which would keep them for good.
+        Numbers of a batch of vmap, of a shape alone, or of an input of a graph in the making, which would
+        keep them for good.
 
     Examples
     --------
     >>> numbers_of(torch.tensor([2, 1]))
     array([2, 1])
     """
-    if not in_transform() and not _count_modes():
-        return x.detach().cpu().numpy()
+    if not in_transform() and not count_modes() and not _is_tracing():
+        return _as_array(x)
     x = _unwrapped(x)
     mode = get_proxy_mode()
-    if torch._C._functorch.is_batchedtensor(x) or (
-        mode is not None and get_proxy_slot(x, mode.tracer, None) is not None
-    ):
+    is_input = mode is not None and get_proxy_slot(x, mode.tracer, None) is not None
+    if is_input or torch._C._functorch.is_batchedtensor(x) or is_fake(x):
+        raise NotImplementedError(_HIDDEN)
+    if _is_tracing() and _depends_on_input(torch._C._get_value_trace(x).node()):
         raise NotImplementedError(
-            "lengths, offsets, indices and conditions have to show their numbers, which a batch of vmap and "
-            "an input of make_fx do not: give them from outside, or compile by torch.compile"
+            "lengths, offsets, indices and conditions that are inputs of torch.jit.trace would become "
+            "constants of its graph: use torch.export or torch.compile"
         )
     with unfollowed():
-        return x.detach().cpu().numpy()
+        return _as_array(x)
+
+
+_HIDDEN = (
+    "lengths, offsets, indices and conditions have to show their numbers here, which a batch of vmap, a "
+    "shape alone and an input of a graph in the making do not: give them from outside, or keep to the verbs "
+    "that torch.compile and torch.export can hold"
+)
+
+
+def _as_array(x: torch.Tensor) -> Any:
+    """The numbers on the host; those of dtypes that NumPy does not have as float32."""
+    x = x.detach().cpu()
+    try:
+        return x.numpy()
+    except (RuntimeError, TypeError):
+        if is_fake(x):
+            raise NotImplementedError(_HIDDEN) from None
+        x = x.resolve_conj().resolve_neg()
+        return (x if x.is_complex() else x.float()).numpy()
+
+
+def _depends_on_input(node: Any) -> bool:
+    """Whether what a node of torch.jit.trace gives is an input of the graph, or computed of one."""
+    seen, ahead = set(), [node]
+    while ahead:
+        node = ahead.pop()
+        if node.kind() == "prim::Param":
+            return True
+        seen.add(node)
+        ahead += [parent for value in node.inputs() if (parent := value.node()) not in seen]
+    return False
 
 
 def _unwrapped(x: torch.Tensor) -> torch.Tensor:
@@ -239,7 +273,7 @@ def unfollowed() -> contextlib.AbstractContextManager[Any]:
     ...     torch.as_tensor(1).device
     device(type='cpu')
     """
-    looks_on = in_transform() or _count_modes() or _has_function_modes()
+    looks_on = in_transform() or count_modes() or _has_function_modes()
     return _unfollowed() if looks_on else contextlib.nullcontext()
 
 
@@ -249,13 +283,20 @@ def _unfollowed() -> Any:
         yield
 
 
-def _has_tangent(x: torch.Tensor) -> bool:
-    return not is_batched(x) and forward_ad.unpack_dual(x).tangent is not None
+def has_tangent(x: torch.Tensor) -> bool:
+    """Whether a tensor has a derivative in forward mode.
+
+    Examples
+    --------
+    >>> has_tangent(torch.ones(1))
+    False
+    """
+    return not is_batched(x) and forward_ad.unpack_dual(x, level=0).tangent is not None
 
 
 def _modes_look_on() -> bool:
     """Whether a mode or a tracer sees every call; what only says where new tensors lie does not count."""
-    if _count_modes() or _is_tracing():
+    if count_modes() or _is_tracing():
         return True
     return _has_function_modes() and any(
         not isinstance(mode, DeviceContext) for mode in _get_current_function_mode_stack()

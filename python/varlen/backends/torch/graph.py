@@ -16,16 +16,16 @@ import torch
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, ints_per_level
+from varlen.arguments import as_float, as_int, ints_per_level
 from varlen.backends import torch as outside
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
-from varlen.backends.torch.memory import check_row, tensor_of
-from varlen.backends.torch.pad import pad_rows, rows_of
-from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows
+from varlen.backends.torch.memory import as_row, number_of, tensor_of
+from varlen.backends.torch.pad import PadOptions, check_out, pad_rows, rows_of
+from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows, with_empty
 from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
 from varlen.backends.torch.statistics import STATISTICS, statistic_rows
-from varlen.backends.torch.tracing import as_index, blank, fake_offsets, longest
+from varlen.backends.torch.tracing import as_index, as_tensor, blank, fake_offsets, longest
 from varlen.tracing import TracedLevel, count_of, offsets_of
 
 if TYPE_CHECKING:
@@ -37,28 +37,9 @@ if TYPE_CHECKING:
 # One row for each sequence, and back.
 
 
-def _number(empty: Any) -> Any:
-    """What empty sequences give; None, which refuses them when the graph runs."""
-    return empty.item() if hasattr(empty, "item") else empty
-
-
 def _has_gradient(given: Any) -> bool:
     """Whether a number is a tensor whose gradient is wanted."""
     return isinstance(given, torch.Tensor) and given.requires_grad
-
-
-def _with_empty(rows: torch.Tensor, level: Any, empty: Any) -> torch.Tensor:
-    """Rows of sequences; those that are empty give a number whose gradient is wanted, if it is one."""
-    if not _has_gradient(empty):
-        return rows
-    gaps = (offsets_of(level).diff() == 0).reshape(-1, *(1 for _ in rows.shape[1:]))
-    return torch.where(gaps, _one(empty, rows, "empty"), rows)
-
-
-def _one(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
-    if given.numel() != 1:
-        raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
-    return outside.cast(given, x.dtype, argument).reshape(())
 
 
 def reduce(
@@ -71,12 +52,13 @@ def reduce(
     >>> reduce("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
     tensor([4., 4.])
     """
-    number = 0 if _has_gradient(empty) else _number(empty)
+    followed = _has_gradient(empty)
+    number = 0 if followed else number_of(empty, "empty")
     if op in STATISTICS:
-        rows = statistic_rows(x, level, op, number, float(ddof))
+        rows = statistic_rows(x, level, op, number, as_float(ddof, "ddof"))
     else:
         rows = sum_rows(op, x, level, number)
-    return into(_with_empty(rows, level, empty), out)
+    return into(with_empty(rows, of_level(level, "lengths", rows), empty) if followed else rows, out)
 
 
 def reduce_extreme(
@@ -89,8 +71,9 @@ def reduce_extreme(
     >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
     (tensor([3., 4.]), tensor([0, 0]))
     """
-    found, which = extreme_rows(x, level, op, 0 if _has_gradient(empty) else _number(empty))
-    found = _with_empty(found, level, empty)
+    followed = _has_gradient(empty)
+    found, which = extreme_rows(x, level, op, 0 if followed else number_of(empty, "empty"))
+    found = with_empty(found, of_level(level, "lengths", found), empty) if followed else found
     return found, which.int() if narrow else which
 
 
@@ -127,7 +110,12 @@ def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
 
 def _moves(by: Any, level: Any) -> torch.Tensor:
     """How far each sequence goes; the core looks at the numbers when the graph runs."""
-    return torch.as_tensor(by).long().expand(count_of(level)).contiguous()
+    if type(by) is int and not -(2**63) <= by < 2**63:
+        raise OverflowError(f"by: {by} does not fit 64 bits")
+    moves = torch.as_tensor(by)
+    if moves.is_floating_point() or moves.is_complex() or moves.dtype == torch.bool:
+        raise TypeError(f"by: expected integers, got {moves.dtype}")
+    return moves.long().expand(count_of(level)).contiguous() if moves.ndim == 0 else moves.long()
 
 
 def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
@@ -139,11 +127,12 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
     tensor([9, 3])
     """
     moves = _moves(by, level)
-    if not _has_gradient(fill):
-        return into(shift_rows(x, level, moves, _number(fill)), out)
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
+    if row is None or (row.ndim == 0 and not row.requires_grad):
+        return into(shift_rows(x, level, moves, (fill or 0) if row is None else row.item()), out)
     there = shift_rows(torch.ones(x.shape[0], dtype=torch.bool), level, moves, 0)
     wide = there.reshape(-1, *(1 for _ in x.shape[1:]))
-    return into(torch.where(wide, shift_rows(x, level, moves, 0), _one(fill, x, "fill")), out)
+    return into(torch.where(wide, shift_rows(x, level, moves, 0), row), out)
 
 
 def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
@@ -288,7 +277,7 @@ def _index(index: Any, count: Any) -> torch.Tensor:
     """The numbers of sequences that a slice, a mask or integers say."""
     if isinstance(index, slice):
         return torch.arange(count)[index]
-    index = torch.as_tensor(index)
+    index = as_tensor(index)
     return index.nonzero().reshape(-1) if index.dtype == torch.bool else index
 
 
@@ -436,20 +425,7 @@ def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[tor
 # Rectangles, masks and what a level says.
 
 
-def pad(
-    x: torch.Tensor,
-    levels: Any,
-    padding_side: str = "right",
-    fill: Any = None,
-    mask: bool = False,
-    max_len: Any = None,
-    truncate: str = "right",
-    out: torch.Tensor | None = None,
-    dtype: torch.dtype | None = None,
-    pad_to_multiple: int = 1,
-    max_bytes: int | None = None,
-    sizes: Any = None,
-) -> Any:
+def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
     """A rectangle of sequences, whose widths are worked out when the graph runs, unless they are given.
 
     Examples
@@ -458,32 +434,35 @@ def pad(
     tensor([[ 1.,  2.],
             [-1., -1.]])
     """
+    options = PadOptions(*given, **named)
     if x.device.type != "cpu":
-        options = (padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple, max_bytes, sizes)
         return outside.pad(x, levels, *options)
-    if dtype is not None:
-        x = outside.cast(x, dtype, "values")
-    if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != x.dtype):
-        raise TypeError(f"out: expected a tensor of {x.dtype}")
-    kept = ints_per_level(max_len, "max_len", len(levels))
-    most = tuple(-1 if n is None else n for n in kept)
+    if options.dtype is not None:
+        x = outside.cast(x, options.dtype, "values")
+    if options.out is not None:
+        check_out(options.out, x.dtype)
+    kept = ints_per_level(options.max_len, "max_len", len(levels))
+    sizes = options.sizes
     if sizes is None:
-        sizes = [_width(level, n, pad_to_multiple) for level, n in zip(levels, kept, strict=True)]
-    row = None if fill is None or isinstance(fill, (bool, int, float)) else torch.as_tensor(fill)
+        multiple = options.pad_to_multiple
+        sizes = [_width(level, n, multiple) for level, n in zip(levels, kept, strict=True)]
+    slots = (tuple(levels), sizes, tuple(-1 if n is None else n for n in kept))
+    ends = (options.padding_side, options.truncate)
+    fill = options.fill
+    row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
     apart = row is not None and (row.ndim > 0 or row.requires_grad)  # put in behind, by torch
     number = None if apart else fill if row is None else row.item()
-    block = pad_rows(x, tuple(levels), sizes, most, padding_side, truncate, number, max_bytes)
+    block = pad_rows(x, *slots, *ends, number, options.max_bytes)
     marks: Any = None
-    if mask or apart:
+    if options.mask or apart:
         there = torch.ones(x.shape[0], dtype=torch.bool)
-        marks = pad_rows(there, tuple(levels), sizes, most, padding_side, truncate, None, max_bytes)
+        marks = pad_rows(there, *slots, *ends, None, options.max_bytes)
     if row is not None and apart:
-        check_row(row, x.shape[1:], "fill")
         wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
-        block = torch.where(wide, block, outside.cast(row, x.dtype, "fill"))
-    if out is not None:
-        block = out.copy_(block)
-    return (block, marks) if mask else block
+        block = torch.where(wide, block, row)
+    if options.out is not None:
+        block = options.out.copy_(block)
+    return (block, marks) if options.mask else block
 
 
 def _width(level: Any, most: int | None, multiple: int) -> Any:
@@ -651,9 +630,17 @@ def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
         if not _fits(given, x.dtype):
             raise ValueError(f"{argument}: {given} does not fit {x.dtype}")
         return torch.full((1, *x.shape[1:]), given, dtype=x.dtype)
+    return _row(given, x, argument).expand(1, *x.shape[1:])
+
+
+def _row(given: Any, x: torch.Tensor, argument: str) -> torch.Tensor:
+    """What is no plain number as a scalar or a row of the dtype of a tensor."""
+    if isinstance(given, (str, bytes, dict, set)):
+        raise ValueError(f"{argument}: {given!r} does not fit {x.dtype}")
     row = torch.as_tensor(given)
-    check_row(row, x.shape[1:], argument)
-    return outside.cast(row, x.dtype, argument).expand(1, *x.shape[1:])
+    if row.is_floating_point() and not hasattr(given, "dtype"):  # Python's floats in full
+        row = torch.as_tensor(given, dtype=torch.float64)
+    return outside.cast(as_row(row, x.shape[1:], argument), x.dtype, argument)
 
 
 def _fits(number: float, dtype: torch.dtype) -> bool:
@@ -661,9 +648,9 @@ def _fits(number: float, dtype: torch.dtype) -> bool:
     if dtype == torch.bool:
         return number in (0, 1)
     if dtype.is_floating_point or dtype.is_complex:
-        return not math.isfinite(number) or abs(number) <= torch.finfo(dtype).max
+        return abs(number) <= torch.finfo(dtype).max or number != number or abs(number) == math.inf
     limits = torch.iinfo(dtype)
-    return math.isfinite(number) and number == int(number) and limits.min <= number <= limits.max
+    return number % 1 == 0 and limits.min <= number <= limits.max
 
 
 def where(mask: Any, values: Any, others: Any) -> torch.Tensor:

@@ -15,7 +15,7 @@ from varlen.arguments import is_zero
 from varlen.backends.torch.autograd import into
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_numpy, fill_row_of, filled, from_memory, like
+from varlen.backends.torch.memory import as_numpy, byte_limit, fill_of, filled, from_memory, like
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -51,11 +51,10 @@ def list2dense(
     else:
         values, levels = from_list(tensors, dtype)
         numbers = _core.ragged2list(np.arange(len(values)), levels)
-        width = max(1, values.element_size() * values[:1].numel())
-        limit = None if max_bytes is None else max_bytes * 8 // width
+        limit = byte_limit(max_bytes, values)
         rows, marks = _core.list2dense(numbers, pad_to_multiple, 0, *options, limit)
         there = like(marks, values)
-        blank = fill_row_of(fill, values)
+        blank = fill_of(fill, values)
         if len(values):
             wide = there.reshape(there.shape + (1,) * (values.ndim - 1))
             block = torch.where(wide, values[like(rows, values)], blank)

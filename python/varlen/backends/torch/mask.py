@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen import _core
 from varlen._core import Level
 from varlen.backends.numpy import mask as arrays
+from varlen.backends.torch.followers import numbers_of
 from varlen.backends.torch.memory import as_numpy, like, tensor_of, to_write
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def mask_to_level(mask: torch.Tensor, padding_side: str) -> Level:
     >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").lengths
     array([1, 2])
     """
-    return _core.mask_to_level(as_numpy(mask), padding_side)
+    return _core.mask_to_level(numbers_of(mask), padding_side)
 
 
 def mask(level: Level, *options: Any) -> Any:

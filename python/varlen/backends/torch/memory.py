@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from varlen import _core
 from varlen._core import is_plain_tensor
+from varlen.arguments import LARGEST, as_float, as_int, unmasked
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
 from varlen.backends.torch.followers import beside, is_followed, unfollowed
@@ -145,13 +148,14 @@ def apply_rows(
     return tensor[like(picked, tensor)], rest
 
 
-def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...], argument: str = "fill") -> NDArray[Any]:
-    """The memory of a tensor of this shape that holds `fill`.
+def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> NDArray[Any]:
+    """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row.
 
     Raises
     ------
     ValueError
-        The dtype does not hold it, or it is a tensor with a gradient, which goes no further.
+        The dtype does not hold it, it has another shape, or it is a tensor with a gradient, which goes no
+        further.
 
     Examples
     --------
@@ -161,34 +165,78 @@ def filled(fill: Any, dtype: torch.dtype, shape: tuple[int, ...], argument: str 
     """
     if is_followed(fill):
         raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
-    try:
-        with unfollowed():
-            numbers = exactly(fill)
-            check_row(numbers, shape, argument)
-            return as_numpy(cast(numbers, dtype, argument).expand(shape).contiguous())
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise ValueError(f"{argument}: {str(error).removeprefix(f'{argument}: ')}") from None
+    known = core_dtype(dtype)
+    with unfollowed():
+        if known is not None:
+            numbers = _shown(fill, argument) if isinstance(fill, torch.Tensor) else fill
+            row: NDArray[Any] = _core.fill_row(numbers, known, shape, argument)[0, ...]
+            return row.view(np.int16) if dtype is torch.bfloat16 else row
+        try:
+            given = exactly(fill)
+        except (RuntimeError, TypeError, ValueError):
+            raise ValueError(f"{argument}: {short(fill)} does not fit {dtype}") from None
+        return as_numpy(cast(as_row(given, shape, argument), dtype, argument).expand(shape).contiguous())
 
 
-def check_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> None:
-    """Refuse what does not broadcast to a row: torch would broadcast it along sequences, too.
+def _shown(fill: torch.Tensor, argument: str) -> torch.Tensor:
+    """The numbers of a tensor as NumPy reads them."""
+    if fill.device.type == "meta":
+        raise ValueError(f"{argument}: a tensor that is a shape alone has no numbers")
+    return _readable(fill.detach().cpu())
 
-    Raises
-    ------
-    ValueError
-        It has more axes, or others.
+
+def at_least_one(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor with a row of zeros where it has none to be picked; autograd follows.
+
+    Examples
+    --------
+    >>> at_least_one(torch.ones(0, requires_grad=True))
+    tensor([0.], grad_fn=<CatBackward0>)
+    """
+    return tensor if len(tensor) else torch.cat((tensor, tensor.new_zeros((1, *tensor.shape[1:]))))
+
+
+def core_dtype(dtype: torch.dtype) -> Any:
+    """The dtype that the core computes with; None where it only moves the bytes.
 
     Examples
     --------
     >>> import torch
-    >>> check_row(torch.zeros(3), (2,), "fill")
-    Traceback (most recent call last):
-    ValueError: fill: shape (3,) does not broadcast to rows of shape (2,)
+    >>> core_dtype(torch.float16), core_dtype(torch.float8_e5m2)
+    (dtype('float16'), None)
     """
+    if dtype is torch.bfloat16:
+        return _core.bfloat16
+    name = _numpy_name(dtype)
+    return None if name is None else np.dtype(name)
+
+
+def as_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Tensor:
+    """One number, of whatever axes, as a scalar; a row as it is.
+
+    Raises
+    ------
+    ValueError
+        It does not broadcast to a row: torch would broadcast it along sequences, too.
+
+    Examples
+    --------
+    >>> import torch
+    >>> as_row(torch.zeros(1), (), "fill")
+    tensor(0.)
+    >>> as_row(torch.zeros(3), (2,), "fill")
+    Traceback (most recent call last):
+    ValueError: fill: shape (3,) does not broadcast to a row of shape (2,)
+    """
+    if given.numel() == 1:
+        return given.reshape(())
     axes = tuple(given.shape)
+    if len(shape) == 0:
+        raise ValueError(f"{argument}: expected one number, got shape {axes}")
     behind = tuple(shape)[len(shape) - len(axes) :] if len(axes) <= len(shape) else ()
     if len(behind) != len(axes) or any(n not in (1, most) for n, most in zip(axes, behind, strict=True)):
-        raise ValueError(f"{argument}: shape {axes} does not broadcast to rows of shape {tuple(shape)}")
+        raise ValueError(f"{argument}: shape {axes} does not broadcast to a row of shape {tuple(shape)}")
+    return given
 
 
 def readable(tensor: torch.Tensor) -> NDArray[Any]:
@@ -200,8 +248,13 @@ def readable(tensor: torch.Tensor) -> NDArray[Any]:
     >>> readable(torch.ones(1, dtype=torch.bfloat16))
     array([1.], dtype=float32)
     """
-    tensor = tensor.detach().cpu()
-    return as_numpy(tensor.float() if _numpy_name(tensor.dtype) is None else tensor)
+    return as_numpy(_readable(tensor.detach().cpu()))
+
+
+def _readable(tensor: torch.Tensor) -> torch.Tensor:
+    if _numpy_name(tensor.dtype) is not None:
+        return tensor
+    return tensor.to(torch.complex64 if tensor.is_complex() else torch.float32)
 
 
 def copy(tensor: torch.Tensor) -> torch.Tensor:
@@ -253,16 +306,16 @@ def from_memory(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
     return tensor_of(array, tensor.dtype)
 
 
-def row_as(given: Any, tensor: torch.Tensor) -> torch.Tensor:
+def row_as(given: Any, tensor: torch.Tensor, argument: str) -> torch.Tensor:
     """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor; autograd follows.
 
     Examples
     --------
     >>> import torch
-    >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8))
+    >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8), "padding")
     tensor([[7, 7]], dtype=torch.int8)
     """
-    return fill_of(given, tensor).expand(1, *tensor.shape[1:])
+    return fill_of(given, tensor, argument).expand(1, *tensor.shape[1:])
 
 
 def to_state(tensor: torch.Tensor) -> tuple[str, NDArray[Any], bool]:
@@ -359,45 +412,40 @@ def as_tensor(given: Any, argument: str) -> torch.Tensor:
 
 
 def fill_of(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
-    """A number, or what broadcasts to a row, as a tensor of the dtype of x and beside it; autograd follows.
+    """A number as a scalar, or a row, as a tensor of the dtype of x and beside it; autograd follows.
 
     Raises
     ------
     ValueError
-        The dtype does not hold it.
+        The dtype does not hold it, or it does not broadcast to a row of x.
 
     Examples
     --------
     >>> fill_of(7, torch.zeros((3, 2), dtype=torch.int8))
     tensor(7, dtype=torch.int8)
+    >>> fill_of([7, 8], torch.zeros((3, 2), dtype=torch.int8))
+    tensor([7, 8], dtype=torch.int8)
     """
+    shape = tuple(x.shape[1:])
     if is_followed(given):
-        return cast(given, x.dtype, argument).to(x.device)
-    blank = filled(given, x.dtype, tuple(np.shape(given)), argument)
+        return cast(as_row(given, shape, argument), x.dtype, argument).to(x.device)
+    blank = filled(given, x.dtype, () if _is_one(given) else shape, argument)
     with beside(x):
         return tensor_of(blank, x.dtype).to(x.device)
 
 
-def fill_row_of(given: Any, x: torch.Tensor) -> torch.Tensor:
-    """The same, for rows of x: torch would broadcast what is no row along sequences, too.
-
-    Raises
-    ------
-    ValueError
-        The dtype does not hold it, or it does not broadcast to a row.
-
-    Examples
-    --------
-    >>> fill_row_of([7, 8], torch.zeros((3, 2), dtype=torch.int8))
-    tensor([7, 8], dtype=torch.int8)
-    """
-    blank = fill_of(given, x)
-    check_row(blank, x.shape[1:], "fill")
-    return blank
+def _is_one(given: Any) -> bool:
+    """Whether it is one number, of whatever axes."""
+    if isinstance(given, (bool, int, float, complex)):
+        return True
+    try:
+        return math.prod(np.shape(given)) == 1
+    except (RuntimeError, ValueError):  # neither a number nor a row
+        return False
 
 
 def number_of(given: Any, argument: str) -> Any:
-    """A number of Python, given as one or as an array or a tensor of one.
+    """A number of Python, given as one or as a list, an array or a tensor of one.
 
     Raises
     ------
@@ -406,14 +454,68 @@ def number_of(given: Any, argument: str) -> Any:
 
     Examples
     --------
-    >>> number_of(torch.tensor(7), "fill")
-    7
+    >>> number_of(torch.tensor(7), "fill"), number_of([7], "fill")
+    (7, 7)
     """
-    if not hasattr(given, "item"):
-        return given
-    if math.prod(given.shape) != 1:
+    if given is None or isinstance(given, (bool, int, float, complex)):
+        return given  # a graph cannot ask its own numbers for attributes
+    numbers = given if hasattr(given, "item") else np.asarray(unmasked(given, argument))
+    unmasked(numbers, argument)
+    if math.prod(numbers.shape) != 1:
+        raise ValueError(f"{argument}: expected one number, got shape {tuple(numbers.shape)}")
+    return numbers.item()
+
+
+def byte_limit(max_bytes: Any, rows: torch.Tensor) -> int | None:
+    """A limit for rows as one for their numbers, of 8 bytes each, that stand in their place.
+
+    Examples
+    --------
+    >>> byte_limit(100, torch.zeros(3, 2)), byte_limit(None, torch.zeros(3))
+    (100, None)
+    """
+    if max_bytes is None:
+        return None
+    width = max(1, rows.element_size() * math.prod(rows.shape[1:]))
+    return min(as_int(max_bytes, "max_bytes") * 8 // width, LARGEST)
+
+
+def float_of(given: Any, argument: str) -> float:
+    """A number that no gradient goes through, as a float of Python.
+
+    Raises
+    ------
+    TypeError
+        It is not a number.
+    ValueError
+        It is a tensor whose gradient would be lost.
+
+    Examples
+    --------
+    >>> float_of(torch.tensor(2), "ddof")
+    2.0
+    """
+    if isinstance(given, torch.Tensor) and not is_followed(given):
+        given = given.detach()
+    return as_float(given, argument)
+
+
+def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
+    """One number that somebody follows, in the dtype of x and beside it, without axes.
+
+    Raises
+    ------
+    ValueError
+        There are several numbers, or the dtype does not hold it.
+
+    Examples
+    --------
+    >>> number_as(torch.tensor([7]), torch.zeros(3), "fill")
+    tensor(7.)
+    """
+    if given.numel() != 1:
         raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
-    return given.item()
+    return cast(given, x.dtype, argument).to(x.device).reshape(())
 
 
 def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
@@ -430,7 +532,7 @@ def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
     >>> fill_where(torch.tensor([1, 2, 3]), np.array([True, False, False]), 9)
     tensor([9, 2, 3])
     """
-    return x.where(~like(gaps, x), fill_of(fill, x))
+    return x.where(~like(gaps, x), fill_of(fill, x.reshape(-1)))
 
 
 def transpose(x: torch.Tensor, axes: tuple[int, ...]) -> torch.Tensor:

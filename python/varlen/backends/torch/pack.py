@@ -12,7 +12,16 @@ from varlen._core import is_plain_tensor
 from varlen.backends.torch.autograd import AutogradOp
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import apply_rows, as_numpy, fill_row_of, filled, like, tensor_of
+from varlen.backends.torch.memory import (
+    apply_rows,
+    as_numpy,
+    at_least_one,
+    byte_limit,
+    fill_of,
+    filled,
+    like,
+    tensor_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,13 +71,12 @@ def ragged2padded(
         data, sizes, lengths, order = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
         return tensor_of(data, tensor.dtype), sizes, lengths, order
     # torch picks the rows: the core says which goes where, and where there is none.
-    width = max(1, tensor.element_size() * tensor[:1].numel())
-    limit = None if max_bytes is None else max_bytes * 8 // width
+    limit = byte_limit(max_bytes, tensor)
     numbers, *fields = _core.ragged2padded(np.arange(len(tensor)), level, ties, -1, limit)
     rows = like(numbers, tensor)
-    source = tensor if len(tensor) else tensor.new_zeros((1, *tensor.shape[1:]))
+    source = at_least_one(tensor)
     present = (rows >= 0).reshape(rows.shape + (1,) * (tensor.ndim - 1))
-    other = tensor.new_zeros(()) if fill is None else fill_row_of(fill, tensor)
+    other = tensor.new_zeros(()) if fill is None else fill_of(fill, tensor)
     return torch.where(present, source[rows.clamp(min=0)], other), *fields
 
 

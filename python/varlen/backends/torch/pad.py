@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,8 @@ from varlen.backends.torch.cast import cast
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
     as_numpy,
-    fill_row_of,
+    at_least_one,
+    fill_of,
     filled,
     like,
     number_of,
@@ -34,6 +35,28 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
+_new: Callable[..., Any] = tuple.__new__  # a third of the time that PadOptions(...) takes
+
+
+class PadOptions(NamedTuple):
+    """What the core's `pad` takes behind values and levels, in its order.
+
+    Examples
+    --------
+    >>> PadOptions("left", -1).pad_to_multiple
+    1
+    """
+
+    padding_side: str = "right"
+    fill: Any = None
+    mask: bool = False
+    max_len: Any = None
+    truncate: str = "right"
+    out: Any = None
+    dtype: Any = None
+    pad_to_multiple: int = 1
+    max_bytes: int | None = None
+    sizes: Any = None
 
 
 def _levels_of(given: Any) -> Levels:
@@ -126,19 +149,22 @@ def pad(
     """
     if dtype is not None:
         x = cast(x, dtype, "values")
-    if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != x.dtype):
-        raise TypeError(f"out: expected a tensor of {x.dtype}")
-    options = (padding_side, None, mask, max_len, truncate)
-    limits = (None, pad_to_multiple, max_bytes, sizes)
-    if x.device.type != "cpu":
-        return _pad_elsewhere(x, levels, options, limits, fill, out)
-    if not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
-        return _pad_followed(x, levels, options, limits, fill, out)
+    if out is not None:
+        check_out(out, x.dtype)
+    on_host = x.device.type == "cpu"
+    if not on_host or not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
+        given = (
+            padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes
+        )  # fmt: skip
+        options = _new(PadOptions, given)
+        return _pad_followed(x, levels, options) if on_host else pad_elsewhere(x, levels, options)
     row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
     to = None if out is None else to_write(out)
     if x.dtype is torch.bfloat16:
         row, to = (None if each is None else each.view(_core.bfloat16) for each in (row, to))
-    arguments = (levels, padding_side, row, mask, max_len, truncate, to, *limits)
+    arguments = (
+        levels, padding_side, row, mask, max_len, truncate, to, None, pad_to_multiple, max_bytes, sizes
+    )  # fmt: skip
     result = on_tensors(_core.pad, x, *arguments)
     if result is NotImplemented:
         rows = as_numpy(x)
@@ -151,13 +177,34 @@ def pad(
     return result
 
 
-def _pad_followed(
-    x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
-) -> Any:
-    side, _, mask, max_len, cut = options
-    _, multiple, max_bytes, sizes = limits
+def _is_asked(mask: Any) -> bool:
+    """Whether a mask is asked for, where none can be written to."""
+    if mask is not None and not isinstance(mask, bool):
+        raise TypeError(f"mask: expected True or False, got {type(mask).__name__}")
+    return bool(mask)
+
+
+def check_out(out: Any, dtype: torch.dtype) -> None:
+    """Refuse an `out` that is no tensor of a dtype.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+
+    Examples
+    --------
+    >>> check_out(torch.zeros(2), torch.float32)
+    """
+    if not isinstance(out, torch.Tensor) or out.dtype != dtype:
+        raise TypeError(f"out: expected a tensor of {dtype}")
+
+
+def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
+    side, fill, mask, max_len, cut, out, _, multiple, max_bytes, sizes = options
+    mask = _is_asked(mask)
     if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
-        return _pad_elsewhere(x, levels, options, limits, fill, out)
+        return pad_elsewhere(x, levels, options)
     marks = None
     if mask or max_len is not None or sizes is not None or multiple != 1:
         bare = np.empty((x.shape[0], 0), np.uint8)
@@ -165,14 +212,14 @@ def _pad_followed(
         shape, marks = shape if mask else (shape, None)
         widths = shape.shape[1:-1]
     else:
-        widths = tuple(level.longest for level in levels)
+        widths = tuple([level.longest for level in levels])
     most: tuple[int, ...] = (-1,) * len(levels)
     if max_len is not None:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
-    blank = None if fill is None else fill_row_of(fill, x)
+    blank = None if fill is None else fill_of(fill, x)
     apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
     if has_no_name(x):
-        bits = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
+        bits = None if fill is None else filled(fill, x.dtype, x.shape[1:])
         block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, most, side, cut, bits, max_bytes))
     else:
         value = None if fill is None or apart else number_of(fill, "fill")
@@ -187,20 +234,25 @@ def _pad_followed(
     return (block, like(np.asarray(marks), x)) if mask else block
 
 
-def _pad_elsewhere(
-    x: torch.Tensor, levels: Levels, options: Any, limits: Any, fill: Any, out: torch.Tensor | None
-) -> Any:
-    """On a device torch picks the rows: the core says which goes where, and where there is none."""
-    arguments: list[Any] = [options[0], None, True, *options[3:], None, *limits]
-    rows, marks = _core.pad(np.arange(x.shape[0]), levels, *arguments)
+def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
+    """A rectangle of values on a device: the core says which row goes where, and torch picks it.
+
+    Examples
+    --------
+    >>> pad_elsewhere(torch.tensor([1.0, 2.0]), (vl.Level([2, 0]),), PadOptions("left", -1))
+    tensor([[ 1.,  2.],
+            [-1., -1.]])
+    """
+    with_mask = _is_asked(options.mask)
+    rows, marks = _core.pad(np.arange(x.shape[0]), levels, *options._replace(fill=None, mask=True, out=None))
     there = like(marks, x)
-    source = x if len(x) else x.new_zeros((1, *x.shape[1:]))
-    blank = fill_row_of(0 if fill is None else fill, x)
+    source = at_least_one(x)
+    blank = fill_of(0 if options.fill is None else options.fill, x)
     wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)
-    if out is not None:
-        block = out.copy_(block)
-    return (block, there) if options[2] else block
+    if options.out is not None:
+        block = options.out.copy_(block)
+    return (block, there) if with_mask else block
 
 
 def unpad(

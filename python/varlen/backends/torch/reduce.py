@@ -21,7 +21,7 @@ from varlen.backends.torch.autograd import (
 )
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_tensor, fill_of, like, number_of, row_as
+from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, row_as
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -116,10 +116,18 @@ _expand_which: AutogradOp = AutogradOp(
     saves=(1,),
 )
 
+
+def _run_end(x: Array, offsets: Array, last: bool) -> Array:
+    level = level_of(offsets)
+    not_empty(level)
+    rows: Array = _core.gather_column(x, (level,), -1 if last else 0)[0]
+    return rows
+
+
 # The first or last row of each sequence, none of which is empty.
 end_rows: AutogradOp = AutogradOp(
     "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
-    lambda x, offsets, last: _core.gather_column(x, (level_of(offsets),), -1 if last else 0)[0],
+    _run_end,
     lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
     lambda seen, d: _expand_end(d, seen.rest[0], seen.rows, seen.rest[1]),
 )
@@ -182,7 +190,7 @@ def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = N
     tensor([4., 4.])
     """
     if is_followed(empty):
-        return into(with_empty(sum_rows(op, x, level, 0), level, empty), out)
+        return into(with_empty(sum_rows(op, x, level, 0), like(level.lengths, x), empty), out)
     return into(sum_rows(op, x, level, _number(level, empty)), out)
 
 
@@ -216,7 +224,7 @@ def reduce_extreme(
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
     if is_followed(empty):
         found, which = extreme_rows(x, level, op, 0)
-        found = with_empty(found, level, empty)
+        found = with_empty(found, like(level.lengths, x), empty)
     else:
         found, which = extreme_rows(x, level, op, _number(level, empty))
     return found, which.int() if narrow else which
@@ -230,8 +238,8 @@ def _number(level: Level, empty: Any) -> Any:
     return number_of(empty, "empty")
 
 
-def with_empty(rows: torch.Tensor, level: Level, empty: torch.Tensor) -> torch.Tensor:
-    """Rows of sequences, with a number that somebody follows for those that are empty.
+def with_empty(rows: torch.Tensor, lengths: torch.Tensor, empty: torch.Tensor) -> torch.Tensor:
+    """Rows of sequences, with a number that somebody follows for those of no length.
 
     Raises
     ------
@@ -240,13 +248,11 @@ def with_empty(rows: torch.Tensor, level: Level, empty: torch.Tensor) -> torch.T
 
     Examples
     --------
-    >>> with_empty(torch.tensor([3.0, 0.0]), Level([2, 0]), torch.tensor(7.0, requires_grad=True))
+    >>> with_empty(torch.tensor([3.0, 0.0]), torch.tensor([2, 0]), torch.tensor(7.0, requires_grad=True))
     tensor([3., 7.], grad_fn=<WhereBackward0>)
     """
-    if empty.numel() != 1:
-        raise ValueError(f"empty: expected one number, got shape {tuple(empty.shape)}")
-    gaps = (level.lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:]))
-    return torch.where(like(gaps, rows), fill_of(empty, rows, "empty").reshape(()), rows)
+    number = number_as(empty, rows, "empty")
+    return torch.where((lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:])), number, rows)
 
 
 def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
@@ -260,7 +266,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
     if empty is None:
         not_empty(level)
         return _ends(x, level, last)
-    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x)[0]
+    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x, "empty")[0]
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
         return _ends(x, level, last)

@@ -8,6 +8,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
+from varlen.arguments import as_bool
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of, on_cpu, once
 from varlen.backends.torch.memory import tensor_of
 
@@ -122,10 +123,10 @@ def scan(
     >>> scan("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
     tensor([3., 4., 4.])
     """
+    how = as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")
     if op in ("max", "min"):
-        return into(_extreme.first(x, level, op, bool(exclusive), bool(reverse)), out)
-    run = _sum if op == "sum" else _prod
-    return into(run(x, level, bool(exclusive), bool(reverse)), out)
+        return into(_extreme.first(x, level, op, *how), out)
+    return into((_sum if op == "sum" else _prod)(x, level, *how), out)
 
 
 def scan_extreme(
@@ -138,7 +139,7 @@ def scan_extreme(
     >>> scan_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
     (tensor([3., 3., 4.]), tensor([0, 0, 0]))
     """
-    found, which = _extreme(x, level, op, bool(exclusive), bool(reverse))
+    found, which = _extreme(x, level, op, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse"))
     return into(found, out), which
 
 
@@ -156,7 +157,7 @@ def backprop_cumprod(
         if not isinstance(given, torch.Tensor):
             raise TypeError(f"{name}: expected a tensor as the other, got {type(given).__name__}")
         on_cpu(given, name)
-    return into(_prod_back(d, x, level, bool(exclusive), bool(reverse)), out)
+    return into(_prod_back(d, x, level, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")), out)
 
 
 def backprop_scan_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:

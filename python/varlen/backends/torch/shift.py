@@ -9,7 +9,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_ints
+from varlen.arguments import as_ints, is_zero
 from varlen.backends.torch.autograd import (
     AutogradOp,
     by_bytes,
@@ -18,7 +18,7 @@ from varlen.backends.torch.autograd import (
     level_of,
 )
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import fill_of, like, tensor_of
+from varlen.backends.torch.memory import core_dtype, fill_of, filled, like, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,27 +75,25 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
     >>> shift(torch.tensor([3, 1, 4]), Level([2, 1]), 1, 9)
     tensor([9, 3, 9])
     """
-    if is_followed(fill):
-        return into(_shift_followed(x, level, by, fill), out)
-    number = fill.item() if hasattr(fill, "item") else fill
-    if not isinstance(number, (bool, int, float, complex)):
-        raise TypeError(f"fill: expected a number for tensors, got {type(fill).__name__}")
+    number = 0 if fill is None else fill
     moves = _each(by, level)
     if has_no_name(x):
-        if number != 0:
-            raise TypeError(f"fill: tensors of {x.dtype} are moved as bytes, and filled with 0 only")
-        return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves)), out)
-    _core.shift(np.empty(0, _dtype(x)), Level([]), 0, number)  # refuses what the dtype cannot hold
+        bits = None if is_zero(number) else filled(number, x.dtype, x.shape[1:])
+        return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves, bits)), out)
+    if not isinstance(number, (bool, int, float, complex)):
+        row = fill_of(number, x)
+        if row.ndim > 0 or is_followed(number):
+            return into(_shift_around(x, level, moves, row), out)
+        number = row.item()
+    _core.shift(np.empty(0, core_dtype(x.dtype)), Level([]), 0, number)  # refuses what the dtype cannot hold
     return into(shift_rows(x, level, tensor_of(moves), number), out)
 
 
-def _shift_followed(x: torch.Tensor, level: Level, by: Any, fill: torch.Tensor) -> torch.Tensor:
-    """Where somebody follows the fill, torch puts it in."""
-    if fill.numel() != 1:
-        raise TypeError(f"fill: expected a number for tensors, got shape {tuple(fill.shape)}")
-    there = _core.shift(np.ones(level.total, np.bool_), level, _each(by, level))
+def _shift_around(x: torch.Tensor, level: Level, moves: Array, row: torch.Tensor) -> torch.Tensor:
+    """Where the fill is a row, or somebody follows it, torch puts it in."""
+    there = _core.shift(np.ones(level.total, np.bool_), level, moves)
     wide = like(there.reshape(-1, *(1 for _ in x.shape[1:])), x)
-    return torch.where(wide, shift(x, level, by, 0), fill_of(fill, x).reshape(()))
+    return torch.where(wide, shift(x, level, moves, 0), row)
 
 
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:
@@ -117,8 +115,3 @@ def _each(by: Any, level: Level) -> Array:
     moves = as_ints(by)
     _core.roll(np.empty((level.total, 0), np.uint8), level, moves)  # refuses what is no such number
     return np.ascontiguousarray(np.broadcast_to(np.asarray(moves, np.int64), len(level)))
-
-
-def _dtype(x: torch.Tensor) -> Any:
-    """That the core fills with the same numbers."""
-    return _core.bfloat16 if x.dtype == torch.bfloat16 else str(x.dtype).removeprefix("torch.")

@@ -11,6 +11,7 @@ from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
 from varlen.backends.torch.followers import is_followed, shows_numbers
+from varlen.backends.torch.memory import float_of
 from varlen.backends.torch.reduce import repeat_rows, sums
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def softmax(
     if isinstance(temperature, torch.Tensor) and (tracing.is_tracing() or is_followed(temperature)):
         result = _softmax(x / _checked(temperature), level, log, 1.0)
     else:
-        result = _softmax(x, level, log, float(temperature))
+        result = _softmax(x, level, log, float_of(temperature, "temperature"))
     return into(result, x if inplace else out)
 
 
@@ -116,5 +117,5 @@ def backprop_softmax(
     y = Y if isinstance(Y, torch.Tensor) else torch.from_numpy(Y)
     if y.dtype != dY.dtype:
         raise TypeError(f"Y: expected {dY.dtype} as dY, got {y.dtype}")
-    result = _back(dY, y, level, log, float(temperature))
+    result = _back(dY, y, level, log, float_of(temperature, "temperature"))
     return into(result, out)

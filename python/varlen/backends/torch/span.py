@@ -8,8 +8,10 @@ import numpy as np
 import torch
 
 from varlen import _core
+from varlen.arguments import as_int
+from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu
-from varlen.backends.torch.memory import like, tensor_of
+from varlen.backends.torch.memory import filled, like, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def spans(
 def _refuse(count: int, x: torch.Tensor, max_bytes: int | None) -> None:
     """Refuse more rows than fit the bytes that the caller allows."""
     size = count * x.shape[1:].numel() * x.element_size()
-    if max_bytes is not None and size > max_bytes:
+    if max_bytes is not None and size > as_int(max_bytes, "max_bytes"):
         raise ValueError(f"max_bytes: the result takes {size} bytes, over max_bytes={max_bytes}")
 
 
@@ -110,7 +112,7 @@ def insert_rows(
     Raises
     ------
     TypeError, ValueError
-        Rows that are not a tensor, or of another dtype or shape.
+        Rows that the dtype does not hold, or of another dtype or shape.
 
     Examples
     --------
@@ -121,8 +123,11 @@ def insert_rows(
     _refuse(len(before) + x.shape[0], x, max_bytes)
     if rows is None:
         rows = x.new_zeros(shape)
+    if isinstance(rows, np.ndarray):
+        raise TypeError("rows: expected a tensor as X, got ndarray")
     if not isinstance(rows, torch.Tensor):
-        raise TypeError(f"rows: expected a tensor, got {type(rows).__name__}")
+        given = rows_of_array(rows, "rows")
+        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
     result: torch.Tensor = _insert(on_cpu(x, "X"), on_cpu(rows, "rows"), tensor_of(before))

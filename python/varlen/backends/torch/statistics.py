@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import number_of
+from varlen.backends.torch.memory import float_of, like, number_of
 from varlen.backends.torch.reduce import reduce_sums, repeat_rows, sums, with_empty
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
@@ -107,8 +107,9 @@ def reduce(
         not_empty(level)
         empty = 0
     if is_followed(empty):
-        return into(with_empty(statistic_rows(x, level, op, 0, float(ddof)), level, empty), out)
-    return into(statistic_rows(x, level, op, number_of(empty, "empty"), float(ddof)), out)
+        rows = statistic_rows(x, level, op, 0, float_of(ddof, "ddof"))
+        return into(with_empty(rows, like(level.lengths, x), empty), out)
+    return into(statistic_rows(x, level, op, number_of(empty, "empty"), float_of(ddof, "ddof")), out)
 
 
 def backprop_reduce(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch._guards import active_fake_mode
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
 from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
-from varlen.backends.torch.followers import numbers_of, unfollowed
+from varlen.backends.torch.followers import constant, count_modes, numbers_of, unfollowed
 from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
@@ -20,6 +24,82 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
+
+
+_is_dynamo: Callable[[], bool] = torch.compiler.is_dynamo_compiling
+
+# Modes of shapes alone in which make_fx or torch.export met lengths that are inputs of their graph.
+_graph_modes: set[weakref.ref[Any]] = set()
+
+
+def _is_tracing() -> bool:
+    """Whether a function is traced to a graph, where graphs of make_fx or torch.export were met."""
+    return _is_dynamo() or _in_graph_mode(active_fake_mode())
+
+
+def _in_graph_mode(mode: Any) -> bool:
+    return mode is not None and weakref.ref(mode) in _graph_modes
+
+
+def is_traced(given: Any) -> bool:
+    """Whether a function is traced to a graph, where numbers are needed that may be an input of it.
+
+    torch.compile says so itself. make_fx and torch.export call the function with tensors that have a shape
+    alone; offsets are tensors there from the first lengths or indices on that do not show their numbers.
+
+    Examples
+    --------
+    >>> is_traced(torch.tensor([2, 1]))
+    False
+    """
+    if _is_dynamo():
+        return True
+    mode = active_fake_mode() if count_modes() else None
+    if mode is None or _in_graph_mode(mode):
+        return mode is not None
+    several = given if isinstance(given, (list, tuple)) else (given,)
+    hidden = any(getattr(x, "fake_mode", None) is mode for x in several)
+    if not hidden or mode.shape_env is None or get_proxy_mode() is None:
+        return False
+    _graph_modes.add(weakref.ref(mode, _graph_modes.discard))
+    tracing.is_tracing = _is_tracing  # takes longer, and is needed from here on
+    return True
+
+
+def offsets_tensor(level: Level) -> torch.Tensor:
+    """The offsets of a level from outside: an input of a graph of torch.compile, a constant of others.
+
+    Examples
+    --------
+    >>> offsets_tensor(Level([2, 1]))
+    tensor([0, 2, 3])
+    """
+    offsets: torch.Tensor = level._tensor
+    return offsets if _is_dynamo() else constant(offsets)
+
+
+def as_tensor(given: Any) -> torch.Tensor:
+    """Numbers from outside as a tensor of the graph.
+
+    Examples
+    --------
+    >>> as_tensor([2, 1])
+    tensor([2, 1])
+    """
+    # A list may hold sizes of the graph, which as_tensor would fix.
+    numbers = torch.tensor(given) if isinstance(given, (list, tuple)) else torch.as_tensor(given)
+    return numbers if _is_dynamo() else constant(numbers)
+
+
+def array(numbers: torch.Tensor) -> Any:
+    """What is an array outside: one of torch.compile, while the graphs of others know tensors alone.
+
+    Examples
+    --------
+    >>> array(torch.tensor([2, 1]))
+    tensor([2, 1])
+    """
+    return numbers.numpy() if _is_dynamo() else numbers
 
 
 @functools.cache
@@ -87,6 +167,14 @@ def _run_same(a: Level, b: Level, level: int) -> Array:
     return np.array(True)
 
 
+def _read(given: torch.Tensor, name: str) -> Any:
+    """The numbers of a tensor that somebody follows, for a level of them, or a level of the graph."""
+    return tracing.level_of(given, name) if is_traced(given) and name in _OF_GRAPHS else numbers_of(given)
+
+
+_OF_GRAPHS = ("lengths", "offsets")  # what levels of a graph are made of
+
+
 _longest: AutogradOp = AutogradOp(
     "longest(Tensor offsets) -> Tensor",
     lambda offsets: np.array(level_of(offsets).longest),
@@ -124,7 +212,7 @@ def as_index(indices: Any) -> torch.Tensor:
     >>> as_index([1, 0])
     tensor([1, 0])
     """
-    index = torch.as_tensor(indices)
+    index = as_tensor(indices)
     if index.dtype == torch.bool or index.is_floating_point() or index.is_complex():
         raise TypeError(f"indices: expected integers, got {index.dtype}")
     if index.ndim != 1:
@@ -146,11 +234,24 @@ def as_key(key: Any) -> torch.Tensor:
     >>> as_key([True, False])
     tensor([ True, False])
     """
-    index = torch.as_tensor(key)
+    index = as_tensor(key)
     if index.is_floating_point() or index.is_complex() or index.ndim != 1:
         got = f"{index.ndim} axes of {index.dtype}"
         raise IndexError(f"index: expected one row of integers or bools, got {got}")
     return index
+
+
+def int_in(key: Any) -> Any:
+    """The integer that an array or a tensor without axes holds, a number of the graph; None for others.
+
+    Examples
+    --------
+    >>> int_in(torch.tensor(2)), int_in(torch.tensor([2]))
+    (2, None)
+    """
+    index = as_tensor(key)
+    others = index.dtype == torch.bool or index.is_floating_point() or index.is_complex()
+    return None if index.ndim or others else index.item()
 
 
 def as_bools(given: Any, argument: str) -> torch.Tensor:
@@ -166,7 +267,7 @@ def as_bools(given: Any, argument: str) -> torch.Tensor:
     >>> as_bools([True], "mask")
     tensor([True])
     """
-    mask = torch.as_tensor(given)
+    mask = as_tensor(given)
     if mask.dtype != torch.bool:
         raise TypeError(f"{argument}: expected bools, got {mask.dtype}")
     return mask
@@ -191,8 +292,8 @@ def checked_offsets(given: Any, name: str, count: Any, said: str) -> torch.Tenso
     >>> checked_offsets([2, 1], "lengths", 3, "add up to {}, not {}")
     tensor([0, 2, 3])
     """
-    numbers = given if isinstance(given, torch.Tensor) else torch.as_tensor(given)
-    if not len(numbers) and not isinstance(given, torch.Tensor):
+    numbers = as_tensor(given)
+    if not isinstance(given, torch.Tensor) and not len(numbers):
         numbers = numbers.long()
     offsets, fits = _checked.registered(numbers, name, count, said)
     torch._assert_async(fits, name)  # keeps the check in the graph where nothing reads the offsets
@@ -294,7 +395,9 @@ def _kept(offsets: Array) -> torch.Tensor:
         return torch.from_numpy(offsets.copy())
 
 
-tracing.is_tracing = torch.compiler.is_dynamo_compiling
+tracing.is_tracing = _is_dynamo
+tracing.is_traced = is_traced
 tracing.numbers_of = numbers_of
 tracing.tensors = sys.modules[__name__]
 _core.make_tensors_by(_kept)
+_core.read_tensors_by(_read)
