@@ -1,11 +1,16 @@
 """Options with values of no use: an error that names the option, the same for arrays and tensors."""
 
+import importlib.util
 import inspect
 
 import numpy as np
 import pytest
-import torch
 import varlen as vl
+
+if importlib.util.find_spec("torch") is None:
+    torch = None
+else:
+    import torch
 
 LEVEL = vl.Level([3, 0, 2])
 BAD = {
@@ -24,11 +29,12 @@ BAD = {
     "2**70": 2**70,
     "an array": np.array([1.0, 2.0]),
     "a block": np.ones((2, 2, 2)),
-    "a tensor": torch.ones(2, 2),
-    "a gradient": torch.tensor(2.0, requires_grad=True),
     "words": ["a"],
     "a list": [1, 2, 3, 4],
 }
+if torch is not None:
+    BAD["a tensor"] = torch.ones(2, 2)
+    BAD["a gradient"] = torch.tensor(2.0, requires_grad=True)
 ERRORS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
 
 # What a verb needs to be called at all, beside the option.
@@ -82,8 +88,8 @@ def test_most_verbs_are_here():
 @pytest.mark.parametrize("name", VERBS)
 def test_an_option_is_refused_by_its_name_alike_for_arrays_and_tensors(name):
     numbers = np.arange(5.0 if name not in INTEGERS else 5)
-    kinds = [numbers, torch.from_numpy(numbers)]
-    if numbers.dtype.kind == "f":
+    kinds = [numbers] if torch is None else [numbers, torch.from_numpy(numbers)]
+    if torch is not None and numbers.dtype.kind == "f":
         kinds.append(torch.tensor(numbers, requires_grad=True))
     takes_empty = "empty" in inspect.signature(VERBS[name]).parameters
     for option, default in options_of(VERBS[name]).items():
@@ -104,10 +110,6 @@ DATASET = vl.Dataset(JOINT)
 BATCHES = {
     "batch": (DATASET.batch, lambda **options: DATASET.batch([0, 1], **options)),
     "Collate": (vl.data.Collate, lambda **options: vl.data.Collate(**options)([np.ones(2), np.ones(3)])),
-    "Collate of tensors": (
-        vl.data.Collate,
-        lambda **options: vl.data.Collate(**options)([torch.ones(2), torch.ones(3)]),
-    ),
     "Collate of joints": (
         vl.data.Collate,
         lambda **options: vl.data.Collate(**options)([JOINT[0], JOINT[1]]),
@@ -115,6 +117,11 @@ BATCHES = {
     "to_dense": (JOINT.to_dense, lambda **options: JOINT.to_dense(**options)),
     "flatten": (JOINT.flatten, lambda **options: JOINT.flatten(**options)),
 }
+if torch is not None:
+    BATCHES["Collate of tensors"] = (
+        vl.data.Collate,
+        lambda **options: vl.data.Collate(**options)([torch.ones(2), torch.ones(3)]),
+    )
 
 
 LOOPS = {
@@ -148,24 +155,31 @@ def test_an_option_of_batches_is_refused_by_its_name(name):
             assert error is None or names(error, option), (option, what, error)
 
 
+def without_gradient(values):
+    return values.detach() if hasattr(values, "detach") else values
+
+
 SIZES = {
     "topk": (lambda r: r.topk(2**62, dense=True), "k"),
     "to_dense": (lambda r: r.to_dense(pad_to_multiple_of=2**62), "pad_to_multiple_of"),
     "pad": (lambda r: vl.ops.pad([r.values, r.values[:2]], 2**62), "pad_to_multiple_of"),
     "Collate": (
-        lambda r: vl.data.Collate(pad_to_multiple_of=2**62)([r.values.detach()]),
+        lambda r: vl.data.Collate(pad_to_multiple_of=2**62)([without_gradient(r.values)]),
         "samples: pad_to_multiple_of",
     ),
 }
 
 
+KINDS = {"array": np.ones}
+if torch is not None:
+    KINDS |= {"tensor": torch.ones, "followed": lambda n: torch.ones(n, requires_grad=True)}
+
+
 @pytest.mark.parametrize("verb", SIZES)
-@pytest.mark.parametrize("kind", [np.ones, torch.ones, lambda n: torch.ones(n, requires_grad=True)])
+@pytest.mark.parametrize("kind", KINDS)
 def test_sizes_that_do_not_fit_name_what_asks_for_them(verb, kind):
     call, argument = SIZES[verb]
-    values = kind(5)
-    if verb == "Collate" and isinstance(values, np.ndarray):
-        values = torch.from_numpy(values)
+    values = KINDS[kind](5)
     with pytest.raises(OverflowError, match=rf"^{argument}: .*4611686018427387904.* not fit 63 bits"):
         call(vl.Ragged(values, LEVEL))
 
@@ -173,7 +187,7 @@ def test_sizes_that_do_not_fit_name_what_asks_for_them(verb, kind):
 def test_numbers_of_sequences_that_memory_does_not_hold_are_named():
     for ids, error in (([0, 2**40], MemoryError), ([0, 2**62], OverflowError)):
         text = f"{ids[1] + 1} sequences have no room in memory"
-        for values in (np.ones(2), torch.ones(2)):
+        for values in (np.ones(2),) if torch is None else (np.ones(2), torch.ones(2)):
             with pytest.raises(error, match=f"^row_ids: {text}"):
                 vl.Ragged.from_row_ids(values, ids)
         with pytest.raises(error, match=f"^segment_ids: {text}"):
@@ -181,6 +195,7 @@ def test_numbers_of_sequences_that_memory_does_not_hold_are_named():
 
 
 def test_moves_inside_graphs_are_refused_as_outside():
+    pytest.importorskip("torch")
     x = torch.ones(5)
     for by, error, text in (
         ([1, 2], ValueError, "by: has 2 numbers for 3 sequences"),
@@ -219,10 +234,13 @@ NAMED = [
     (lambda: TF.range(2**61), OverflowError, "^starts: 2305843009213693952 "),
     (lambda: TF.range(0, 2**61), OverflowError, "^limits: 2305843009213693952 "),
     (lambda: vl.Ragged([1.0], [1]).pack(order=[0, 1]), ValueError, "^order: "),
-    (lambda: DATASET.batch(BAD["a gradient"]), TypeError, "^rows: "),
-    (lambda: vl.sequence_erase(vl.Ragged([1, 2], [2]), BAD["a gradient"]), ValueError, "^tokens: "),
-    (lambda: vl.sequence_mask([1, 2], dtype=torch.ones(2)), TypeError, "^dtype: expected a NumPy dtype"),
 ]
+if torch is not None:
+    NAMED += [
+        (lambda: DATASET.batch(BAD["a gradient"]), TypeError, "^rows: "),
+        (lambda: vl.sequence_erase(vl.Ragged([1, 2], [2]), BAD["a gradient"]), ValueError, "^tokens: "),
+        (lambda: vl.sequence_mask([1, 2], dtype=torch.ones(2)), TypeError, "^dtype: expected a NumPy dtype"),
+    ]
 
 
 @pytest.mark.parametrize(("call", "error", "text"), NAMED)
