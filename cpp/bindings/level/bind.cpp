@@ -257,7 +257,7 @@ constexpr Signature<3> kNumbers{"level_numbers", {"level", "name", "beside"}, 3,
 /// What a level has of this name, beside an array.
 py::object numbers_beside(const Arguments<3>& args) {
   const auto [given_level, name, beside] = args;
-  if (!LevelRef::is_level(given_level)) raise_type("level: expected a Level, got " + type_name(given_level));
+  LevelRef::expect(given_level, "level");
   Level& level = LevelRef::in(given_level);
   const auto is = [&](const char* word) { return PyUnicode_CompareWithASCIIString(name, word) == 0; };
   const Place place = place_of_any({beside});

@@ -8,6 +8,7 @@
 #include "gather/gather.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
@@ -48,12 +49,28 @@ py::object kept_rows(const Arguments<2>& args) {
   return topk_level(level_over(args[0], "X", -1), std::max<std::int64_t>(int_of(args[1], "k"), 0));
 }
 
+/// The same by the kernels of a device.
+void sort_there(const Place& place, SortJob job, Level& level, Level& kept, std::byte* values,
+                std::int64_t* places) {
+  if (job.longest > cuda::kMostSorted) {
+    raise_overflow("lengths: " + std::to_string(job.longest) +
+                   " rows of a sequence are not sorted on a device");
+  }
+  const std::int64_t total = level.total();
+  const py::array scratch = scratch_at(place, place.kernels->sort_scratch(job, total));
+  auto* const room = const_cast<std::byte*>(static_cast<const std::byte*>(scratch.data()));
+  job.level = offsets_at(place, level);
+  place.check(place.kernels->sort(place.stream, job, total, offsets_at(place, kept), room, values, places),
+              "sort");
+}
+
 constexpr Signature<7> kSort{
     "sort", {"values", "level", "descending", "most", "with_values", "with_places", "out"}, 2, 7};
 
 py::object sort_rows(const Arguments<7>& args) {
   const auto [given_values, given_level, descending, most, with_values, with_places, given_out] = args;
-  const Numbers values = numbers_of(given_values, "X");
+  const Numbers values = placed_numbers_of(given_values, "X");
+  const Place place = place_of(values.array);
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
   const SortJob job = job_of(values, level, descending);
   const std::int64_t longest =
@@ -66,16 +83,20 @@ py::object sort_rows(const Arguments<7>& args) {
   std::int64_t* to_places = nullptr;
   if (with_values == nullptr || truth_of(with_values, "with_values")) {
     const py::dtype dtype = values.array.dtype();
-    py::array result = given(given_out)
-                           ? checked_out("out", given_out, dtype, shape, {given_values, values.array})
-                           : empty(dtype, shape);
+    py::array result =
+        given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape, {given_values, values.array})
+                         : empty_at(place, dtype, shape);
     to_values = bytes(result);
     sorted = std::move(result);
   }
   if (with_places != nullptr && truth_of(with_places, "with_places")) {
-    py::array result = empty(py::dtype::of<std::int64_t>(), shape);
+    py::array result = empty_at(place, py::dtype::of<std::int64_t>(), shape);
     to_places = ints(result);
     places = std::move(result);
+  }
+  if (!place.is_host()) {
+    sort_there(place, job, LevelRef::in(level), LevelRef::in(kept), to_values, to_places);
+    return py::make_tuple(sorted, places, kept);
   }
   const SortRoom room = sort_room(job, longest);
   Scratch<std::byte> scratch(room.bytes);

@@ -295,12 +295,17 @@ py::array as_placed_rows(py::handle object, const char* argument) {
   return array_in(array.place.library->contiguous(array.place, array.owner));
 }
 
-py::array rows_at(const Place& place, py::handle object, const char* argument) {
-  py::array rows = as_placed_rows(object, argument);
-  const Place there = place_of(rows);
-  if (is_same_device(place, there)) return rows;
+void check_at(const Place& place, const py::array& array, std::string_view argument) {
+  const Place there = place_of(array);
+  if (is_same_device(place, there)) return;
   raise_value(std::string(argument) + ": expected an array on " + text_of_place(place) + ", got one on " +
               text_of_place(there));
+}
+
+py::array rows_at(const Place& place, py::handle object, const char* argument) {
+  py::array rows = as_placed_rows(object, argument);
+  check_at(place, rows, argument);
+  return rows;
 }
 
 py::array empty_at(const Place& place, const py::dtype& dtype, const Extents& shape) {
@@ -367,12 +372,9 @@ py::array checked_out_at(const Place& place, std::string_view name, py::handle g
   if (!on_device && (place.is_host() || place.library == &host_library)) {
     return checked_out(name, given, dtype, shape, inputs);
   }
-  const Place there = on_device ? device_array_in(given.ptr()).place : Place{};
-  if (!is_same_device(there, place)) {
-    raise_value(std::string(name) + ": expected an array on " + text_of_place(place) + ", got one on " +
-                text_of_place(there));
-  }
-  return checked_out(name, array_in(given), dtype, shape, inputs);
+  const py::array out = on_device ? array_in(given) : as_rows(given, std::string(name).c_str());
+  check_at(place, out, name);
+  return checked_out(name, out, dtype, shape, inputs);
 }
 
 Offsets offsets_at(const Place& place, Level& level) {

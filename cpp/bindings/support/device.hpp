@@ -86,6 +86,9 @@ struct DeviceArray {
 /// Rows on the host or on a device, C-contiguous.
 [[nodiscard]] py::array as_placed_rows(py::handle object, const char* argument);
 
+/// ValueError where an array of ours lies elsewhere.
+void check_at(const Place& place, const py::array& array, std::string_view argument);
+
 /// Rows beside others, C-contiguous: on the same device, or on the host where those are.
 [[nodiscard]] py::array rows_at(const Place& place, py::handle object, const char* argument);
 

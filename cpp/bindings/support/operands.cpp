@@ -52,13 +52,7 @@ Numbers placed_numbers_of(PyObject* argument, const char* name) {
 
 Numbers numbers_at(const Place& place, PyObject* argument, const char* name) {
   Numbers numbers = placed_numbers_of(argument, name);
-  const Place there = place_of(numbers.array);
-  if (there.kernels != place.kernels || there.stream.device != place.stream.device) {
-    const auto text = [](const Place& at) {
-      return at.is_host() ? std::string("the host") : "device " + std::to_string(at.stream.device);
-    };
-    raise_value(std::string(name) + ": expected an array on " + text(place) + ", got one on " + text(there));
-  }
+  check_at(place, numbers.array, name);
   return numbers;
 }
 

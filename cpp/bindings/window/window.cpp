@@ -93,7 +93,7 @@ py::object forward(const Arguments<9>& args) {
   const LevelRef level = level_over(lengths, "X", x.shape(0));
   const LevelRef kept = strided_level(level, how.stride);
   Extents shape{kept->total()};
-  if (x.ndim() > 2 || (apart != nullptr && truth_of(apart))) {
+  if (x.ndim() > 2 || (apart != nullptr && truth_of(apart, "apart"))) {
     shape.push_back(how.places());
     shape.append(x.shape() + 1, x.shape() + x.ndim());
   } else {
@@ -142,7 +142,7 @@ py::object back(const Arguments<10>& args) {
                              ", right " + std::to_string(how.right) + ")";
   if (dy.ndim() == 1) raise_value("dY: expected at least two dimensions, got one");
   Extents shape{level->total()};
-  if (dy.ndim() == 2 && !(apart != nullptr && truth_of(apart))) {
+  if (dy.ndim() == 2 && !(apart != nullptr && truth_of(apart, "apart"))) {
     if (dy.shape(1) % places != 0) {
       raise_value("dY: " + std::to_string(dy.shape(1)) + " numbers a row do not divide into " + around);
     }
