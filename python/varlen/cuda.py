@@ -109,6 +109,12 @@ def is_available() -> bool:
 def load() -> None:
     """Make the kernels known to the core, where they can run.
 
+    Needed nowhere: it is called when the first tensor of a device comes.
+
+    See Also
+    --------
+    status : says whether they can.
+
     Examples
     --------
     >>> varlen.cuda.load()
