@@ -29,13 +29,16 @@ struct Moving {
   Moving(PyObject* rows, PyObject* over, PyObject* target, PyObject* more, PyObject* fill = nullptr)
       : values(as_placed_rows(rows, "X")),
         level(level_over(over, "X", values.shape(0))),
-        place(place_of(values)) {
-    const Extents shape(values.shape(), values.shape() + values.ndim());
-    out = given(target)
-              ? checked_out_at(place, "out", target, values.dtype(), shape, {rows, values, more, fill})
-              : empty_at(place, values.dtype(), shape);
-  }
+        place(place_of(values)),
+        out(made(rows, target, more, fill)) {}
   [[nodiscard]] Offsets offsets() const { return offsets_at(place, LevelRef::in(level)); }
+
+ private:
+  [[nodiscard]] py::array made(PyObject* rows, PyObject* target, PyObject* more, PyObject* fill) const {
+    const Extents shape(values.shape(), values.shape() + values.ndim());
+    if (!given(target)) return empty_at(place, values.dtype(), shape);
+    return checked_out_at(place, "out", target, values.dtype(), shape, {rows, values, more, fill});
+  }
 };
 
 /// How far: one integer, or one for each sequence.
@@ -99,7 +102,7 @@ py::object shift(const Arguments<5>& args) {
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
   if (!job.place.is_host()) {
-    py::array keep;
+    py::object keep;
     const cuda::Fill fill =
         fill_at(job.place, one.data(), one.period() > 0 ? one.period() : rows.width, rows.width, keep);
     job.place.check(

@@ -50,7 +50,7 @@ struct PackBlock {
   void write_at(const Place& place, const PackSource& from) {
     const PlacedSteps steps(place, fields, true, from.level->total());
     const PlacedInts order = ints_at(place, fields.order(), from.level->count());
-    py::array keep;
+    py::object keep;
     const cuda::Fill placed = fill_at(place, fill.data(), fill.period(), from.rows.width, keep);
     place.check(place.kernels->pack(place.stream, steps.view, from.rows, offsets_at(place, *from.level),
                                     order.data, placed, bytes(data)),

@@ -123,7 +123,7 @@ py::object pad_arrays(const Arguments<15>& args) {
     if (!place.is_host()) {
       const auto there = offsets_at(place, levels);
       const int depth = levels.depth();
-      py::array keep;
+      py::object keep;
       const auto [fill, period] =
           fill_at(place, how.fill, how.period > 0 ? how.period : rows.width, rows.width, keep);
       how.fill = fill;

@@ -107,9 +107,11 @@ struct Work {
     const bool is_number = given(given_empty) && !is_zero(given_empty);
     const Fill empty_as = is_number ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
     shape = values.rows(level.count());
-    out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
-                                            {given_values, values.array, given_empty})
-                           : empty_at(place, dtype, shape);
+    py::array to = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
+                                                     {given_values, values.array, given_empty})
+                                    : empty_at(place, dtype, shape);
+    target = bytes(to);
+    out = std::move(to);
     job.type = values.type;
     job.level = offsets_at(place, level);
     job.longest = stats.longest;
@@ -125,10 +127,10 @@ struct Work {
     }
     job.empty = one;
     total = level.total();
-    target = bytes(out);
     if (!place.is_host()) {
-      device_scratch =
-          empty_at(place, py::dtype::of<std::uint8_t>(), {place.kernels->reduce_scratch(job, total)});
+      py::array room = scratch_at(place, place.kernels->reduce_scratch(job, total));
+      device_room = bytes(room);
+      device_scratch = std::move(room);
       return;
     }
     scratch.make(reduce_scratch(job));
@@ -151,15 +153,16 @@ struct Work {
   LevelRef over;
   ReduceJob job;
   Extents shape;
-  py::array out;
+  py::object out;
   std::byte* target = nullptr;
+  std::byte* device_room = nullptr;
   Type asked{};
   Type result{};
   bool direct = true;  ///< no conversion of the results
   alignas(8) std::byte one[8] = {};
   std::int64_t total = 0;
   Scratch<std::byte> scratch, wide;
-  py::array device_scratch;
+  py::object device_scratch;  ///< bytes, where there is no host
 };
 
 constexpr Signature<6> kReduce{"reduce", {"op", "values", "level", "empty", "out", "ddof"}, 3, 6};
@@ -169,9 +172,9 @@ py::object reduce_array(const Arguments<6>& args) {
   Work work(args[0], args[1], args[2], args[3], args[4]);
   work.job.ddof = ddof;
   if (const Place& place = work.place; !place.is_host()) {
-    place.check(place.kernels->reduce(place.stream, work.job, work.total, work.asked,
-                                      bytes(work.device_scratch), work.target),
-                "reduce");
+    place.check(
+        place.kernels->reduce(place.stream, work.job, work.total, work.asked, work.device_room, work.target),
+        "reduce");
   } else {
     const Unlocked unlocked(work.values.array.nbytes());
     work.run();
@@ -195,7 +198,7 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
   const Places places{narrow ? nullptr : ints(which),
                       narrow ? static_cast<std::int32_t*>(which.mutable_data()) : nullptr};
   if (const Place& place = work.place; !place.is_host()) {
-    place.check(place.kernels->reduce_extreme(place.stream, work.job, work.total, bytes(work.device_scratch),
+    place.check(place.kernels->reduce_extreme(place.stream, work.job, work.total, work.device_room,
                                               work.target, places),
                 "reduce");
   } else {

@@ -1,6 +1,7 @@
 #include "device.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -357,13 +358,15 @@ PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argum
 }
 
 cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period, std::int64_t width,
-                   py::array& keep) {
+                   py::object& keep) {
   if (fill == nullptr || width == 0) return {};
   if (cuda::is_host_fill(period)) return {fill, period};
   std::vector<std::byte> row(static_cast<std::size_t>(width));
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = fill[k % static_cast<std::size_t>(period)];
-  keep = bytes_at(place, row.data(), width);
-  return {static_cast<const std::byte*>(keep.data()), width};
+  py::array copy = bytes_at(place, row.data(), width);
+  const auto* const data = static_cast<const std::byte*>(copy.data());
+  keep = std::move(copy);
+  return {data, width};
 }
 
 py::array checked_out_at(const Place& place, std::string_view name, py::handle given, const py::dtype& dtype,
@@ -382,7 +385,8 @@ Offsets offsets_at(const Place& place, Level& level) {
 }
 
 const std::int64_t* Level::ends_at(const Place& place) {
-  for (const py::array& copy : placed_) {
+  if (placed_ == nullptr) placed_ = std::make_unique<std::vector<py::array>>();
+  for (const py::array& copy : *placed_) {
     const Place there = place_of(copy);
     if (there.kernels == place.kernels && there.stream.device == place.stream.device &&
         there.stream.handle == place.stream.handle) {
@@ -393,7 +397,7 @@ const std::int64_t* Level::ends_at(const Place& place) {
   place.check(
       place.kernels->upload(place.stream, view().ends, count() * copy.itemsize(), copy.mutable_data()),
       "offsets");
-  placed_.push_back(copy);
+  placed_->push_back(copy);
   return static_cast<const std::int64_t*>(copy.data());
 }
 

@@ -111,7 +111,7 @@ void check_at(const Place& place, const py::array& array, std::string_view argum
 
 /// int64 on a device, one after another.
 struct PlacedInts {
-  py::array keep;
+  py::object keep;
   const std::int64_t* data = nullptr;
   std::int64_t count = 0;
 };
@@ -128,7 +128,7 @@ struct PlacedInts {
 /// A fill that repeats every `period` bytes, for rows of `width` bytes there: see cuda/fill.hpp. `keep` owns
 /// its memory where that is not the caller's.
 [[nodiscard]] cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period,
-                                 std::int64_t width, py::array& keep);
+                                 std::int64_t width, py::object& keep);
 
 /// The ends of a level at a place: copied there at the first time, and kept.
 [[nodiscard]] Offsets offsets_at(const Place& place, Level& level);

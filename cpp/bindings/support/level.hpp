@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -118,7 +119,7 @@ class Level {
   std::optional<py::array> row_ids_;
   std::optional<py::array> positions_;
   py::object tensor_;
-  std::vector<py::array> placed_;
+  std::unique_ptr<std::vector<py::array>> placed_;  ///< the ends on devices; most levels never go there
 };
 
 }  // namespace varlen::bindings

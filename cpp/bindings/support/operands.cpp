@@ -40,6 +40,7 @@ Numbers numbers_of(PyObject* argument, const char* name) {
 }
 
 Numbers placed_numbers_of(PyObject* argument, const char* name) {
+  if (!is_device_array(argument) && kernels_on_host() == nullptr) return numbers_of(argument, name);
   const bool on_device = is_device_array(argument);
   py::array array = as_placed_rows(on_device ? py::handle(argument) : host_numbers(argument, name), name);
   const std::optional<Type> type = type_of(array.dtype());
