@@ -259,7 +259,9 @@ py::object numbers_beside(const Arguments<3>& args) {
   const auto [given_level, name, beside] = args;
   LevelRef::expect(given_level, "level");
   Level& level = LevelRef::in(given_level);
-  const auto is = [&](const char* word) { return PyUnicode_CompareWithASCIIString(name, word) == 0; };
+  const auto is = [asked = name](const char* word) {
+    return PyUnicode_CompareWithASCIIString(asked, word) == 0;
+  };
   const Place place = place_of_any({beside});
   if (place.is_host()) return py::handle(given_level).attr(py::handle(name));
   const Offsets there = offsets_at(place, level);

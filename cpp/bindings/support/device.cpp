@@ -73,6 +73,13 @@ struct KernelTables {
 };
 KernelTables kernel_tables;
 
+/// Memory, or a stream, that Python has as an integer.
+void* address_of(py::handle integer) {
+  void* const address = PyLong_AsVoidPtr(integer.ptr());
+  if (address == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return address;
+}
+
 /// Arrays that show their memory by `__cuda_array_interface__`; what Python gave lives for ever.
 class InterfaceLibrary final : public DeviceLibrary {
  public:
@@ -98,8 +105,7 @@ class InterfaceLibrary final : public DeviceLibrary {
   /// The device of an array, and the stream that its library works on now.
   [[nodiscard]] Place place_of(py::handle array, const cuda::Kernels* kernels) const {
     const auto current = py::handle(current_)(array).cast<py::tuple>();
-    return {
-        kernels, {current[0].cast<int>(), reinterpret_cast<void*>(current[1].cast<std::uintptr_t>())}, this};
+    return {kernels, {current[0].cast<int>(), address_of(current[1])}, this};
   }
   [[nodiscard]] static py::object over(py::object array, const Place& place) {
     const py::object shown = array.attr("__cuda_array_interface__");
@@ -117,8 +123,8 @@ class InterfaceLibrary final : public DeviceLibrary {
       for (const py::handle stride : strides) result.strides.push_back(stride.cast<py::ssize_t>());
     }
     static std::byte nowhere;  // NumPy takes no null, and reads nothing there
-    const auto address = py::object(shown["data"])[py::int_(0)].cast<std::uintptr_t>();
-    result.data = address != 0 ? reinterpret_cast<void*>(address) : &nowhere;
+    void* const address = address_of(py::object(py::object(shown["data"])[py::int_(0)]));
+    result.data = address != nullptr ? address : &nowhere;
     result.owner = std::move(array);
     result.place = place;
     return device_array(std::move(result));
