@@ -20,10 +20,6 @@ using namespace varlen::test;
 
 const cuda::Stream kStream;
 
-std::int64_t draw_width() {
-  return kWidths[z(draw(0, std::ssize(kWidths) - 1))];
-}
-
 void check_gather(std::int64_t n, std::int64_t longest, std::int64_t picks) {
   const Nest nest = draw_nest(n, 1, longest, draw_width());
   Ints index(z(n > 0 ? picks : 0));

@@ -17,10 +17,6 @@ using namespace varlen::test;
 
 const cuda::Stream kStream;
 
-std::int64_t draw_width() {
-  return kWidths[z(draw(0, std::ssize(kWidths) - 1))];
-}
-
 void check_pad(std::int64_t n, int depth, std::int64_t longest) {
   const std::int64_t width = draw_width();
   const Nest nest = draw_nest(n, depth, longest, width);
