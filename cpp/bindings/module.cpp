@@ -23,7 +23,7 @@ PYBIND11_MODULE(_core, m) {
   if (!in_main_interpreter()) throw pybind11::error_already_set();
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
-  m.attr("__cuda__") = VARLEN_CUDA_STATE;
+  m.attr("cuda_state") = VARLEN_CUDA_STATE;
   // NOLINTNEXTLINE(performance-unnecessary-value-param): the type that pybind11 asks for
   pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
     try {

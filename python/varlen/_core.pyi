@@ -9,7 +9,6 @@ from typing_extensions import Self
 from varlen.backends.values import ArrayT
 
 __version__: str
-__cuda__: str
 
 class Batcher:
     def __init__(
@@ -224,6 +223,7 @@ def backprop_seq2col(
     out: NDArray[Any] | None = None,
     max_bytes: int | None = None,
     kept: Level | None = None,
+    apart: bool = False,
 ) -> NDArray[Any]: ...
 def backprop_softmax(
     dY: Any,
@@ -251,6 +251,7 @@ def check_padded(
 ) -> tuple[NDArray[int64], NDArray[int64], NDArray[int64]]: ...
 def concat(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]: ...
 def concat_levels(levels: Sequence[Level]) -> Level: ...
+cuda_state: str
 def cut(
     X: NDArray[Any], lengths: Level, offset: ArrayLike, length: ArrayLike
 ) -> tuple[NDArray[Any], Level]: ...
@@ -300,6 +301,12 @@ def interleave(
     arrays: Sequence[NDArray[Any]], levels: Sequence[Level], out: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Level]: ...
 def is_plain_tensor(object: object) -> bool: ...
+def know_arrays(
+    type: type,
+    empty: Callable[[tuple[int, ...], Any, int], Any],
+    contiguous: Callable[[Any], Any],
+    current: Callable[[Any], tuple[int, int]],
+) -> None: ...
 def know_followers(
     modes: tuple[Callable[[], object], ...],
     transforms: Callable[[], bool],
@@ -446,6 +453,7 @@ def seq2col(
     stride: int = 1,
     out: NDArray[Any] | None = None,
     max_bytes: int | None = None,
+    apart: bool = False,
 ) -> tuple[NDArray[Any], Level]: ...
 def set_num_threads(n: int) -> None: ...
 def shift(

@@ -128,7 +128,7 @@ def _module() -> ModuleType | None:
 def _ask() -> Status:
     module = _module()
     if module is None:
-        return Status("not built", f"varlen was built without CUDA: {_WHY_NOT[_core.__cuda__]}.")
+        return Status("not built", f"varlen was built without CUDA: {_WHY_NOT[_core.cuda_state]}.")
     found: dict[str, int | str] = module.probe()
     code, count = found["code"], int(found["count"])
     needs = f"built with CUDA {_version(found['runtime'])} for {module.__archs__}"

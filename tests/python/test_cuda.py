@@ -31,7 +31,7 @@ def module_that_finds(**found):
     ],
 )
 def test_status_says_why_it_was_not_built(monkeypatch, state, words):
-    monkeypatch.setattr(cuda._core, "__cuda__", state)
+    monkeypatch.setattr(cuda._core, "cuda_state", state)
     status = told(monkeypatch, None)
     assert status.code == "not built"
     assert words in str(status)
@@ -40,7 +40,7 @@ def test_status_says_why_it_was_not_built(monkeypatch, state, words):
 
 
 def test_the_build_says_what_became_of_cuda():
-    assert cuda._core.__cuda__ in {"off", "no compiler", "no GPU", "built"}
+    assert cuda._core.cuda_state in {"off", "no compiler", "no GPU", "built"}
 
 
 @pytest.mark.parametrize(

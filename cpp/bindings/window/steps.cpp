@@ -41,19 +41,23 @@ constexpr Signature<7> kWindows{
     "windows", {"X", "lengths", "size", "step", "drop_last", "max_bytes", "shared"}, 4, 7};
 
 /// Each row divided by how many windows it lies in.
-py::array shared_rows(PyObject* given_x, const char* name, const Offsets& level, const Offsets& counts,
-                      Stepping how) {
-  const auto [x, type] = numbers_of(given_x, name);
+py::array shared_rows(PyObject* given_x, const char* name, Level& level, Level& windows, Stepping how) {
+  const auto [x, type] = placed_numbers_of(given_x, name);
+  const Place place = place_of(x);
   if (!is_float(type)) {
     raise_type(std::string(name) + ": expected floats, got " + str_of(x.dtype()));
   }
-  py::array out = rows_like(x, x.shape(0));
+  py::array out = rows_like_at(place, x, x.shape(0));
   std::byte* const to = bytes(out);
   const auto* const from = static_cast<const std::byte*>(x.data());
   const std::int64_t count = row_bytes(x) / x.itemsize();
-  {
+  if (!place.is_host()) {
+    place.check(place.kernels->share_windows(place.stream, type, from, count, offsets_at(place, level),
+                                             offsets_at(place, windows), how, level.total(), to),
+                "share_windows");
+  } else {
     const Unlocked unlocked(2 * out.nbytes());
-    share_windows(type, from, count, level, counts, how, to);
+    share_windows(type, from, count, level.view(), windows.view(), how, to);
   }
   return out;
 }
@@ -63,11 +67,10 @@ py::object windows(const Arguments<7>& args) {
   const Stepping how = steps_of(size, step, drop_last);
   const bool is_shared = shared != nullptr && truth_of(shared);
   const char* const name = is_shared ? "dX" : "X";
-  // What is divided is divided on the host.
-  py::array x = is_shared ? as_rows(given_x, name) : as_placed_rows(given_x, name);
+  py::array x = as_placed_rows(given_x, name);
   const LevelRef level = level_over(lengths, name, x.shape(0));
   const Planned planned = plan(level, how);
-  if (is_shared) x = shared_rows(x.ptr(), name, level->view(), planned.windows->view(), how);
+  if (is_shared) x = shared_rows(given_x, name, LevelRef::in(level), LevelRef::in(planned.windows), how);
   Extents shape(x.shape(), x.shape() + x.ndim());
   shape[0] = planned.rows->total();
   py::array result = out_for(nullptr, max_bytes, name, x.dtype(), shape, {}, place_of(x));
@@ -84,7 +87,8 @@ py::object merge(const Arguments<8>& args) {
   const Stepping how = steps_of(size, step, drop_last);
   const bool is_mean = truth_of(mean);
   const char* const name = is_mean ? "Y" : "dY";
-  const auto [y, type] = numbers_of(given_y, name);
+  const auto [y, type] = placed_numbers_of(given_y, name);
+  const Place place = place_of(y);
   const LevelRef level = level_over(lengths, name, -1);
   const Planned planned = plan(level, how);
   if (given(levels)) {
@@ -100,11 +104,18 @@ py::object merge(const Arguments<8>& args) {
   Extents shape(y.shape(), y.shape() + y.ndim());
   shape[0] = level->total();
   const py::dtype dtype = is_mean && !is_float(type) ? py::dtype::of<double>() : y.dtype();
-  py::array result = out_for(nullptr, max_bytes, name, dtype, shape);
+  py::array result = out_for(nullptr, max_bytes, name, dtype, shape, {}, place);
   std::byte* const to = bytes(result);
   const auto* const from = static_cast<const std::byte*>(y.data());
   const std::int64_t count = row_bytes(y) / y.itemsize();
-  {
+  if (!place.is_host()) {
+    const Offsets there = offsets_at(place, LevelRef::in(level));
+    const Offsets windows_there = offsets_at(place, LevelRef::in(planned.windows));
+    const Offsets rows_there = offsets_at(place, LevelRef::in(planned.rows));
+    place.check(place.kernels->merge_windows(place.stream, type, from, y.shape(0), count, there,
+                                             windows_there, rows_there, how, is_mean, level->total(), to),
+                "merge_windows");
+  } else {
     const Unlocked unlocked(result.nbytes() + y.nbytes());
     merge_windows(type, from, count, level->view(), planned.windows->view(), planned.rows->view().ends, how,
                   is_mean, to);

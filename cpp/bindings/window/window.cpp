@@ -82,18 +82,18 @@ LevelRef strided_level(const LevelRef& level, std::int64_t stride) {
   return std::move(kept).done();
 }
 
-constexpr Signature<8> kForward{
-    "seq2col", {"X", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes"}, 4, 8};
+constexpr Signature<9> kForward{
+    "seq2col", {"X", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "apart"}, 4, 9};
 
-py::object forward(const Arguments<8>& args) {
-  const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes] = args;
+py::object forward(const Arguments<9>& args) {
+  const auto [given_x, lengths, left, right, dilation, stride, out, max_bytes, apart] = args;
   const Window how = window_of(left, right, dilation, stride);
   const py::array x = as_placed_rows(given_x, "X");
   const Place place = place_of(x);
   const LevelRef level = level_over(lengths, "X", x.shape(0));
   const LevelRef kept = strided_level(level, how.stride);
   Extents shape{kept->total()};
-  if (x.ndim() > 2) {
+  if (x.ndim() > 2 || (apart != nullptr && truth_of(apart))) {
     shape.push_back(how.places());
     shape.append(x.shape() + 1, x.shape() + x.ndim());
   } else {
@@ -119,16 +119,17 @@ py::object forward(const Arguments<8>& args) {
   return py::make_tuple(result, kept);
 }
 
-constexpr Signature<9> kBack{
+constexpr Signature<10> kBack{
     "backprop_seq2col",
-    {"dY", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "kept"},
+    {"dY", "lengths", "left", "right", "dilation", "stride", "out", "max_bytes", "kept", "apart"},
     4,
-    9};
+    10};
 
-py::object back(const Arguments<9>& args) {
-  const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept] = args;
+py::object back(const Arguments<10>& args) {
+  const auto [given_dy, lengths, left, right, dilation, stride, out, max_bytes, given_kept, apart] = args;
   const Window how = window_of(left, right, dilation, stride);
-  const auto [dy, type] = numbers_of(given_dy, "dY");
+  const auto [dy, type] = placed_numbers_of(given_dy, "dY");
+  const Place place = place_of(dy);
   const LevelRef level = level_over(lengths, "dY", how.stride == 1 ? dy.shape(0) : -1);
   const LevelRef kept = strided_level(level, how.stride);
   if (given(given_kept)) check_level(level_over(given_kept, "dY", -1), kept, "dY", "sequence", "rows");
@@ -141,7 +142,7 @@ py::object back(const Arguments<9>& args) {
                              ", right " + std::to_string(how.right) + ")";
   if (dy.ndim() == 1) raise_value("dY: expected at least two dimensions, got one");
   Extents shape{level->total()};
-  if (dy.ndim() == 2) {
+  if (dy.ndim() == 2 && !(apart != nullptr && truth_of(apart))) {
     if (dy.shape(1) % places != 0) {
       raise_value("dY: " + std::to_string(dy.shape(1)) + " numbers a row do not divide into " + around);
     }
@@ -152,11 +153,17 @@ py::object back(const Arguments<9>& args) {
     }
     shape.append(dy.shape() + 2, dy.shape() + dy.ndim());
   }
-  py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy});
+  py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy}, place);
   std::byte* const to = bytes(dx);
   const auto* const from = static_cast<const std::byte*>(dy.data());
   const std::int64_t count = row_bytes(dx) / dx.itemsize();
-  {
+  if (!place.is_host()) {
+    const Offsets there = offsets_at(place, LevelRef::in(level));
+    const Offsets kept_there = offsets_at(place, LevelRef::in(kept));
+    place.check(place.kernels->backprop_seq2col(place.stream, type, from, dy.shape(0), count, there,
+                                                kept_there, how, level->total(), to),
+                "backprop_seq2col");
+  } else {
     const Unlocked unlocked(dy.nbytes() + dx.nbytes());
     backprop_seq2col(type, from, count, level->view(), kept->view(), how, to);
   }
@@ -165,11 +172,13 @@ py::object back(const Arguments<9>& args) {
 
 PyMethodDef window_methods[] = {
     method<kForward, forward>(
-        "seq2col(X, lengths, left, right, dilation=1, stride=1, out=None, max_bytes=None)\n"
-        "--\n\nEach row with its neighbours, and the level of the rows that are kept."),
-    method<kBack, back>(
-        "backprop_seq2col(dY, lengths, left, right, dilation=1, stride=1, out=None,\n"
-        "    max_bytes=None, kept=None)\n--\n\nThe sum of the places that each row was used in."),
+        "seq2col(X, lengths, left, right, dilation=1, stride=1, out=None, max_bytes=None, apart=False)\n"
+        "--\n\nEach row with its neighbours, and the level of the rows that are kept. The places have an "
+        "axis "
+        "of their own where rows have two axes or more, or `apart` says so."),
+    method<kBack, back>("backprop_seq2col(dY, lengths, left, right, dilation=1, stride=1, out=None,\n"
+                        "    max_bytes=None, kept=None, apart=False)\n--\n\nThe sum of the places that each "
+                        "row was used in."),
     {},
 };
 

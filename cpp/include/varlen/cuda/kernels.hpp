@@ -52,7 +52,10 @@
   KERNEL(insert_rows)               \
   KERNEL(remove_rows)               \
   KERNEL(take_rows)                 \
-  KERNEL(seq2col)
+  KERNEL(seq2col)                   \
+  KERNEL(backprop_seq2col)          \
+  KERNEL(merge_windows)             \
+  KERNEL(share_windows)
 
 namespace varlen::cuda {
 

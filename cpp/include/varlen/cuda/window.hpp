@@ -1,4 +1,5 @@
-// `window.hpp` on the device: what moves rows. Levels and rows lie there.
+// `window.hpp` on the device: the same functions, the stream first. Levels, ends and rows lie there; `total`
+// is how many rows the level has, `rows` how many come in.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,18 @@
 
 namespace varlen::cuda {
 
-/// `total`: the rows that are kept.
+/// Here `total` is how many rows are kept.
 [[nodiscard]] Error seq2col(Stream stream, Rows values, Offsets level, Offsets kept, Window how,
                             std::int64_t total, std::byte* out) noexcept;
+
+[[nodiscard]] Error backprop_seq2col(Stream stream, Type type, const std::byte* dy, std::int64_t rows,
+                                     std::int64_t count, Offsets level, Offsets kept, Window how,
+                                     std::int64_t total, std::byte* dx) noexcept;
+[[nodiscard]] Error merge_windows(Stream stream, Type type, const std::byte* y, std::int64_t rows,
+                                  std::int64_t count, Offsets level, Offsets counts, Offsets windows,
+                                  Stepping how, bool mean, std::int64_t total, std::byte* out) noexcept;
+[[nodiscard]] Error share_windows(Stream stream, Type type, const std::byte* dx, std::int64_t count,
+                                  Offsets level, Offsets counts, Stepping how, std::int64_t total,
+                                  std::byte* out) noexcept;
 
 }  // namespace varlen::cuda

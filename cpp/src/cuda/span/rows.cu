@@ -6,15 +6,17 @@ namespace varlen::cuda {
 
 namespace {
 
-/// Rows by their numbers.
+/// Rows by their numbers, each of them counted from its place or from 0.
 struct Taken {
   View<const std::int64_t> rows;
   std::int64_t count;  ///< rows that there are
+  bool from_place;
 
   [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
   [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t k) const {
+    const std::int64_t from = from_place ? k : 0;
     const std::int64_t row = rows[k];
-    return row < count ? row : -1;  // below 0 is none either
+    return row >= 0 && row < count - from ? row + from : -1;
   }
 };
 
@@ -83,23 +85,11 @@ struct Kept {
   }
 };
 
-/// The rows that were put in.
-struct Removed {
-  Before before;
-  std::int64_t count;
-
-  [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t k) const {
-    const std::int64_t row = before.rows[k];
-    return row >= 0 && row < count - k ? row + k : -1;
-  }
-};
-
 }  // namespace
 
 Error take_rows(Stream stream, Rows values, const std::int64_t* rows, std::int64_t n,
                 std::byte* out) noexcept {
-  return move_rows(stream, Taken{{rows, n}, values.count}, values, n, {}, out);
+  return move_rows(stream, Taken{{rows, n}, values.count, false}, values, n, {}, out);
 }
 
 Error insert_rows(Stream stream, Rows values, const std::int64_t* before, std::int64_t n,
@@ -111,9 +101,8 @@ Error insert_rows(Stream stream, Rows values, const std::int64_t* before, std::i
 
 Error remove_rows(Stream stream, Rows all, const std::int64_t* before, std::int64_t n, std::byte* kept,
                   std::byte* taken) noexcept {
-  const Before rows{{before, n}};
-  const Error error = move_rows(stream, Kept{rows, all.count}, all, all.count - n, {}, kept);
-  return error != 0 ? error : move_rows(stream, Removed{rows, all.count}, all, n, {}, taken);
+  const Error error = move_rows(stream, Kept{{{before, n}}, all.count}, all, all.count - n, {}, kept);
+  return error != 0 ? error : move_rows(stream, Taken{{before, n}, all.count, true}, all, n, {}, taken);
 }
 
 }  // namespace varlen::cuda

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level, is_plain_tensor
+from varlen._core import Level, is_plain_tensor, on_plain_tensors
 from varlen.backends.torch.cast import cast
 from varlen.backends.torch.memory import as_numpy, from_memory, tensor_of
 from varlen.backends.torch.span import take
@@ -40,6 +40,10 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[t
     tensor([3, 1, 4])
     """
     first = next(x for x in values if isinstance(x, torch.Tensor))
+    if first.device.type != "cpu" and _are_alike(values, first):
+        result = on_plain_tensors(_core.interleave, list(values), list(levels))
+        if result is not None and result is not NotImplemented:
+            return result
     if all(_is_plain(x, first) for x in values):
         rows, level = _core.interleave([as_numpy(x) for x in values], levels)
         return from_memory(rows, first), level
@@ -88,6 +92,12 @@ def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
         levels.append(Level([len(row) for row in rows]))
         values = torch.cat(rows)
     return values if dtype is None else cast(values, dtype, "data"), tuple(levels)
+
+
+def _are_alike(values: list[Any], first: torch.Tensor) -> bool:
+    """Whether all are tensors of one dtype on one device."""
+    kind = first.dtype, first.device
+    return all(isinstance(x, torch.Tensor) and (x.dtype, x.device) == kind for x in values)
 
 
 def _is_plain(x: Any, first: torch.Tensor) -> bool:

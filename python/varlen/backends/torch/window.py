@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,23 +17,16 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def _columns(x: Array, axes: int) -> Array:
-    """Axes after the first `axes` as one, with another of one number, which the core leaves alone."""
-    return x.reshape(*x.shape[:axes], math.prod(x.shape[axes:]), 1)
-
-
 def _run_places(x: Array, offsets: Array, kept: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
     level = level_of(offsets)
-    result = _core.seq2col(_columns(x, 1), level, left, right, dilation, stride, None, max_bytes)[0]
-    return result.reshape(*result.shape[:2], *x.shape[1:])
+    return _core.seq2col(x, level, left, right, dilation, stride, None, max_bytes, True)[0]
 
 
 def _run_rows(d: Array, offsets: Array, total: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
     level = level_of(offsets)
-    result = _core.backprop_seq2col(_columns(d, 2), level, left, right, dilation, stride, None, max_bytes)
-    return result.reshape(len(result), *d.shape[2:])
+    return _core.backprop_seq2col(d, level, left, right, dilation, stride, None, max_bytes, None, True)
 
 
 # A row and its neighbours side by side, (T', K, ...), and the sums of the places of each row: linear, and the
