@@ -161,7 +161,7 @@ Error reduce_blocks(Stream stream, const BlocksJob& job, const BlocksSizes& size
                                         out);
   }
   if (job.type == Type::f64) {
-    return add<AnyNumber<double>>(stream, job, sizes, Type::f64, NumberFold<double>{}, scratch, out);
+    return add<Doubles>(stream, job, sizes, Type::f64, NumberFold<double>{}, scratch, out);
   }
   return add<AnyNumber<float>>(stream, job, sizes, job.type, FloatFold{}, scratch, out);
 }

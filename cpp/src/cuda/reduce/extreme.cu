@@ -26,7 +26,7 @@ Error reduce_extreme(Stream stream, const ReduceJob& job, std::int64_t total, st
   if (!is_real(job.type)) {
     return run_places<AnyNumber<std::int64_t>>(stream, job, total, scratch, out, which);
   }
-  return job.type == Type::f64 ? run_places<AnyNumber<double>>(stream, job, total, scratch, out, which)
+  return job.type == Type::f64 ? run_places<Doubles>(stream, job, total, scratch, out, which)
                                : run_places<AnyNumber<float>>(stream, job, total, scratch, out, which);
 }
 

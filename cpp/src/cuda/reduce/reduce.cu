@@ -34,7 +34,7 @@ struct Call {
   }
   [[nodiscard]] Error ends() const noexcept {
     if (!is_real(job.type)) return run<AnyNumber<std::int64_t>>(EndFold<std::int64_t>(job.op, job.type));
-    return job.type == Type::f64 ? run<AnyNumber<double>>(EndFold<double>(job.op, job.type))
+    return job.type == Type::f64 ? run<Doubles>(EndFold<double>(job.op, job.type))
                                  : run<AnyNumber<float>>(EndFold<float>(job.op, job.type));
   }
   /// Of ones and zeros: any is the largest, all is the smallest.

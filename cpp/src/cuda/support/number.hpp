@@ -186,6 +186,20 @@ struct AnyNumber {
   }
 };
 
+/// Doubles alone, where no other dtype becomes one.
+struct Doubles {
+  using Value = double;
+
+  View<const double> in;
+
+  Doubles(Type, const std::byte* at, std::int64_t n) : in{reinterpret_cast<const double*>(at), n} {}
+
+  template <int N>
+  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, std::int64_t end, double (&out)[N]) const {
+    read_many(in, first, step, end, out, [](double x) { return x; });
+  }
+};
+
 /// Whether numbers of any dtype are not zero, as 1 or 0; the sign of a zero does not count.
 struct Truths {
   using Value = std::int64_t;
