@@ -215,8 +215,11 @@ Level Level::compose(const Level& below, std::string_view argument) const {
     return state_->below.lock() == below.state_ ? state_->composed : nullptr;
   };
   {
-    const std::scoped_lock lock(state_->composing);
-    if (auto known = kept()) return Level(std::move(known));
+    // Nobody waits: in a forked child, the one that is at it may not exist.
+    const std::unique_lock lock(state_->composing, std::try_to_lock);
+    if (lock.owns_lock()) {
+      if (auto known = kept()) return Level(std::move(known));
+    }
   }
   if (total() != below.count()) {
     throw Error(Fault::value, std::string(argument) + ": the lengths of one level add up to " +
@@ -229,7 +232,8 @@ Level Level::compose(const Level& below, std::string_view argument) const {
   auto made = std::make_shared<State>(std::move(offsets), std::nullopt);
   auto before = made;  // let go of when the lock is
   {
-    const std::scoped_lock lock(state_->composing);
+    const std::unique_lock lock(state_->composing, std::try_to_lock);
+    if (!lock.owns_lock()) return Level(std::move(made));
     if (auto known = kept()) return Level(std::move(known));  // another thread was faster
     state_->below = below.state_;
     std::swap(state_->composed, before);

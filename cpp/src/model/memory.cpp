@@ -10,6 +10,8 @@
 #include <string_view>
 
 #if defined(__unix__) || defined(__APPLE__)
+#define VARLEN_FORKS 1
+#include <pthread.h>
 #include <unistd.h>
 #endif
 #if defined(__linux__)
@@ -97,6 +99,10 @@ class Kept {
     return freed;
   }
 
+  void lock() { mutex_.lock(); }
+
+  void unlock() { mutex_.unlock(); }
+
  private:
   static constexpr int kCount = 32;
   static constexpr std::int64_t kMost = std::int64_t{512} << 20;
@@ -118,8 +124,18 @@ class Kept {
   std::int64_t total_ = 0;
 };
 
+Kept& kept();
+
+// A process forks while no thread is in the midst of it: a child would wait for one that it does not have.
+Kept* made() {
+#ifdef VARLEN_FORKS
+  pthread_atfork([] { kept().lock(); }, [] { kept().unlock(); }, [] { kept().unlock(); });
+#endif
+  return new Kept;
+}
+
 Kept& kept() {
-  static Kept* const all = new Kept;  // outlives every array
+  static Kept* const all = made();  // outlives every array
   return *all;
 }
 
