@@ -51,7 +51,7 @@ struct GradientOfRows {
         return static_cast<T>(static_cast<double>(d) * product_without(known.factors[k], x));
       case Reduce::logsumexp: {
         const Exponentials<T>& sums = known.exponentials[k];
-        return d * (std::exp(x - sums.most) / sums.sum);
+        return d * (exp_of(x - sums.most) / sums.sum);
       }
       case Reduce::norm: {
         const T norm = results(k);
@@ -107,7 +107,8 @@ Error back(Stream stream, const ReduceBackJob& job, std::int64_t total, std::byt
     auto* const factors = reinterpret_cast<Factors*>(scratch);
     known.factors = {factors, results};
     const LaneSink<Factors> sink{{factors, results}};
-    error = run_fold<AnyNumber<double>>(stream, first, total, FactorFold{}, sink, chunks);
+    error = run_fold(stream, first, total, values_of<AnyNumber<double>>(first, total), FactorFold{}, sink,
+                     chunks);
   } else if (job.op == Reduce::logsumexp) {
     auto* const sums = reinterpret_cast<Exponentials<T>*>(scratch);
     known.exponentials = {sums, results};

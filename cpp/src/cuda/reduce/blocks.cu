@@ -74,7 +74,7 @@ struct AddRepeats {
     auto sum = fold.none();
     for (std::int64_t r = begin; r < end; r += kRepeatsAtOnce) {
       typename Reader::Value values[kRepeatsAtOnce];
-      read.many(from + r * n, n, from + end * n, values);
+      read.many(from + r * n, n, static_cast<int>(end - r), values);
       VARLEN_UNROLLED for (int q = 0; q < kRepeatsAtOnce; ++q) {
         if (r + q < end) fold.add(sum, values[q], r + q);
       }

@@ -16,7 +16,8 @@ Error run_places(Stream stream, const ReduceJob& job, std::int64_t total, std::b
   if (job.empty != nullptr) {
     std::memcpy(&sink.empty, job.empty, static_cast<std::size_t>(bytes_of(job.type)));
   }
-  return run_fold<Reader>(stream, job, total, PlaceFold<T>(job.op, job.type), sink, scratch);
+  return run_fold(stream, job, total, values_of<Reader>(job, total), PlaceFold<T>(job.op, job.type), sink,
+                  scratch);
 }
 
 }  // namespace

@@ -267,12 +267,12 @@ struct ExponentialFold : FoldOf<ExponentialFold<T>, Exponentials<T>, Exponential
     // Equal ones may be infinite. NaN is in the sums, whatever becomes of the largest.
     const bool rises = x.most > lane.most;
     const T most = rises ? x.most : lane.most;
-    lane.sum = lane.sum * (lane.most == most ? T(1) : std::exp(lane.most - most)) +
-               x.sum * (x.most == most ? T(1) : std::exp(x.most - most));
+    lane.sum = lane.sum * (lane.most == most ? T(1) : exp_of(lane.most - most)) +
+               x.sum * (x.most == most ? T(1) : exp_of(x.most - most));
     lane.most = most;
   }
   VARLEN_DEVICE void add(Exponentials<T>& lane, T x, std::int64_t) const {
-    const T share = x == lane.most ? T(1) : std::exp(-std::fabs(x - lane.most));
+    const T share = x == lane.most ? T(1) : exp_of(-std::fabs(x - lane.most));
     if (x > lane.most) {
       lane.sum = lane.sum * share + T(1);
       lane.most = x;

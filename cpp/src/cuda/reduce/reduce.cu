@@ -18,7 +18,7 @@ struct Call {
 
   template <class Reader, class Fold>
   [[nodiscard]] Error run(const Fold& fold) const noexcept {
-    return run_fold<Reader>(stream, job, total, fold, sink, scratch);
+    return run_fold(stream, job, total, values_of<Reader>(job, total), fold, sink, scratch);
   }
 
   [[nodiscard]] Error numbers() const noexcept {
@@ -39,7 +39,9 @@ struct Call {
   }
   /// Of ones and zeros: any is the largest, all is the smallest.
   [[nodiscard]] Error truth() const noexcept {
-    return run<Truths>(EndFold<std::int64_t>(job.op == Reduce::any ? Reduce::max : Reduce::min, Type::i64));
+    const EndFold<std::int64_t> fold(job.op == Reduce::any ? Reduce::max : Reduce::min, Type::i64);
+    const auto truths = AnyNumber<std::int64_t>::truths(job.type, job.values, total * job.columns);
+    return run_fold(stream, job, total, truths, fold, sink, scratch);
   }
   [[nodiscard]] Error spread() const noexcept {
     SpreadFold fold;
@@ -50,7 +52,8 @@ struct Call {
   template <class T>
   [[nodiscard]] Error logsumexp() const noexcept {
     const ExponentialSink<T> logarithms{sink, {}};
-    return run_fold<AnyNumber<T>>(stream, job, total, ExponentialFold<T>{}, logarithms, scratch);
+    return run_fold(stream, job, total, values_of<AnyNumber<T>>(job, total), ExponentialFold<T>{}, logarithms,
+                    scratch);
   }
 };
 
@@ -94,17 +97,19 @@ Error means_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byt
   NumberFold<double> fold;
   fold.mean = true;
   const NumberSink sink{NumbersOut(Type::f64, means, job.level.count * job.columns), 0};
-  return run_fold<AnyNumber<double>>(stream, job, total, fold, sink, scratch);
+  return run_fold(stream, job, total, values_of<AnyNumber<double>>(job, total), fold, sink, scratch);
 }
 
 Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
                       View<Exponentials<float>> known) noexcept {
-  return run_fold<AnyNumber<float>>(stream, job, total, ExponentialFold<float>{}, {{}, known}, scratch);
+  return run_fold(stream, job, total, values_of<AnyNumber<float>>(job, total), ExponentialFold<float>{},
+                  {{}, known}, scratch);
 }
 
 Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,
                       View<Exponentials<double>> known) noexcept {
-  return run_fold<AnyNumber<double>>(stream, job, total, ExponentialFold<double>{}, {{}, known}, scratch);
+  return run_fold(stream, job, total, values_of<AnyNumber<double>>(job, total), ExponentialFold<double>{},
+                  {{}, known}, scratch);
 }
 
 }  // namespace varlen::cuda

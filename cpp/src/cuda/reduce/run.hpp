@@ -91,17 +91,18 @@ struct Reduction {
   typename Fold::Sink sink;
   View<Chunk> partial;  ///< chunks.slots rows of what chunks gave
 
-  /// Rows first, first + step, ... below `rows`, which lie from `start` on; `before` them are others of the
-  /// sequence.
-  [[nodiscard]] VARLEN_DEVICE Lane lane(const Fold& by, std::int64_t start, std::int64_t rows,
-                                        std::int64_t before, std::int64_t first, std::int64_t step,
-                                        std::int64_t column) const {
+  /// Rows first, first + step, ... below `rows` of a chunk, which lie from `start` on; `before` them are
+  /// others of the sequence.
+  [[nodiscard]] VARLEN_DEVICE Lane lane(const Fold& by, std::int64_t start, int rows, std::int64_t before,
+                                        int first, int step, std::int64_t column) const {
     Lane result = by.none();
-    for (std::int64_t row = first; row < rows; row += kRowsAtOnce * step) {
+    const int most = (rows - first + step - 1) / step;
+    VARLEN_ROLLED for (int turn = 0; turn < most; turn += kRowsAtOnce) {
+      const std::int64_t row = first + turn * step;
       typename Reader::Value values[kRowsAtOnce];
-      read.many((start + row) * columns + column, step * columns, (start + rows) * columns, values);
+      read.many((start + row) * columns + column, step * columns, most - turn, values);
       VARLEN_UNROLLED for (int k = 0; k < kRowsAtOnce; ++k) {
-        if (row + k * step < rows) by.add(result, values[k], before + row + k * step);
+        if (turn + k < most) by.add(result, values[k], before + row + k * step);
       }
     }
     return result;
@@ -179,8 +180,8 @@ struct ReduceNarrow {
   /// Threads of a warp that have the same column hold lanes, `most` of them, to be joined by halves.
   template <class Thread>
   [[nodiscard]] VARLEN_DEVICE Lane joined(Thread& thread, const Fold& by, Lane lane, int most) const {
-    for (int half = most / 2; half > 0; half /= 2)
-      by.join(lane, lane_across(thread, lane, half << width_log));
+    VARLEN_ROLLED for (int half = most / 2; half > 0; half /= 2)
+        by.join(lane, lane_across(thread, lane, half << width_log));
     return lane;
   }
 
@@ -196,8 +197,8 @@ struct ReduceNarrow {
     const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
     const bool has_column = column < of.columns;
     const Fold by = rows > 0 && has_column ? of.fold_at(start, column) : of.fold;
-    Lane lane =
-        of.lane(by, start + before, has_column ? rows : 0, before, thread.lane() >> width_log, lanes, column);
+    Lane lane = of.lane(by, start + before, has_column ? static_cast<int>(rows) : 0, before,
+                        thread.lane() >> width_log, lanes, column);
     lane = joined(thread, by, lane, lanes);
     if (thread.lane() >= of.columns) return;
     if (chunk < 0) {
@@ -225,13 +226,12 @@ struct ReduceNarrow {
     const std::int64_t mine = is_short ? rows : 0;
     const Fold by = mine > 0 ? of.fold_at(start, column) : of.fold;
     typename Reader::Value values[kShort];
-    of.read.many((start + member) * of.columns + column, team_size * of.columns, (start + mine) * of.columns,
-                 values);
+    const int own = (static_cast<int>(mine) - member + team_size - 1) >> team_log;
+    of.read.many((start + member) * of.columns + column, team_size * of.columns, own, values);
     Lane lane[kShort];
     VARLEN_UNROLLED for (int k = 0; k < kShort; ++k) {
-      const int row = member + k * team_size;
       lane[k] = by.none();
-      if (row < mine) by.add(lane[k], values[k], row);
+      if (k < own) by.add(lane[k], values[k], member + k * team_size);
     }
     by.join(lane[0], lane[2]);
     by.join(lane[1], lane[3]);
@@ -269,7 +269,7 @@ struct ReduceWide {
     const std::int64_t behind = level.end(i) - start - before;
     const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
     const Fold by = rows > 0 ? of.fold_at(start, column) : of.fold;
-    const auto lane = of.lane(by, start + before, rows, before, 0, 1, column);
+    const auto lane = of.lane(by, start + before, static_cast<int>(rows), before, 0, 1, column);
     if (turn < of.chunks.slots) {
       of.partial[at] = Fold::widen(lane);
     } else {
@@ -328,7 +328,7 @@ struct JoinChunks {
     const View<Lane> all{thread.template shared<Lane>(), thread.threads()};
     all[thread.index()] = lane;
     thread.sync();
-    for (int half = lanes / 2; half > 0; half /= 2) {
+    VARLEN_ROLLED for (int half = lanes / 2; half > 0; half /= 2) {
       if (first < half) fold.join(all[thread.index()], all[thread.index() + half * width]);
       thread.sync();
     }
@@ -353,17 +353,22 @@ template <class Fold>
   return log;
 }
 
+/// The values of a job.
+template <class Reader>
+[[nodiscard]] Reader values_of(const ReduceJob& job, std::int64_t total) noexcept {
+  return Reader(job.type, job.values, total * job.columns);
+}
+
 /// One row for each sequence: one launch, and one more where a sequence is longer than a chunk.
 template <class Reader, class Fold>
-Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Fold& fold,
+Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Reader& read, const Fold& fold,
                const typename Fold::Sink& sink, std::byte* scratch) noexcept {
   const std::int64_t columns = job.columns;
   if (columns == 0 || job.level.count == 0) return 0;
   const Chunks chunks(job.level, total, job.longest, chunk_rows(columns));
   const View<typename Fold::Whole::Lane> partial{reinterpret_cast<typename Fold::Whole::Lane*>(scratch),
                                                  chunks.slots * columns};
-  const Reduction<Reader, Fold> of{
-      Reader(job.type, job.values, total * columns), fold, chunks, columns, sink, partial};
+  const Reduction<Reader, Fold> of{read, fold, chunks, columns, sink, partial};
   Grid grid;
   Error error = 0;
   if (columns <= kNarrowColumns) {

@@ -92,10 +92,11 @@ struct ScanBody {
             run<false>(at, windows.width, mine, t + from, chunk.length, last, of.fold.none);
         thread.sync();
         Total before = carry;
-        for (int g = 0; g < group && works; ++g) before = of.fold.join(before, total_of(g, column));
+        VARLEN_ROLLED for (int g = 0; g < group && works; ++g) before =
+            of.fold.join(before, total_of(g, column));
         if (of.totals_only || t + rows < end) {
           carry = before;
-          for (int g = group; g < windows.groups && works; ++g) {
+          VARLEN_ROLLED for (int g = group; g < windows.groups && works; ++g) {
             carry = of.fold.join(carry, total_of(g, column));
           }
         }
@@ -128,7 +129,7 @@ struct ScanBody {
       const std::int64_t each = (chunk.k + windows.groups - 1) / windows.groups;
       const std::int64_t end = (group + 1) * each < chunk.k ? (group + 1) * each : chunk.k;
       Total own = of.fold.none;
-      for (std::int64_t k = group * each; k < end && works; ++k) {
+      VARLEN_ROLLED for (std::int64_t k = group * each; k < end && works; ++k) {
         std::uint64_t words[kTotalWords];
         const std::int64_t slot = windows.slot(chunk, k) * windows.columns + tile.first + column;
         for (int w = 0; w < kTotalWords; ++w) words[w] = of.kept[slot * kTotalWords + w];
@@ -138,7 +139,8 @@ struct ScanBody {
       }
       shared.totals[thread.index()] = own;
       thread.sync();
-      for (int g = 0; g < windows.groups && works; ++g) a = of.fold.join(a, total_of(g, column));
+      VARLEN_ROLLED for (int g = 0; g < windows.groups && works; ++g) a =
+          of.fold.join(a, total_of(g, column));
       thread.sync();
       return a;
     }
@@ -180,7 +182,7 @@ struct ScanBody {
       return a;
     }
 
-    VARLEN_DEVICE void load(Windows::Tile tile, Stretch stretch, const WindowNews* news) const {
+    VARLEN_CALLED void load(Windows::Tile tile, Stretch stretch, const WindowNews* news) const {
       of.windows.template each<8>(thread, tile, stretch, news,
                                   [&](const int(&elements)[8], const std::int64_t(&places)[8]) {
                                     Word words[8] = {};

@@ -11,13 +11,6 @@ namespace varlen::cuda {
 
 namespace {
 
-VARLEN_DEVICE float exp_of(float x) {
-  return expf(x);
-}
-VARLEN_DEVICE double exp_of(double x) {
-  return exp(x);
-}
-
 /// What some rows of a column come to: the largest, and the sum of what is added up. On the ways back the
 /// largest is 0.
 struct alignas(16) SoftSum {
@@ -95,7 +88,8 @@ struct SoftmaxBody {
   }
   /// A sum beside a larger largest.
   [[nodiscard]] VARLEN_DEVICE double lowered(const SoftSum& sum, double most) const {
-    return sum.most == most ? sum.sum : sum.sum * exp((sum.most - most) / static_cast<double>(temperature));
+    return sum.most == most ? sum.sum
+                            : sum.sum * exp_of((sum.most - most) / static_cast<double>(temperature));
   }
 
   template <class Thread>
@@ -211,7 +205,7 @@ struct SoftmaxBody {
       shared.sums[thread.index()].most = own;
       thread.sync();
       double most = own;
-      for (int g = 0; g < of.windows.groups && works; ++g) {
+      VARLEN_ROLLED for (int g = 0; g < of.windows.groups && works; ++g) {
         const double x = shared.sums[g * of.windows.width + column].most;
         most = x > most ? x : most;
       }
@@ -222,7 +216,7 @@ struct SoftmaxBody {
       shared.sums[thread.index()].sum = own;
       thread.sync();
       double result = 0;
-      for (int g = 0; g < of.windows.groups && works; ++g) {
+      VARLEN_ROLLED for (int g = 0; g < of.windows.groups && works; ++g) {
         result += shared.sums[g * of.windows.width + column].sum;
       }
       return result;
@@ -241,13 +235,13 @@ struct SoftmaxBody {
       const std::int64_t first = works ? group * each_group : count;
       const std::int64_t end = first + each_group < count ? first + each_group : count;
       double own = static_cast<double>(of.is_back() ? C{0} : kLowest);
-      for (std::int64_t k = first; k < end; ++k) {
+      VARLEN_ROLLED for (std::int64_t k = first; k < end; ++k) {
         const double x = of.kept[kept_at(tile, chunk, k, column)].most;
         own = x > own ? x : own;
       }
       const double most = most_of_groups(own, column, works);
       double sum = 0;
-      for (std::int64_t k = first; k < end; ++k) {
+      VARLEN_ROLLED for (std::int64_t k = first; k < end; ++k) {
         sum += of.lowered(of.kept[kept_at(tile, chunk, k, column)], most);
       }
       return {most, add_groups(sum, column, works)};
@@ -263,7 +257,7 @@ struct SoftmaxBody {
       of.windows.template each<at_once>(thread, tile, stretch, news, body);
     }
 
-    VARLEN_DEVICE void load(Windows::Tile tile, Stretch stretch, const WindowNews* news) const {
+    VARLEN_CALLED void load(Windows::Tile tile, Stretch stretch, const WindowNews* news) const {
       constexpr int kAtOnce = 8 / (sizeof(C) / sizeof(float));
       each<kAtOnce>(tile, stretch, news,
                     [&](const int(&elements)[kAtOnce], const std::int64_t(&places)[kAtOnce]) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "launch.hpp"
 #include "view.hpp"
@@ -12,11 +13,12 @@
 
 namespace varlen::cuda {
 
-/// Each thread writes 16 bytes at once, where `out` is aligned to that.
+/// Each thread writes a word of several elements at once, where `out` is aligned to it.
 template <class Value, class T>
 struct Each {
   static constexpr bool kAlone = true;
-  static constexpr int kElements = 16 / sizeof(T);
+  using Word = std::conditional_t<sizeof(T) == 1, std::uint32_t, Word16>;
+  static constexpr int kElements = sizeof(Word) / sizeof(T);
 
   Value value;
   View<T> out;
@@ -28,14 +30,13 @@ struct Each {
     const std::int64_t end = begin + tile < out.count ? begin + tile : out.count;
     const auto scope = value.scope(begin, end - 1);
     const std::int64_t first = begin + static_cast<std::int64_t>(thread.index()) * kElements;
-    if (first + kElements <= end && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Word16) == 0) {
+    if (first + kElements <= end && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Word) == 0) {
       Packed packed;
       VARLEN_UNROLLED for (int k = 0; k < kElements; ++k) packed.elements[k] = value.value(scope, first + k);
-      View<Word16>{reinterpret_cast<Word16*>(out.data), out.count / kElements}[first / kElements] =
-          packed.word;
+      View<Word>{reinterpret_cast<Word*>(out.data), out.count / kElements}[first / kElements] = packed.word;
       return;
     }
-    for (int k = 0; k < kElements; ++k) {
+    VARLEN_ROLLED for (int k = 0; k < kElements; ++k) {
       if (first + k < end) out[first + k] = value.value(scope, first + k);
     }
   }
@@ -43,7 +44,7 @@ struct Each {
  private:
   union Packed {
     T elements[kElements];
-    Word16 word;
+    Word word;
   };
 };
 

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 
 #include "divisor.hpp"
 #include "launch.hpp"
@@ -45,96 +44,91 @@ struct Blank {
   return blank;
 }
 
-template <class Map, class Word>
+template <class Map>
 struct Move {
   static constexpr bool kAlone = true;
   static constexpr int kWords = 4;
 
   Map map;
-  View<const Word> in;
-  View<Word> out;
+  View<const std::byte> in;
+  View<std::byte> out;
+  int word;  ///< bytes of one; in and out are so aligned
   Divisor words_of_row;
   Blank blank;
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
     const std::int64_t tile = static_cast<std::int64_t>(thread.threads()) * kWords;
+    const std::int64_t all = out.count / word;
     const std::int64_t begin = thread.block() * tile;
-    const std::int64_t end = begin + tile < out.count ? begin + tile : out.count;
+    const std::int64_t end = begin + tile < all ? begin + tile : all;
     const auto scope = map.scope(words_of_row.quotient(begin), words_of_row.quotient(end - 1));
-    Word words[kWords] = {};
+    const std::int64_t first = begin + thread.index();
+    decltype(map.source(scope, begin)) sources[kWords] = {};
+    std::int64_t columns[kWords] = {};
     VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
-      const std::int64_t at = begin + k * static_cast<std::int64_t>(thread.threads()) + thread.index();
+      const std::int64_t at = first + k * static_cast<std::int64_t>(thread.threads());
       if (at >= end) continue;
       const std::int64_t row = words_of_row.quotient(at);
-      const std::int64_t column = at - row * words_of_row.by();
-      const auto source = map.source(scope, row);
-      words[k] = is_row(source) ? word_at(source, column) : blank_word(column);
+      columns[k] = at - row * words_of_row.by();
+      sources[k] = map.source(scope, row);
     }
-    VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
-      const std::int64_t at = begin + k * static_cast<std::int64_t>(thread.threads()) + thread.index();
-      if (at < end) out[at] = words[k];
-    }
+    with_word(word, [&](auto none) {
+      using Word = decltype(none);
+      Word words[kWords] = {};
+      VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
+        if (first + k * static_cast<std::int64_t>(thread.threads()) >= end) continue;
+        words[k] = is_row(sources[k]) ? word_at<Word>(sources[k], columns[k]) : blank_word<Word>(columns[k]);
+      }
+      const View<Word> to = words_at<Word>(out);
+      VARLEN_UNROLLED for (int k = 0; k < kWords; ++k) {
+        const std::int64_t at = first + k * static_cast<std::int64_t>(thread.threads());
+        if (at < end) to[at] = words[k];
+      }
+    });
   }
 
+ private:
+  template <class Word>
+  [[nodiscard]] static VARLEN_DEVICE View<const Word> words_at(View<const std::byte> bytes) {
+    return {reinterpret_cast<const Word*>(bytes.data), bytes.count / static_cast<std::int64_t>(sizeof(Word))};
+  }
+  template <class Word>
+  [[nodiscard]] static VARLEN_DEVICE View<Word> words_at(View<std::byte> bytes) {
+    return {reinterpret_cast<Word*>(bytes.data), bytes.count / static_cast<std::int64_t>(sizeof(Word))};
+  }
   [[nodiscard]] static VARLEN_DEVICE bool is_row(std::int64_t source) { return source >= 0; }
   [[nodiscard]] static VARLEN_DEVICE bool is_row(const std::byte* source) { return source != nullptr; }
+  template <class Word>
   [[nodiscard]] VARLEN_DEVICE Word word_at(std::int64_t source, std::int64_t column) const {
-    return in[source * words_of_row.by() + column];
+    return words_at<Word>(in)[source * words_of_row.by() + column];
   }
+  template <class Word>
   [[nodiscard]] VARLEN_DEVICE Word word_at(const std::byte* source, std::int64_t column) const {
-    return View<const Word>{words_at(source), words_of_row.by()}[column];
+    return View<const Word>{reinterpret_cast<const Word*>(source), words_of_row.by()}[column];
   }
+  template <class Word>
   [[nodiscard]] VARLEN_DEVICE Word blank_word(std::int64_t column) const {
-    if (blank.row != nullptr) return View<const Word>{words_at(blank.row), words_of_row.by()}[column];
+    if (blank.row != nullptr) return word_at<Word>(blank.row, column);
     constexpr std::int64_t kOf16 = 16 / sizeof(Word);
-    return words_at(blank.bytes)[column % kOf16];
-  }
-  [[nodiscard]] static VARLEN_DEVICE const Word* words_at(const std::byte* bytes) {
-    return reinterpret_cast<const Word*>(bytes);
+    return reinterpret_cast<const Word*>(blank.bytes)[column % kOf16];
   }
 };
 
-/// Bytes of the widest word in which rows of `width` bytes at these addresses can be moved.
-[[nodiscard]] inline std::int64_t word_of(std::int64_t width,
-                                          std::initializer_list<const void*> all) noexcept {
-  std::uintptr_t bits = static_cast<std::uintptr_t>(width) | 16;
-  for (const void* each : all) bits |= reinterpret_cast<std::uintptr_t>(each);
-  return static_cast<std::int64_t>(bits & (~bits + 1));  // the lowest bit that one of them has
-}
-
-template <class Word, class Map>
-Error move_words(Stream stream, const Map& map, Rows in, std::int64_t rows, const Blank& blank,
-                 std::byte* out) noexcept {
-  using Body = Move<Map, Word>;
-  constexpr std::int64_t kWord = sizeof(Word);
-  const std::int64_t words = rows * (in.width / kWord);
-  Grid grid;
-  grid.blocks = blocks_for(words, static_cast<std::int64_t>(grid.threads) * Body::kWords);
-  const Body body{map,
-                  {reinterpret_cast<const Word*>(in.data), in.count * (in.width / kWord)},
-                  {reinterpret_cast<Word*>(out), words},
-                  Divisor(in.width / kWord, words),
-                  blank};
-  return launch(stream, grid, body);
-}
-
-/// The same, for rows whose addresses are all multiples of what `word_of` gave.
+/// The same, for rows whose addresses are all multiples of `word`, as `word_of` gives it.
 template <class Map>
 Error move_rows_by(std::int64_t word, Stream stream, const Map& map, Rows in, std::int64_t rows,
                    const Blank& blank, std::byte* out) noexcept {
-  switch (word) {
-    case 16:
-      return move_words<Word16>(stream, map, in, rows, blank, out);
-    case 8:
-      return move_words<std::uint64_t>(stream, map, in, rows, blank, out);
-    case 4:
-      return move_words<std::uint32_t>(stream, map, in, rows, blank, out);
-    case 2:
-      return move_words<std::uint16_t>(stream, map, in, rows, blank, out);
-    default:
-      return move_words<std::uint8_t>(stream, map, in, rows, blank, out);
-  }
+  const std::int64_t words = rows * (in.width / word);
+  Grid grid;
+  grid.blocks = blocks_for(words, static_cast<std::int64_t>(grid.threads) * Move<Map>::kWords);
+  return launch(stream, grid,
+                Move<Map>{map,
+                          {in.data, in.count * in.width},
+                          {out, rows * in.width},
+                          static_cast<int>(word),
+                          Divisor(in.width / word, words),
+                          blank});
 }
 
 /// out: `rows` rows of the width of those of `in`.

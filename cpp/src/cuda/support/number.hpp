@@ -93,6 +93,13 @@ inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   return type >= Type::f16;
 }
 
+[[nodiscard]] VARLEN_DEVICE float exp_of(float x) {
+  return std::exp(x);
+}
+[[nodiscard]] VARLEN_CALLED double exp_of(double x) {
+  return std::exp(x);
+}
+
 /// The same number, of which the compiler knows nothing: what follows from it is worked out where it is used,
 /// and not kept in registers through a loop.
 [[nodiscard]] VARLEN_DEVICE std::int64_t unknown(std::int64_t x) {
@@ -102,16 +109,16 @@ inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   return x;
 }
 
-/// Elements first, first + step, ... of a View, N of them, and zeros for those that lie from `end` on; all
-/// are on their way before the first is used.
+/// Elements first, first + step, ... of a View, N of them, and zeros behind `count` of them; all are on their
+/// way before the first is used.
 template <class T, int N, class Value, class Convert>
-VARLEN_DEVICE void read_many(const View<const T>& in, std::int64_t first, std::int64_t step, std::int64_t end,
+VARLEN_DEVICE void read_many(const View<const T>& in, std::int64_t first, std::int64_t step, int count,
                              Value (&out)[N], Convert convert) {
   step = unknown(step);
   T raw[N];
   VARLEN_UNROLLED for (int k = 0; k < N; ++k) {
     raw[k] = T{};
-    if (first + k * step < end) raw[k] = in[first + k * step];
+    if (k < count) raw[k] = in[first + k * step];
   }
   VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = convert(raw[k]);
 }
@@ -126,62 +133,80 @@ struct AnyNumber {
   std::int64_t count;
   Type type;
   int size;
-  int shift;  ///< bits above those of a signed number
+  int shift;   ///< bits above those of a signed number
+  bool truth;  ///< whole ones are 1 where any bit below the shift is set, or 0
 
   AnyNumber(Type of, const std::byte* at, std::int64_t n)
       : data(at),
         count(n),
         type(of),
         size(bytes_of(of)),
-        shift(of >= Type::i8 && of <= Type::i64 ? 64 - 8 * bytes_of(of) : 0) {}
+        shift(of >= Type::i8 && of <= Type::i64 ? 64 - 8 * bytes_of(of) : 0),
+        truth(of == Type::b1) {}
+
+  /// Whether numbers are not zero, of floats too: the sign of a zero does not count.
+  [[nodiscard]] static AnyNumber truths(Type of, const std::byte* at, std::int64_t n) {
+    static_assert(std::is_integral_v<As>);
+    AnyNumber result(of, at, n);
+    result.truth = true;
+    result.shift = 64 - 8 * result.size + (is_real(of) ? 1 : 0);
+    return result;
+  }
 
   template <class T>
   [[nodiscard]] VARLEN_DEVICE View<const T> view() const {
     return {reinterpret_cast<const T*>(data), count};
   }
   [[nodiscard]] VARLEN_DEVICE As whole(std::uint64_t bits) const {
-    if (type == Type::b1) return bits != 0 ? 1 : 0;
+    if (truth) return bits << shift != 0 ? 1 : 0;
     const std::int64_t x = static_cast<std::int64_t>(bits << shift) >> shift;
     return type == Type::u64 && !std::is_integral_v<As> ? static_cast<As>(bits) : static_cast<As>(x);
+  }
+  template <int N>
+  VARLEN_DEVICE void read_bits(std::int64_t first, std::int64_t step, int wanted,
+                               std::uint64_t (&out)[N]) const {
+    const auto as_is = [](std::uint64_t x) { return x; };
+    switch (size) {
+      case 1:
+        return read_many(view<std::uint8_t>(), first, step, wanted, out, as_is);
+      case 2:
+        return read_many(view<std::uint16_t>(), first, step, wanted, out, as_is);
+      case 4:
+        return read_many(view<std::uint32_t>(), first, step, wanted, out, as_is);
+      default:
+        return read_many(view<std::uint64_t>(), first, step, wanted, out, as_is);
+    }
   }
 
   /// See read_many.
   template <int N>
-  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, std::int64_t end, As (&out)[N]) const {
+  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, As (&out)[N]) const {
     const auto as_is = [](auto x) { return static_cast<As>(x); };
     if constexpr (std::is_floating_point_v<As>) {
       if (type == Type::f16) {
-        return read_many(view<std::uint16_t>(), first, step, end, out,
+        return read_many(view<std::uint16_t>(), first, step, wanted, out,
                          [](std::uint16_t x) { return static_cast<As>(widen_half(x)); });
       }
       if (type == Type::bf16) {
-        return read_many(view<std::uint16_t>(), first, step, end, out,
+        return read_many(view<std::uint16_t>(), first, step, wanted, out,
                          [](std::uint16_t x) { return static_cast<As>(widen_bfloat(x)); });
       }
     }
     if constexpr (std::is_same_v<As, float>) {
-      return read_many(view<float>(), first, step, end, out, as_is);
+      return read_many(view<float>(), first, step, wanted, out, as_is);
     } else {
       if constexpr (std::is_same_v<As, double>) {
-        if (type == Type::f32) return read_many(view<float>(), first, step, end, out, as_is);
-        if (type == Type::f64) return read_many(view<double>(), first, step, end, out, as_is);
+        if (type == Type::f32) return read_many(view<float>(), first, step, wanted, out, as_is);
+        if (type == Type::f64) return read_many(view<double>(), first, step, wanted, out, as_is);
       }
-      const auto convert = [this](std::uint64_t bits) { return whole(bits); };
-      switch (size) {
-        case 1:
-          return read_many(view<std::uint8_t>(), first, step, end, out, convert);
-        case 2:
-          return read_many(view<std::uint16_t>(), first, step, end, out, convert);
-        case 4:
-          return read_many(view<std::uint32_t>(), first, step, end, out, convert);
-        default:
-          return read_many(view<std::uint64_t>(), first, step, end, out, convert);
-      }
+      std::uint64_t bits[N];
+      read_bits(first, step, wanted, bits);
+      VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = whole(bits[k]);
     }
   }
   [[nodiscard]] VARLEN_DEVICE As operator()(std::int64_t i) const {
     As one[1] = {};
-    many(i, 1, i + 1, one);
+    many(i, 1, 1, one);
     return one[0];
   }
 };
@@ -195,42 +220,8 @@ struct Doubles {
   Doubles(Type, const std::byte* at, std::int64_t n) : in{reinterpret_cast<const double*>(at), n} {}
 
   template <int N>
-  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, std::int64_t end, double (&out)[N]) const {
-    read_many(in, first, step, end, out, [](double x) { return x; });
-  }
-};
-
-/// Whether numbers of any dtype are not zero, as 1 or 0; the sign of a zero does not count.
-struct Truths {
-  using Value = std::int64_t;
-
-  const std::byte* data;
-  std::int64_t count;
-  int size;
-  int sign;  ///< bits of it
-
-  Truths(Type of, const std::byte* at, std::int64_t n)
-      : data(at), count(n), size(bytes_of(of)), sign(is_real(of) ? 1 : 0) {}
-
-  template <class Word, int N>
-  VARLEN_DEVICE void words(std::int64_t first, std::int64_t step, std::int64_t end,
-                           std::int64_t (&out)[N]) const {
-    read_many(View<const Word>{reinterpret_cast<const Word*>(data), count}, first, step, end, out,
-              [this](Word word) { return static_cast<Word>(word << sign) != 0 ? 1 : 0; });
-  }
-  template <int N>
-  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, std::int64_t end,
-                          std::int64_t (&out)[N]) const {
-    switch (size) {
-      case 1:
-        return words<std::uint8_t>(first, step, end, out);
-      case 2:
-        return words<std::uint16_t>(first, step, end, out);
-      case 4:
-        return words<std::uint32_t>(first, step, end, out);
-      default:
-        return words<std::uint64_t>(first, step, end, out);
-    }
+  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, double (&out)[N]) const {
+    read_many(in, first, step, wanted, out, [](double x) { return x; });
   }
 };
 

@@ -20,12 +20,16 @@
 
 #if defined(__CUDACC__)
 #define VARLEN_DEVICE __device__ __forceinline__
+#define VARLEN_CALLED __device__ __noinline__
 #define VARLEN_ANYWHERE __host__ __device__ __forceinline__
 #define VARLEN_UNROLLED _Pragma("unroll")
+#define VARLEN_ROLLED _Pragma("unroll 1")
 #else
 #define VARLEN_DEVICE inline
+#define VARLEN_CALLED inline
 #define VARLEN_ANYWHERE inline
 #define VARLEN_UNROLLED
+#define VARLEN_ROLLED
 #endif
 
 namespace varlen::cuda {

@@ -63,13 +63,13 @@ struct WindowNews {
 
   [[nodiscard]] VARLEN_DEVICE bool has_long() const {
     bool has = false;
-    for (int k = 0; k < kMostLong; ++k) has |= longs[k].number >= 0;
+    VARLEN_ROLLED for (int k = 0; k < kMostLong; ++k) has |= longs[k].number >= 0;
     return has;
   }
   /// Whether a row is one of theirs.
   [[nodiscard]] VARLEN_DEVICE bool is_long(std::int64_t row) const {
     bool is = false;
-    for (int k = 0; k < kMostLong; ++k) {
+    VARLEN_ROLLED for (int k = 0; k < kMostLong; ++k) {
       is |= longs[k].number >= 0 && row >= longs[k].begin && row < longs[k].end;
     }
     return is;
@@ -176,31 +176,36 @@ struct Windows {
     const std::int64_t begin = window * rows;
     const std::int64_t end = begin + rows;
     const std::int64_t first = first_from(begin);
-    if (first > 0) {
-      Chunk before = chunk(first - 1, 0);
-      if (before.length > short_rows) {
-        const std::int64_t place = before.start + before.sequence;
-        before.k = (begin - place + before.rows - 1) / before.rows;
-        if (before.begin() < before.length && place + before.begin() < end) body.chunk(here, before);
+    const bool begins = first < level.count() && level.start(first) + first < end;
+    if (begins) {
+      if (thread.index() < kMostLong) news.longs[thread.index()].number = -1;
+      thread.sync();
+      const std::int64_t row = level.start(first);
+      for (std::int64_t i = first + thread.index(); i < level.count(); i += kWindowThreads) {
+        const std::int64_t start = level.start(i);
+        if (start + i >= end) break;
+        const std::int64_t next = level.end(i);
+        if (next - start > short_rows)
+          news.longs[static_cast<int>(start - row) / short_rows] = {i, start, next};
+        if (i + 1 == level.count() || next + i + 1 >= end) news.last = i;
       }
+      thread.sync();
+      const std::int64_t last = news.last;
+      const bool ends_short = level.length(last) <= short_rows;
+      body.together(here, first, last, Range{row, ends_short ? level.end(last) : level.start(last)}, news);
     }
-    if (first >= level.count() || level.start(first) + first >= end) return;
-    if (thread.index() < kMostLong) news.longs[thread.index()].number = -1;
-    thread.sync();
-    const std::int64_t row = level.start(first);
-    for (std::int64_t i = first + thread.index(); i < level.count(); i += kWindowThreads) {
-      const std::int64_t start = level.start(i);
-      if (start + i >= end) break;
-      const std::int64_t next = level.end(i);
-      if (next - start > short_rows) news.longs[(start - row) / short_rows] = {i, start, next};
-      if (i + 1 == level.count() || next + i + 1 >= end) news.last = i;
-    }
-    thread.sync();
-    const std::int64_t last = news.last;
-    const bool ends_short = level.length(last) <= short_rows;
-    body.together(here, first, last, Range{row, ends_short ? level.end(last) : level.start(last)}, news);
-    for (int k = 0; k < kMostLong; ++k) {
-      if (news.longs[k].number >= 0) body.chunk(here, chunk(news.longs[k].number, 0));
+    // First the one that began in a window before. One call in a loop, for the code of each is long.
+    VARLEN_ROLLED for (int k = -1; k < (begins ? kMostLong : 0); ++k) {
+      const std::int64_t sequence = k < 0 ? first - 1 : news.longs[k].number;
+      if (sequence < 0) continue;
+      Chunk one = chunk(sequence, 0);
+      if (k < 0) {
+        if (one.length <= short_rows) continue;
+        const std::int64_t place = one.start + one.sequence;
+        one.k = (begin - place + one.rows - 1) / one.rows;
+        if (one.begin() >= one.length || place + one.begin() >= end) continue;
+      }
+      body.chunk(here, one);
     }
   }
 
@@ -211,7 +216,7 @@ struct Windows {
                           const Body& body) const {
     const int count = stretch.rows * width;
     const WindowNews* const longs = news != nullptr && news->has_long() ? news : nullptr;
-    for (int begin = thread.index(); begin < count; begin += at_once * kWindowThreads) {
+    VARLEN_ROLLED for (int begin = thread.index(); begin < count; begin += at_once * kWindowThreads) {
       int elements[at_once];
       std::int64_t places[at_once];
       VARLEN_UNROLLED for (int j = 0; j < at_once; ++j) {
