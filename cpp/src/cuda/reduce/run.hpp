@@ -30,7 +30,7 @@ constexpr int kRowsAtOnce = 8;  ///< that a thread has on their way
 #if defined(__CUDACC__)
 constexpr std::int64_t kMostBlocks = INT32_MAX;
 #else
-constexpr std::int64_t kMostBlocks = 2;  // of threads that wait for each other: each takes long to start
+constexpr std::int64_t kMostBlocks = 2;  // so that blocks of tests take several turns, as those of devices do
 #endif
 
 /// Columns rounded up to a power of two.

@@ -1,8 +1,7 @@
 // Whole grids on the host, for tests: every thread of a block has a stack of its own, barriers wait for all
 // of them, shuffles go through memory. What a device tolerates and should not, or does not tolerate, ends the
 // process here: accesses outside of a view, those that are not aligned, barriers that some threads do not
-// reach. Under ThreadSanitizer they are threads of the system, elsewhere they take turns, which is much
-// faster.
+// reach. ThreadSanitizer sees every pair of accesses that no barrier orders, whoever comes first.
 #pragma once
 
 #include <array>

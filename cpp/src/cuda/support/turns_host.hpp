@@ -1,6 +1,11 @@
-// The threads of a block on the host, and the barriers at which they wait for each other.
+// The threads of a block on the host, and the barriers at which they wait for each other: stacks that take
+// turns on the thread that runs them. To ThreadSanitizer each is a thread of its own, ordered by barriers
+// alone.
 #pragma once
 
+#include <ucontext.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -10,10 +15,13 @@
 #include <vector>
 
 #if defined(__SANITIZE_THREAD__)
-#include <barrier>
-#include <thread>
+#include <sanitizer/tsan_interface.h>
+#define VARLEN_UNWATCHED __attribute__((noinline, no_sanitize_thread))
+// Not a function: what begins on one stack may not end on another.
+#define VARLEN_ENTER(fiber) __tsan_switch_to_fiber(fiber, __tsan_switch_to_fiber_no_sync)
 #else
-#include <ucontext.h>
+#define VARLEN_UNWATCHED
+#define VARLEN_ENTER(fiber) (void)(fiber)
 #endif
 
 namespace varlen::cuda::host {
@@ -24,29 +32,58 @@ namespace varlen::cuda::host {
   std::abort();
 }
 
-#if defined(__SANITIZE_THREAD__)
-
-class Barrier {
+/// What the sanitizer knows of a stack, and of who comes after whom.
+class Fiber {
  public:
-  explicit Barrier(int threads) : all_(threads) {}
-  void arrive_and_wait() { all_.arrive_and_wait(); }
+#if defined(__SANITIZE_THREAD__)
+  Fiber() : fiber_(__tsan_create_fiber(0)) {}
+  ~Fiber() {
+    __tsan_destroy_fiber(fiber_);
+  }
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  [[nodiscard]] static void* current() {
+    return __tsan_get_current_fiber();
+  }
+  [[nodiscard]] void* get() const {
+    return fiber_;
+  }
+  static void release(void* at) {
+    __tsan_release(at);
+  }
+  static void acquire(void* at) {
+    __tsan_acquire(at);
+  }
 
  private:
-  std::barrier<> all_;
+  void* fiber_;
+#else
+  [[nodiscard]] static void* current() {
+    return nullptr;
+  }
+  [[nodiscard]] void* get() const {
+    return nullptr;
+  }
+  static void release(void*) {}
+  static void acquire(void*) {}
+#endif
 };
 
-/// Calls play(t) for every t below `threads`, each in a thread.
-template <class Play>
-void take_turns(int threads, const Play& play) {
-  std::vector<std::thread> all;
-  all.reserve(static_cast<std::size_t>(threads));
-  for (int t = 0; t < threads; ++t) all.emplace_back([&play, t] { play(t); });
-  for (std::thread& each : all) each.join();
-}
+/// What stacks read and write of the runner is no race of theirs, and orders nothing.
+template <class T>
+class Quiet {
+ public:
+  Quiet(T x) : x_(x) {}
+  operator T() const { return x_.load(std::memory_order_relaxed); }
+  void operator=(T x) { x_.store(x, std::memory_order_relaxed); }
+  T operator++() { return x_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-#else
+ private:
+  std::atomic<T> x_;
+};
 
-/// Stacks that take turns on the thread that runs them: one goes on until it waits or ends.
+/// One goes on until it waits or ends.
 class Turns {
  public:
   static Turns& here() {
@@ -56,14 +93,18 @@ class Turns {
 
   void run(int threads, const std::function<void(int)>& play) {
     play_ = &play;
+    home_fiber_ = Fiber::current();
     while (stacks_.size() < static_cast<std::size_t>(threads)) stacks_.push_back(std::make_unique<Stack>());
     for (int t = 0; t < threads; ++t) prepare(t);
+    Fiber::release(this);
     int left = threads;
     while (left > 0) {
       const std::int64_t before = moved_;
-      for (current_ = 0; current_ < threads; ++current_) {
-        Stack& stack = *stacks_[static_cast<std::size_t>(current_)];
+      for (int t = 0; t < threads; ++t) {
+        Stack& stack = *stacks_[static_cast<std::size_t>(t)];
         if (stack.ended) continue;
+        current_ = t;
+        VARLEN_ENTER(stack.fiber.get());
         (void)swapcontext(&home_, &stack.context);
         if (stack.ended) {
           --left;
@@ -72,10 +113,15 @@ class Turns {
       }
       if (moved_ == before) fail("threads of a block wait at different barriers", left, threads);
     }
+    Fiber::acquire(&home_);
   }
 
   /// The next stack goes on.
-  void wait() { (void)swapcontext(&stacks_[static_cast<std::size_t>(current_)]->context, &home_); }
+  void wait() {
+    Stack& stack = *stacks_[static_cast<std::size_t>(static_cast<int>(current_))];
+    VARLEN_ENTER(home_fiber_);
+    (void)swapcontext(&stack.context, &home_);
+  }
   /// A barrier has let its threads go.
   void moved() { ++moved_; }
 
@@ -84,7 +130,8 @@ class Turns {
 
   struct Stack {
     ucontext_t context{};
-    bool ended = false;
+    Quiet<bool> ended = false;
+    Fiber fiber;
     std::unique_ptr<std::byte[]> bytes = std::make_unique_for_overwrite<std::byte[]>(kBytes);
   };
 
@@ -98,17 +145,26 @@ class Turns {
     makecontext(&stack.context, &Turns::begin, 0);
   }
 
-  static void begin() {
+  /// Ends on another stack than the sanitizer would believe, were it told of its beginning.
+  VARLEN_UNWATCHED static void begin() {
     Turns& turns = here();
-    (*turns.play_)(turns.current_);
-    turns.stacks_[static_cast<std::size_t>(turns.current_)]->ended = true;
+    turns.play();
+    VARLEN_ENTER(turns.home_fiber_);
+  }
+  void play() {
+    Fiber::acquire(this);
+    const int t = current_;
+    (*play_)(t);
+    stacks_[static_cast<std::size_t>(t)]->ended = true;
+    Fiber::release(&home_);
   }
 
   std::vector<std::unique_ptr<Stack>> stacks_;
   ucontext_t home_{};
+  void* home_fiber_ = nullptr;
   const std::function<void(int)>* play_ = nullptr;
-  int current_ = 0;
-  std::int64_t moved_ = 0;
+  Quiet<int> current_ = 0;
+  Quiet<std::int64_t> moved_ = 0;
 };
 
 class Barrier {
@@ -116,20 +172,22 @@ class Barrier {
   explicit Barrier(int threads) : threads_(threads) {}
 
   void arrive_and_wait() {
+    Fiber::release(this);
     if (++waiting_ == threads_) {
       waiting_ = 0;
       ++generation_;
       Turns::here().moved();
-      return;
+    } else {
+      const std::int64_t mine = generation_;
+      while (generation_ == mine) Turns::here().wait();
     }
-    const std::int64_t mine = generation_;
-    while (generation_ == mine) Turns::here().wait();
+    Fiber::acquire(this);
   }
 
  private:
   int threads_;
-  int waiting_ = 0;
-  std::int64_t generation_ = 0;
+  Quiet<int> waiting_ = 0;
+  Quiet<std::int64_t> generation_ = 0;
 };
 
 /// Calls play(t) for every t below `threads`, each on a stack of its own.
@@ -137,7 +195,5 @@ template <class Play>
 void take_turns(int threads, const Play& play) {
   Turns::here().run(threads, play);
 }
-
-#endif
 
 }  // namespace varlen::cuda::host
