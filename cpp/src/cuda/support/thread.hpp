@@ -20,7 +20,7 @@
 
 #if defined(__CUDACC__)
 #define VARLEN_DEVICE __device__ __forceinline__
-#define VARLEN_CALLED __device__ __noinline__
+#define VARLEN_CALLED inline __device__ __noinline__
 #define VARLEN_ANYWHERE __host__ __device__ __forceinline__
 #define VARLEN_UNROLLED _Pragma("unroll")
 #define VARLEN_ROLLED _Pragma("unroll 1")
