@@ -109,18 +109,14 @@ inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   return x;
 }
 
-/// Elements first, first + step, ... of a View, N of them, and zeros behind `count` of them; all are on their
-/// way before the first is used.
-template <class T, int N, class Value, class Convert>
-VARLEN_DEVICE void read_many(const View<const T>& in, std::int64_t first, std::int64_t step, int count,
-                             Value (&out)[N], Convert convert) {
-  step = unknown(step);
-  T raw[N];
+/// The words of one width at some offset, and at `step` bytes more, N of them, and zeros behind `count` of
+/// them; all are on their way before the first is used.
+template <class Word, int N, class Bits>
+VARLEN_DEVICE void read_words(View<const std::byte> in, std::int64_t offset, std::int64_t step, int count,
+                              Bits (&out)[N]) {
   VARLEN_UNROLLED for (int k = 0; k < N; ++k) {
-    raw[k] = T{};
-    if (k < count) raw[k] = in[first + k * step];
+    out[k] = k < count ? static_cast<Bits>(word_at<Word>(in, offset + k * step)) : Bits{0};
   }
-  VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = convert(raw[k]);
 }
 
 /// Numbers of any dtype that has one: whole ones as std::int64_t (those of u64 by their bits), halves and
@@ -153,61 +149,56 @@ struct AnyNumber {
     return result;
   }
 
-  template <class T>
-  [[nodiscard]] VARLEN_DEVICE View<const T> view() const {
-    return {reinterpret_cast<const T*>(data), count};
-  }
   [[nodiscard]] VARLEN_DEVICE As whole(std::uint64_t bits) const {
     if (truth) return bits << shift != 0 ? 1 : 0;
     const std::int64_t x = static_cast<std::int64_t>(bits << shift) >> shift;
     return type == Type::u64 && !std::is_integral_v<As> ? static_cast<As>(bits) : static_cast<As>(x);
   }
-  template <int N>
-  VARLEN_DEVICE void read_bits(std::int64_t first, std::int64_t step, int wanted,
-                               std::uint64_t (&out)[N]) const {
-    const auto as_is = [](std::uint64_t x) { return x; };
-    switch (size) {
-      case 1:
-        return read_many(view<std::uint8_t>(), first, step, wanted, out, as_is);
-      case 2:
-        return read_many(view<std::uint16_t>(), first, step, wanted, out, as_is);
-      case 4:
-        return read_many(view<std::uint32_t>(), first, step, wanted, out, as_is);
-      default:
-        return read_many(view<std::uint64_t>(), first, step, wanted, out, as_is);
-    }
-  }
 
-  /// See read_many.
+  /// Elements first, first + step, ..., N of them, and zeros behind `count` of them.
   template <int N>
   VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, As (&out)[N]) const {
-    const auto as_is = [](auto x) { return static_cast<As>(x); };
-    if constexpr (std::is_floating_point_v<As>) {
-      if (type == Type::f16) {
-        return read_many(view<std::uint16_t>(), first, step, wanted, out,
-                         [](std::uint16_t x) { return static_cast<As>(widen_half(x)); });
-      }
-      if (type == Type::bf16) {
-        return read_many(view<std::uint16_t>(), first, step, wanted, out,
-                         [](std::uint16_t x) { return static_cast<As>(widen_bfloat(x)); });
+    constexpr bool kIsFloat = std::is_same_v<As, float>;
+    using Bits = std::conditional_t<kIsFloat, std::uint32_t, std::uint64_t>;
+    const View<const std::byte> in{data, count * size};
+    const std::int64_t offset = first * size;
+    step = unknown(step) * size;
+    Bits bits[N];
+    if (size == 4) {
+      read_words<std::uint32_t>(in, offset, step, wanted, bits);
+    } else if (size == 2) {
+      read_words<std::uint16_t>(in, offset, step, wanted, bits);
+    } else if constexpr (!kIsFloat) {
+      if (size == 1) {
+        read_words<std::uint8_t>(in, offset, step, wanted, bits);
+      } else {
+        read_words<std::uint64_t>(in, offset, step, wanted, bits);
       }
     }
-    if constexpr (std::is_same_v<As, float>) {
-      return read_many(view<float>(), first, step, wanted, out, as_is);
-    } else {
-      if constexpr (std::is_same_v<As, double>) {
-        if (type == Type::f32) return read_many(view<float>(), first, step, wanted, out, as_is);
-        if (type == Type::f64) return read_many(view<double>(), first, step, wanted, out, as_is);
-      }
-      std::uint64_t bits[N];
-      read_bits(first, step, wanted, bits);
-      VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = whole(bits[k]);
-    }
+    convert(bits, out);
   }
   [[nodiscard]] VARLEN_DEVICE As operator()(std::int64_t i) const {
     As one[1] = {};
     many(i, 1, 1, one);
     return one[0];
+  }
+
+ private:
+  template <class Bits, int N>
+  VARLEN_DEVICE void convert(const Bits (&bits)[N], As (&out)[N]) const {
+    const auto each = [&](auto number) {
+      VARLEN_UNROLLED for (int k = 0; k < N; ++k) out[k] = static_cast<As>(number(bits[k]));
+    };
+    if constexpr (std::is_floating_point_v<As>) {
+      if (type == Type::f16) return each([](Bits x) { return widen_half(static_cast<std::uint16_t>(x)); });
+      if (type == Type::bf16) return each([](Bits x) { return widen_bfloat(static_cast<std::uint16_t>(x)); });
+      if (type == Type::f32)
+        return each([](Bits x) { return bits_as<float>(static_cast<std::uint32_t>(x)); });
+    }
+    if constexpr (std::is_same_v<As, double>) {
+      if (type == Type::f64) return each([](Bits x) { return bits_as<double>(x); });
+    }
+    if constexpr (!std::is_same_v<As, float>) each([this](Bits x) { return whole(x); });
   }
 };
 
@@ -215,13 +206,16 @@ struct AnyNumber {
 struct Doubles {
   using Value = double;
 
-  View<const double> in;
+  View<const std::byte> in;
 
-  Doubles(Type, const std::byte* at, std::int64_t n) : in{reinterpret_cast<const double*>(at), n} {}
+  Doubles(Type, const std::byte* at, std::int64_t n)
+      : in{at, n * static_cast<std::int64_t>(sizeof(double))} {}
 
+  /// As AnyNumber has it.
   template <int N>
   VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, double (&out)[N]) const {
-    read_many(in, first, step, wanted, out, [](double x) { return x; });
+    constexpr std::int64_t kSize = sizeof(double);
+    read_words<double>(in, first * kSize, unknown(step) * kSize, wanted, out);
   }
 };
 

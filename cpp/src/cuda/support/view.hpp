@@ -1,6 +1,7 @@
 // Memory of the device as bodies of kernels read and write it. On the host every access is checked.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -25,6 +26,16 @@ struct View {
     return data[i];
   }
 };
+
+/// The T that lies so many bytes behind the start: an address that serves for words of any width.
+template <class T>
+[[nodiscard]] VARLEN_DEVICE T word_at(View<const std::byte> bytes, std::int64_t offset) {
+#if !defined(__CUDACC__)
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  host::check_access(bytes.data + offset, alignof(T), offset, bytes.count - size + 1);
+#endif
+  return *reinterpret_cast<const T*>(bytes.data + offset);
+}
 
 /// The ends of sequences on the device: sequence i covers rows [start(i), end(i)).
 struct Ends {
