@@ -1,4 +1,4 @@
-"""Tests that need a device: each is counted as skipped, with what is missing, or fails where one is promised."""
+"""Tests that need a device are counted as skipped, with what is missing, or fail where one is promised."""
 
 import os
 import re
