@@ -40,7 +40,7 @@ MOVES = {
     "insert_rows": lambda r: ops.insert_rows(r, np.array([0, 3, 300]), row_ids=[0, 2, 4]),
     "spans": lambda r: ops.spans(r, np.array([[1, 3], [20, 290], [7, 9]]), row_ids=[0, 4, 4]),
     "gather_add": lambda r: ops.gather_add(r.values, np.array([[0], [7], [7], [310]])),
-    "boolean_mask": lambda r: r.boolean_mask(r.with_values(np.arange(TOTAL) % 3 > 0)),
+    "boolean_mask": lambda r: r.boolean_mask(vl.Ragged(np.arange(TOTAL) % 3 > 0, LENGTHS)),
     "sort": lambda r: r.sort(),
     "sort, descending": lambda r: r.sort(descending=True),
     "topk": lambda r: r.topk(2)[0],
