@@ -1,6 +1,5 @@
 """What tests on a device share: kinds of memory, and torch where it has CUDA."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -20,14 +19,7 @@ def memory(request):
 @pytest.fixture
 def torch():
     """The module, where it has CUDA, or where the kernels run on the host."""
-    module = pytest.importorskip("torch")
-    if not (memories.ON_HOST or module.cuda.is_available()):
-        why = f"torch {module.__version__} sees no CUDA device"
-        if os.environ.get("REQUIRE_CUDA") == "1":
-            pytest.fail(f"REQUIRE_CUDA=1, but {why}", pytrace=False)
-        pytest.skip(why)
-    pytest.importorskip("varlen.backends.torch")
-    return module
+    return memories.torch_with_cuda()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import functools
+import os
 
 import numpy as np
 import pytest
@@ -59,6 +60,7 @@ class Driver:
             "cuMemcpyHtoD_v2", ctypes.c_uint64(address), ctypes.c_void_p(array.ctypes.data),
             ctypes.c_size_t(array.nbytes),
         )  # fmt: skip
+        self.call("cuCtxSynchronize")  # other streams do not wait for what is still under way
 
     def read(self, array, address):
         self.call("cuCtxSynchronize")
@@ -150,14 +152,25 @@ def driver():
     return found
 
 
+def torch_with_cuda():
+    """The module, where it has CUDA, or where the kernels run on the host; else the test skips."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("varlen.backends.torch")  # makes tensors known to the core
+    if not (ON_HOST or torch.cuda.is_available()):
+        why = f"torch {torch.__version__} sees no CUDA device"
+        if os.environ.get("REQUIRE_CUDA") == "1":
+            pytest.fail(f"REQUIRE_CUDA=1, but {why}", pytrace=False)
+        pytest.skip(why)
+    return torch
+
+
 class OfTorch:
     """Tensors: memory of the caching allocator, on the current stream."""
 
     name = "torch"
 
     def __init__(self):
-        self.torch = pytest.importorskip("torch")
-        pytest.importorskip("varlen.backends.torch")  # makes tensors known to the core
+        self.torch = torch_with_cuda()
         self.type = self.torch.Tensor
 
     def put(self, array):

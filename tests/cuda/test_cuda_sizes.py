@@ -35,7 +35,7 @@ LEVELS = {"one giant": [MANY], "a giant behind small ones": [5, 0, MANY - 6, 1]}
 
 @pytest.mark.parametrize("lengths", LEVELS.values(), ids=LEVELS)
 def test_rows_are_reversed(torch, room, lengths):
-    room(5 * GB)
+    room(10 * GB)
     level, x = vl.Level(lengths), bytes_of(torch, MANY)
     got = _core.on_tensors(_core.reverse, x, level)
     at = 0
@@ -46,7 +46,7 @@ def test_rows_are_reversed(torch, room, lengths):
 
 @pytest.mark.parametrize("width", [1, 16, 4096])
 def test_rows_are_padded_and_back(torch, room, width):
-    room(9 * GB)
+    room(14 * GB)
     count = MANY // width
     level = vl.Level([count - count // 3, count // 3])
     x = bytes_of(torch, count * width, width)
@@ -83,7 +83,7 @@ def test_sums_and_extremes(torch, room, lengths):
 
 
 def test_running_sums(torch, room):
-    room(24 * GB)
+    room(42 * GB)
     x = torch.ones(MANY, 1, dtype=torch.int8, device="cuda")
     got = _core.on_tensors(lambda x: _core.scan("sum", x, vl.Level([5, MANY - 5])), x)
     assert got[[4, 5, MANY - 1]].flatten().tolist() == [5, 1, MANY - 5]
@@ -102,7 +102,7 @@ def test_softmax_of_a_giant(torch, room):
 
 
 def test_rows_of_large_tensors_are_gathered(torch, room):
-    room(5 * GB)
+    room(10 * GB)
     width = 2**20
     count = MANY // width + 1
     x = torch.arange(count, device="cuda").to(torch.int16).repeat_interleave(width).reshape(count, width)
