@@ -158,7 +158,7 @@ def test_results_have_a_date_a_driver_and_clocks(steps, tmp_path, monkeypatch, c
     written = json.loads((tmp_path / "results" / "h200.json").read_text())
     assert written["date"].endswith("+00:00")
     assert written["gpu"]["driver"] == "570.86.15"
-    assert {"sm_mhz", "memory_mhz"} <= set(written["gpu_after"])
+    assert {"sm_mhz", "memory_mhz", "celsius"} <= set(written["gpu"])
     assert set(command.STEPS) <= set(written)
     assert "table done" in capsys.readouterr().out
 
