@@ -20,6 +20,7 @@ from . import machine
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "gpu"
 PACKAGE = BUILD / "package"
+LOG = ROOT / "build" / "gpu.log"  # what every command printed
 RESULTS = ROOT / "benchmarks" / "results"
 STEPS = ("build", "tests", "sanitizers", "table")
 NEEDED = {"cmake": "CMake", "nvcc": "the CUDA compiler"}
@@ -45,7 +46,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def run(*command: str, seconds: float | None = None, **environment: str) -> tuple[int, str]:
-    """The exit status and what was printed, which is shown as well; -1 where it took too long."""
+    """The exit status and what was printed; -1 where it took too long."""
     print("+", *command, flush=True)
     try:
         done = subprocess.run(
@@ -55,10 +56,17 @@ def run(*command: str, seconds: float | None = None, **environment: str) -> tupl
     except subprocess.TimeoutExpired as late:
         said = late.stdout or b""
         text = said.decode(errors="replace") if isinstance(said, bytes) else said
-        print(text[-2000:], flush=True)
-        return -1, text
-    print(done.stdout[-4000:], flush=True)
-    return done.returncode, done.stdout
+        return -1, _shown(text)
+    return done.returncode, _shown(done.stdout)
+
+
+def _shown(text: str) -> str:
+    """The text, of which the end is printed and all is kept."""
+    print(text[-4000:], flush=True)
+    LOG.parent.mkdir(parents=True, exist_ok=True)
+    with LOG.open("a") as log:
+        log.write(text)
+    return text
 
 
 def build() -> dict[str, Any]:
@@ -98,7 +106,16 @@ def tests() -> dict[str, Any]:
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/cuda",
         seconds=SECONDS_OF_TESTS, PYTHONPATH=str(PACKAGE), REQUIRE_CUDA="1",
     )  # fmt: skip
-    return {"ok": status == 0, **counts_in(output)}
+    return {"ok": status == 0, **counts_in(output), "names": failures_in(output)}
+
+
+def failures_in(output: str) -> list[str]:
+    r"""The first tests that pytest reports as failed.
+
+    >>> failures_in("FAILED tests/a.py::b[1, 2] - assert 1\nERROR tests/a.py::c\n")
+    ['tests/a.py::b[1, 2]', 'tests/a.py::c']
+    """
+    return re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, flags=re.MULTILINE)[:50]
 
 
 def verdict_in(output: str) -> str:
@@ -217,6 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"What builds varlen is missing: {', '.join(missing)}.", file=sys.stderr)
         return 1
     began = time.perf_counter()
+    LOG.unlink(missing_ok=True)
     report: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "gpu": gpu,

@@ -126,25 +126,30 @@ def test_reports_of_tools_are_read():
         "skipped": 1,
     }
     assert command.counts_in("") == {}
+    lines = "FAILED tests/a.py::b[1, 2] - assert 1 - 2\nERROR tests/a.py::c\n"
+    assert command.failures_in(lines) == ["tests/a.py::b[1, 2]", "tests/a.py::c"]
     assert command.verdict_in("========= ERROR SUMMARY: 3 errors\n") == "ERROR SUMMARY: 3 errors"
     assert command.verdict_in("========= RACECHECK SUMMARY: 0 hazards displayed\n").startswith("RACECHECK")
     assert command.verdict_in("killed") == "no summary"
 
 
-def test_what_takes_too_long_is_ended_and_said(capfd):
+def test_what_takes_too_long_is_ended_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "LOG", tmp_path / "build" / "gpu.log")
     status, said = command.run(
         sys.executable, "-uc", "import time; print('begun'); time.sleep(60)", seconds=3
     )
     assert status == -1
     assert "begun" in said
+    assert "begun" in command.LOG.read_text()
 
 
 @pytest.fixture
-def steps(monkeypatch):
+def steps(monkeypatch, tmp_path):
     """A GPU, and steps that say what they find."""
     found = {step: {"ok": True} for step in command.STEPS}
     monkeypatch.setattr(machine, "ask", lambda: LINE)
     monkeypatch.setattr(command.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(command, "LOG", tmp_path / "gpu.log")
     monkeypatch.setattr(command, "build", lambda: found["build"])
     monkeypatch.setattr(command, "tests", lambda: found["tests"])
     monkeypatch.setattr(command, "sanitizers", lambda: found["sanitizers"])
