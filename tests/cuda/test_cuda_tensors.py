@@ -50,6 +50,10 @@ MOVES = {
     "last": lambda r: r.last(empty=0),
     "cummax": lambda r: r.cummax(),
     "cummin": lambda r: r.cummin(),
+    "sequence_expand": lambda r: vl.sequence_expand(r, vl.Ragged(np.zeros(7), [2, 0, 1, 1, 0, 2, 1])),
+    "sequence_pad": lambda r: vl.sequence.sequence_pad(r, 0.0)[0],
+    "sequence_slice": lambda r: vl.sequence.sequence_slice(r, [1, 0, 2, 0, 100, 0, 0], [1, 0, 3, 1, 7, 0, 2]),
+    "sequence_concat": lambda r: vl.sequence.sequence_concat([r, r.reverse()]),
     "split": lambda r: r.split(3)[1],
 }
 # Numbers that are added up, each side in an order of its own.
@@ -71,6 +75,10 @@ SUMS = {
     ),
     "arithmetic": lambda r: (r * 2 - r.reverse()) / 3,
     "tanh": lambda r: r.tanh(),
+    "sequence_pool": lambda r: sum(vl.sequence_pool(r, kind) for kind in ("sum", "average", "sqrt")),
+    "sequence_conv": lambda r: vl.sequence.sequence_conv(r, r.values.new_ones(3 * r.values.shape[1], 2) / 8),
+    "row_conv": lambda r: vl.sequence.row_conv(r, r.values.new_ones(2, r.values.shape[1]) / 2),
+    "matmul": lambda r: r @ (r.values.new_ones(r.values.shape[1], 3) / 2),
     "attention pooling": lambda r: (r.softmax() * r).sum(),
 }
 # What has no gradient.
