@@ -18,12 +18,22 @@ def _plain(case: DeviceCase, mean: int, kind: str = "uniform", numbers: int = NU
     return sample.drawn(kind, count, case.size(mean, 6))
 
 
+def _for(op: str, source: sample.Rows) -> sample.Rows:
+    """For sums numbers around zero: no order of additions rounds any, however many there are."""
+    return source if op == "max" else source._replace(values=source.values % 9 - 4)
+
+
 def _segment_reduce(case: DeviceCase, op: str, source: sample.Rows, values: Any) -> Any:
     import torch
 
     offsets = case.tensor(source.offsets)
     empty = 0.0 if op == "sum" else None
     return lambda: torch.segment_reduce(values, op, offsets=offsets, initial=empty, unsafe=True)
+
+
+def _shown(op: str) -> Any:
+    """Its maxima of empty sequences are below all numbers; ours are 0 here, and the others greater."""
+    return None if op == "sum" else lambda result: result.clamp(min=0)
 
 
 def _reduced(source: sample.Rows, op: str) -> np.ndarray:
@@ -43,9 +53,8 @@ for _op in ("sum", "max"):
         def _(case: DeviceCase, op: str = _op, mean: int = _mean, part: float = _part) -> None:
             import varlen
 
-            source = _plain(case, mean)
+            source = _for(op, _plain(case, mean))
             values = case.tensor(source.values)
-            case.close = 1e-5 if op == "sum" else 0.0
             case.reference = case.tensor(_reduced(source, op))
             case.copy(values.nbytes, case.reference.nbytes)
             case.at_least(part)
@@ -55,7 +64,7 @@ for _op in ("sum", "max"):
                 ragged = varlen.Ragged(values, lengths=source.lengths)
                 return ragged.sum if op == "sum" else lambda: ragged.max(empty=0)
 
-            @case.contender("torch segment_reduce", show=lambda result: result.clamp(min=0))
+            @case.contender("torch segment_reduce", show=_shown(op))
             def _() -> Any:
                 return _segment_reduce(case, op, source, values)
 
@@ -65,9 +74,8 @@ for _op in ("sum", "max"):
         def _(case: DeviceCase, op: str = _op, kind: str = _kind) -> None:
             import varlen
 
-            source, even = _plain(case, 128, kind), _plain(case, 128)
+            source, even = _for(op, _plain(case, 128, kind)), _for(op, _plain(case, 128))
             values, others = case.tensor(source.values), case.tensor(even.values)
-            case.close = 1e-4 if op == "sum" else 0.0
             case.reference = case.tensor(_reduced(source, op))
             case.copy(values.nbytes, case.reference.nbytes)
             uniform = varlen.Ragged(others, lengths=even.lengths)
@@ -79,7 +87,7 @@ for _op in ("sum", "max"):
                 ragged = varlen.Ragged(values, lengths=source.lengths)
                 return ragged.sum if op == "sum" else lambda: ragged.max(empty=0)
 
-            @case.contender("torch segment_reduce", show=lambda result: result.clamp(min=0))
+            @case.contender("torch segment_reduce", show=_shown(op))
             def _() -> Any:
                 return _segment_reduce(case, op, source, values)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROUNDS, QUICK_ROUNDS = 15, 3
 AT_LEAST_MS = 4.0  # of calls in a round
+SLOW = 50 * MS  # a call longer than this is timed in three rounds only
 MOST_CALLS = 200  # more would not fit in the queue of a stream, and be waited for
 CALLS_IN_GRAPH = 20
 
@@ -143,16 +144,23 @@ def on_host(run: Run, calls: int) -> float:
 def measure(case: DeviceCase, rounds: int, clock: Callable[[Run, int], float]) -> Times:
     """Time everything in turn, round after round, each as often as fills some milliseconds."""
     runs = {**case.yardsticks, **case.runs}
-    counts = {}
+    counts, slow = {}, set()
     for name, run in runs.items():
-        clock(run, 2)
-        counts[name] = max(1, min(MOST_CALLS, int(AT_LEAST_MS * MS / max(1.0, clock(run, 3)))))
+        took = clock(run, 1)
+        if took > SLOW:
+            slow.add(name)
+        else:
+            took = clock(run, 3)
+        counts[name] = max(1, min(MOST_CALLS, int(AT_LEAST_MS * MS / max(1.0, took))))
     times = Times({name: [] for name in runs})
     order, rng = list(runs), random.Random(0)
-    for _ in range(rounds):
+    for turn in range(rounds):
         rng.shuffle(order)
         for name in order:
-            clock(runs[name], 1)  # what ran before has left the caches to itself
+            if name in slow and turn >= QUICK_ROUNDS:
+                continue
+            if name not in slow:
+                clock(runs[name], 1)  # what ran before has left the caches to itself
             times[name].append(clock(runs[name], counts[name]))
     return times
 

@@ -1,10 +1,14 @@
 """The table of the GPU, as far as it goes without one: results of every row, what is written and said."""
 
+import contextlib
+import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 from house import ROOT
@@ -92,10 +96,81 @@ def test_calls_are_as_many_as_fill_some_milliseconds():
     case = timing.DeviceCase(device="cpu")
     case.contender("varlen")(lambda: lambda: None)
     timing.measure(case, 2, lambda run, calls: asked.append(calls) or 400_000.0)
-    assert asked == [2, 3, 1, 10, 1, 10]
+    assert asked == [1, 3, 1, 10, 1, 10]
     asked.clear()
     timing.measure(case, 1, lambda run, calls: asked.append(calls) or 10.0)
     assert asked[-1] == timing.MOST_CALLS
+    asked.clear()
+    times = timing.measure(case, 15, lambda run, calls: asked.append(calls) or 2 * timing.SLOW)
+    assert asked == [1] * 4  # seconds are not spent on what is slow
+    assert len(times["varlen"]) == 3
+
+
+class Clock:
+    """Events, streams and graphs of a device that is not there, on the clock of the host."""
+
+    def record(self):
+        self.at = time.perf_counter()
+
+    def elapsed_time(self, end):
+        return (end.at - self.at) * 1000
+
+    def synchronize(self):
+        pass
+
+    def wait_stream(self, stream):
+        pass
+
+    def replay(self):
+        pass
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: Clock())
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "Stream", Clock)
+    monkeypatch.setattr(torch.cuda, "current_stream", Clock)
+    monkeypatch.setattr(torch.cuda, "stream", contextlib.nullcontext)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Clock)
+    monkeypatch.setattr(torch.cuda, "graph", lambda graph, stream: contextlib.nullcontext())
+    monkeypatch.setattr(timing, "DeviceCase", functools.partial(timing.DeviceCase, tiny=True, device="cpu"))
+    monkeypatch.setattr(timing, "AT_LEAST_MS", 0.05)
+
+
+@pytest.mark.parametrize("pattern", ["^reduce.sum.(128|zipf)", "^pad.16", "^sort.16$", "^small.sum"])
+def test_rows_are_checked_timed_and_written(clock, pattern, capsys):
+    results = command.table(pattern, quick=True)
+    assert [result["name"] for result in results] == [name for name in ROWS if re.search(pattern, name)]
+    for result in json.loads(json.dumps(results)):
+        assert result["contenders"]["varlen"]["median"] > 0
+        assert result["goals"]
+        assert all(goal["median"] > 0 for goal in result["goals"])
+    printed = capsys.readouterr().out
+    assert all(result["title"] in printed for result in results)
+
+
+def test_row_that_fails_is_written_as_such(clock, monkeypatch, capsys):
+    def fails(case):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setitem(ROWS, "pad.1", harness.Row("pad.1", "rows of bytes", fails))
+    (result,) = command.table("^pad.1$", quick=True)
+    assert result["error"] == "RuntimeError: out of memory"
+    assert "FAILED RuntimeError: out of memory" in capsys.readouterr().out
+
+
+def test_graph_holds_so_many_calls(clock):
+    called = []
+    replay = timing.in_graph(lambda: called.append(1) or len(called), 5)
+    assert len(called) == 6  # one before, so that nothing is made for the first time
+    assert replay() == 6
+
+
+def test_calls_from_python_are_timed_until_they_are_back(clock):
+    called = []
+    assert timing.on_host(harness.Run(lambda: called.append(1)), 5) > 0
+    assert len(called) == 5
 
 
 def test_gpu_is_told_by_its_driver():
