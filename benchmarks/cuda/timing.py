@@ -6,9 +6,10 @@ Python, it is the time until the call has come back, with nothing waited for.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,29 @@ class DeviceCase(Case):
     close: float = 0.0  # relative to the reference; 0: the same bits
     by_host: bool = False  # the call itself counts
     outputs: list[Any] = field(default_factory=list)
+
+    def contender(
+        self, name: str, needs: str | Sequence[str] = (), show: Callable[[Any], Any] | None = None
+    ) -> Callable[[Callable[[], Any]], None]:
+        """Register what the decorated builder returns; a peer that cannot be built here is left out."""
+        register = super().contender(name, needs, show)
+
+        def guarded(build: Callable[[], Any]) -> None:
+            with self.leaving_out(name):
+                register(build)
+
+        return guarded
+
+    @contextlib.contextmanager
+    def leaving_out(self, name: str) -> Iterator[None]:
+        """A peer whose code inside does not run on this device is left out, and said to be."""
+        try:
+            yield
+        except (NotImplementedError, RuntimeError) as error:
+            if is_ours(name):
+                raise
+            self.skipped[name] = f"does not run here: {str(error).splitlines()[0]}"
+            self.runs.pop(name, None)
 
     def tensor(self, array: Any) -> torch.Tensor:
         """An array of NumPy's, there."""
@@ -89,22 +113,15 @@ def row(name: str, title: str) -> Callable[[Setup], Setup]:
 
 
 def check(case: DeviceCase) -> None:
-    """Call each contender once on poisoned outputs and compare with the reference.
-
-    A peer that cannot run here is left out, and said to be.
-    """
+    """Call each contender once on poisoned outputs and compare with the reference."""
     import torch
 
     for name, run in list(case.runs.items()):
         for out in case.outputs:
             out.view(torch.uint8).fill_(0xA5)
-        try:
+        with case.leaving_out(name):
             result = run()
-        except (NotImplementedError, RuntimeError) as error:
-            if is_ours(name):
-                raise
-            case.skipped[name] = f"does not run here: {str(error).splitlines()[0]}"
-            del case.runs[name]
+        if name in case.skipped:
             continue
         shown = run.show(result) if run.show else result
         try:
