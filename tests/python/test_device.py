@@ -90,7 +90,7 @@ def test_what_a_device_array_shows():
     with pytest.raises(TypeError, match=r"^DeviceArray: is made by verbs"):
         _core.DeviceArray()
     for way in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="cannot pickle '.*DeviceArray' object"):
+        with pytest.raises(TypeError, match=r"cannot pickle '.*DeviceArray' object"):
             way(array)
 
 

@@ -43,7 +43,7 @@ def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> Any:
     if not len(d):
         return d.new_zeros(which.shape), None
     starts = torch.repeat_interleave(
-        offsets_of(offsets)[:-1], offsets_of(kept).diff(), output_size=which.shape[0]
+        offsets_of(offsets, d)[:-1], offsets_of(kept, d).diff(), output_size=which.shape[0]
     )
     there = which >= 0
     at = torch.where(there, starts.reshape(-1, *(1 for _ in which.shape[1:])) + which, 0)
