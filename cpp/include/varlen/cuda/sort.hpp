@@ -28,7 +28,8 @@ constexpr std::int64_t kMostSorted = INT64_C(0xfffffffe);
 [[nodiscard]] std::int64_t unsort_scratch(std::int64_t total, std::int64_t columns) noexcept;
 
 /// As on the CPU; `total` rows of the level, `kept_total` of kept, none of whose sequences has more than
-/// kMostSorted. Nobody need have looked at the places: those outside of their sequences take nothing.
+/// kMostSorted. Nobody need have looked at the places: those outside of their sequences take nothing. Two
+/// launches.
 [[nodiscard]] Error unsort(Stream stream, Offsets level, std::int64_t total, Offsets kept,
                            std::int64_t kept_total, const std::byte* rows, std::int64_t columns,
                            std::int64_t size, const std::int64_t* places, std::byte* scratch,
