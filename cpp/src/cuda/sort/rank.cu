@@ -4,6 +4,7 @@
 
 #include "support/chosen.hpp"
 #include "support/divisor.hpp"
+#include "support/key.hpp"
 #include "support/launch.hpp"
 #include "support/number.hpp"
 #include "varlen/cuda/sort.hpp"
@@ -14,51 +15,10 @@ namespace varlen::cuda {
 namespace {
 
 /// Sorted numbers, column by column, as keys: equal numbers have the same, NaN and zeros of both signs too.
-class InOrder {
- public:
-  InOrder(const SortJob& job, std::int64_t total, const std::byte* sorted) noexcept
-      : level(ends_of(job.level)),
-        columns(job.columns, total * job.columns),
-        numbers_{sorted, total * job.columns * bytes_of(job.type)},
-        size_(bytes_of(job.type)),
-        is_bool_(job.type == Type::b1) {
-    if (!is_real(job.type)) return;
-    number_bits_ = ~std::uint64_t{0} >> (65 - 8 * size_);
-    const int exponent = job.type == Type::f16 ? 5 : job.type == Type::f64 ? 11 : 8;
-    const int mantissa = 8 * size_ - 1 - exponent;
-    infinity_ = number_bits_ >> mantissa << mantissa;
-  }
-
+struct InOrder {
   Ends level;
   Divisor columns;
-
-  [[nodiscard]] VARLEN_DEVICE std::uint64_t key(std::int64_t at) const {
-    std::uint64_t bits = 0;
-    switch (size_) {
-      case 1:
-        bits = word_at<std::uint8_t>(numbers_, at);
-        break;
-      case 2:
-        bits = word_at<std::uint16_t>(numbers_, 2 * at);
-        break;
-      case 4:
-        bits = word_at<std::uint32_t>(numbers_, 4 * at);
-        break;
-      default:
-        bits = word_at<std::uint64_t>(numbers_, 8 * at);
-    }
-    if (is_bool_) return bits != 0 ? 1 : 0;
-    const std::uint64_t magnitude = bits & number_bits_;
-    if (magnitude > infinity_) return ~std::uint64_t{0};
-    return magnitude == 0 ? 0 : bits;
-  }
-
- private:
-  View<const std::byte> numbers_;
-  int size_;
-  bool is_bool_;
-  std::uint64_t number_bits_ = ~std::uint64_t{0};  ///< all but the sign of floats
-  std::uint64_t infinity_ = ~std::uint64_t{0};
+  Keys<std::uint64_t> key;
 };
 
 /// The rank of each number to the row that it came from; or, to begin with, a byte of 1 for each that is the
@@ -164,14 +124,15 @@ Error rank_sorted(Stream stream, const SortJob& job, Ranks how, std::int64_t fir
   const auto if_there = [count](const void* data) { return data != nullptr ? count : 0; };
   Grid grid;
   grid.blocks = blocks_for(count, grid.threads);
-  return launch(stream, grid,
-                RankSorted{InOrder(job, total, room.sorted),
-                           how,
-                           first_rank,
-                           {room.places, count},
-                           {room.numbers, if_there(room.numbers)},
-                           {reinterpret_cast<std::uint8_t*>(marks), if_there(marks)},
-                           {out, if_there(out)}});
+  return launch(
+      stream, grid,
+      RankSorted{{ends_of(job.level), Divisor(job.columns, count), {job.type, room.sorted, count, false}},
+                 how,
+                 first_rank,
+                 {room.places, count},
+                 {room.numbers, if_there(room.numbers)},
+                 {reinterpret_cast<std::uint8_t*>(marks), if_there(marks)},
+                 {out, if_there(out)}});
 }
 
 /// Sorts and, for dense ranks, numbers what is distinct.

@@ -39,22 +39,20 @@ struct Item {
 };
 
 /// What all bodies know.
+template <class Key>
 struct Sorted {
   Ends level;
   Ends kept;
   const std::byte* numbers;
-  Type type;
+  Keys<Key> keys;
   std::int64_t columns;
-  bool descending;
   std::int64_t size;  ///< bytes of a number
   std::byte* values;
   std::int64_t* places;
 
-  template <class Key>
   [[nodiscard]] VARLEN_DEVICE Item<Key> item(std::int64_t start, std::int64_t place,
                                              std::int64_t column) const {
-    return {key_at<Key>(numbers, type, (start + place) * columns + column, descending),
-            static_cast<std::uint32_t>(place)};
+    return {keys((start + place) * columns + column), static_cast<std::uint32_t>(place)};
   }
 
   /// The item of this rank to where it goes, if it is kept.
@@ -90,7 +88,7 @@ template <class Key>
 struct SortShort {
   static constexpr bool kAlone = false;
 
-  Sorted job;
+  Sorted<Key> job;
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
@@ -103,8 +101,7 @@ struct SortShort {
     const std::int64_t length = exists ? job.level.end(i) - start : 0;
     const bool is_short = length <= kWarp;
     const int lane = thread.lane();
-    Item<Key> item =
-        is_short && lane < length ? job.template item<Key>(start, lane, column) : Item<Key>::last();
+    Item<Key> item = is_short && lane < length ? job.item(start, lane, column) : Item<Key>::last();
     for (int width = 2; width <= kWarp; width *= 2) {
       for (int step = width / 2; step > 0; step /= 2) {
         const Item<Key> other{thread.shuffle_xor(item.key, step), thread.shuffle_xor(item.place, step)};
@@ -122,7 +119,7 @@ template <class Key>
 struct SortRun {
   static constexpr bool kAlone = false;
 
-  Sorted job;
+  Sorted<Key> job;
   std::int64_t slots;
   Item<Key>* runs;
 
@@ -136,12 +133,17 @@ struct SortRun {
     const std::int64_t first = (slot - first_slot(i)) * kRun;
     if (length <= kWarp || first >= length) return;  // all threads alike
     auto* const items = thread.template shared<Item<Key>>();
-    for (int k = 0; k < kItems; ++k) {
+    const std::int64_t mine = first + thread.index();
+    const std::int64_t rest = length - mine;
+    const int wanted = rest >= kRun ? kItems : rest <= 0 ? 0 : static_cast<int>((rest - 1) / kThreads + 1);
+    Key keys[kItems];
+    job.keys.many((start + mine) * job.columns + column, kThreads * job.columns, wanted, keys);
+    VARLEN_UNROLLED for (int k = 0; k < kItems; ++k) {
       const int at = thread.index() + k * kThreads;
-      items[at] = first + at < length ? job.template item<Key>(start, first + at, column) : Item<Key>::last();
+      items[at] = k < wanted ? Item<Key>{keys[k], static_cast<std::uint32_t>(first + at)} : Item<Key>::last();
     }
-    for (int width = 2; width <= kRun; width *= 2) {
-      for (int step = width / 2; step > 0; step /= 2) {
+    VARLEN_ROLLED for (int width = 2; width <= kRun; width *= 2) {
+      VARLEN_ROLLED for (int step = width / 2; step > 0; step /= 2) {
         thread.sync();
         for (int k = 0; k < kItems / 2; ++k) {
           const int pair = thread.index() + k * kThreads;
@@ -156,7 +158,7 @@ struct SortRun {
       }
     }
     thread.sync();
-    for (int k = 0; k < kItems; ++k) {
+    VARLEN_ROLLED for (int k = 0; k < kItems; ++k) {
       const int at = thread.index() + k * kThreads;
       if (first + at >= length) continue;
       if (length <= kRun) {
@@ -192,7 +194,7 @@ template <class Key>
 struct MergeRuns {
   static constexpr bool kAlone = true;
 
-  Sorted job;
+  Sorted<Key> job;
   std::int64_t total;
   std::int64_t run;
   const Item<Key>* from;
@@ -234,7 +236,7 @@ struct MergeRuns {
 };
 
 template <class Key>
-Error sort_by(Stream stream, const Sorted& job, std::int64_t longest, std::int64_t total,
+Error sort_by(Stream stream, const Sorted<Key>& job, std::int64_t longest, std::int64_t total,
               std::byte* scratch) noexcept {
   const std::int64_t count = job.level.ends.count;
   Grid grid;
@@ -287,20 +289,18 @@ bool is_wide(Type type) noexcept {
   return type == Type::i64 || type == Type::u64 || type == Type::f64;
 }
 
-std::int64_t bytes_of(Type type) noexcept {
-  switch (type) {
-    case Type::b1:
-    case Type::i8:
-    case Type::u8:
-      return 1;
-    case Type::i16:
-    case Type::u16:
-    case Type::f16:
-    case Type::bf16:
-      return 2;
-    default:
-      return is_wide(type) ? 8 : 4;
-  }
+template <class Key>
+Error sort_as(Stream stream, const SortJob& job, std::int64_t total, Offsets kept, std::byte* scratch,
+              std::byte* values, std::int64_t* places) noexcept {
+  const Sorted<Key> sorted{ends_of(job.level),
+                           ends_of(kept),
+                           job.values,
+                           {job.type, job.values, total * job.columns, job.descending},
+                           job.columns,
+                           bytes_of(job.type),
+                           values,
+                           places};
+  return sort_by(stream, sorted, job.longest, total, scratch);
 }
 
 }  // namespace
@@ -314,10 +314,8 @@ std::int64_t sort_scratch(const SortJob& job, std::int64_t total) noexcept {
 Error sort(Stream stream, const SortJob& job, std::int64_t total, Offsets kept, std::byte* scratch,
            std::byte* values, std::int64_t* places) noexcept {
   if (total == 0 || job.columns == 0) return 0;
-  const Sorted sorted{ends_of(job.level), ends_of(kept),      job.values, job.type, job.columns,
-                      job.descending,     bytes_of(job.type), values,     places};
-  return is_wide(job.type) ? sort_by<std::uint64_t>(stream, sorted, job.longest, total, scratch)
-                           : sort_by<std::uint32_t>(stream, sorted, job.longest, total, scratch);
+  const auto run = is_wide(job.type) ? &sort_as<std::uint64_t> : &sort_as<std::uint32_t>;
+  return run(stream, job, total, kept, scratch, values, places);
 }
 
 std::int64_t unsort_scratch(std::int64_t total, std::int64_t columns) noexcept {
