@@ -86,9 +86,9 @@ def true_places(there: torch.Tensor) -> torch.Tensor:
 
 def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there, and those that were put in."""
-    rows = torch.arange(d.shape[0] - before.shape[0], device="cpu")
+    rows = torch.arange(d.shape[0] - before.shape[0], device=before.device)
     kept = rows + torch.searchsorted(before, rows, right=True)
-    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device="cpu"))
+    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device=before.device))
 
 
 def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -127,7 +127,7 @@ def insert_rows(
         raise TypeError("rows: expected a tensor as X, got ndarray")
     if not isinstance(rows, torch.Tensor):
         given = rows_of_array(rows, "rows")
-        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype)
+        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
     result: torch.Tensor = _insert(within_reach(x, "X"), within_reach(rows, "rows"), tensor_of(before))
