@@ -13,6 +13,7 @@
 #include "varlen/cuda/pad.hpp"
 #include "varlen/cuda/reduce.hpp"
 #include "varlen/cuda/scan.hpp"
+#include "varlen/cuda/scatter.hpp"
 #include "varlen/cuda/shift.hpp"
 #include "varlen/cuda/softmax.hpp"
 #include "varlen/cuda/sort.hpp"
@@ -52,6 +53,10 @@
   KERNEL(scan_which_back)           \
   KERNEL(scan_prod_back_scratch)    \
   KERNEL(scan_prod_back)            \
+  KERNEL(gather_add_scratch)        \
+  KERNEL(gather_add)                \
+  KERNEL(scatter_add_scratch)       \
+  KERNEL(scatter_add)               \
   KERNEL(reverse_rows)              \
   KERNEL(roll_rows)                 \
   KERNEL(shift_rows)                \
