@@ -101,11 +101,13 @@ void check_scatter(Type type, Type lookup, std::int64_t rows, std::int64_t most,
   const Drawn drawn = draw_lookups(lookup, n * each, std::min(most, rows), rows, -1);
   Ints from(z(n * each));
   for (std::int64_t k = 0; k < n * each; ++k) from[z(k)] = k / each;
-  for (const bool fresh : {false, true}) {
+  for (const char* start : {"itself", "zeros", "another"}) {
+    const bool fresh = *start == 'z';
     const Bytes want = on_cpu(type, values, columns, drawn.rows, from, rows, fresh, table);
-    Bytes got(table);
+    Bytes got = *start == 'i' ? table : noise(static_cast<std::int64_t>(table.size()));
+    const std::byte* const before = *start == 'i' ? got.data() : fresh ? nullptr : table.data();
     Bytes scratch(z(cuda::scatter_add_scratch(type, columns, drawn.lookups, rows)));
-    CHECK_EQ(cuda::scatter_add(kStream, type, values.data(), columns, drawn.lookups, each, rows, fresh,
+    CHECK_EQ(cuda::scatter_add(kStream, type, values.data(), columns, drawn.lookups, each, rows, before,
                                scratch.data(), got.data()),
              0);
     CHECK(got == want);
@@ -124,8 +126,8 @@ std::vector<float> sum_among(std::int64_t ahead, const std::vector<float>& run, 
   std::vector<float> table(3, 0.5F);
   Bytes scratch(z(cuda::scatter_add_scratch(Type::f32, 1, lookups_in(rows), 3)));
   CHECK_EQ(cuda::scatter_add(kStream, Type::f32, reinterpret_cast<const std::byte*>(values.data()), 1,
-                             lookups_in(rows), 1, 3, false, scratch.data(),
-                             reinterpret_cast<std::byte*>(table.data())),
+                             lookups_in(rows), 1, 3, reinterpret_cast<std::byte*>(table.data()),
+                             scratch.data(), reinterpret_cast<std::byte*>(table.data())),
            0);
   return {table[1]};
 }
@@ -182,8 +184,8 @@ TEST(cuda_scatter, tables_of_more_rows_than_fit_32_bits_are_added_to) {
   if (table == nullptr) return;
   Bytes scratch(z(cuda::scatter_add_scratch(Type::u8, 1, lookups_in(rows), kRows)));
   CHECK_EQ(cuda::scatter_add(kStream, Type::u8, reinterpret_cast<const std::byte*>(values.data()), 1,
-                             lookups_in(rows), 1, kRows, false, scratch.data(),
-                             reinterpret_cast<std::byte*>(table.get())),
+                             lookups_in(rows), 1, kRows, reinterpret_cast<std::byte*>(table.get()),
+                             scratch.data(), reinterpret_cast<std::byte*>(table.get())),
            0);
   CHECK_EQ(table.get()[5], 5);
   CHECK_EQ(table.get()[kRows - 1], 2);

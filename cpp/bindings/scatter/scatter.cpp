@@ -2,6 +2,7 @@
 #include "varlen/scatter.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -158,7 +159,7 @@ py::object backprop_gather_add(const Arguments<4>& args) {
   }
   indices.check(rows);
   py::array result = made_for(place, args[3], dy, rows, {args[0], dy.array, args[1], indices.array()});
-  add_to(dy, indices.lookups(), indices.array().shape(1), true, result);
+  add_to(dy, indices.lookups(), indices.array().shape(1), nullptr, result);
   return result;
 }
 
@@ -186,28 +187,50 @@ Described table_of(PyObject* given_table) {
   return table;
 }
 
-py::object add(const Arguments<3>& args) {
-  const Numbers values = placed_numbers_of(args[2], "values");
-  const Place place = place_of(values.array);
-  const auto [dtype, shape] = table_of(args[0]);
-  if (!dtype.equal(values.array.dtype())) {
-    raise_type("values: expected " + str_of(dtype) + ", the dtype of the table, got " +
-               str_of(values.array.dtype()));
-  }
-  py::array table = checked_out_at(place, "table", args[0], dtype, shape, {args[2], values.array});
-  if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table: is not aligned");
-  Beside indices(place, args[1]);
+void check_dtype(const Numbers& values, const py::dtype& dtype) {
+  if (dtype.equal(values.array.dtype())) return;
+  raise_type("values: expected " + str_of(dtype) + ", the dtype of the table, got " +
+             str_of(values.array.dtype()));
+}
+
+/// Refuses values that are not a row of the table for each index, and indices that are no rows of it.
+void check_fit(const Numbers& values, const Extents& table, const Beside& indices) {
   Extents needed = indices.looked().shape();
-  needed.append(table.shape() + 1, table.shape() + table.ndim());
+  needed.append(table.begin() + 1, table.end());
   const Extents has(values.array.shape(), values.array.shape() + values.array.ndim());
   if (has.size() != needed.size() || !std::equal(has.begin(), has.end(), needed.begin())) {
     raise_value("values: expected " + text_of(needed) + ", the shape of indices and of a row, got " +
                 text_of(has));
   }
-  indices.check(table.shape(0));
+  indices.check(table[0]);
+}
+
+py::object add(const Arguments<3>& args) {
+  const Numbers values = placed_numbers_of(args[2], "values");
+  const Place place = place_of(values.array);
+  const auto [dtype, shape] = table_of(args[0]);
+  check_dtype(values, dtype);
+  py::array table = checked_out_at(place, "table", args[0], dtype, shape, {args[2], values.array});
+  if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table: is not aligned");
+  Beside indices(place, args[1]);
+  check_fit(values, shape, indices);
   refuse_overlap("table", table, {args[1], indices.array()});
-  add_to(values, indices.lookups(), 1, false, table);
+  add_to(values, indices.lookups(), 1, bytes(table), table);
   return py::none();
+}
+
+constexpr Signature<3> kAdded{"scatter_added", {"table", "indices", "values"}};
+
+py::object added(const Arguments<3>& args) {
+  const Numbers table = placed_numbers_of(args[0], "table");
+  const Place place = place_of(table.array);
+  const Numbers values = numbers_at(place, args[2], "values");
+  check_dtype(values, table.array.dtype());
+  Beside indices(place, args[1]);
+  check_fit(values, table.rows(table.array.shape(0)), indices);
+  py::array result = rows_like_at(place, table.array, table.array.shape(0));
+  add_to(values, indices.lookups(), 1, static_cast<const std::byte*>(table.array.data()), result);
+  return result;
 }
 
 PyMethodDef scatter_methods[] = {
@@ -218,6 +241,8 @@ PyMethodDef scatter_methods[] = {
         "For each of so many rows the sum of the rows of dY whose indices name it."),
     method<kAdd, add>("scatter_add(table, indices, values)\n--\n\n"
                       "Adds each row of values to a row of the table, in place."),
+    method<kAdded, added>("scatter_added(table, indices, values)\n--\n\n"
+                          "A copy of a table after each row of values was added to a row of it."),
     {},
 };
 
@@ -229,7 +254,7 @@ struct AddJob {
   Lookups lookups;
   std::int64_t each;
   std::int64_t rows;
-  bool fresh;
+  const std::byte* before;  ///< what the table holds first; null: zeros
 };
 
 void add_there(const Place& place, const AddJob& job, std::byte* table) {
@@ -239,21 +264,24 @@ void add_there(const Place& place, const AddJob& job, std::byte* table) {
   py::array scratch =
       scratch_at(place, place.kernels->scatter_add_scratch(job.type, job.columns, job.lookups, job.rows));
   place.check(place.kernels->scatter_add(place.stream, job.type, job.values, job.columns, job.lookups,
-                                         job.each, job.rows, job.fresh, bytes(scratch), table),
+                                         job.each, job.rows, job.before, bytes(scratch), table),
               "scatter_add");
 }
 
 }  // namespace
 
-void add_to(const Numbers& values, Lookups lookups, std::int64_t each, bool fresh, py::array& table) {
+void add_to(const Numbers& values, Lookups lookups, std::int64_t each, const std::byte* before,
+            py::array& table) {
   const std::int64_t rows = table.shape(0);
   const std::int64_t columns = row_bytes(table) / table.itemsize();
   std::byte* const to = bytes(table);
   const auto* const from = static_cast<const std::byte*>(values.array.data());
   if (const Place place = place_of(values.array); !place.is_host()) {
-    add_there(place, {values.type, from, columns, lookups, each, rows, fresh}, to);
+    add_there(place, {values.type, from, columns, lookups, each, rows, before}, to);
     return;
   }
+  const bool fresh = before == nullptr;
+  if (!fresh && before != to) std::memcpy(to, before, static_cast<std::size_t>(table.nbytes()));
   const std::int64_t moved = values.array.nbytes() + (fresh ? table.nbytes() : 0);
   if (!scatter_in_order(values.type, columns, lookups.count)) {
     const Unlocked unlocked(moved);

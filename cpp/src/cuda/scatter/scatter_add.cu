@@ -2,9 +2,9 @@
 // column, in their order. Of longer ones every so many lookups, counted from the start of the run, are a
 // chunk: each is added up by itself, and a second launch adds the chunks of a run to the table.
 #include "scatter/sums.hpp"
-#include "support/clear.hpp"
 #include "support/divisor.hpp"
 #include "support/launch.hpp"
+#include "support/start.hpp"
 #include "varlen/cuda/scatter.hpp"
 #include "varlen/cuda/sort.hpp"
 
@@ -254,14 +254,12 @@ std::int64_t scatter_add_scratch(Type, std::int64_t columns, Lookups lookups, st
 }
 
 Error scatter_add(Stream stream, Type type, const std::byte* values, std::int64_t columns, Lookups lookups,
-                  std::int64_t each, std::int64_t rows, bool fresh, std::byte* scratch,
+                  std::int64_t each, std::int64_t rows, const std::byte* before, std::byte* scratch,
                   std::byte* table) noexcept {
   const std::int64_t count = lookups.count;
   if (columns == 0 || rows == 0) return 0;
-  if (fresh) {
-    if (const Error error = clear(stream, table, rows * columns * bytes_of(type)); error != 0) return error;
-  }
-  if (count == 0) return 0;
+  Error error = start_with(stream, before, rows * columns * bytes_of(type), table);
+  if (error != 0 || count == 0) return error;
   Room room(columns, count, rows);
   auto* const end = reinterpret_cast<std::int64_t*>(scratch);
   std::byte* const keys = scratch + kAligned;
@@ -271,7 +269,7 @@ Error scatter_add(Stream stream, Type type, const std::byte* values, std::int64_
   Grid grid;
   grid.blocks = blocks_for(count, grid.threads);
   const WriteKeys write{RowNumbers(lookups, rows), rows, {keys, count, room.sort.type}, {end, 1}, count};
-  Error error = launch(stream, grid, write);
+  error = launch(stream, grid, write);
   if (error != 0) return error;
   room.sort.level = {end, 1};
   room.sort.values = keys;

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import is_plain_tensor
+from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, on_cpu
 from varlen.backends.torch.followers import unfollowed
@@ -31,15 +31,9 @@ _back: AutogradOp = AutogradOp(
 )
 
 
-def _run_added(table: Any, rows: Any, places: Any) -> Any:
-    result = table.copy()
-    _core.scatter_add(result, places, rows)
-    return result
-
-
 _added: AutogradOp = AutogradOp(
     "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
-    _run_added,
+    lambda table, rows, places: _core.scatter_added(table, places, rows),
     lambda table, rows, places: torch.empty_like(table),
     lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
     columns=2,
@@ -47,15 +41,14 @@ _added: AutogradOp = AutogradOp(
 
 
 def as_places(indices: Any) -> torch.Tensor:
-    """Integers as a tensor on the CPU.
+    """Integers as a tensor: the one that was given, wherever it lies, or one on the CPU.
 
     Examples
     --------
     >>> as_places(np.array([[1, 0]]))
     tensor([[1, 0]])
     """
-    places = indices if isinstance(indices, torch.Tensor) else tensor_of(indices)
-    return on_cpu(places, "indices")
+    return indices if isinstance(indices, torch.Tensor) else tensor_of(indices)
 
 
 def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tensor:
@@ -66,7 +59,7 @@ def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tens
     >>> gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]))
     tensor([11., 20.])
     """
-    return into(_gather(on_cpu(table, "table"), as_places(indices)), out)
+    return into(_gather(table, as_places(indices)), out)
 
 
 def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = None) -> torch.Tensor:
@@ -77,7 +70,7 @@ def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = Non
     >>> backprop_gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]), 2)
     tensor([ 1., 21.])
     """
-    return into(_back(on_cpu(d, "dY"), as_places(indices), rows), out)
+    return into(_back(d, as_places(indices), rows), out)
 
 
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
@@ -103,9 +96,14 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         raise TypeError(f"values: expected {table.dtype}, the dtype of the table, got {values.dtype}")
     if not table.is_contiguous():
         raise ValueError("table: is not C-contiguous")
+    if table.device.type != "cpu":
+        if on_tensors(_core.scatter_add, table, as_places(indices), values) is NotImplemented:
+            on_cpu(table, "table")
+        torch.autograd.graph.increment_version(table)
+        return
     on_cpu(values, "values")
     with unfollowed():
-        places = as_numbers(as_places(indices))
+        places = as_numbers(on_cpu(as_places(indices), "indices"))
     if not (is_plain_tensor(table) and is_plain_tensor(values)):
         _add_followed(table, places, values)
         return
@@ -135,5 +133,5 @@ def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
     >>> added(torch.zeros(2), torch.ones(2), np.array([1, 1]))
     tensor([0., 2.])
     """
-    result: torch.Tensor = _added(on_cpu(table, "table"), on_cpu(rows, "values"), as_places(places))
+    result: torch.Tensor = _added(table, rows, as_places(places))
     return result
