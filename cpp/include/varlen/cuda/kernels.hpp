@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "varlen/cuda/cast.hpp"
 #include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/gather.hpp"
@@ -23,6 +24,8 @@
 
 // The functions of the table, noun by noun: each is called as it is declared in the noun's header.
 #define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(cast)                      \
+  KERNEL(nan_mask)                  \
   KERNEL(concat)                    \
   KERNEL(interleave)                \
   KERNEL(expand)                    \
