@@ -134,7 +134,9 @@ def test_what_keeps_its_dtype_is_copied(of_devices, dtype):
 
 def test_numbers_that_nobody_sees_have_to_fit(of_devices):
     for x, dtype in ((np.arange(5), "i4"), (np.arange(5), "u8"), (np.zeros(5), "i8"), (np.arange(5), "?")):
-        with pytest.raises(TypeError, match=r"^values: numbers of \w+ may not fit \w+, and those on a device"):
+        with pytest.raises(
+            TypeError, match=r"^values: numbers of \w+ may not fit \w+, and those on a device"
+        ):
             padded(Array(x), np.dtype(dtype))
         with pytest.raises(TypeError, match=r"^values: numbers of \w+ may not fit"):
             call(_core.cast, Array(x), dtype)
