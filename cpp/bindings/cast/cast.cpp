@@ -56,15 +56,21 @@ void refuse_unseen(const Place& place, const py::dtype& from, const py::dtype& t
   }
 }
 
+void cast_into(const Place& place, const py::array& values, const Fill& nan, py::array& out) {
+  const Type from = *type_of(values.dtype());
+  const py::array source = aligned(place, values);
+  place.check(
+      place.kernels->cast(place.stream, from, *type_of(out.dtype()), is_float(from) ? nan.data() : nullptr,
+                          bytes_in(source), values.size(), bytes(out)),
+      "cast");
+}
+
 py::array cast_at(const Place& place, const py::array& values, const py::dtype& to, const Fill& nan) {
   const std::optional<Type> from = type_of(values.dtype());
   const bool replaces = nan.data() != nullptr && from && is_float(*from);
   if (!replaces && values.dtype().equal(to)) return values;
   py::array result = empty_at(place, to, shape_of(values));
-  const py::array source = aligned(place, values);
-  place.check(place.kernels->cast(place.stream, *from, *type_of(to), replaces ? nan.data() : nullptr,
-                                  bytes_in(source), values.size(), bytes(result)),
-              "cast");
+  cast_into(place, values, nan, result);
   return result;
 }
 

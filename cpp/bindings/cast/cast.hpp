@@ -22,6 +22,9 @@ void refuse_unseen(const Place& place, const py::dtype& from, const py::dtype& t
 [[nodiscard]] py::array cast_at(const Place& place, const py::array& values, const py::dtype& to,
                                 const Fill& nan);
 
+/// Into an array of the same shape and another dtype, or with `nan` in the place of NaN.
+void cast_into(const Place& place, const py::array& values, const Fill& nan, py::array& out);
+
 /// The bytes of the values in fresh memory.
 [[nodiscard]] py::array copy_at(const Place& place, const py::array& values);
 
