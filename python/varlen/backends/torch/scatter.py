@@ -37,7 +37,6 @@ _added: AutogradOp = AutogradOp(
     lambda table, rows, places: torch.empty_like(table),
     lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
     columns=2,
-    elsewhere=_added_elsewhere,
 )
 
 
