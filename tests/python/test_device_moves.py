@@ -85,6 +85,42 @@ def test_many_inputs_are_interleaved(n):
     np.testing.assert_array_equal(out.numbers, wanted)
 
 
+LISTS = {
+    "list2ragged": (_core.list2ragged,),
+    "list2ragged as another dtype": (_core.list2ragged, np.float64),
+    "list2padded": (_core.list2padded, "stable", 9),
+    "list2dense": (_core.list2dense,),
+    "list2dense, cut": (_core.list2dense, 1, -1, "left", 2, "left", True),
+    "list2dense, wide": (_core.list2dense, 4, [1, 2, 3], "right", None, "right", True),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_give_what_they_give_of_arrays(name):
+    verb, *rest = LISTS[name]
+    parts = [np.arange(3.0 * k, dtype=np.float32).reshape(-1, 3) + k for k in (2, 0, 5, 1)]
+    same(bare(call(verb, [Array(each) for each in parts], *rest)), bare(verb(parts, *rest)))
+
+
+def test_lists_are_written_where_they_are_to_go():
+    parts = [X[:2], X[2:]]
+    for dtype in ("f8", "f4"):
+        out = Array(np.zeros((5, 2), dtype))
+        result, _ = call(_core.list2ragged, [Array(each) for each in parts], dtype, out)
+        assert result is out
+        np.testing.assert_array_equal(out.numbers, X)
+    out = Array(np.zeros((2, 3, 2)))
+    result = call(_core.list2dense, [Array(e) for e in parts], 1, 0, "right", None, "right", False, out)
+    assert result is out
+    np.testing.assert_array_equal(out.numbers, _core.list2dense(parts))
+    with pytest.raises(ValueError, match=r"^seqs: expected an array on device 0, got one on the host"):
+        call(_core.list2padded, [Array(X), X])
+    with pytest.raises(ValueError, match=r"^out: "):
+        call(_core.list2ragged, [Array(X)], None, Array(X))
+    with pytest.raises(TypeError, match=r"^arrays: numbers of float64 may not fit int64"):
+        call(_core.list2ragged, [Array(X)], np.int64)
+
+
 def test_inputs_of_two_places_are_refused():
     with pytest.raises(ValueError, match=r"^arrays: expected an array on device 0, got one on the host"):
         call(_core.concat, [Array(X), X])
