@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import platform
+import sys
 
 import hypothesis
 import pytest
@@ -65,7 +66,7 @@ def pytest_runtest_setup(item):
     marker = item.get_closest_marker("cuda")
     if marker is None or varlen.cuda.is_available():
         return
-    if ON_HOST and marker.kwargs.get("on_host"):
+    if (ON_HOST or "host_cuda" in sys.modules) and marker.kwargs.get("on_host"):
         return
     if os.environ.get("REQUIRE_CUDA") == "1":
         pytest.fail(f"REQUIRE_CUDA=1, but {varlen.cuda.status()}", pytrace=False)

@@ -24,5 +24,5 @@ def torch():
 
 @pytest.fixture
 def device():
-    """What tensors are put on: the device, or the host where the kernels run there."""
-    return "cpu" if memories.ON_HOST else "cuda"
+    """What tensors are put on: the device, or the host where the kernels take its tensors."""
+    return "cpu" if memories.EMULATED else "cuda"

@@ -4,18 +4,23 @@ import contextlib
 import ctypes
 import functools
 import os
+import sys
 
 import numpy as np
 import pytest
 import varlen
-from kernels import ON_DEVICE as ON_HOST  # the kernels of devices run on the host, thread by thread
+from kernels import ON_DEVICE as EMULATED  # the kernels of devices take arrays and tensors of the host
 from varlen import _core
+
+# Torch has a CUDA device that is memory of the host: `pytest -p host_cuda`.
+HOST_CUDA = "host_cuda" in sys.modules
+ON_HOST = EMULATED or HOST_CUDA  # there is no device: the kernels run on the host, thread by thread
 
 
 @contextlib.contextmanager
 def by_cpu():
     """Calls inside are made by the CPU's kernels, where those of devices stand in for them."""
-    if not ON_HOST:
+    if not EMULATED:
         yield
         return
     from varlen import _cuda_host
@@ -175,10 +180,10 @@ class OfTorch:
 
     def put(self, array):
         tensor = self.torch.from_numpy(np.ascontiguousarray(array))
-        return tensor.clone() if ON_HOST else tensor.to("cuda")
+        return tensor.clone() if EMULATED else tensor.to("cuda")
 
     def is_there(self, tensor):
-        return isinstance(tensor, self.torch.Tensor) and tensor.is_cuda != ON_HOST
+        return isinstance(tensor, self.torch.Tensor) and tensor.is_cuda != EMULATED
 
     def take(self, tensor):
         return tensor.cpu().numpy()
