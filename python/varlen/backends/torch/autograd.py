@@ -83,6 +83,8 @@ class AutogradOp:
         The axes at which vmap puts its column, in what goes in and in what comes out; -1 is the last.
     run_first
         The work where the first of several outputs is wanted alone, by `first`.
+    elsewhere
+        The work by torch, for tensors on devices where `run` gives NotImplemented.
 
     Only the first of several outputs has a gradient.
 
@@ -105,10 +107,12 @@ class AutogradOp:
         saves: tuple[int, ...] = (),
         batch: tuple[int, int] = (1, 1),
         run_first: Callable[..., Any] | None = None,
+        elsewhere: Callable[..., Any] | None = None,
     ) -> None:
         name = "varlen::" + schema[: schema.index("(")]
         torch.library.define(name, schema[schema.index("(") :])
         torch.library.impl(name, "CPU", lambda *args: _run_slow(run, args))
+        torch.library.impl(name, "CUDA", lambda *args: _run_there(run, elsewhere, args))
         torch.library.register_fake(name, fake)
         _LIBRARY.impl(name, _autograd_kernel(self), "Autograd", with_keyset=True)
         torch.library.register_vmap(name, lambda info, dims, *args: _batch(self, info, dims, args))
@@ -215,7 +219,7 @@ class AutogradOp:
     def _by_torch(self, args: tuple[Any, ...], tensors: list[torch.Tensor]) -> Any:
         """The registered op, of which modes, tracers and subclasses are told."""
         for x in tensors:
-            on_cpu(x, "X")
+            within_reach(x, "X")
         with beside(*tensors):
             constants = [_constant(_for_torch(x)) for x in args[self.columns :]]
             return self.registered(*args[: self.columns], *constants)
@@ -282,6 +286,30 @@ def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if isinstance(result, tuple):
         return tuple(from_numbers(array, first) for array in result)
     return from_numbers(result, first)
+
+
+def _run_there(run: Callable[..., Any], elsewhere: Callable[..., Any] | None, args: tuple[Any, ...]) -> Any:
+    """`run` for tensors on a device, which the core reads there; by way of float32 for floats of 8 bits."""
+    first = next(x for x in args if isinstance(x, torch.Tensor))
+    wide = has_no_name(first)
+    given = [_shown(x) if isinstance(x, torch.Tensor) else x for x in args]
+    result = on_tensors(run, *given)
+    if result is NotImplemented and elsewhere is not None:
+        result = elsewhere(*given)
+    if result is NotImplemented:
+        raise TypeError(f"expected numbers that the core computes with, got {first.dtype} on {first.device}")
+    if isinstance(result, tuple):
+        return tuple(_narrowed(x, first.dtype) if wide else x for x in result)
+    return _narrowed(result, first.dtype) if wide else result
+
+
+def _shown(x: torch.Tensor) -> torch.Tensor:
+    """A tensor whose memory holds its numbers, in a dtype that the core has."""
+    return x.float() if has_no_name(x) else x.resolve_conj().resolve_neg()
+
+
+def _narrowed(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return x.to(dtype) if x.is_floating_point() else x
 
 
 def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
@@ -585,16 +613,16 @@ def offsets_of(level: Any) -> torch.Tensor:
     return tensor_of(level.offsets) if type(level) is Level else level
 
 
-def on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
-    """The tensor; TypeError where it lies on a device.
+def within_reach(x: torch.Tensor, argument: str) -> torch.Tensor:
+    """The tensor; TypeError where it lies on a device that there are no kernels for.
 
     Examples
     --------
-    >>> on_cpu(torch.ones(1), "X")
+    >>> within_reach(torch.ones(1), "X")
     tensor([1.])
     """
-    if x.device.type not in ("cpu", "meta"):
-        raise TypeError(f"{argument}: expected a tensor on the CPU, got one on {x.device}")
+    if x.device.type not in ("cpu", "cuda", "meta"):
+        raise TypeError(f"{argument}: expected a tensor on the CPU or a CUDA device, got one on {x.device}")
     return x
 
 
@@ -619,7 +647,7 @@ def by_bytes(
     >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows[::-1].copy())
     tensor([2., 1.])
     """
-    moved: torch.Tensor = apply_rows(on_cpu(x, argument), lambda rows: (move(rows), None))[0]
+    moved: torch.Tensor = apply_rows(within_reach(x, argument), lambda rows: (move(rows), None))[0]
     return moved
 
 

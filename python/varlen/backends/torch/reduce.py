@@ -21,7 +21,7 @@ from varlen.backends.torch.autograd import (
 )
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, row_as
+from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, on_host, row_as
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -347,6 +347,6 @@ def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
     tensor([10, 10, 20])
     """
-    if rows.device.type == "cpu" and not is_plain_tensor(rows):
+    if not is_plain_tensor(rows) or not on_host(rows):
         return expand(rows, level)
     return rows[like(level.row_ids, rows)]

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import is_plain_tensor
+from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends import arrays
-from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, within_reach
 from varlen.backends.torch.followers import unfollowed
-from varlen.backends.torch.memory import as_numpy, like, tensor_of
+from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +32,17 @@ _back: AutogradOp = AutogradOp(
 
 
 def _run_added(table: Any, rows: Any, places: Any) -> Any:
+    if not isinstance(table, np.ndarray):
+        return NotImplemented
     result = table.copy()
     _core.scatter_add(result, places, rows)
     return result
+
+
+def _added_elsewhere(table: torch.Tensor, rows: torch.Tensor, places: torch.Tensor) -> Any:
+    result = table.clone(memory_format=torch.contiguous_format)
+    done = on_tensors(_core.scatter_add, result, places, rows)
+    return done if done is NotImplemented else result
 
 
 _added: AutogradOp = AutogradOp(
@@ -43,11 +51,12 @@ _added: AutogradOp = AutogradOp(
     lambda table, rows, places: torch.empty_like(table),
     lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
     columns=2,
+    elsewhere=_added_elsewhere,
 )
 
 
 def as_places(indices: Any) -> torch.Tensor:
-    """Integers as a tensor on the CPU.
+    """Integers as a tensor.
 
     Examples
     --------
@@ -55,7 +64,7 @@ def as_places(indices: Any) -> torch.Tensor:
     tensor([[1, 0]])
     """
     places = indices if isinstance(indices, torch.Tensor) else tensor_of(indices)
-    return on_cpu(places, "indices")
+    return within_reach(places, "indices")
 
 
 def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tensor:
@@ -66,7 +75,7 @@ def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tens
     >>> gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]))
     tensor([11., 20.])
     """
-    return into(_gather(on_cpu(table, "table"), as_places(indices)), out)
+    return into(_gather(within_reach(table, "table"), as_places(indices)), out)
 
 
 def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = None) -> torch.Tensor:
@@ -77,7 +86,7 @@ def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = Non
     >>> backprop_gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]), 2)
     tensor([ 1., 21.])
     """
-    return into(_back(on_cpu(d, "dY"), as_places(indices), rows), out)
+    return into(_back(within_reach(d, "dY"), as_places(indices), rows), out)
 
 
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
@@ -103,13 +112,18 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         raise TypeError(f"values: expected {table.dtype}, the dtype of the table, got {values.dtype}")
     if not table.is_contiguous():
         raise ValueError("table: is not C-contiguous")
-    on_cpu(values, "values")
+    within_reach(values, "values")
+    within_reach(table, "table")
     with unfollowed():
         places = as_numbers(as_places(indices))
     if not (is_plain_tensor(table) and is_plain_tensor(values)):
         _add_followed(table, places, values)
         return
-    memory = as_numpy(on_cpu(table, "table"))
+    if not on_host(table):
+        on_tensors(_core.scatter_add, table, places, values)
+        torch.autograd.graph.increment_version(table)
+        return
+    memory = as_numpy(table)
     if table.dtype == torch.bfloat16:
         memory = memory.view(_core.bfloat16)
     _core.scatter_add(memory, places, arrays.as_rows(as_numbers(values), "values"))
@@ -135,5 +149,7 @@ def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
     >>> added(torch.zeros(2), torch.ones(2), np.array([1, 1]))
     tensor([0., 2.])
     """
-    result: torch.Tensor = _added(on_cpu(table, "table"), on_cpu(rows, "values"), as_places(places))
+    result: torch.Tensor = _added(
+        within_reach(table, "table"), within_reach(rows, "values"), as_places(places)
+    )
     return result

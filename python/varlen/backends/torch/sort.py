@@ -17,7 +17,7 @@ from varlen.backends.torch.autograd import (
     into,
     level_of,
     offsets_of,
-    on_cpu,
+    within_reach,
 )
 from varlen.backends.torch.followers import bare, is_followed, unfollowed
 from varlen.backends.torch.memory import fill_of, like, tensor_of
@@ -91,7 +91,7 @@ def sort(
     tensor([1., 3., 4.])
     """
     kept = level if most is None else _core.sort_kept(level, most)
-    result, which = sort_rows(x, level, kept, kept.total, descending)
+    result, which = sort_rows(within_reach(x, "X"), level, kept, kept.total, descending)
     return into(result, out), which, kept
 
 
@@ -104,7 +104,7 @@ def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = No
     tensor([2., 1.])
     """
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    result = _unsort(d, places, level, kept, level.total)
+    result = _unsort(within_reach(d, "dY"), within_reach(places, "which"), level, kept, level.total)
     return into(result, out)
 
 
@@ -116,8 +116,9 @@ def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -
     >>> rank(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
     tensor([2, 1, 1])
     """
+    numbers = within_reach(x, "X")
     # Ranks are no numbers of the dtype of x: float32 holds floats of 8 bits, in their order.
-    result: torch.Tensor = _rank(x.float() if has_no_name(x) else x, level, method, descending)
+    result: torch.Tensor = _rank(numbers.float() if has_no_name(x) else numbers, level, method, descending)
     return result
 
 
@@ -131,13 +132,13 @@ def unique(
     >>> unique(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
     (tensor([1., 3.]), tensor([1, 0, 1]))
     """
-    shown = bare(x, "unique")
+    shown = bare(within_reach(x, "X"), "unique")
     with unfollowed():
         numbers = shown.detach()
         result: Any = _core.on_tensors(_core.unique, numbers, level, inverse, counts)
         if result is not NotImplemented:
             return cast("tuple[Any, Any, Any, Level]", result)
-        shared = as_numbers(on_cpu(numbers, "X"))
+        shared = as_numbers(numbers)
     found, which, often, kept = _core.unique(shared, level, inverse, counts)
     return (
         from_numbers(found, x),

@@ -10,7 +10,7 @@ import torch
 from varlen import _core
 from varlen.arguments import as_int
 from varlen.backends.numpy.rows import as_rows as rows_of_array
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, within_reach
 from varlen.backends.torch.memory import filled, like, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
@@ -130,7 +130,7 @@ def insert_rows(
         rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
-    result: torch.Tensor = _insert(on_cpu(x, "X"), on_cpu(rows, "rows"), tensor_of(before))
+    result: torch.Tensor = _insert(within_reach(x, "X"), within_reach(rows, "rows"), tensor_of(before))
     return result
 
 
@@ -142,7 +142,7 @@ def remove_rows(d: torch.Tensor, before: NDArray[Any]) -> tuple[torch.Tensor, to
     >>> remove_rows(torch.tensor([1.0, 0.0, 2.0]), np.array([1]))
     (tensor([1., 2.]), tensor([0.]))
     """
-    return _parts(on_cpu(d, "dY"), tensor_of(before))
+    return _parts(within_reach(d, "dY"), tensor_of(before))
 
 
 def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torch.Tensor:
