@@ -7,6 +7,8 @@
 
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
+#include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/raise.hpp"
@@ -19,25 +21,52 @@ bool is_word(std::int64_t bytes) {
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-py::tuple erase(py::handle rows, const LevelRef& level, py::handle tokens) {
-  py::array values = as_rows(rows, "values");
-  py::array named = as_rows(tokens, "tokens");
-  if (values.dtype().kind() == 'b') values = plain_bools(values);
+/// The unsigned type of so many bytes.
+Type word_of(std::int64_t width) {
+  return width == 1 ? Type::u8 : width == 2 ? Type::u16 : width == 4 ? Type::u32 : Type::u64;
+}
+
+bool is_aligned(const py::array& array) {
+  return reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(row_bytes(array)) == 0;
+}
+
+/// By the kernels of a device: how many rows stay is waited for.
+py::object erase_there(const Place& place, const py::array& values, Level& level, const py::array& tokens) {
+  const Rows all = rows_of(values);
+  const std::int64_t longest = level.stats().longest;
+  const Type type = values.dtype().kind() == 'b' && all.width == 1 ? Type::b1 : word_of(all.width);
+  const Offsets there = offsets_at(place, level);
+  const py::array tokens_there = bytes_at(place, tokens.data(), tokens.nbytes());
+  py::array scratch = scratch_at(place, place.kernels->erase_scratch(all.count, longest));
+  py::array lengths = empty_at(place, py::dtype::of<std::int64_t>(), {level.count()});
+  place.check(place.kernels->erase_find(place.stream, type, all, there, longest,
+                                        static_cast<const std::byte*>(tokens_there.data()), tokens.shape(0),
+                                        bytes(scratch), ints(lengths)),
+              "erase");
+  const LevelRef left = level_of_lengths_at(place, lengths);
+  py::array out = rows_like_at(place, values, left->total());
+  place.check(place.kernels->erase_take(place.stream, all, there, bytes(scratch),
+                                        offsets_at(place, LevelRef::in(left)), left->total(), bytes(out)),
+              "erase");
+  return py::make_tuple(out, left);
+}
+
+constexpr Signature<3> kErase{"erase", {"values", "level", "tokens"}};
+
+py::object erase(const Arguments<3>& args) {
+  py::array values = as_placed_rows(args[0], "values");
+  const Place place = place_of(values);
+  py::array named = as_rows(args[2], "tokens");
+  if (place.is_host() && values.dtype().kind() == 'b') values = plain_bools(values);
   if (named.dtype().kind() == 'b') named = plain_bools(named);
-  if (level->total() != values.shape(0)) {
-    raise_value("level: the lengths add up to " + std::to_string(level->total()) + ", but there are " +
-                std::to_string(values.shape(0)) + " values");
-  }
+  const LevelRef level = level_over(args[1], "values", values.shape(0));
   const Rows all = rows_of(values);
   if (!is_word(all.width) || row_bytes(named) != all.width) {
     raise_value("tokens: rows of " + std::to_string(row_bytes(named)) + " bytes, the values have " +
                 std::to_string(all.width) + "; both need 1, 2, 4 or 8");
   }
-  const auto aligned = [](const py::array& array) {
-    return reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(row_bytes(array)) ==
-           0;
-  };
-  if (!aligned(values) || !aligned(named)) raise_value("values: their memory is not aligned");
+  if (!is_aligned(values) || !is_aligned(named)) raise_value("values: their memory is not aligned");
+  if (!place.is_host()) return erase_there(place, values, LevelRef::in(level), named);
   py::array out = rows_like(values, all.count);
   NewLevel left(level->count());
   std::int64_t kept = 0;
@@ -49,11 +78,18 @@ py::tuple erase(py::handle rows, const LevelRef& level, py::handle tokens) {
   return py::make_tuple(rows_between(out, 0, kept), std::move(left).done());
 }
 
+PyMethodDef erase_methods[] = {
+    method<kErase, erase>(
+        "erase(values, level, tokens)\n--\n\n"
+        "The rows that equal none of the tokens, which ascend as unsigned integers, and their "
+        "level."),
+    {},
+};
+
 }  // namespace
 
 void bind_erase(py::module_& m) {
-  m.def("erase", &erase, py::arg("values"), py::arg("level"), py::arg("tokens"),
-        "The rows that equal none of the tokens, which ascend as unsigned integers, and their level.");
+  if (PyModule_AddFunctions(m.ptr(), erase_methods) != 0) throw py::error_already_set();
 }
 
 }  // namespace varlen::bindings

@@ -5,6 +5,7 @@
 
 #include "gather/gather.hpp"
 #include "rooms.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/operands.hpp"
@@ -15,21 +16,24 @@ namespace varlen::bindings {
 
 namespace {
 
-/// Keys of 64 bits: integers of any dtype, none below zero.
+/// Keys of 64 bits: integers of any dtype, none below zero. Those of a device stay what they are, and nobody
+/// looks at them.
 Numbers keys_of(PyObject* argument, const char* name) {
-  Numbers keys = numbers_of(argument, name);
+  const bool is_hidden = is_device_array(argument);
+  Numbers keys = is_hidden ? placed_numbers_of(argument, name) : numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
     raise_value(std::string(name) + ": expected one dimension, got " + std::to_string(keys.array.ndim()));
   }
   if (keys.type == Type::b1 || is_float(keys.type)) {
     raise_type(std::string(name) + ": expected integers, got dtype " + str_of(keys.array.dtype()));
   }
-  if (keys.type == Type::u64) return keys;
+  if (is_hidden) return keys;
+  if (keys.type == Type::u64) return {as_placed_rows(keys.array, name), Type::u64};
   const Fill none;
   const Convert how = convert_of(keys.array, py::dtype::of<std::uint64_t>(), none, name);
   py::array wide = empty(py::dtype::of<std::uint64_t>(), {keys.array.shape(0)});
   cast(how, static_cast<const std::byte*>(keys.array.data()), keys.array.size(), bytes(wide));
-  return {wide, Type::u64};
+  return {as_placed_rows(wide, name), Type::u64};
 }
 
 constexpr Signature<3> kNgrams{"ngrams", {"n", "keys", "lengths"}};
@@ -41,10 +45,17 @@ py::object ngrams_of(const Arguments<3>& args) {
   NewLevel counts(level->count());
   ngram_counts(level->view(), n, counts.ends());
   const LevelRef grams = std::move(counts).done();
-  py::array result = empty(py::dtype::of<std::uint64_t>(), {grams->total()});
-  const auto* const from = static_cast<const std::uint64_t*>(keys.array.data());
+  const Place place = place_of(keys.array);
+  py::array result = empty_at(place, py::dtype::of<std::uint64_t>(), {grams->total()});
   auto* const to = static_cast<std::uint64_t*>(result.mutable_data());
-  {
+  if (!place.is_host()) {
+    const Offsets level_there = offsets_at(place, LevelRef::in(level));
+    const Offsets grams_there = offsets_at(place, LevelRef::in(grams));
+    place.check(place.kernels->ngrams(place.stream, level_there, grams_there, grams->total(), n, keys.type,
+                                      static_cast<const std::byte*>(keys.array.data()), level->total(), to),
+                "ngrams");
+  } else {
+    const auto* const from = static_cast<const std::uint64_t*>(keys.array.data());
     const Unlocked unlocked(4 * result.nbytes());
     ngrams(level->view(), grams->view(), n, from, to);
   }
@@ -60,12 +71,17 @@ py::object hash_of(const Arguments<2>& args) {
     raise_overflow("seed: " + std::to_string(seed) + " does not fit 32 bits");
   }
   const std::int64_t count = ids.array.shape(0);
-  py::array result = empty(py::dtype::of<std::uint32_t>(), {count, 4});
-  const auto* const from = static_cast<const std::uint64_t*>(ids.array.data());
+  const Place place = place_of(ids.array);
+  py::array result = empty_at(place, py::dtype::of<std::uint32_t>(), {count, 4});
   auto* const to = static_cast<std::uint32_t*>(result.mutable_data());
-  {
+  const auto start = static_cast<std::uint32_t>(seed);
+  if (!place.is_host()) {
+    const auto* const from = static_cast<const std::byte*>(ids.array.data());
+    place.check(place.kernels->hash(place.stream, ids.type, from, count, start, to), "hash");
+  } else {
+    const auto* const from = static_cast<const std::uint64_t*>(ids.array.data());
     const Unlocked unlocked(result.nbytes());
-    hash(from, count, static_cast<std::uint32_t>(seed), to);
+    hash(from, count, start, to);
   }
   return result;
 }

@@ -65,6 +65,100 @@ void check_sort(Type type, std::int64_t n, std::int64_t longest, std::int64_t co
   CHECK(got == want);
 }
 
+/// A job over drawn sequences, whose numbers and level live as long.
+struct Drawn {
+  Nest nest;
+  Bytes numbers;
+  SortJob job;
+  std::int64_t total = 0;
+
+  Drawn(Type type, std::int64_t n, std::int64_t longest, std::int64_t columns)
+      : nest(draw_nest(n, 1, longest, 0)) {
+    job.type = type;
+    job.level = nest.levels[0];
+    job.longest = level_stats(job.level).longest;
+    job.columns = columns;
+    job.descending = draw(0, 1) == 0;
+    total = job.level.total();
+    numbers = draw_numbers(type, total * columns);
+    job.values = numbers.data();
+  }
+};
+
+void check_ranks(Type type, std::int64_t n, std::int64_t longest, std::int64_t columns) {
+  const Drawn drawn(type, n, longest, columns);
+  const SortJob& job = drawn.job;
+  const SortRoom room = sort_room(job, job.longest);
+  Bytes scratch(z(room.bytes));
+  for (const Ranks how : {Ranks::ordinal, Ranks::min, Ranks::max, Ranks::dense, Ranks::average}) {
+    Ints want(z(drawn.total * columns)), got(want.size(), -1);
+    rank(job, how, room, scratch.data(), reinterpret_cast<std::byte*>(want.data()));
+    Bytes there(z(cuda::rank_scratch(job, how, drawn.total)));
+    CHECK_EQ(
+        cuda::rank(kStream, job, how, drawn.total, there.data(), reinterpret_cast<std::byte*>(got.data())),
+        0);
+    CHECK(got == want);
+  }
+}
+
+void check_unique(Type type, std::int64_t n, std::int64_t longest) {
+  Drawn drawn(type, n, longest, 1);
+  SortJob& job = drawn.job;
+  job.descending = false;
+  const std::int64_t total = drawn.total;
+  const SortRoom room = sort_room(job, job.longest);
+  Bytes scratch(z(room.bytes));
+  Ints firsts(z(total)), often(z(total)), want_inverse(z(total)), ends(z(n));
+  const Distinct found{firsts.data(), often.data(), want_inverse.data()};
+  unique_find(job, room, scratch.data(), found, ends.data());
+  const Offsets result{ends.data(), n};
+  const std::int64_t count = result.total();
+  Bytes want(z(count * size_of(type))), got(want.size());
+  Ints want_counts(z(count)), counts(z(count), -1), inverse(z(total), -1), lengths(z(n), -1);
+  unique_take(job, found, result, want.data(), want_counts.data());
+
+  Bytes there(z(cuda::unique_scratch(job, total)));
+  CHECK_EQ(cuda::unique_find(kStream, job, total, there.data(), inverse.data(), lengths.data()), 0);
+  for (std::int64_t i = 0; i < n; ++i) CHECK_EQ(lengths[z(i)], result.length(i));
+  CHECK_EQ(cuda::unique_take(kStream, job, total, there.data(), result, count, got.data(), counts.data()), 0);
+  CHECK(inverse == want_inverse);
+  CHECK(counts == want_counts);
+  CHECK(got == want);
+  CHECK_EQ(cuda::unique_find(kStream, job, total, there.data(), nullptr, lengths.data()), 0);
+  CHECK_EQ(cuda::unique_take(kStream, job, total, there.data(), result, count, got.data(), nullptr), 0);
+  CHECK(got == want);
+}
+
+/// Places that several rows have in common, that name nothing, and, if `lies`, that no sequence has.
+void check_unsort(std::int64_t n, std::int64_t longest, std::int64_t columns, std::int64_t size, bool lies) {
+  const Nest nest = draw_nest(n, 1, longest, 0);
+  const Offsets level = nest.levels[0];
+  Ints ends(z(n));
+  sort_kept(level, draw(0, 1) == 0 ? longest : draw(0, longest), ends.data());
+  const Offsets kept{ends.data(), n};
+  Ints places(z(kept.total() * columns)), honest;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t e = kept.start(i) * columns; e < kept.end(i) * columns; ++e) {
+      places[z(e)] = draw(-1, level.length(i) - 1);
+    }
+  }
+  honest = places;
+  for (std::size_t e = 0; lies && e < places.size(); ++e) {
+    if (draw(0, 2) > 0) continue;
+    honest[e] = -1;
+    places[e] = draw(0, 1) == 0 ? -draw(2, INT64_C(1) << 62) : longest + draw(0, INT64_C(1) << 62);
+  }
+  const Bytes rows = noise(std::ssize(places) * size);
+  const std::int64_t total = level.total();
+  Bytes want(z(total * columns * size)), got(want.size(), std::byte{0xA5});
+  unsort(level, kept, rows.data(), columns, size, honest.data(), want.data());
+  Bytes there(z(cuda::unsort_scratch(total, columns)));
+  CHECK_EQ(cuda::unsort(kStream, level, total, kept, kept.total(), rows.data(), columns, size, places.data(),
+                        there.data(), got.data()),
+           0);
+  CHECK(got == want);
+}
+
 }  // namespace
 
 TEST(cuda_sort, order_is_that_of_the_cpu) {
@@ -81,4 +175,37 @@ TEST(cuda_sort, order_is_that_of_the_cpu) {
 TEST(cuda_sort, runs_of_one_giant_are_merged) {
   for (const std::int64_t longest : {127, 128, 129, 256, 257, 1000}) check_sort(Type::f32, 2, longest, 1);
   check_sort(Type::i64, 1, 5000, 1);
+}
+
+TEST(cuda_sort, rows_go_back_to_where_the_cpu_puts_them) {
+  set_num_threads(1);
+  for (const std::int64_t size : {1, 2, 4, 8}) {
+    for (const std::int64_t columns : {0, 1, 3}) {
+      for (const bool lies : {false, true}) {
+        check_unsort(draw(0, 20), 9, columns, size, lies);
+        check_unsort(3, 500, columns, size, lies);
+      }
+    }
+  }
+  check_unsort(60, 0, 1, 4, false);
+}
+
+TEST(cuda_sort, ranks_are_those_of_the_cpu) {
+  set_num_threads(1);
+  for (const Type type : kTypes) {
+    for (const std::int64_t columns : {0, 1, 3}) check_ranks(type, draw(0, 20), 9, columns);
+    check_ranks(type, 4, 150, 2);
+  }
+  check_ranks(Type::u8, 1, 3000, 1);
+  check_ranks(Type::f64, 60, 0, 1);
+}
+
+TEST(cuda_sort, distinct_numbers_are_those_of_the_cpu) {
+  set_num_threads(1);
+  for (const Type type : kTypes) {
+    check_unique(type, draw(0, 20), 9);
+    check_unique(type, 5, 200);
+  }
+  check_unique(Type::u8, 1, 3000);
+  check_unique(Type::f32, 60, 0);
 }

@@ -29,12 +29,20 @@ constexpr Signature<4> kRank{"rank", {"values", "level", "method", "descending"}
 
 py::object rank_rows(const Arguments<4>& args) {
   const Ranks how = ranks_named(args[2]);
-  const Numbers values = numbers_of(args[0], "X");
+  const Numbers values = placed_numbers_of(args[0], "X");
+  const Place place = place_of(values.array);
   const LevelRef level = level_over(args[1], "X", values.array.shape(0));
   const SortJob job = job_of(values, level, args[3]);
   const py::dtype dtype = how == Ranks::average ? py::dtype::of<double>() : py::dtype::of<std::int64_t>();
-  py::array out = empty(dtype, values.rows(level->total()));
+  py::array out = empty_at(place, dtype, values.rows(level->total()));
   std::byte* const to = bytes(out);
+  if (!place.is_host()) {
+    const SortJob there = job_at(place, job, LevelRef::in(level));
+    py::array scratch_there = scratch_at(place, place.kernels->rank_scratch(there, how, level->total()));
+    place.check(place.kernels->rank(place.stream, there, how, level->total(), bytes(scratch_there), to),
+                "rank");
+    return out;
+  }
   const SortRoom room = sort_room(job, job.longest);
   Scratch<std::byte> scratch(room.bytes);
   {
@@ -44,10 +52,44 @@ py::object rank_rows(const Arguments<4>& args) {
   return out;
 }
 
+/// Distinct numbers by the kernels of a device: how many there are is waited for.
+py::object unique_there(const Place& place, const Numbers& values, const SortJob& job, Level& level,
+                        bool with_inverse, bool with_counts) {
+  const std::int64_t total = level.total();
+  const py::dtype whole = py::dtype::of<std::int64_t>();
+  const SortJob there = job_at(place, job, level);
+  py::array scratch = scratch_at(place, place.kernels->unique_scratch(there, total));
+  py::array lengths = empty_at(place, whole, {level.count()});
+  py::object inverse = py::none();
+  std::int64_t* to_inverse = nullptr;
+  if (with_inverse) {
+    py::array which = empty_at(place, whole, {total});
+    to_inverse = ints(which);
+    inverse = std::move(which);
+  }
+  place.check(
+      place.kernels->unique_find(place.stream, there, total, bytes(scratch), to_inverse, ints(lengths)),
+      "unique");
+  const LevelRef result = level_of_lengths_at(place, lengths);
+  py::array out = empty_at(place, values.array.dtype(), {result->total()});
+  py::object counts = py::none();
+  std::int64_t* to_counts = nullptr;
+  if (with_counts) {
+    py::array how_often = empty_at(place, whole, {result->total()});
+    to_counts = ints(how_often);
+    counts = std::move(how_often);
+  }
+  place.check(place.kernels->unique_take(place.stream, there, total, bytes(scratch),
+                                         offsets_at(place, LevelRef::in(result)), result->total(), bytes(out),
+                                         to_counts),
+              "unique");
+  return py::make_tuple(out, inverse, counts, result);
+}
+
 constexpr Signature<4> kUnique{"unique", {"values", "level", "inverse", "counts"}, 2, 4};
 
 py::object unique_rows(const Arguments<4>& args) {
-  const Numbers values = numbers_of(args[0], "X");
+  const Numbers values = placed_numbers_of(args[0], "X");
   if (values.array.ndim() != 1) {
     const auto& array = values.array;
     raise_value("X: expected numbers (T,), got shape " +
@@ -55,11 +97,15 @@ py::object unique_rows(const Arguments<4>& args) {
   }
   const LevelRef level = level_over(args[1], "X", values.array.shape(0));
   const SortJob job = job_of(values, level, nullptr);
+  const bool with_inverse = args[2] != nullptr && truth_of(args[2], "inverse");
   const bool with_counts = args[3] != nullptr && truth_of(args[3], "counts");
+  if (const Place place = place_of(values.array); !place.is_host()) {
+    return unique_there(place, values, job, LevelRef::in(level), with_inverse, with_counts);
+  }
   py::object inverse = py::none();
   py::object counts = py::none();
   Distinct found;
-  if (args[2] != nullptr && truth_of(args[2], "inverse")) {
+  if (with_inverse) {
     py::array result = empty_ints(level->total());
     found.inverse = ints(result);
     inverse = std::move(result);

@@ -1,4 +1,4 @@
-// Sequences in order: sorted, the best of each, and the ways back. Ranks are in sort_rank.cpp.
+// Sequences in order: sorted, the best of each, and the ways back. Ranks are in rank.cpp.
 #include "sort.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
+#include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
@@ -33,6 +34,15 @@ std::int64_t cost_of(const Numbers& values) {
   return 10 * (values.array.nbytes() / values.array.itemsize());
 }
 
+SortJob job_at(const Place& place, SortJob job, Level& level) {
+  if (job.longest > cuda::kMostSorted) {
+    raise_overflow("lengths: " + std::to_string(job.longest) +
+                   " rows of a sequence are not sorted on a device");
+  }
+  job.level = offsets_at(place, level);
+  return job;
+}
+
 namespace {
 
 /// The level of the first rows of each sequence, `most` at most; the same where none has more.
@@ -50,17 +60,13 @@ py::object kept_rows(const Arguments<2>& args) {
 }
 
 /// The same by the kernels of a device.
-void sort_there(const Place& place, SortJob job, Level& level, Level& kept, std::byte* values,
+void sort_there(const Place& place, const SortJob& job, Level& level, Level& kept, std::byte* values,
                 std::int64_t* places) {
-  if (job.longest > cuda::kMostSorted) {
-    raise_overflow("lengths: " + std::to_string(job.longest) +
-                   " rows of a sequence are not sorted on a device");
-  }
   const std::int64_t total = level.total();
-  const py::array scratch = scratch_at(place, place.kernels->sort_scratch(job, total));
-  auto* const room = const_cast<std::byte*>(static_cast<const std::byte*>(scratch.data()));
-  job.level = offsets_at(place, level);
-  place.check(place.kernels->sort(place.stream, job, total, offsets_at(place, kept), room, values, places),
+  const SortJob there = job_at(place, job, level);
+  py::array scratch = scratch_at(place, place.kernels->sort_scratch(there, total));
+  place.check(place.kernels->sort(place.stream, there, total, offsets_at(place, kept), bytes(scratch), values,
+                                  places),
               "sort");
 }
 
@@ -107,43 +113,76 @@ py::object sort_rows(const Arguments<7>& args) {
   return py::make_tuple(sorted, places, kept);
 }
 
+/// Places of rows that go back.
+struct Places {
+  Ints host;         ///< looked at
+  PlacedInts there;  ///< at the place of the rows
+};
+
+/// Those of the host are checked and copied to where the rows are; a device's own are not looked at.
+Places places_of(const Place& place, PyObject* given_which, const Extents& shape, const LevelRef& level,
+                 const LevelRef& kept) {
+  const bool is_hidden = !place.is_host() && is_device_array(given_which);
+  const py::array which = is_hidden ? rows_at(place, given_which, "which") : as_rows(given_which, "which");
+  if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
+    raise_value("which: expected " + text_of(shape) + ", got " +
+                text_of(Extents(which.shape(), which.shape() + which.ndim())));
+  }
+  if (is_hidden) {
+    if (number_of(which.dtype().ptr()) != Number::i64) {
+      raise_type("which: expected int64 on a device, got dtype " + str_of(which.dtype()));
+    }
+    return {{}, {which, static_cast<const std::int64_t*>(which.data()), which.size()}};
+  }
+  Places places{as_ints(which.attr("reshape")(-1), "which"), {}};
+  const std::int64_t* const data = places.host.data;
+  std::int64_t columns = 1;
+  for (std::size_t axis = 1; axis < shape.size(); ++axis) columns *= shape[axis];
+  const std::int64_t wrong = sort_misplaced(level->view(), kept->view(), columns, data);
+  if (wrong >= 0) {
+    const Offsets view = kept->view();
+    const std::int64_t row = wrong / columns;
+    const std::int64_t i = std::upper_bound(view.ends, view.ends + view.count, row) - view.ends;
+    raise_index("which: " + std::to_string(data[wrong]) + " in row " + std::to_string(row) +
+                " is outside sequence " + std::to_string(i) + " of length " +
+                std::to_string(level->view().length(i)));
+  }
+  if (!place.is_host()) places.there = ints_at(place, data, places.host.count);
+  return places;
+}
+
 constexpr Signature<5> kUnsort{"unsort", {"rows", "level", "kept", "which", "out"}, 4, 5};
 
 py::object unsort_rows(const Arguments<5>& args) {
   const auto [given_rows, given_level, given_kept, given_which, given_out] = args;
-  const Numbers rows = numbers_of(given_rows, "dY");
+  const Numbers rows = placed_numbers_of(given_rows, "dY");
+  const Place place = place_of(rows.array);
   const LevelRef level = level_over(given_level, "dY", -1);
   const LevelRef kept = level_over(given_kept, "dY", rows.array.shape(0));
   if (kept->count() != level->count()) {
     raise_value("lengths: " + std::to_string(level->count()) + " sequences, but dY has " +
                 std::to_string(kept->count()));
   }
-  const Extents shape = rows.rows(rows.array.shape(0));
-  const py::array which = as_rows(given_which, "which");
-  if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
-    raise_value("which: expected " + text_of(shape) + ", got " +
-                text_of(Extents(which.shape(), which.shape() + which.ndim())));
-  }
-  const Ints places = as_ints(which.attr("reshape")(-1), "which");
+  const Places places = places_of(place, given_which, rows.rows(rows.array.shape(0)), level, kept);
   const std::int64_t columns = rows.columns();
-  const std::int64_t wrong = sort_misplaced(level->view(), kept->view(), columns, places.data);
-  if (wrong >= 0) {
-    const Offsets view = kept->view();
-    const std::int64_t row = wrong / columns;
-    const std::int64_t i = std::upper_bound(view.ends, view.ends + view.count, row) - view.ends;
-    raise_index("which: " + std::to_string(places.data[wrong]) + " in row " + std::to_string(row) +
-                " is outside sequence " + std::to_string(i) + " of length " +
-                std::to_string(level->view().length(i)));
-  }
+  const std::int64_t size = rows.array.itemsize();
   const Extents back = rows.rows(level->total());
-  py::array out = given(given_out) ? checked_out("out", given_out, rows.array.dtype(), back,
-                                                 {given_rows, rows.array, given_which, places.keep})
-                                   : empty(rows.array.dtype(), back);
+  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, rows.array.dtype(), back,
+                                                    {given_rows, rows.array, given_which, places.host.keep})
+                                   : empty_at(place, rows.array.dtype(), back);
   const auto* const from = static_cast<const std::byte*>(rows.array.data());
   std::byte* const to = bytes(out);
-  {
+  if (!place.is_host()) {
+    const std::int64_t total = level->total();
+    const Offsets level_there = offsets_at(place, LevelRef::in(level));
+    const Offsets kept_there = offsets_at(place, LevelRef::in(kept));
+    py::array scratch = scratch_at(place, place.kernels->unsort_scratch(total, columns));
+    place.check(place.kernels->unsort(place.stream, level_there, total, kept_there, kept->total(), from,
+                                      columns, size, places.there.data, bytes(scratch), to),
+                "unsort");
+  } else {
     const Unlocked unlocked(out.nbytes());
-    unsort(level->view(), kept->view(), from, columns, rows.array.itemsize(), places.data, to);
+    unsort(level->view(), kept->view(), from, columns, size, places.host.data, to);
   }
   return out;
 }

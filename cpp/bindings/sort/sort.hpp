@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "support/device.hpp"
 #include "support/level.hpp"
 #include "support/operands.hpp"
 #include "varlen/sort.hpp"
@@ -17,6 +18,9 @@ SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descendin
 
 /// Bytes that could be moved in the time that sorting takes.
 std::int64_t cost_of(const Numbers& values);
+
+/// The same job on a device: OverflowError where a sequence is too long for it.
+SortJob job_at(const Place& place, SortJob job, Level& level);
 
 /// rank and unique.
 void add_ranks(py::module_& m);

@@ -363,6 +363,22 @@ PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argum
   return {std::move(numbers), data, count};
 }
 
+LevelRef level_of_lengths_at(const Place& place, const py::array& lengths) {
+  const std::int64_t count = lengths.shape(0);
+  const std::int64_t size = count * lengths.itemsize();
+  const void* const from = lengths.data();
+  NewLevel level(count);
+  std::int64_t* const ends = level.ends();
+  cuda::Error error = 0;
+  {
+    const py::gil_scoped_release unlocked;
+    error = place.kernels->download(place.stream, from, size, ends);
+  }
+  place.check(error, "lengths");
+  for (std::int64_t i = 1; i < count; ++i) ends[i] += ends[i - 1];
+  return std::move(level).done();
+}
+
 cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period, std::int64_t width,
                    py::object& keep) {
   if (fill == nullptr || width == 0) return {};

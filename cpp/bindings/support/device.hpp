@@ -122,6 +122,10 @@ struct PlacedInts {
 /// Those of a DeviceArray that lies there, which nobody has looked at.
 [[nodiscard]] PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument);
 
+/// A level of as many sequences as there are lengths, which a kernel wrote there. The one thing that waits
+/// for a device: how many rows an output has is asked of it.
+[[nodiscard]] LevelRef level_of_lengths_at(const Place& place, const py::array& lengths);
+
 /// Any bytes of the host, copied there.
 [[nodiscard]] py::array bytes_at(const Place& place, const void* data, std::int64_t count);
 

@@ -1,13 +1,15 @@
 // What computes on a device: one table, so that who calls it links nothing of CUDA. No function of it waits
-// for the device.
+// for the device, but `download`.
 #pragma once
 
 #include <cstdint>
 
 #include "varlen/cuda/cast.hpp"
 #include "varlen/cuda/concat.hpp"
+#include "varlen/cuda/erase.hpp"
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/gather.hpp"
+#include "varlen/cuda/hash.hpp"
 #include "varlen/cuda/mask.hpp"
 #include "varlen/cuda/offsets.hpp"
 #include "varlen/cuda/pack.hpp"
@@ -28,10 +30,15 @@
   KERNEL(nan_mask)                  \
   KERNEL(concat)                    \
   KERNEL(interleave)                \
+  KERNEL(erase_scratch)             \
+  KERNEL(erase_find)                \
+  KERNEL(erase_take)                \
   KERNEL(expand)                    \
   KERNEL(expand_end)                \
   KERNEL(expand_which)              \
   KERNEL(gather_rows)               \
+  KERNEL(ngrams)                    \
+  KERNEL(hash)                      \
   KERNEL(block_mask)                \
   KERNEL(lengths_of)                \
   KERNEL(offsets_of)                \
@@ -67,6 +74,13 @@
   KERNEL(softmax)                   \
   KERNEL(sort_scratch)              \
   KERNEL(sort)                      \
+  KERNEL(unsort_scratch)            \
+  KERNEL(unsort)                    \
+  KERNEL(rank_scratch)              \
+  KERNEL(rank)                      \
+  KERNEL(unique_scratch)            \
+  KERNEL(unique_find)               \
+  KERNEL(unique_take)               \
   KERNEL(insert_rows)               \
   KERNEL(remove_rows)               \
   KERNEL(take_rows)                 \
@@ -90,6 +104,8 @@ struct Kernels {
   const char* (*text_of)(Error error) noexcept;
   /// From the host to the device. What lies at `from` may change once the call has returned.
   Error (*upload)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
+  /// From the device to the host, once the stream has done all that came before: the call waits for that.
+  Error (*download)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
 
 #define VARLEN_FIELD(name) decltype(&cuda::name) name;
   VARLEN_CUDA_KERNELS(VARLEN_FIELD)

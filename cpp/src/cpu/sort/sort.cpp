@@ -117,7 +117,7 @@ void sort(const SortJob& job, Offsets kept, const SortRoom& room, std::byte* scr
 
 void unsort(Offsets level, Offsets kept, const std::byte* rows, std::int64_t columns, std::int64_t size,
             const std::int64_t* places, std::byte* out) noexcept {
-  if (columns == 0) return;
+  if (columns == 0 || level.total() == 0) return;
   const auto run = size == 1 ? &put<1> : size == 2 ? &put<2> : size == 4 ? &put<4> : &put<8>;
   by_sequences(level, columns * size, [&](Range some) {
     for (std::int64_t i = some.begin; i < some.end; ++i) {

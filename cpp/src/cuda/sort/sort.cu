@@ -1,14 +1,16 @@
 // Short sequences are sorted in the registers of a warp, others in the memory of a block; runs of what is
 // longer than that are merged, twice as long each time. Items are keys and places, so that equal numbers keep
-// their order.
+// their order. On the way back it is first found out where each element of the output comes from.
 #include <algorithm>
 
+#include "support/divisor.hpp"
 #include "support/key.hpp"
 #include "support/launch.hpp"
 #include "support/sequences.hpp"
 #include "support/view.hpp"
 #include "varlen/cast.hpp"
 #include "varlen/cuda/sort.hpp"
+#include "varlen/cuda/span_rows.hpp"
 
 namespace varlen::cuda {
 
@@ -37,22 +39,20 @@ struct Item {
 };
 
 /// What all bodies know.
+template <class Key>
 struct Sorted {
   Ends level;
   Ends kept;
   const std::byte* numbers;
-  Type type;
+  Keys<Key> keys;
   std::int64_t columns;
-  bool descending;
   std::int64_t size;  ///< bytes of a number
   std::byte* values;
   std::int64_t* places;
 
-  template <class Key>
   [[nodiscard]] VARLEN_DEVICE Item<Key> item(std::int64_t start, std::int64_t place,
                                              std::int64_t column) const {
-    return {key_at<Key>(numbers, type, (start + place) * columns + column, descending),
-            static_cast<std::uint32_t>(place)};
+    return {keys((start + place) * columns + column), static_cast<std::uint32_t>(place)};
   }
 
   /// The item of this rank to where it goes, if it is kept.
@@ -88,7 +88,7 @@ template <class Key>
 struct SortShort {
   static constexpr bool kAlone = false;
 
-  Sorted job;
+  Sorted<Key> job;
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
@@ -101,8 +101,7 @@ struct SortShort {
     const std::int64_t length = exists ? job.level.end(i) - start : 0;
     const bool is_short = length <= kWarp;
     const int lane = thread.lane();
-    Item<Key> item =
-        is_short && lane < length ? job.template item<Key>(start, lane, column) : Item<Key>::last();
+    Item<Key> item = is_short && lane < length ? job.item(start, lane, column) : Item<Key>::last();
     for (int width = 2; width <= kWarp; width *= 2) {
       for (int step = width / 2; step > 0; step /= 2) {
         const Item<Key> other{thread.shuffle_xor(item.key, step), thread.shuffle_xor(item.place, step)};
@@ -120,7 +119,7 @@ template <class Key>
 struct SortRun {
   static constexpr bool kAlone = false;
 
-  Sorted job;
+  Sorted<Key> job;
   std::int64_t slots;
   Item<Key>* runs;
 
@@ -134,12 +133,17 @@ struct SortRun {
     const std::int64_t first = (slot - first_slot(i)) * kRun;
     if (length <= kWarp || first >= length) return;  // all threads alike
     auto* const items = thread.template shared<Item<Key>>();
-    for (int k = 0; k < kItems; ++k) {
+    const std::int64_t mine = first + thread.index();
+    const std::int64_t rest = length - mine;
+    const int wanted = rest >= kRun ? kItems : rest <= 0 ? 0 : static_cast<int>((rest - 1) / kThreads + 1);
+    Key keys[kItems];
+    job.keys.many((start + mine) * job.columns + column, kThreads * job.columns, wanted, keys);
+    VARLEN_UNROLLED for (int k = 0; k < kItems; ++k) {
       const int at = thread.index() + k * kThreads;
-      items[at] = first + at < length ? job.template item<Key>(start, first + at, column) : Item<Key>::last();
+      items[at] = k < wanted ? Item<Key>{keys[k], static_cast<std::uint32_t>(first + at)} : Item<Key>::last();
     }
-    for (int width = 2; width <= kRun; width *= 2) {
-      for (int step = width / 2; step > 0; step /= 2) {
+    VARLEN_ROLLED for (int width = 2; width <= kRun; width *= 2) {
+      VARLEN_ROLLED for (int step = width / 2; step > 0; step /= 2) {
         thread.sync();
         for (int k = 0; k < kItems / 2; ++k) {
           const int pair = thread.index() + k * kThreads;
@@ -154,7 +158,7 @@ struct SortRun {
       }
     }
     thread.sync();
-    for (int k = 0; k < kItems; ++k) {
+    VARLEN_ROLLED for (int k = 0; k < kItems; ++k) {
       const int at = thread.index() + k * kThreads;
       if (first + at >= length) continue;
       if (length <= kRun) {
@@ -190,7 +194,7 @@ template <class Key>
 struct MergeRuns {
   static constexpr bool kAlone = true;
 
-  Sorted job;
+  Sorted<Key> job;
   std::int64_t total;
   std::int64_t run;
   const Item<Key>* from;
@@ -232,7 +236,7 @@ struct MergeRuns {
 };
 
 template <class Key>
-Error sort_by(Stream stream, const Sorted& job, std::int64_t longest, std::int64_t total,
+Error sort_by(Stream stream, const Sorted<Key>& job, std::int64_t longest, std::int64_t total,
               std::byte* scratch) noexcept {
   const std::int64_t count = job.level.ends.count;
   Grid grid;
@@ -259,24 +263,44 @@ Error sort_by(Stream stream, const Sorted& job, std::int64_t longest, std::int64
   return 0;
 }
 
+/// The way back: each element says at its place that it goes there, and the latest of several stays.
+struct Claim {
+  static constexpr bool kAlone = true;
+
+  Ends kept;
+  Ends level;
+  Divisor columns;
+  View<const std::int64_t> places;
+  View<std::int64_t> sources;  ///< the last element that goes there, -1 at first
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t at = thread.block() * thread.threads() + thread.index();
+    if (at >= places.count) return;
+    const std::int64_t row = columns.quotient(at);
+    const std::int64_t i = kept.holding(row, 0, kept.count() - 1);
+    const std::int64_t place = places[at];
+    if (place < 0 || place >= level.length(i)) return;
+    thread.raise(sources[(level.start(i) + place - row) * columns.by() + at], at);
+  }
+};
+
 bool is_wide(Type type) noexcept {
   return type == Type::i64 || type == Type::u64 || type == Type::f64;
 }
 
-std::int64_t bytes_of(Type type) noexcept {
-  switch (type) {
-    case Type::b1:
-    case Type::i8:
-    case Type::u8:
-      return 1;
-    case Type::i16:
-    case Type::u16:
-    case Type::f16:
-    case Type::bf16:
-      return 2;
-    default:
-      return is_wide(type) ? 8 : 4;
-  }
+template <class Key>
+Error sort_as(Stream stream, const SortJob& job, std::int64_t total, Offsets kept, std::byte* scratch,
+              std::byte* values, std::int64_t* places) noexcept {
+  const Sorted<Key> sorted{ends_of(job.level),
+                           ends_of(kept),
+                           job.values,
+                           {job.type, job.values, total * job.columns, job.descending},
+                           job.columns,
+                           bytes_of(job.type),
+                           values,
+                           places};
+  return sort_by(stream, sorted, job.longest, total, scratch);
 }
 
 }  // namespace
@@ -290,10 +314,32 @@ std::int64_t sort_scratch(const SortJob& job, std::int64_t total) noexcept {
 Error sort(Stream stream, const SortJob& job, std::int64_t total, Offsets kept, std::byte* scratch,
            std::byte* values, std::int64_t* places) noexcept {
   if (total == 0 || job.columns == 0) return 0;
-  const Sorted sorted{ends_of(job.level), ends_of(kept),      job.values, job.type, job.columns,
-                      job.descending,     bytes_of(job.type), values,     places};
-  return is_wide(job.type) ? sort_by<std::uint64_t>(stream, sorted, job.longest, total, scratch)
-                           : sort_by<std::uint32_t>(stream, sorted, job.longest, total, scratch);
+  const auto run = is_wide(job.type) ? &sort_as<std::uint64_t> : &sort_as<std::uint32_t>;
+  return run(stream, job, total, kept, scratch, values, places);
+}
+
+std::int64_t unsort_scratch(std::int64_t total, std::int64_t columns) noexcept {
+  return total * columns * std::int64_t{sizeof(std::int64_t)};
+}
+
+Error unsort(Stream stream, Offsets level, std::int64_t total, Offsets kept, std::int64_t kept_total,
+             const std::byte* rows, std::int64_t columns, std::int64_t size, const std::int64_t* places,
+             std::byte* scratch, std::byte* out) noexcept {
+  const std::int64_t count = kept_total * columns;
+  const std::int64_t all = total * columns;
+  auto* const sources = reinterpret_cast<std::int64_t*>(scratch);
+  if (const Error error = fill_bytes(stream, 0xff, unsort_scratch(total, columns), sources); error != 0) {
+    return error;
+  }
+  Grid grid;
+  grid.blocks = blocks_for(count, grid.threads);
+  const Claim claim{ends_of(kept),
+                    ends_of(level),
+                    Divisor(columns > 0 ? columns : 1, count),
+                    {places, count},
+                    {sources, all}};
+  if (const Error error = launch(stream, grid, claim); error != 0) return error;
+  return take_rows(stream, {rows, count, size}, sources, all, out);
 }
 
 }  // namespace varlen::cuda

@@ -48,6 +48,30 @@ struct Each {
   };
 };
 
+/// Each thread writes one element: for values whose code is long, or that take longer than their bytes.
+template <class Value, class T>
+struct EachAlone {
+  static constexpr bool kAlone = true;
+
+  Value value;
+  View<T> out;
+
+  template <class Thread>
+  VARLEN_DEVICE void operator()(Thread& thread) const {
+    const std::int64_t begin = thread.block() * thread.threads();
+    const std::int64_t end = begin + thread.threads() < out.count ? begin + thread.threads() : out.count;
+    const std::int64_t at = begin + thread.index();
+    if (at < end) out[at] = value.value(value.scope(begin, end - 1), at);
+  }
+};
+
+template <class Value, class T>
+Error write_each_alone(Stream stream, const Value& value, std::int64_t count, T* out) noexcept {
+  Grid grid;
+  grid.blocks = blocks_for(count, grid.threads);
+  return launch(stream, grid, EachAlone<Value, T>{value, {out, count}});
+}
+
 /// out: `count` elements.
 template <class Value, class T>
 Error write_each(Stream stream, const Value& value, std::int64_t count, T* out) noexcept {

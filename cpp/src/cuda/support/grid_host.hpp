@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -89,6 +90,12 @@ class HostThread {
     for (std::size_t k = 0; k < kWarp; ++k) all |= static_cast<std::uint32_t>(warp.values[k]) << k;
     warp.lanes.arrive_and_wait();
     return all;
+  }
+  void raise(std::int64_t& number, std::int64_t least) const {
+    std::atomic_ref<std::int64_t> shared(number);
+    std::int64_t before = shared.load(std::memory_order_relaxed);
+    while (before < least && !shared.compare_exchange_weak(before, least, std::memory_order_relaxed)) {
+    }
   }
 
  private:

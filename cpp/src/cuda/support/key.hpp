@@ -1,80 +1,75 @@
 // Numbers as keys: unsigned integers in the order of the numbers, NaN behind all others, -0 beside 0.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include "number.hpp"
 #include "thread.hpp"
 #include "varlen/cast.hpp"
+#include "view.hpp"
 
 namespace varlen::cuda {
 
-/// The key of the bits of a float: of `bits` bits, of which `mantissa` say how large it is inside its binade.
-[[nodiscard]] VARLEN_DEVICE std::uint64_t key_of_float(std::uint64_t number, int bits, int mantissa) {
-  const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
-  const std::uint64_t magnitude = number & (sign - 1);
-  const std::uint64_t infinity = (sign - 1) >> mantissa << mantissa;
-  if (magnitude > infinity) return ~std::uint64_t{0};
-  if (magnitude == 0) return sign;
-  return (number & sign) != 0 ? sign - magnitude : sign + magnitude;
-}
-
-/// The key of element i of numbers of a type; descending turns the order round, but for NaN.
+/// Keys of 64 bits, or of 32 for numbers of up to 4 bytes. What a dtype means is worked out on the host.
 template <class Key>
-[[nodiscard]] VARLEN_DEVICE Key key_at(const std::byte* numbers, Type type, std::int64_t i, bool descending) {
-  std::uint64_t key = 0;
-  constexpr std::uint64_t kSign8 = 0x80;
-  constexpr std::uint64_t kSign16 = 0x8000;
-  constexpr std::uint64_t kSign32 = 0x80000000;
-  constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
-  const auto* const narrow = reinterpret_cast<const std::uint8_t*>(numbers);
-  const auto* const half = reinterpret_cast<const std::uint16_t*>(numbers);
-  const auto* const word = reinterpret_cast<const std::uint32_t*>(numbers);
-  const auto* const wide = reinterpret_cast<const std::uint64_t*>(numbers);
-  switch (type) {
-    case Type::b1:
-      key = narrow[i] != 0 ? 1 : 0;
-      break;
-    case Type::i8:
-      key = narrow[i] ^ kSign8;
-      break;
-    case Type::u8:
-      key = narrow[i];
-      break;
-    case Type::i16:
-      key = half[i] ^ kSign16;
-      break;
-    case Type::u16:
-      key = half[i];
-      break;
-    case Type::i32:
-      key = word[i] ^ kSign32;
-      break;
-    case Type::u32:
-      key = word[i];
-      break;
-    case Type::i64:
-      key = wide[i] ^ kSign64;
-      break;
-    case Type::u64:
-      key = wide[i];
-      break;
-    case Type::f16:
-      key = key_of_float(half[i], 16, 10);
-      break;
-    case Type::bf16:
-      key = key_of_float(half[i], 16, 7);
-      break;
-    case Type::f32:
-      key = key_of_float(word[i], 32, 23);
-      break;
-    case Type::f64:
-      key = key_of_float(wide[i], 64, 52);
-      break;
+class Keys {
+ public:
+  /// descending turns the order round, but for NaN.
+  Keys(Type type, const std::byte* numbers, std::int64_t count, bool descending) noexcept
+      : numbers_{numbers, count * bytes_of(type)},
+        size_(bytes_of(type)),
+        is_bool_(type == Type::b1),
+        is_real_(is_real(type)),
+        turn_(descending ? static_cast<Key>(~Key{0}) : Key{0}) {
+    const bool has_sign = is_real_ || (type >= Type::i8 && type <= Type::i64);
+    if (has_sign) sign_ = static_cast<Key>(Key{1} << (8 * size_ - 1));
+    const int mantissa = type == Type::f16 ? 10 : type == Type::bf16 ? 7 : type == Type::f32 ? 23 : 52;
+    if (is_real_) infinity_ = static_cast<Key>((sign_ - 1) >> mantissa << mantissa);
   }
-  const bool is_float = type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
-  const bool is_nan = is_float && key == ~std::uint64_t{0};
-  if (descending && !is_nan) key = ~key;
-  return static_cast<Key>(key);
-}
+
+  /// Those of elements first, first + step, ..., N of them; behind `wanted` of them they mean nothing. All
+  /// are on their way before the first is used.
+  template <int N>
+  VARLEN_DEVICE void many(std::int64_t first, std::int64_t step, int wanted, Key (&keys)[N]) const {
+    const std::int64_t offset = first * size_;
+    step *= size_;
+    if (size_ == 4) {
+      read_words<std::uint32_t>(numbers_, offset, step, wanted, keys);
+    } else if (size_ == 2) {
+      read_words<std::uint16_t>(numbers_, offset, step, wanted, keys);
+    } else if (sizeof(Key) == 4 || size_ == 1) {
+      read_words<std::uint8_t>(numbers_, offset, step, wanted, keys);
+    } else {
+      read_words<std::uint64_t>(numbers_, offset, step, wanted, keys);
+    }
+    VARLEN_UNROLLED for (int k = 0; k < N; ++k) keys[k] = key_of(keys[k]);
+  }
+  [[nodiscard]] VARLEN_DEVICE Key operator()(std::int64_t i) const {
+    Key one[1];
+    many(i, 0, 1, one);
+    return one[0];
+  }
+
+ private:
+  [[nodiscard]] VARLEN_DEVICE Key key_of(Key bits) const {
+    Key key = bits ^ sign_;
+    if (is_bool_) key = bits != 0 ? 1 : 0;
+    if (is_real_) {
+      const Key magnitude = bits & (sign_ - 1);
+      if (magnitude > infinity_) return static_cast<Key>(~Key{0});
+      key = (bits & sign_) != 0 ? sign_ - magnitude : sign_ + magnitude;
+    }
+    return key ^ turn_;
+  }
+
+  View<const std::byte> numbers_;
+  int size_;
+  bool is_bool_;
+  bool is_real_;
+  Key turn_;
+  Key sign_ = 0;
+  Key infinity_ = 0;
+};
 
 }  // namespace varlen::cuda

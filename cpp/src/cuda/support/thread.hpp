@@ -74,6 +74,10 @@ class DeviceThread {
   [[nodiscard]] VARLEN_DEVICE std::uint32_t ballot(bool says) const {
     return __ballot_sync(0xffffffffU, says);
   }
+  /// A number that is raised by several threads ends as the largest of theirs.
+  VARLEN_DEVICE void raise(std::int64_t& number, std::int64_t least) const {
+    atomicMax(reinterpret_cast<long long*>(&number), static_cast<long long>(least));
+  }
 };
 
 #endif

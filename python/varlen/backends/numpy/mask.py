@@ -36,15 +36,32 @@ def mask(
     array([[ True, False],
            [ True,  True]])
     """
+    level = shortened(level, max_len, width)
+    nothing = np.empty((level.total, 0), np.bool_)
+    sizes = (None, None, multiple, max_bytes, width)
+    there: NDArray[Any] = _core.pad(nothing, level, padding_side, None, True, None, "right", *sizes)[1]
+    return there
+
+
+def shortened(level: Level, max_len: int | None, width: int | None) -> Level:
+    """A level of at most `max_len` rows a sequence, none of which is over `width`.
+
+    Raises
+    ------
+    ValueError
+        A sequence is, and is named.
+
+    Examples
+    --------
+    >>> shortened(vl.Level([1, 3]), 2, None).lengths
+    array([1, 2])
+    """
     if max_len is not None and as_int(max_len, "max_len") < level.longest:
         level = Level.from_lengths(np.minimum(level.lengths, max_len))
     if width is not None and as_int(width, "width") < level.longest:
         i = int((level.lengths > width).argmax())
         raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, over width={width}")
-    nothing = np.empty((level.total, 0), np.bool_)
-    sizes = (None, None, multiple, max_bytes, width)
-    there: NDArray[Any] = _core.pad(nothing, level, padding_side, None, True, None, "right", *sizes)[1]
-    return there
+    return level
 
 
 def of_level(level: Level, name: str, beside: Any = None) -> NDArray[Any]:

@@ -18,7 +18,8 @@ from torch.autograd import forward_ad
 from torch.utils._pytree import tree_leaves
 
 from varlen import _core, tracing
-from varlen._core import Level, on_plain_tensors, on_tensors
+from varlen._core import DeviceArray, Level, on_plain_tensors, on_tensors
+from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import (
     Batch,
     Way,
@@ -29,7 +30,7 @@ from varlen.backends.torch.followers import (
     is_batched,
     way_of,
 )
-from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
+from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
 from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class AutogradOp:
         The axes at which vmap puts its column, in what goes in and in what comes out; -1 is the last.
     run_first
         The work where the first of several outputs is wanted alone, by `first`.
+    elsewhere
+        The work by torch, for tensors on devices where `run` gives NotImplemented.
 
     Only the first of several outputs has a gradient.
 
@@ -105,10 +108,12 @@ class AutogradOp:
         saves: tuple[int, ...] = (),
         batch: tuple[int, int] = (1, 1),
         run_first: Callable[..., Any] | None = None,
+        elsewhere: Callable[..., Any] | None = None,
     ) -> None:
         name = "varlen::" + schema[: schema.index("(")]
         torch.library.define(name, schema[schema.index("(") :])
         torch.library.impl(name, "CPU", lambda *args: _run_slow(run, args))
+        torch.library.impl(name, "CUDA", lambda *args: _run_there(run, elsewhere, args))
         torch.library.register_fake(name, fake)
         _LIBRARY.impl(name, _autograd_kernel(self), "Autograd", with_keyset=True)
         torch.library.register_vmap(name, lambda info, dims, *args: _batch(self, info, dims, args))
@@ -215,7 +220,7 @@ class AutogradOp:
     def _by_torch(self, args: tuple[Any, ...], tensors: list[torch.Tensor]) -> Any:
         """The registered op, of which modes, tracers and subclasses are told."""
         for x in tensors:
-            on_cpu(x, "X")
+            within_reach(x, "X")
         with beside(*tensors):
             constants = [_constant(_for_torch(x)) for x in args[self.columns :]]
             return self.registered(*args[: self.columns], *constants)
@@ -282,6 +287,30 @@ def _run_slow(run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if isinstance(result, tuple):
         return tuple(from_numbers(array, first) for array in result)
     return from_numbers(result, first)
+
+
+def _run_there(run: Callable[..., Any], elsewhere: Callable[..., Any] | None, args: tuple[Any, ...]) -> Any:
+    """`run` for tensors on a device, which the core reads there; by way of float32 for floats of 8 bits."""
+    first = next(x for x in args if isinstance(x, torch.Tensor))
+    wide = has_no_name(first)
+    given = [_shown(x) if isinstance(x, torch.Tensor) else x for x in args]
+    result = on_tensors(run, *given)
+    if result is NotImplemented and elsewhere is not None:
+        result = elsewhere(*given)
+    if result is NotImplemented:
+        raise TypeError(f"expected numbers that the core computes with, got {first.dtype} on {first.device}")
+    if isinstance(result, tuple):
+        return tuple(_narrowed(x, first.dtype) if wide else x for x in result)
+    return _narrowed(result, first.dtype) if wide else result
+
+
+def _shown(x: torch.Tensor) -> torch.Tensor:
+    """A tensor whose memory holds its numbers, in a dtype that the core has."""
+    return x.float() if has_no_name(x) else x.resolve_conj().resolve_neg()
+
+
+def _narrowed(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return x.to(dtype) if x.is_floating_point() else x
 
 
 def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
@@ -564,37 +593,41 @@ def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.
 
 
 def level_of(given: Any) -> Level:
-    """A level as verbs of the core take it, from one or from the array of its offsets.
+    """A level as verbs of the core take it, from one or from the array of its offsets; those on a device are
+    copied from there.
 
     Examples
     --------
     >>> level_of(np.array([0, 2, 3]))
     Level(2 sequences, 3 rows, lengths 1 to 2)
     """
-    return given if type(given) is Level else Level.from_offsets(given)
+    if type(given) is Level:
+        return given
+    return Level.from_offsets(as_numpy(given.owner.cpu()) if type(given) is DeviceArray else given)
 
 
-def offsets_of(level: Any) -> torch.Tensor:
-    """The offsets of a level as a tensor, the form in which torch takes them; tensors stay as they are.
+def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
+    """The offsets of a level as a tensor on the device of another.
 
     Examples
     --------
-    >>> offsets_of(Level([2, 1]))
+    >>> offsets_of(Level([2, 1]), torch.zeros(1))
     tensor([0, 2, 3])
     """
-    return tensor_of(level.offsets) if type(level) is Level else level
+    offsets = tensor_of(level.offsets) if type(level) is Level else level
+    return offsets if offsets.device == beside.device else offsets.to(beside.device)
 
 
-def on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
-    """The tensor; TypeError where it lies on a device.
+def within_reach(x: torch.Tensor, argument: str) -> torch.Tensor:
+    """The tensor; TypeError where it lies on a device that there are no kernels for.
 
     Examples
     --------
-    >>> on_cpu(torch.ones(1), "X")
+    >>> within_reach(torch.ones(1), "X")
     tensor([1.])
     """
-    if x.device.type not in ("cpu", "meta"):
-        raise TypeError(f"{argument}: expected a tensor on the CPU, got one on {x.device}")
+    if x.device.type not in ("cpu", "cuda", "meta"):
+        raise TypeError(f"{argument}: expected a tensor on the CPU or a CUDA device, got one on {x.device}")
     return x
 
 
@@ -609,18 +642,15 @@ def has_no_name(x: torch.Tensor) -> bool:
     return bool(x.element_size() == 1 and x.dtype.is_floating_point)
 
 
-def by_bytes(
-    x: torch.Tensor, move: Callable[[NDArray[Any]], NDArray[Any]], argument: str = "X"
-) -> torch.Tensor:
-    """Rows moved as bytes: those of dtypes that have no name and no gradient.
+def by_bytes(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """What `move`, which only moves rows, makes of the bytes of a dtype that has no name and no gradient.
 
     Examples
     --------
-    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows[::-1].copy())
+    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows.flip(0))
     tensor([2., 1.])
     """
-    moved: torch.Tensor = apply_rows(on_cpu(x, argument), lambda rows: (move(rows), None))[0]
-    return moved
+    return move(x.view(bits_of(x.dtype))).view(x.dtype)
 
 
 def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:

@@ -11,7 +11,7 @@ import torch
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_plain_tensors
 from varlen.backends.torch.cast import cast
-from varlen.backends.torch.memory import as_numpy, from_memory, tensor_of
+from varlen.backends.torch.memory import as_numpy, from_memory, on_host, tensor_of
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[t
     tensor([3, 1, 4])
     """
     first = next(x for x in values if isinstance(x, torch.Tensor))
-    if first.device.type != "cpu" and _are_alike(values, first):
+    if not on_host(first) and _are_alike(values, first):
         result = on_plain_tensors(_core.interleave, list(values), list(levels))
         if result is not None and result is not NotImplemented:
             return result
@@ -102,4 +102,4 @@ def _are_alike(values: list[Any], first: torch.Tensor) -> bool:
 
 def _is_plain(x: Any, first: torch.Tensor) -> bool:
     """Whether the core can read it as a part of the dtype of the first, and nobody watches."""
-    return bool(is_plain_tensor(x) and x.dtype == first.dtype and x.device.type == "cpu")
+    return bool(is_plain_tensor(x) and x.dtype == first.dtype and on_host(x))

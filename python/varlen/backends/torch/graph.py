@@ -91,7 +91,7 @@ def reduce_end(x: torch.Tensor, level: Any, last: bool, empty: Any = None) -> to
     offsets = offsets_of(level)
     begins, ends = offsets[:-1], offsets[1:]
     rows = torch.where(begins < ends, ends - 1 if last else begins, x.shape[0])
-    return torch.cat((x, row_as(empty, x, "empty"))).index_select(0, rows)
+    return _picked_rows(torch.cat((x, row_as(empty, x, "empty"))), rows)
 
 
 def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
@@ -270,7 +270,16 @@ def _nested(offsets: list[torch.Tensor], rows: Any) -> tuple[Any, ...]:
 
 def _moved(x: torch.Tensor, levels: Any, op: Any, *args: Any) -> tuple[torch.Tensor, Any]:
     rows, picked = op([offsets_of(level) for level in levels], *args)
-    return x.index_select(0, rows), _nested(picked, rows.shape[0]) if picked else ()
+    return _picked_rows(x, rows), _nested(picked, rows.shape[0]) if picked else ()
+
+
+def _picked_rows(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    return x.index_select(0, _beside(rows, x))
+
+
+def _beside(numbers: torch.Tensor, x: Any) -> torch.Tensor:
+    """Numbers of a level on the device of a tensor."""
+    return numbers.to(x.device) if isinstance(x, torch.Tensor) and x.device != numbers.device else numbers
 
 
 def _index(index: Any, count: Any) -> torch.Tensor:
@@ -290,8 +299,6 @@ def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]
     >>> gather(x, (level,), slice(1, None))[0]
     tensor([4])
     """
-    if x.device.type != "cpu":
-        return outside.gather(x, levels, index)
     if isinstance(index, slice) and index.step is not None and index.step < 0:  # torch has no such slices
         return _moved(x, levels, _slice_places, index.start, index.stop, index.step)
     return _moved(x, levels, _gather_places, _index(index, count_of(levels[0])))
@@ -319,10 +326,11 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
     if len(nest) != shared or shared > 1 or (shared and at != 1):
         raise ValueError("indices: a graph takes one row of them, or a Ragged of one level with batch_dims=1")
     if at > depth:
-        return x.index_select(at - depth, ids), levels
+        return x.index_select(at - depth, _beside(ids, x)), levels
     if at == 0:
         return gather(x, levels, ids)
     starts, lengths = offsets_of(levels[at - 1])[:-1], offsets_of(levels[at - 1]).diff()
+    ids = _beside(ids, starts)
     if nest:
         owners = tracing.as_traced(nest[0]).row_ids
         torch._assert_async((ids < lengths.index_select(0, owners)).all(), "indices: one is out of range")
@@ -333,7 +341,7 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
         places, width = (starts[:, None] + ids).reshape(-1), ids.shape[0]
         count = starts.shape[0]
         inner = TracedLevel(torch.arange(count + 1) * width, count * width)
-    values, below = (x.index_select(0, places), ()) if at == depth else gather(x, levels[at:], places)
+    values, below = (_picked_rows(x, places), ()) if at == depth else gather(x, levels[at:], places)
     return values, (*levels[: at - 1], inner, *below)
 
 
@@ -345,8 +353,6 @@ def gather_row(x: torch.Tensor, levels: Any, i: int) -> tuple[torch.Tensor, Any]
     >>> gather_row(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), 0)
     (tensor([3, 1]), ())
     """
-    if x.device.type != "cpu":
-        return outside.gather_row(x, levels, i)
     values, picked = gather(x, levels, [i])
     return values, picked[1:]
 
@@ -359,8 +365,6 @@ def gather_window(x: torch.Tensor, levels: Any, window: slice, index: Any = None
     >>> gather_window(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), slice(0, 1))[0]
     tensor([3, 4])
     """
-    if x.device.type != "cpu":
-        return outside.gather_window(x, levels, window, index)
     picked = None if index is None else _index(index, count_of(levels[0]))
     return _moved(x, levels, _window_places, window.start, window.stop, window.step, picked)
 
@@ -373,8 +377,6 @@ def gather_column(x: torch.Tensor, levels: Any, at: int) -> tuple[torch.Tensor, 
     >>> gather_column(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), 0)
     (tensor([3, 4]), ())
     """
-    if x.device.type != "cpu":
-        return outside.gather_column(x, levels, at)
     return _moved(x, levels, _column_places, at)
 
 
@@ -418,7 +420,7 @@ def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[tor
         traced = tracing.as_traced(level)
         places.append(begins.index_select(0, traced.row_ids) + traced.positions)
         begins = begins + traced.lengths
-    result = torch.empty_like(rows).index_copy(0, torch.cat(places), rows)
+    result = torch.empty_like(rows).index_copy(0, _beside(torch.cat(places), rows), rows)
     return result, TracedLevel(offsets, rows.shape[0])
 
 
@@ -435,8 +437,6 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
             [-1., -1.]])
     """
     options = PadOptions(*given, **named)
-    if x.device.type != "cpu":
-        return outside.pad(x, levels, *options)
     if options.dtype is not None:
         x = outside.cast(x, options.dtype, "values")
     if options.out is not None:
@@ -455,7 +455,7 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
     block = pad_rows(x, *slots, *ends, number, options.max_bytes)
     marks: Any = None
     if options.mask or apart:
-        there = torch.ones(x.shape[0], dtype=torch.bool)
+        there = torch.ones(x.shape[0], dtype=torch.bool, device=x.device)
         marks = pad_rows(there, *slots, *ends, None, options.max_bytes)
     if row is not None and apart:
         wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
@@ -486,8 +486,6 @@ def unpad(
     >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
     tensor([1, 2, 3])
     """
-    if block.device.type != "cpu":
-        return outside.unpad(block, levels, padding_side, out)
     sizes = block.shape[1 : len(levels) + 1]
     return into(rows_of(block, tuple(levels), sizes, levels[-1].total, padding_side), out)
 
@@ -538,7 +536,7 @@ def mask(
         torch._assert_async((lengths <= width).all(), f"lengths: a sequence has rows over width={width}")
     places = torch.arange(columns)
     there = places < lengths if padding_side == "right" else places >= columns - lengths
-    return there.numpy() if type(beside) is np.ndarray else there
+    return there.numpy() if type(beside) is np.ndarray else _beside(there, beside)
 
 
 def block_mask(
@@ -571,7 +569,7 @@ def block_mask(
     if behind is not None:
         there = there & (ahead <= behind)
     mask = torch.where(there, 0.0, -torch.inf).to(kind) if kind.is_floating_point else there.to(kind)
-    return into(mask, out)
+    return into(_beside(mask, beside), out)
 
 
 def of_level(level: Any, name: str, beside: Any) -> Any:
@@ -584,7 +582,7 @@ def of_level(level: Any, name: str, beside: Any) -> Any:
     """
     traced = tracing.as_traced(level)
     numbers = traced.offsets.int() if name == "offsets32" else getattr(traced, name)
-    return numbers.numpy() if type(beside) is np.ndarray else numbers
+    return numbers.numpy() if type(beside) is np.ndarray else _beside(numbers, beside)
 
 
 # Values.
@@ -610,7 +608,7 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     >>> take(torch.tensor([3, 1, 4]), torch.tensor([2, 0]))
     tensor([4, 3])
     """
-    return x.index_select(0, torch.as_tensor(rows))
+    return _picked_rows(x, torch.as_tensor(rows))
 
 
 def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from varlen.backends.numpy.lstm import run, run_back
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, in_float32, on_cpu, once
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, in_float32, once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,6 +73,14 @@ _lstm_back: AutogradOp = AutogradOp(
 )
 
 
+def _on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
+    if x.device.type not in ("cpu", "meta"):
+        raise TypeError(
+            f"{argument}: expected a tensor on the CPU, got one on {x.device}; torch.nn.LSTM computes there"
+        )
+    return x
+
+
 def lstm(
     params: torch.Tensor, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
@@ -88,7 +96,7 @@ def lstm(
     for name, x in (("params", params), ("H0", H0), ("C0", C0), ("X", X)):
         if not isinstance(x, torch.Tensor):
             raise TypeError(f"{name}: expected a tensor as params, got {type(x).__name__}")
-        given.append(on_cpu(x, name))
+        given.append(_on_cpu(x, name))
     result, *state = _lstm(*given, sizes)
     return result, (X, *state)
 
@@ -103,5 +111,5 @@ def backprop_lstm(dY: Any, sizes: list[int], params: torch.Tensor, state: tuple[
     >>> backprop_lstm(Y, [2, 1], torch.zeros(20), state)[1].shape
     torch.Size([20])
     """
-    dX, d_params, _, _ = _lstm_back(on_cpu(dY, "dY"), params, *state, sizes)
+    dX, d_params, _, _ = _lstm_back(_on_cpu(dY, "dY"), params, *state, sizes)
     return dX, d_params

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.backends.numpy import mask as arrays
-from varlen.backends.torch.followers import numbers_of
-from varlen.backends.torch.memory import as_numpy, like, tensor_of, to_write
+from varlen.backends.torch.followers import numbers_of, unfollowed
+from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of, to_write
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +36,15 @@ def mask(level: Level, *options: Any) -> Any:
     tensor([[ True, False],
             [ True,  True]])
     """
-    return like(arrays.mask(level, *options), options[-1])
+    *sizes, beside = options
+    if on_host(beside) or not is_plain_tensor(beside):
+        return like(arrays.mask(level, *options), beside)
+    max_len, side, width, multiple, max_bytes = sizes
+    level = arrays.shortened(level, max_len, width)
+    nothing = beside.new_empty((level.total, 0)).bool()
+    how = (None, True, None, "right", None, None, multiple, max_bytes, width)
+    made: Any = on_tensors(_core.pad, nothing, level, side, *how)
+    return like(arrays.mask(level, *options), beside) if made is NotImplemented else made[1]
 
 
 def of_level(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
@@ -48,6 +56,10 @@ def of_level(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
     >>> of_level(Level([2, 1]), "row_ids", torch.zeros(1))
     tensor([0, 0, 1])
     """
+    if not on_host(beside) and is_plain_tensor(beside):
+        made: Any = on_tensors(_core.level_numbers, level, name, beside)
+        if made is not NotImplemented:
+            return made
     return like(getattr(level, name), beside)
 
 
@@ -79,12 +91,20 @@ def block_mask(
     kind = torch.bool if dtype is bool else dtype
     if not isinstance(kind, torch.dtype) or kind.is_complex:
         raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
-    pair = torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1], device="cpu").to(kind)
-    if out is None:
-        mask = tensor_of(_core.block_mask(level, as_numpy(pair), before, behind, None, max_bytes), kind)
-        return mask.to(beside.device) if isinstance(beside, torch.Tensor) else mask
-    if not isinstance(out, torch.Tensor) or out.dtype != kind:
+    if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != kind):
         got = out.dtype if isinstance(out, torch.Tensor) else type(out).__name__
         raise TypeError(f"out: expected a tensor of {kind}, got {got}")
-    _core.block_mask(level, as_numpy(pair), before, behind, to_write(out), max_bytes)
+    with unfollowed():
+        pair = as_numpy(
+            torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1], device="cpu").to(kind)
+        )
+    place = beside if out is None else out
+    if isinstance(place, torch.Tensor) and not on_host(place) and is_plain_tensor(place):
+        made: Any = on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, place)
+        if made is not NotImplemented:
+            return made if out is None else out
+    if out is None:
+        mask = tensor_of(_core.block_mask(level, pair, before, behind, None, max_bytes), kind)
+        return mask.to(beside.device) if isinstance(beside, torch.Tensor) else mask
+    _core.block_mask(level, pair, before, behind, to_write(out), max_bytes)
     return out

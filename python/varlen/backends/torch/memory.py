@@ -58,6 +58,18 @@ def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
     return tensor.resolve_conj().resolve_neg().contiguous()
 
 
+def on_host(tensor: torch.Tensor) -> bool:
+    """Whether a tensor shows its memory to NumPy.
+
+    Examples
+    --------
+    >>> import torch
+    >>> on_host(torch.ones(1))
+    True
+    """
+    return bool(tensor.device.type == "cpu")
+
+
 def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
     """The memory of a tensor on the CPU as an array that shares it.
 
@@ -74,7 +86,7 @@ def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
     >>> as_numpy(torch.ones(2, dtype=torch.bfloat16))
     array([16256, 16256], dtype=int16)
     """
-    if tensor.device.type != "cpu":
+    if not on_host(tensor):
         raise TypeError(f"expected a tensor on the CPU, got one on {tensor.device}")
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if _numpy_name(tensor.dtype) is None:
@@ -138,7 +150,7 @@ def apply_rows(
     >>> apply_rows(torch.arange(3), lambda rows: (rows[1:], None))
     (tensor([1, 2]), None)
     """
-    if tensor.device.type == "cpu" and is_plain_tensor(tensor):
+    if on_host(tensor) and is_plain_tensor(tensor):
         moved, rest = call(as_numpy(tensor))
         return tensor_of(moved, tensor.dtype), rest
     rows = np.arange(len(tensor))

@@ -20,6 +20,7 @@ from varlen.backends.torch.memory import (
     fill_of,
     filled,
     like,
+    on_host,
     tensor_of,
 )
 
@@ -66,7 +67,7 @@ def ragged2padded(
     tensor([[1, 3],
             [4, 0]])
     """
-    if tensor.device.type == "cpu" and is_plain_tensor(tensor) and not is_followed(fill):
+    if on_host(tensor) and is_plain_tensor(tensor) and not is_followed(fill):
         blank = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
         data, sizes, lengths, order = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
         return tensor_of(data, tensor.dtype), sizes, lengths, order
@@ -108,7 +109,7 @@ def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
     >>> ragged2packed(torch.tensor([3, 1, 4]), table.level, table)
     tensor([1, 3, 4])
     """
-    if x.device.type == "cpu" and is_plain_tensor(x):
+    if on_host(x) and is_plain_tensor(x):
         packed = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
         return tensor_of(packed, x.dtype)
     rows, back = _both(table)
@@ -123,7 +124,7 @@ def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
     >>> packed2ragged(torch.tensor([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
     tensor([3, 1, 4])
     """
-    if x.device.type == "cpu" and is_plain_tensor(x):
+    if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
     rows, back = _both(table)
     return _watched(x, back, rows)
@@ -137,13 +138,13 @@ def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
     >>> permute_rows(torch.tensor([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([1, 2, 0]))
     tensor([3., 1., 2.])
     """
-    if x.device.type == "cpu" and is_plain_tensor(x):
+    if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
     return _watched(x, _indices(rows), _indices(back))
 
 
 def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
-    if x.device.type not in ("cpu", "meta") or x.is_complex():
+    if x.device.type not in ("cpu", "cuda", "meta") or x.is_complex():
         return x.index_select(0, rows.to(x.device))
     result: torch.Tensor = _permute(x, rows, back)
     return result

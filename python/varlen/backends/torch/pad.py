@@ -12,8 +12,8 @@ import torch
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.arguments import ints_per_level
-from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
-from varlen.backends.torch.cast import cast
+from varlen.backends.torch.autograd import AutogradOp, has_no_name, level_of
+from varlen.backends.torch.cast import bits_of, cast
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
     as_numpy,
@@ -22,6 +22,7 @@ from varlen.backends.torch.memory import (
     filled,
     like,
     number_of,
+    on_host,
     tensor_of,
     to_write,
 )
@@ -63,7 +64,7 @@ def _levels_of(given: Any) -> Levels:
     """Levels as they are, or from tensors of their offsets."""
     if type(given) is tuple and type(given[0]) is Level:
         return given
-    return tuple(level_of(x.numpy() if isinstance(x, torch.Tensor) else x) for x in given)
+    return tuple(level_of(as_numpy(x.cpu()) if isinstance(x, torch.Tensor) else x) for x in given)
 
 
 def _run_pad(
@@ -79,9 +80,22 @@ def _run_unpad(d: Array, offsets: Any, sizes: Any, most: Any, total: int, side: 
     if all(level.longest <= min(ends) for level, ends in zip(levels, _room(sizes, most), strict=True)):
         return _core.unpad(d, levels, side)
     rows, mask = _core.pad(np.arange(total), levels, side, None, True, _kept(most), cut, sizes=list(sizes))
+    if not isinstance(d, np.ndarray):
+        return NotImplemented
     result = np.zeros((total, *d.shape[len(levels) + 1 :]), d.dtype)
     result[rows[mask]] = d[mask]  # what was cut has no gradient
     return result
+
+
+def _unpad_elsewhere(
+    d: torch.Tensor, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str
+) -> torch.Tensor:
+    """The rows of a rectangle on a device for which some were cut: these are zeros."""
+    levels = _levels_of(offsets)
+    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _kept(most), cut, sizes=list(sizes))
+    flat = d.reshape(mask.size, *d.shape[len(levels) + 1 :])
+    result = flat.new_zeros((total, *flat.shape[1:]))
+    return result.index_copy_(0, like(rows[mask], d), flat[like(np.flatnonzero(mask), d)])
 
 
 def _kept(most: Any) -> list[int | None]:
@@ -110,6 +124,7 @@ _unpad: AutogradOp = AutogradOp(
     lambda d, offsets, sizes, most, total, *_: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
     lambda seen, d: pad_rows(d.contiguous(), *seen.rest[:3], *seen.rest[4:6], None, None),
     batch=(-1, -1),
+    elsewhere=_unpad_elsewhere,
 )
 
 
@@ -151,22 +166,21 @@ def pad(
         x = cast(x, dtype, "values")
     if out is not None:
         check_out(out, x.dtype)
-    on_host = x.device.type == "cpu"
-    if not on_host or not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
-        given = (
-            padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes
-        )  # fmt: skip
-        options = _new(PadOptions, given)
-        return _pad_followed(x, levels, options) if on_host else pad_elsewhere(x, levels, options)
+    given = (padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes)
+    if not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
+        return _pad_followed(x, levels, _new(PadOptions, given))
     row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
-    to = None if out is None else to_write(out)
+    to: Any = None if out is None else to_write(out) if on_host(x) else out
     if x.dtype is torch.bfloat16:
-        row, to = (None if each is None else each.view(_core.bfloat16) for each in (row, to))
+        row = None if row is None else row.view(_core.bfloat16)
+        to = to.view(_core.bfloat16) if isinstance(to, np.ndarray) else to
     arguments = (
         levels, padding_side, row, mask, max_len, truncate, to, None, pad_to_multiple, max_bytes, sizes
     )  # fmt: skip
     result = on_tensors(_core.pad, x, *arguments)
     if result is NotImplemented:
+        if not on_host(x):
+            return pad_elsewhere(x, levels, _new(PadOptions, given))
         rows = as_numpy(x)
         seen = rows.view(_core.bfloat16) if x.dtype is torch.bfloat16 else rows
         result = _core.pad(seen, *arguments)
@@ -203,7 +217,14 @@ def check_out(out: Any, dtype: torch.dtype) -> None:
 def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     side, fill, mask, max_len, cut, out, _, multiple, max_bytes, sizes = options
     mask = _is_asked(mask)
-    if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
+    is_wider = max_len is not None and multiple != 1  # cut first, and wider than what is kept then
+    if has_no_name(x):
+        bits = None if fill is None else fill_of(fill, x).view(bits_of(x.dtype))
+        made = _pad_followed(x.view(bits_of(x.dtype)), levels, options._replace(fill=bits, out=None))
+        block, marks = made if mask else (made, None)
+        block = block.view(x.dtype) if out is None else out.copy_(block.view(x.dtype))
+        return (block, marks) if mask else block
+    if is_wider or x.device.type not in ("cpu", "cuda", "meta"):
         return pad_elsewhere(x, levels, options)
     marks = None
     if mask or max_len is not None or sizes is not None or multiple != 1:
@@ -218,17 +239,13 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
     blank = None if fill is None else fill_of(fill, x)
     apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
-    if has_no_name(x):
-        bits = None if fill is None else filled(fill, x.dtype, x.shape[1:])
-        block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, most, side, cut, bits, max_bytes))
-    else:
-        value = None if fill is None or apart else number_of(fill, "fill")
-        block = pad_rows(x, tuple(levels), widths, most, side, cut, value, max_bytes)
-        if apart:
-            there = _core.pad(
-                np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
-            )
-            block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
+    value = None if fill is None or apart else number_of(fill, "fill")
+    block = pad_rows(x, tuple(levels), widths, most, side, cut, value, max_bytes)
+    if apart:
+        there = _core.pad(
+            np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
+        )
+        block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
     if out is not None:
         block = out.copy_(block)
     return (block, like(np.asarray(marks), x)) if mask else block
@@ -268,9 +285,9 @@ def unpad(
     if out is not None and not isinstance(out, torch.Tensor):
         raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     depth = len(levels) + 1
-    on_host = block.device.type == "cpu"
-    plain = on_host and is_plain_tensor(block)
-    if on_host and not plain and out is None and not has_no_name(block):
+    plain = is_plain_tensor(block)
+    followed = not plain and block.device.type in ("cpu", "cuda", "meta")
+    if followed and out is None and not has_no_name(block):
         bare = np.empty((*block.shape[:depth], 0), np.uint8)
         _core.unpad(bare, levels, padding_side)  # refuses what does not fit
         sizes = tuple(map(int, block.shape[1:depth]))  # a tracer has tensors there
@@ -279,10 +296,14 @@ def unpad(
         )
         return result
     slots, trailing = block.shape[:depth], block.shape[depth:]
-    if plain:
+    if plain and on_host(block):
         to = None if out is None else to_write(out)
         rows = _core.unpad(as_numpy(block), levels, padding_side, to)
         return tensor_of(rows, block.dtype) if out is None else out
+    if plain:
+        moved: Any = on_tensors(_core.unpad, block, levels, padding_side, out)
+        if moved is not NotImplemented:
+            return moved if out is None else out
     numbers = np.arange(math.prod(slots)).reshape(slots)
     picked = take(
         block.reshape(math.prod(slots), *trailing), like(_core.unpad(numbers, levels, padding_side), block)

@@ -21,7 +21,7 @@ from varlen.backends.torch.autograd import (
 )
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, row_as
+from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, on_host, row_as
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), (offsets, _) = seen.saved, seen.rest
     if not len(d):
         return d.new_zeros(which.shape), None
-    starts = offsets_of(offsets)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
+    starts = offsets_of(offsets, d)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
     there = which >= 0
     return torch.where(there, d.gather(0, torch.where(there, starts + which, 0)), 0), None
 
@@ -282,7 +282,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
     if has_no_name(x):
-        return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
+        return by_bytes(x, lambda rows: _ends(rows, level, last))
     result: torch.Tensor = end_rows(x, level, last)
     return result
 
@@ -347,6 +347,6 @@ def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
     tensor([10, 10, 20])
     """
-    if rows.device.type == "cpu" and not is_plain_tensor(rows):
+    if not is_plain_tensor(rows) or not on_host(rows):
         return expand(rows, level)
     return rows[like(level.row_ids, rows)]

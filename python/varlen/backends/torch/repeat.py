@@ -15,7 +15,7 @@ from varlen.backends.torch.autograd import (
     has_no_name,
     in_parts,
     level_of,
-    on_cpu,
+    within_reach,
 )
 from varlen.levels import flatten_levels
 
@@ -62,8 +62,8 @@ def _expanded(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
     if x.is_complex():
         return in_parts(x, lambda each: _expanded(each, groups, blocks))
     if has_no_name(x):
-        return by_bytes(x, lambda rows: _repeated(rows, groups, blocks, groups.total), "x")
-    result: torch.Tensor = _expand_blocks(on_cpu(x, "x"), groups, blocks, groups.total)
+        return by_bytes(x, lambda rows: _expanded(rows, groups, blocks))
+    result: torch.Tensor = _expand_blocks(within_reach(x, "x"), groups, blocks, groups.total)
     return result
 
 
@@ -75,5 +75,5 @@ def reduce_blocks(d: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor
     >>> reduce_blocks(torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]), Level([4, 1]), Level([2, 1]))
     tensor([4., 6., 5.])
     """
-    result: torch.Tensor = _reduce_blocks(on_cpu(d, "dY"), groups, blocks, blocks.total)
+    result: torch.Tensor = _reduce_blocks(within_reach(d, "dY"), groups, blocks, blocks.total)
     return result

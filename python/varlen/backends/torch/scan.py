@@ -9,7 +9,15 @@ import torch
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_bool
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of, on_cpu, once
+from varlen.backends.torch.autograd import (
+    AutogradOp,
+    SavedContext,
+    into,
+    level_of,
+    offsets_of,
+    once,
+    within_reach,
+)
 from varlen.backends.torch.memory import tensor_of
 
 if TYPE_CHECKING:
@@ -79,7 +87,7 @@ _extreme: AutogradOp = AutogradOp(
 
 def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), offsets = seen.saved, seen.rest[0]
-    edges = offsets_of(offsets)
+    edges = offsets_of(offsets, d)
     starts = torch.repeat_interleave(edges[:-1], edges.diff(), output_size=which.shape[0])
     rows = starts.reshape(-1, *(1 for _ in which.shape[1:])) + which
     there = which >= 0
@@ -156,7 +164,7 @@ def backprop_cumprod(
     for given, name in ((d, "dY"), (x, "X")):
         if not isinstance(given, torch.Tensor):
             raise TypeError(f"{name}: expected a tensor as the other, got {type(given).__name__}")
-        on_cpu(given, name)
+        within_reach(given, name)
     return into(_prod_back(d, x, level, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")), out)
 
 

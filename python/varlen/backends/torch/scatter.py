@@ -10,9 +10,9 @@ import torch
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends import arrays
-from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, within_reach
 from varlen.backends.torch.followers import unfollowed
-from varlen.backends.torch.memory import as_numpy, like, tensor_of
+from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +37,7 @@ _added: AutogradOp = AutogradOp(
     lambda table, rows, places: torch.empty_like(table),
     lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
     columns=2,
+    elsewhere=_added_elsewhere,
 )
 
 
@@ -96,18 +97,24 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         raise TypeError(f"values: expected {table.dtype}, the dtype of the table, got {values.dtype}")
     if not table.is_contiguous():
         raise ValueError("table: is not C-contiguous")
-    if table.device.type != "cpu":
+    if not on_host(table):
         if on_tensors(_core.scatter_add, table, as_places(indices), values) is NotImplemented:
-            on_cpu(table, "table")
+            within_reach(table, "table")
+            raise TypeError(
+                f"table: expected numbers that the core adds, got {table.dtype} on {table.device}"
+            )
         torch.autograd.graph.increment_version(table)
         return
-    on_cpu(values, "values")
     with unfollowed():
-        places = as_numbers(on_cpu(as_places(indices), "indices"))
+        places = as_numbers(as_places(indices).cpu())
     if not (is_plain_tensor(table) and is_plain_tensor(values)):
         _add_followed(table, places, values)
         return
-    memory = as_numpy(on_cpu(table, "table"))
+    if not on_host(table):
+        on_tensors(_core.scatter_add, table, places, values)
+        torch.autograd.graph.increment_version(table)
+        return
+    memory = as_numpy(table)
     if table.dtype == torch.bfloat16:
         memory = memory.view(_core.bfloat16)
     _core.scatter_add(memory, places, arrays.as_rows(as_numbers(values), "values"))

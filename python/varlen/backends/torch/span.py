@@ -10,7 +10,7 @@ import torch
 from varlen import _core
 from varlen.arguments import as_int
 from varlen.backends.numpy.rows import as_rows as rows_of_array
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, within_reach
 from varlen.backends.torch.memory import filled, like, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
@@ -86,9 +86,9 @@ def true_places(there: torch.Tensor) -> torch.Tensor:
 
 def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there, and those that were put in."""
-    rows = torch.arange(d.shape[0] - before.shape[0], device="cpu")
+    rows = torch.arange(d.shape[0] - before.shape[0], device=before.device)
     kept = rows + torch.searchsorted(before, rows, right=True)
-    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device="cpu"))
+    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device=before.device))
 
 
 def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -127,10 +127,10 @@ def insert_rows(
         raise TypeError("rows: expected a tensor as X, got ndarray")
     if not isinstance(rows, torch.Tensor):
         given = rows_of_array(rows, "rows")
-        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype)
+        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
-    result: torch.Tensor = _insert(on_cpu(x, "X"), on_cpu(rows, "rows"), tensor_of(before))
+    result: torch.Tensor = _insert(within_reach(x, "X"), within_reach(rows, "rows"), tensor_of(before))
     return result
 
 
@@ -142,7 +142,7 @@ def remove_rows(d: torch.Tensor, before: NDArray[Any]) -> tuple[torch.Tensor, to
     >>> remove_rows(torch.tensor([1.0, 0.0, 2.0]), np.array([1]))
     (tensor([1., 2.]), tensor([0.]))
     """
-    return _parts(on_cpu(d, "dY"), tensor_of(before))
+    return _parts(within_reach(d, "dY"), tensor_of(before))
 
 
 def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torch.Tensor:

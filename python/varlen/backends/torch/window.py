@@ -9,7 +9,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor
-from varlen.backends.torch.autograd import AutogradOp, in_parts, into, level_of, on_cpu
+from varlen.backends.torch.autograd import AutogradOp, in_parts, into, level_of, within_reach
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,7 +100,7 @@ def seq2col(
     shape = [left, right, dilation, stride]
 
     def places(each: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _places(on_cpu(each, "X"), level, kept.total, shape, max_bytes)
+        result: torch.Tensor = _places(within_reach(each, "X"), level, kept.total, shape, max_bytes)
         return result
 
     result = in_parts(x, places) if x.is_complex() else places(x)
@@ -134,7 +134,7 @@ def backprop_seq2col(
     bare = np.empty((*d.shape[:2], 0) if d.ndim > 2 else tuple(d.shape), np.bool_)
     _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, kept)
     shape = [left, right, dilation, stride]
-    return into(_rows(on_cpu(d, "dY"), level, level.total, shape, max_bytes), out)
+    return into(_rows(within_reach(d, "dY"), level, level.total, shape, max_bytes), out)
 
 
 def windows(
@@ -157,7 +157,7 @@ def windows(
     steps = [size, step, int(drop_last)]
 
     def windowed(each: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _windows(on_cpu(each, "X"), level, inner.total, steps, shared, max_bytes)
+        result: torch.Tensor = _windows(within_reach(each, "X"), level, inner.total, steps, shared, max_bytes)
         return result
 
     # The gradient adds, and sums of complex numbers are those of their parts.
@@ -184,5 +184,5 @@ def merge_windows(
     """
     _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, mean)
     steps = [size, step, int(drop_last)]
-    result: torch.Tensor = _merged(on_cpu(y, "Y"), level, level.total, steps, mean, max_bytes)
+    result: torch.Tensor = _merged(within_reach(y, "Y"), level, level.total, steps, mean, max_bytes)
     return result
