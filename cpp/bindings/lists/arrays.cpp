@@ -1,7 +1,7 @@
 // Lists of arrays laid end to end. One walk over the objects, then memory only.
 #include "support/arrays.hpp"
 
-#include "concat.hpp"
+#include "concat/concat.hpp"
 #include "lists.hpp"
 #include "request.hpp"
 #include "support/dtypes.hpp"

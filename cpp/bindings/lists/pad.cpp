@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "concat.hpp"
+#include "concat/concat.hpp"
 #include "errors.hpp"
 #include "lists.hpp"
 #include "request.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "concat.hpp"
+#include "concat/concat.hpp"
 #include "lists/lists.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"

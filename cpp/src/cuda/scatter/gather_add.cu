@@ -3,6 +3,7 @@
 #include "scatter/sums.hpp"
 #include "support/divisor.hpp"
 #include "support/launch.hpp"
+#include "support/start.hpp"
 #include "varlen/cuda/scatter.hpp"
 
 namespace varlen::cuda {
@@ -18,7 +19,8 @@ struct AddPicked {
   Sums out_sums;
   std::byte* out;
   std::int64_t columns, each, count;
-  Divisor by_columns, by_chunks;
+  Divisor by_columns;
+  std::uint32_t chunks;  ///< of one sum; where there are several, all of them are fewer than 2 ** 32
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
@@ -26,18 +28,23 @@ struct AddPicked {
     if (at >= count) return;
     const std::int64_t row = by_columns.quotient(at);
     const std::int64_t column = at - row * columns;
-    const std::int64_t sum_of = by_chunks.quotient(row);
-    const std::int64_t first = (row - sum_of * by_chunks.by()) * kAddedRows;
+    const std::int64_t sum_of = chunks == 1 ? row : static_cast<std::uint32_t>(row) / chunks;
+    const std::int64_t first = (row - sum_of * chunks) * kAddedRows;
     const int n = static_cast<int>(each - first < kAddedRows ? each - first : kAddedRows);
     const std::int64_t from = sum_of * each + first;
     std::uint64_t sum = n > 0 ? sums.none() : 0;
     VARLEN_ROLLED for (int k = 0; k < n; k += kRowsAtOnce) {
       const std::byte* places[kRowsAtOnce];
+      unsigned there = 0;
       VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
         const std::int64_t named = k + j < n ? lookups.row(from + k + j) : -1;
-        places[j] = named < 0 ? nullptr : table + (named * columns + column) * sums.size();
+        places[j] = table;
+        if (named >= 0) {
+          places[j] += (named * columns + column) * sums.size();
+          there |= 1U << j;
+        }
       }
-      sum = sums.add(sum, places, n - k);
+      sum = sums.add(sum, places, there, n - k);
     }
     write_wide(out + at * out_sums.size(), out_sums.type(), out_sums.size(), sums.wide(sum));
   }
@@ -65,10 +72,10 @@ Error add_picked(Stream stream, const Step& step, std::int64_t n, std::int64_t c
   const std::int64_t count = n * chunks * columns;
   Grid grid;
   grid.blocks = blocks_for(count, grid.threads);
-  return launch(
-      stream, grid,
-      AddPicked{RowNumbers(step.lookups, step.rows), Sums(step.type), step.table, Sums(step.out_type),
-                step.out, columns, step.each, count, Divisor(columns, count), Divisor(chunks, n * chunks)});
+  return launch(stream, grid,
+                AddPicked{RowNumbers(step.lookups, step.rows), Sums(step.type), step.table,
+                          Sums(step.out_type), step.out, columns, step.each, count, Divisor(columns, count),
+                          static_cast<std::uint32_t>(chunks)});
 }
 
 }  // namespace
@@ -86,6 +93,7 @@ Error gather_add(Stream stream, Type type, const std::byte* table, std::int64_t 
                  Lookups lookups, std::int64_t n, std::int64_t each, std::byte* scratch,
                  std::byte* out) noexcept {
   if (n == 0 || columns == 0) return 0;
+  if (rows == 0) return start_with(stream, nullptr, n * columns * bytes_of(type), out);
   Step step{type, table, rows, lookups, each, wide_type(type), scratch};
   while (step.each > kAddedRows) {
     if (const Error error = add_picked(stream, step, n, columns); error != 0) return error;

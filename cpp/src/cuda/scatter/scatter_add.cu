@@ -139,17 +139,17 @@ struct AddRuns {
       const std::byte* places[kRowsAtOnce];
       n = 0;
       VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
-        places[j] = nullptr;
+        places[j] = to;
         const std::int64_t next = begin + k + j;
         if (k + j < 0) {
-          places[j] = to;
+          n = 1;
         } else if (n == j && k + j < most && runs.key(next) == row) {
           const std::int64_t from = static_cast<std::uint32_t>(runs.places[next]) / each;
           places[j] = values + (from * columns + column) * sums.size();
+          n = j + 1;
         }
-        if (places[j] != nullptr) n = j + 1;
       }
-      sum = sums.add(sum, places, n);
+      sum = sums.add(sum, places, ~0U, n);
     }
     sum = sums.wide(sum);
     if (slot < 0) {

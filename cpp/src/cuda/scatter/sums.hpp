@@ -50,16 +50,20 @@ class Sums {
     if (type_ == Type::f64) return bits_as<std::uint64_t>(-0.0);
     return is_real(type_) ? bits_as<std::uint32_t>(-0.0F) : 0;
   }
-  /// A sum and the elements at the first n addresses, in their order; null stands for zero.
+  /// A sum and the elements at the first n addresses, in their order; those without a bit in `there` count as
+  /// zero. All addresses are read.
   [[nodiscard]] VARLEN_DEVICE std::uint64_t add(std::uint64_t sum, const std::byte* const (&at)[kRowsAtOnce],
-                                                int n) const {
-    std::uint64_t bits[kRowsAtOnce] = {};
+                                                unsigned there, int n) const {
+    std::uint64_t bits[kRowsAtOnce];
     with_width(size_, [&](auto none) {
       using Word = decltype(none);
       VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
-        if (at[j] != nullptr) bits[j] = View<const Word>{reinterpret_cast<const Word*>(at[j]), 1}[0];
+        bits[j] = View<const Word>{reinterpret_cast<const Word*>(at[j]), 1}[0];
       }
     });
+    VARLEN_UNROLLED for (int j = 0; j < kRowsAtOnce; ++j) {
+      if ((there >> j & 1U) == 0) bits[j] = 0;
+    }
     if (type_ == Type::f64) {
       return added<double, std::uint64_t>(sum, bits, n, [](auto x) { return bits_as<double>(x); });
     }

@@ -29,8 +29,6 @@ _back: AutogradOp = AutogradOp(
     lambda d, indices, rows: d.new_empty((rows, *d.shape[1:])),
     lambda seen, d: _gather(d, seen.rest[0]),
 )
-
-
 _added: AutogradOp = AutogradOp(
     "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
     lambda table, rows, places: _core.scatter_added(table, places, rows),
@@ -108,10 +106,6 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         places = as_numbers(as_places(indices).cpu())
     if not (is_plain_tensor(table) and is_plain_tensor(values)):
         _add_followed(table, places, values)
-        return
-    if not on_host(table):
-        on_tensors(_core.scatter_add, table, places, values)
-        torch.autograd.graph.increment_version(table)
         return
     memory = as_numpy(table)
     if table.dtype == torch.bfloat16:
