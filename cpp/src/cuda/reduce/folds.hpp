@@ -55,20 +55,60 @@ struct FoldOf {
   [[nodiscard]] static VARLEN_DEVICE const Lane& widen(const Lane& lane) { return lane; }
 };
 
-/// Sums and products, as the launch says.
+/// Which of two numbers is the extreme.
+template <class T>
+struct Better {
+  bool largest = true;
+  std::int64_t flip = 0;  ///< what makes the bits of a u64 compare as those of a signed number
+
+  Better() = default;
+  Better(Reduce op, Type type) noexcept
+      : largest(op == Reduce::max), flip(type == Type::u64 ? std::numeric_limits<std::int64_t>::min() : 0) {}
+
+  [[nodiscard]] T worst() const noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      return (largest ? Limits::min() : Limits::max()) ^ flip;
+    } else {
+      return largest ? -kInfinity<T> : kInfinity<T>;
+    }
+  }
+  /// NaN is better than any number, and than no other NaN.
+  [[nodiscard]] VARLEN_DEVICE bool operator()(T x, T than) const {
+    if constexpr (std::is_integral_v<T>) {
+      return largest ? (x ^ flip) > (than ^ flip) : (x ^ flip) < (than ^ flip);
+    } else {
+      return (largest ? x > than : x < than) || (x != x && than == than);
+    }
+  }
+};
+
+/// Sums, products and extremes, as the launch says: one kernel, for what it adds up comes from memory much
+/// later.
 template <class T>
 struct NumberFold : FoldOf<NumberFold<T>, T> {
   bool multiplies = false;
+  bool is_end = false;
+  Better<T> better;
+  T worst = 0;
   bool squares = false;  ///< the numbers, first
   bool mean = false;
   bool root = false;
 
+  void set_end(Reduce op, Type type) noexcept {
+    is_end = true;
+    better = Better<T>(op, type);
+    worst = better.worst();
+  }
   [[nodiscard]] VARLEN_DEVICE T none() const {
+    if (is_end) return worst;
     if (multiplies) return T(1);
     return std::is_floating_point_v<T> ? T(-0.0) : T(0);
   }
   VARLEN_DEVICE void join(T& lane, T x) const {
-    if constexpr (std::is_integral_v<T>) {
+    if (is_end) {
+      if (better(x, lane)) lane = x;
+    } else if constexpr (std::is_integral_v<T>) {
       // Unsigned, for signed ones may not wrap.
       const auto a = static_cast<std::uint64_t>(lane);
       const auto b = static_cast<std::uint64_t>(x);
@@ -101,51 +141,10 @@ struct FloatFold : NumberFold<float> {
     Whole result;
     result.multiplies = multiplies;
     result.mean = mean;
+    if (is_end) result.set_end(better.largest ? Reduce::max : Reduce::min, Type::f64);
     return result;
   }
   [[nodiscard]] static VARLEN_DEVICE double widen(float lane) { return static_cast<double>(lane); }
-};
-
-/// Which of two numbers is the extreme.
-template <class T>
-struct Better {
-  bool largest = true;
-  std::int64_t flip = 0;  ///< what makes the bits of a u64 compare as those of a signed number
-
-  Better(Reduce op, Type type) noexcept
-      : largest(op == Reduce::max), flip(type == Type::u64 ? std::numeric_limits<std::int64_t>::min() : 0) {}
-
-  [[nodiscard]] T worst() const noexcept {
-    if constexpr (std::is_integral_v<T>) {
-      using Limits = std::numeric_limits<T>;
-      return (largest ? Limits::min() : Limits::max()) ^ flip;
-    } else {
-      return largest ? -kInfinity<T> : kInfinity<T>;
-    }
-  }
-  /// NaN is better than any number, and than no other NaN.
-  [[nodiscard]] VARLEN_DEVICE bool operator()(T x, T than) const {
-    if constexpr (std::is_integral_v<T>) {
-      return largest ? (x ^ flip) > (than ^ flip) : (x ^ flip) < (than ^ flip);
-    } else {
-      return (largest ? x > than : x < than) || (x != x && than == than);
-    }
-  }
-};
-
-template <class T>
-struct EndFold : FoldOf<EndFold<T>, T> {
-  Better<T> better;
-  T worst;
-
-  EndFold(Reduce op, Type type) noexcept : better(op, type), worst(better.worst()) {}
-
-  [[nodiscard]] VARLEN_DEVICE T none() const { return worst; }
-  VARLEN_DEVICE void join(T& lane, T x) const {
-    if (better(x, lane)) lane = x;
-  }
-  VARLEN_DEVICE void add(T& lane, T x, std::int64_t) const { join(lane, x); }
-  [[nodiscard]] VARLEN_DEVICE T finish(T lane, std::int64_t) const { return lane; }
 };
 
 /// An extreme, and the first row that holds it: -1 for no row.

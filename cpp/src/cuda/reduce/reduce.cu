@@ -25,6 +25,11 @@ struct Call {
     FloatFold floats;
     NumberFold<std::int64_t> wholes;
     NumberFold<double> doubles;
+    if (job.op == Reduce::max || job.op == Reduce::min) {
+      floats.set_end(job.op, job.type);
+      wholes.set_end(job.op, job.type);
+      doubles.set_end(job.op, job.type);
+    }
     floats.multiplies = wholes.multiplies = doubles.multiplies = job.op == Reduce::prod;
     floats.mean = doubles.mean = job.op == Reduce::mean;
     doubles.squares = doubles.root = job.op == Reduce::norm;
@@ -32,14 +37,10 @@ struct Call {
     if (is_real(job.type)) return run<AnyNumber<float>>(floats);
     return job.op == Reduce::mean ? run<AnyNumber<double>>(doubles) : run<AnyNumber<std::int64_t>>(wholes);
   }
-  [[nodiscard]] Error ends() const noexcept {
-    if (!is_real(job.type)) return run<AnyNumber<std::int64_t>>(EndFold<std::int64_t>(job.op, job.type));
-    return job.type == Type::f64 ? run<Doubles>(EndFold<double>(job.op, job.type))
-                                 : run<AnyNumber<float>>(EndFold<float>(job.op, job.type));
-  }
   /// Of ones and zeros: any is the largest, all is the smallest.
   [[nodiscard]] Error truth() const noexcept {
-    const EndFold<std::int64_t> fold(job.op == Reduce::any ? Reduce::max : Reduce::min, Type::i64);
+    NumberFold<std::int64_t> fold;
+    fold.set_end(job.op == Reduce::any ? Reduce::max : Reduce::min, Type::i64);
     const auto truths = AnyNumber<std::int64_t>::truths(job.type, job.values, total * job.columns);
     return run_fold(stream, job, total, truths, fold, sink, scratch);
   }
@@ -76,10 +77,9 @@ Error reduce(Stream stream, const ReduceJob& job, std::int64_t total, Type type,
     case Reduce::mean:
     case Reduce::prod:
     case Reduce::norm:
-      return call.numbers();
     case Reduce::max:
     case Reduce::min:
-      return call.ends();
+      return call.numbers();
     case Reduce::any:
     case Reduce::all:
       return call.truth();
