@@ -11,7 +11,7 @@ from varlen import _core
 from varlen.arguments import as_int
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, within_reach
-from varlen.backends.torch.memory import filled, like, tensor_of
+from varlen.backends.torch.memory import filled, like, on_host, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     tensor([4, 4, 3])
     """
     places = rows if isinstance(rows, torch.Tensor) else like(rows, x)
-    if x.requires_grad and x.device.type == "cpu" and (x.numel() > FEW or x.dtype.itemsize < 4):
+    is_much = x.device.type == "cuda" or (on_host(x) and (x.numel() > FEW or x.dtype.itemsize < 4))
+    if x.requires_grad and is_much:  # torch would add by atomics on a device, in any order
         return take_rows(x, places)
     return x.index_select(0, places) if places.ndim == 1 and places.dtype == torch.int64 else x[places]
 
