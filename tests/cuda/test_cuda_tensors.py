@@ -80,6 +80,9 @@ SUMS = {
     "row_conv": lambda r: vl.sequence.row_conv(r, r.values.new_ones(2, r.values.shape[1]) / 2),
     "matmul": lambda r: r @ (r.values.new_ones(r.values.shape[1], 3) / 2),
     "attention pooling": lambda r: (r.softmax() * r).sum(),
+    "lookups": lambda r: ops.gather_add(r.values, np.array([[0, 1, 2], [7, 7, 7], [310, 0, 5]])),
+    "lookups on the device": lambda r: ops.gather_add(r.values, r.values.new_tensor([[0, 1], [7, 3]]).long()),
+    "backprop_gather_add": lambda r: ops.backprop_gather_add(r.values, np.arange(TOTAL)[:, None] // 200, 5),
 }
 # What has no gradient.
 PLAIN = {
