@@ -222,9 +222,9 @@ def why_missing(module: str) -> str:
 
 
 @contextlib.contextmanager
-def opened(entry: Row, tiny: bool = False) -> Iterator[Case]:
-    """The row set up, and cleaned away afterwards."""
-    case = Case(tiny=tiny)
+def opened(entry: Row, tiny: bool = False, case: Case | None = None) -> Iterator[Case]:
+    """The row set up, in a case of its own or in the one given, and cleaned away afterwards."""
+    case = case or Case(tiny=tiny)
     with case.stack:
         entry.setup(case)
         yield case
@@ -325,26 +325,35 @@ def run_row(entry: Row, rounds: int = 9, at_least_ms: float = 5.0, busy: bool = 
         times, faults = measure(
             case, rounds, at_least_ms, time.process_time if busy and not entry.waits else time.perf_counter
         )
-        goals = []
-        for goal in case.goals if case.is_complete() else []:
-            figure = goal.figure(times)
-            goals.append({**_plain(figure), "goal": goal.text, "unit": goal.unit, "limit": goal.limit,
-                          "met": goal.met(figure.median)})  # fmt: skip
-        best = best_peer(times, case.runs) if case.ours in times else ""
-        return {
-            "name": entry.name,
-            "title": entry.title,
-            "unit": case.unit,
-            "contenders": {
-                n: {**_plain(times.of(n)), "rounds": len(times[n]), "faults": faults[n]} for n in case.runs
-            },
-            "yardsticks": {name: _plain(times.of(name)) for name in case.yardsticks},
-            "skipped": case.skipped,
-            "goals": goals,
-            "best_peer": best,
-            "over_best_peer": _plain(times.ratio(best, case.ours)) if best else None,
-            "seconds": round(time.perf_counter() - began, 1),
-        }
+        return result_of(entry, case, times, began, faults)
+
+
+def result_of(
+    entry: Row, case: Case, times: Times, began: float, faults: dict[str, int] | None = None
+) -> dict[str, Any]:
+    """What the JSON holds of a row that was timed. `began`: by `time.perf_counter`."""
+    goals = []
+    for goal in case.goals if case.is_complete() else []:
+        figure = goal.figure(times)
+        goals.append({**_plain(figure), "goal": goal.text, "unit": goal.unit, "limit": goal.limit,
+                      "met": goal.met(figure.median)})  # fmt: skip
+    best = best_peer(times, case.runs) if case.ours in times else ""
+    counted = faults or {}
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "unit": case.unit,
+        "contenders": {
+            n: {**_plain(times.of(n)), "rounds": len(times[n]), "faults": counted.get(n, 0)}
+            for n in case.runs
+        },
+        "yardsticks": {name: _plain(times.of(name)) for name in case.yardsticks},
+        "skipped": case.skipped,
+        "goals": goals,
+        "best_peer": best,
+        "over_best_peer": _plain(times.ratio(best, case.ours)) if best else None,
+        "seconds": round(time.perf_counter() - began, 1),
+    }
 
 
 def _plain(figure: Spread) -> dict[str, float]:

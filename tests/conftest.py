@@ -18,7 +18,8 @@ hypothesis.settings.load_profile(
 )
 
 # The kernels of devices take the arrays of the host, thread by thread, where they were built for that.
-if os.environ.get("VARLEN_CUDA_ON_HOST") == "1":
+ON_HOST = os.environ.get("VARLEN_CUDA_ON_HOST") == "1"
+if ON_HOST:
     from varlen import _core, _cuda_host
 
     _core.know_kernels(_cuda_host.kernels, emulate=True)
@@ -61,7 +62,10 @@ def pytest_report_header():
 
 def pytest_runtest_setup(item):
     """Skip what needs a device, with the reason; where REQUIRE_CUDA=1 promises one, fail instead."""
-    if item.get_closest_marker("cuda") is None or varlen.cuda.is_available():
+    marker = item.get_closest_marker("cuda")
+    if marker is None or varlen.cuda.is_available():
+        return
+    if ON_HOST and marker.kwargs.get("on_host"):
         return
     if os.environ.get("REQUIRE_CUDA") == "1":
         pytest.fail(f"REQUIRE_CUDA=1, but {varlen.cuda.status()}", pytrace=False)

@@ -90,7 +90,7 @@ def test_what_a_device_array_shows():
     with pytest.raises(TypeError, match=r"^DeviceArray: is made by verbs"):
         _core.DeviceArray()
     for way in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="cannot pickle '.*DeviceArray' object"):
+        with pytest.raises(TypeError, match=r"cannot pickle '.*DeviceArray' object"):
             way(array)
 
 
@@ -99,12 +99,55 @@ def test_verbs_without_a_kernel_say_so():
         call(_core.maxout, Array(np.zeros((5, 2, 2), np.float32)))
 
 
-def test_values_are_not_converted_on_their_way():
-    x = Array(np.arange(5))
-    with pytest.raises(
-        TypeError, match=r"^dtype: int64 does not become float32 on a device; cast values first"
+@pytest.fixture
+def of_devices():
+    """Kernels whose memory the host does not read."""
+    _core.forget_kernels()
+    _core.know_kernels(host.kernels)
+
+
+def padded(x, dtype, nan=None, nan_mask=False):
+    options = ("left", -1, True, None, "right", None, dtype, 1, None, None, nan, nan_mask)
+    return call(_core.pad, x, (LEVEL,), *options)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2", "i8"])
+def test_values_are_converted_on_their_way(of_devices, dtype):
+    rows = np.arange(10, dtype=np.int32).reshape(5, 2)
+    for got, want in zip(padded(Array(rows), np.dtype(dtype)), padded(rows, np.dtype(dtype)), strict=True):
+        np.testing.assert_array_equal(got.numbers, want)
+        assert got.numbers.dtype == want.dtype
+    np.testing.assert_array_equal(call(_core.cast, Array(rows), dtype).numbers, rows)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_nan_is_replaced_and_told_of(of_devices, dtype):
+    rows = np.array([1, np.nan, 3, np.nan, np.inf])
+    for got, want in zip(
+        padded(Array(rows), np.dtype(dtype), 7, True), padded(rows, np.dtype(dtype), 7, True), strict=True
     ):
-        call(_core.pad, x, (LEVEL,), "right", None, False, None, "right", None, np.float32)
+        np.testing.assert_array_equal(got.numbers, want)
+    np.testing.assert_array_equal(call(_core.cast, Array(rows), dtype, 7).numbers, [1, 7, 3, 7, np.inf])
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "c8", "c16", "V3"])
+def test_what_keeps_its_dtype_is_copied(of_devices, dtype):
+    rows = np.arange(48, dtype=np.uint8).view(dtype)
+    copy = call(_core.cast, Array(rows), rows.dtype).numbers
+    assert copy.tobytes() == rows.tobytes()
+    assert not np.shares_memory(copy, rows)
+
+
+def test_numbers_that_nobody_sees_have_to_fit(of_devices):
+    for x, dtype in ((np.arange(5), "i4"), (np.arange(5), "u8"), (np.zeros(5), "i8"), (np.arange(5), "?")):
+        with pytest.raises(
+            TypeError, match=r"^values: numbers of \w+ may not fit \w+, and those on a device"
+        ):
+            padded(Array(x), np.dtype(dtype))
+        with pytest.raises(TypeError, match=r"^values: numbers of \w+ may not fit"):
+            call(_core.cast, Array(x), dtype)
+    large = call(_core.cast, Array(np.array([1e300, -2.0])), "f4")
+    np.testing.assert_array_equal(large.numbers, np.array([np.inf, -2], "f4"))
 
 
 def test_outputs_lie_where_the_values_do():

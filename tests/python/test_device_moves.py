@@ -3,15 +3,11 @@
 import numpy as np
 import pytest
 import varlen as vl
+from device_calls import LEVEL, MOVES, X
 from devices import Array, call
 from varlen import _core
 
 host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices were not built for the host")
-
-LEVEL = vl.Level([3, 0, 2])
-OUTER = vl.Level([1, 2])
-X = np.arange(10.0).reshape(5, 2)
-FIELDS = _core.pack_order(LEVEL)
 
 
 @pytest.fixture(autouse=True)
@@ -40,44 +36,10 @@ def same(got, wanted):
         assert np.asarray(got).dtype == np.asarray(wanted).dtype
 
 
-CALLS = {
-    "reverse": (_core.reverse, X, LEVEL),
-    "shift": (_core.shift, X, LEVEL, 1, 9),
-    "shift by sequence": (_core.shift, X, LEVEL, np.array([1, 0, -1]), [7, 8]),
-    "roll": (_core.roll, X, LEVEL, np.array([2, 5, -1])),
-    "gather": (_core.gather, X, (LEVEL,), [2, -3, 1, 2]),
-    "gather by mask": (_core.gather, X, (LEVEL,), np.array([True, False, True])),
-    "gather by slice": (_core.gather, X, (OUTER, LEVEL), slice(1, None)),
-    "gather by steps": (_core.gather, X, (LEVEL,), slice(None, None, -1)),
-    "gather nested": (_core.gather, X, (OUTER, LEVEL), np.array([1, 0, 1])),
-    "gather_row": (_core.gather_row, X, (LEVEL,), -1),
-    "gather_row nested": (_core.gather_row, X, (OUTER, LEVEL), 1),
-    "gather_column": (_core.gather_column, X, (vl.Level([2, 1, 2]),), -1),
-    "gather_window": (_core.gather_window, X, (LEVEL,), slice(-2, None)),
-    "gather_window by steps": (_core.gather_window, X, (LEVEL,), slice(None, None, 2)),
-    "gather_window of some": (_core.gather_window, X, (OUTER, LEVEL), slice(0, 1), np.array([1, 1])),
-    "take_rows": (_core.take_rows, X, np.array([4, 0, 0])),
-    "insert_rows": (_core.insert_rows, X, np.array([0, 2, 2, 5])),
-    "remove_rows": (_core.remove_rows, X, np.array([0, 2])),
-    "spans": (_core.spans, X, LEVEL, vl.Level([2, 0, 1]), np.array([0, 2, 1, 3, 1, 1])),
-    "cut": (_core.cut, X, LEVEL, np.array([1, 0, 0]), np.array([2, 0, 1])),
-    "seq2col": (_core.seq2col, X, LEVEL, 1, 1),
-    "seq2col by steps": (_core.seq2col, X, LEVEL, 0, 2, 2, 2),
-    "windows": (_core.windows, X, LEVEL, 2, 1),
-    "merge_windows": (_core.merge_windows, X[[0, 1, 1, 2, 3, 4]], None, LEVEL, 2, 1, False, False),
-    "mean of windows": (_core.merge_windows, X[[0, 1, 1, 2, 3, 4]], None, LEVEL, 2, 1, False, True),
-    "backprop_seq2col": (_core.backprop_seq2col, np.arange(20.0).reshape(5, 4), LEVEL, 1, 0),
-    "ragged2padded": (_core.ragged2padded, X, LEVEL, "stable", 9),
-    "ragged2packed": (_core.ragged2packed, X, LEVEL, "reversed"),
-    "padded2ragged": (_core.padded2ragged, np.arange(18.0).reshape(3, 3, 2), *FIELDS),
-    "packed2ragged": (_core.packed2ragged, X, *FIELDS),
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", MOVES)
 @pytest.mark.parametrize("dtype", ["f8", "u1", "f2", "i8"])
 def test_verbs_give_what_they_give_of_arrays(name, dtype):
-    verb, x, *rest = CALLS[name]
+    verb, x, *rest = MOVES[name]
     x = x.astype(dtype)
     result = call(verb, Array(x), *rest)
     rows = result[0] if isinstance(result, tuple) else result
@@ -85,9 +47,9 @@ def test_verbs_give_what_they_give_of_arrays(name, dtype):
     same(bare(result), bare(verb(x, *rest)))
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", MOVES)
 def test_verbs_take_rows_of_nothing(name):
-    verb, x, *rest = CALLS[name]
+    verb, x, *rest = MOVES[name]
     x = x[..., :0]
     if name == "shift by sequence":
         rest[-1] = 7
@@ -121,6 +83,42 @@ def test_many_inputs_are_interleaved(n):
     out = Array(np.zeros_like(wanted))
     assert call(_core.interleave, [Array(each) for each in parts], levels, out)[0] is out
     np.testing.assert_array_equal(out.numbers, wanted)
+
+
+LISTS = {
+    "list2ragged": (_core.list2ragged,),
+    "list2ragged as another dtype": (_core.list2ragged, np.float64),
+    "list2padded": (_core.list2padded, "stable", 9),
+    "list2dense": (_core.list2dense,),
+    "list2dense, cut": (_core.list2dense, 1, -1, "left", 2, "left", True),
+    "list2dense, wide": (_core.list2dense, 4, [1, 2, 3], "right", None, "right", True),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_give_what_they_give_of_arrays(name):
+    verb, *rest = LISTS[name]
+    parts = [np.arange(3.0 * k, dtype=np.float32).reshape(-1, 3) + k for k in (2, 0, 5, 1)]
+    same(bare(call(verb, [Array(each) for each in parts], *rest)), bare(verb(parts, *rest)))
+
+
+def test_lists_are_written_where_they_are_to_go():
+    parts = [X[:2], X[2:]]
+    for dtype in ("f8", "f4"):
+        out = Array(np.zeros((5, 2), dtype))
+        result, _ = call(_core.list2ragged, [Array(each) for each in parts], dtype, out)
+        assert result is out
+        np.testing.assert_array_equal(out.numbers, X)
+    out = Array(np.zeros((2, 3, 2)))
+    result = call(_core.list2dense, [Array(e) for e in parts], 1, 0, "right", None, "right", False, out)
+    assert result is out
+    np.testing.assert_array_equal(out.numbers, _core.list2dense(parts))
+    with pytest.raises(ValueError, match=r"^seqs: expected an array on device 0, got one on the host"):
+        call(_core.list2padded, [Array(X), X])
+    with pytest.raises(ValueError, match=r"^out: "):
+        call(_core.list2ragged, [Array(X)], None, Array(X))
+    with pytest.raises(TypeError, match=r"^arrays: numbers of float64 may not fit int64"):
+        call(_core.list2ragged, [Array(X)], np.int64)
 
 
 def test_inputs_of_two_places_are_refused():

@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 import varlen as vl
+from device_calls import LEVEL, WHICH, D
+from device_calls import REALS as X
 from devices import Array, call
 from varlen import _core
 
 host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices were not built for the host")
 
-LEVEL = vl.Level([3, 0, 2])
-X = np.array([[1, -2], [3, 0.5], [-1, 4], [2, 2], [0.25, -3]])
-D = np.array([[1.0, 2], [5, 6], [3, 4]])
-WHICH = np.array([[1, 2], [-1, -1], [0, 1]])
 OPS = ["sum", "mean", "prod", "max", "min", "any", "all", "norm", "logsumexp", "var", "std"]
 
 

@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "cast.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "varlen/cast.hpp"
 
@@ -14,10 +16,17 @@ void bind_cast(py::module_& m) {
   m.def(
       "cast",
       [](py::handle given, py::handle dtype, py::handle nan) {
-        py::array values = as_rows(given, "values");
+        py::array values = as_placed_rows(given, "values");
+        const Place place = place_of(values);
         const py::dtype to = dtype_of(dtype, values.dtype());
+        refuse_unseen(place, values.dtype(), to, !nan.is_none(), "values");
         values = convertible(values, to, !nan.is_none());
         const Fill instead = fill_of(nan, to, {}, "nan");
+        if (!place.is_host()) {
+          if (is_seen_at(place)) (void)convert_of(values, to, instead, "values", nullptr);
+          const py::array result = cast_at(place, values, to, instead);
+          return outside(result.is(values) ? copy_at(place, values) : result);
+        }
         std::atomic<bool> lost{false};
         const Convert how = convert_of(values, to, instead, "values", &lost);
         py::array out = empty(to.ptr(), static_cast<int>(values.ndim()), values.shape());
@@ -29,7 +38,7 @@ void bind_cast(py::module_& m) {
           cast(how, source, count, target);
         }
         raise_if_lost(lost, values, to, "values");
-        return out;
+        return py::object(out);
       },
       py::arg("values"), py::arg("dtype"), py::arg("nan") = py::none(),
       "A copy in another dtype. What does not fit is refused; `nan` takes the place of NaN.");

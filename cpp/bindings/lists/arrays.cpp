@@ -1,6 +1,7 @@
 // Lists of arrays laid end to end. One walk over the objects, then memory only.
 #include "support/arrays.hpp"
 
+#include "concat/concat.hpp"
 #include "lists.hpp"
 #include "request.hpp"
 #include "support/dtypes.hpp"
@@ -44,6 +45,10 @@ constexpr Signature<3> kListToRagged{"list2ragged", {"arrays", "dtype", "out"}, 
 py::object list2ragged(const Arguments<3>& args) {
   const py::object dtype = dtype_given(args[1]);
   const py::object list = sequence_of(args[0]);
+  if (lie_on_device(list)) {
+    const JoinedRows joined = join_there(list, "arrays", dtype, args[2]);
+    return py::make_tuple(joined.values, joined.level);
+  }
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   NewLevel level(count);
   Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "arrays", level.offsets());

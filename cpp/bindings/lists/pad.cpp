@@ -7,10 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "concat/concat.hpp"
 #include "errors.hpp"
 #include "lists.hpp"
 #include "request.hpp"
 #include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/outputs.hpp"
@@ -77,15 +79,60 @@ std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
   return slots;
 }
 
-void check_bytes(const Pieces& pieces, std::int64_t slots, std::int64_t max_bytes) {
+void check_bytes(std::int64_t count, std::int64_t slots, std::int64_t width, std::int64_t max_bytes) {
   std::int64_t bytes = 0;
-  const bool fits = checked_mul(pieces.count(), slots, bytes) && checked_mul(bytes, pieces.width(), bytes);
+  const bool fits = checked_mul(count, slots, bytes) && checked_mul(bytes, width, bytes);
   if (fits && bytes <= max_bytes) return;
-  const std::string text = "arrays: " + std::to_string(pieces.count()) + " sequences padded to " +
-                           std::to_string(slots) + " rows of " + std::to_string(pieces.width()) + " bytes";
+  const std::string text = "arrays: " + std::to_string(count) + " sequences padded to " +
+                           std::to_string(slots) + " rows of " + std::to_string(width) + " bytes";
   if (!fits) raise_overflow(text + " do not fit 63 bits");
   raise_value(text + " are " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(max_bytes) +
               "; give max_len, or keep them ragged");
+}
+
+/// What list2dense was asked for.
+struct Asked {
+  Side side, cut;
+  std::int64_t max_len, round_to, max_bytes;
+  bool with_mask;
+  py::object dtype;
+  PyObject* fill;
+  PyObject* out;
+};
+
+/// Arrays that lie on a device.
+py::object pad_there(const py::sequence& list, const Asked& asked) {
+  if (asked.fill == Py_None) raise_type("fill: expected a value, got None");
+  const JoinedRows joined = join_there(list, "arrays", asked.dtype);
+  const Place place = place_of(joined.values);
+  const Rows rows = rows_of(joined.values);
+  Level& level = LevelRef::in(joined.level);
+  const std::int64_t kept = std::min(level.stats().longest, asked.max_len);
+  const std::int64_t slots = slots_for(kept, asked.round_to);
+  check_bytes(level.count(), slots, rows.width, asked.max_bytes);
+  const Extents row(joined.values.shape() + 1, joined.values.shape() + joined.values.ndim());
+  Extents shape{level.count(), slots};
+  shape.append(row.begin(), row.end());
+  const py::dtype dtype = joined.values.dtype();
+  const Fill pattern = fill_of(or_none(asked.fill), dtype, row, "fill");
+  py::array out = given(asked.out) ? checked_out_at(place, "out", asked.out, dtype, shape, {joined.values})
+                                   : empty_at(place, dtype, shape);
+  py::object keep;
+  const cuda::Fill fill =
+      fill_at(place, pattern.data(), pattern.period() > 0 ? pattern.period() : rows.width, rows.width, keep);
+  Padding how;
+  how.side = asked.side;
+  how.cut = asked.cut;
+  how.fill = fill.data;
+  how.period = fill.period;
+  how.keeps = &kept;
+  const Offsets there = offsets_at(place, level);
+  const Range all{0, level.count()};
+  place.check(place.kernels->pad(place.stream, &there, 1, all, rows, &slots, how, bytes(out)), "pad");
+  if (!asked.with_mask) return out;
+  py::array mask = empty_at(place, py::dtype::of<bool>(), {level.count(), slots});
+  place.check(place.kernels->pad_mask(place.stream, &there, 1, all, &slots, how, bytes(mask)), "pad");
+  return py::make_tuple(out, mask);
 }
 
 enum Pad {
@@ -120,6 +167,10 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   const py::object dtype = dtype_given(args[kDtype]);
 
   const py::object list = sequence_of(args[kArrays]);
+  if (lie_on_device(list)) {
+    return pad_there(list,
+                     {side, cut, max_len, round_to, max_bytes, with_mask, dtype, args[kFill], args[kOut]});
+  }
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   std::optional<NewLevel> level;
   if (!dtype.is_none()) level.emplace(count);
@@ -133,7 +184,7 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   shape[0] = count;
   shape[1] = slots_for(std::min(pieces.longest(), max_len), round_to);
   for (int axis = 1; axis < pieces.nd(); ++axis) shape[axis + 1] = pieces.shape()[axis];
-  check_bytes(pieces, shape[1], max_bytes);
+  check_bytes(count, shape[1], pieces.width(), max_bytes);
   if (max_len < pieces.longest()) cut_pieces(pieces.data(), count, max_len, pieces.width(), cut);
   py::object out = given(args[kOut]) ? checked_out(args[kOut], pieces, pieces.nd() + 1, shape, 1)
                                      : empty(pieces.descr(), pieces.nd() + 1, shape);

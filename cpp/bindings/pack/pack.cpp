@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "concat/concat.hpp"
 #include "lists/lists.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
@@ -61,6 +62,28 @@ struct PackBlock {
   }
 };
 
+py::object to_padded(const PackSource& from, PyObject* ties, PyObject* fill, PyObject* max_bytes) {
+  const Offsets level = from.level->view();
+  const Place place = place_of(from.values);
+  PackBlock block(place, from.values.dtype(), from.row(), level, from.level->stats().longest, ties_of(ties),
+                  fill, max_bytes);
+  if (!place.is_host()) {
+    block.write_at(place, from);
+  } else {
+    Scratch<const std::byte*> rows(level.count);
+    const Unlocked unlocked(block.data.nbytes());
+    pack_columns(from.rows.data, from.rows.width, level, block.fields.order(), level.count, rows.data());
+    block.write(rows.data(), from.rows.width);
+  }
+  return result(block.data, block.fields);
+}
+
+constexpr Signature<5> kPadded{"ragged2padded", {"values", "level", "ties", "fill", "max_bytes"}, 2, 5};
+
+py::object ragged2padded(const Arguments<5>& args) {
+  return to_padded(PackSource(args[0], args[1]), args[2], args[3], args[4]);
+}
+
 constexpr Signature<4> kList{"list2padded", {"seqs", "ties", "fill", "max_bytes"}, 1, 4};
 
 py::object list2padded(const Arguments<4>& args) {
@@ -68,6 +91,10 @@ py::object list2padded(const Arguments<4>& args) {
   const auto list =
       py::reinterpret_steal<py::object>(PySequence_Fast(args[0], "seqs: expected a list of arrays"));
   if (!list) throw py::error_already_set();
+  if (lie_on_device(list)) {
+    const JoinedRows joined = join_there(list, "seqs");
+    return to_padded(PackSource(outside(joined.values).ptr(), joined.level.ptr()), args[1], args[2], args[3]);
+  }
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   NewLevel lengths(count);
   Pieces pieces(PySequence_Fast_ITEMS(list.ptr()), count, "seqs", lengths.offsets());
@@ -86,25 +113,6 @@ py::object list2padded(const Arguments<4>& args) {
     }
     pack_columns(pieces.data(), block.fields.order(), count, rows.data());
     block.write(rows.data(), pieces.width());
-  }
-  return result(block.data, block.fields);
-}
-
-constexpr Signature<5> kPadded{"ragged2padded", {"values", "level", "ties", "fill", "max_bytes"}, 2, 5};
-
-py::object ragged2padded(const Arguments<5>& args) {
-  const PackSource from(args[0], args[1]);
-  const Offsets level = from.level->view();
-  const Place place = place_of(from.values);
-  PackBlock block(place, from.values.dtype(), from.row(), level, from.level->stats().longest,
-                  ties_of(args[2]), args[3], args[4]);
-  if (!place.is_host()) {
-    block.write_at(place, from);
-  } else {
-    Scratch<const std::byte*> rows(level.count);
-    const Unlocked unlocked(block.data.nbytes());
-    pack_columns(from.rows.data, from.rows.width, level, block.fields.order(), level.count, rows.data());
-    block.write(rows.data(), from.rows.width);
   }
   return result(block.data, block.fields);
 }

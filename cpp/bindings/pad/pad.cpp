@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cast/cast.hpp"
 #include "joint/joint.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
@@ -37,13 +38,12 @@ std::byte* bytes_of(const py::object& output) {
   return static_cast<std::byte*>(array_in(output).mutable_data());
 }
 
-/// Conversions are the host's: on a device the caller has the values in the dtype that they are to have.
-void refuse_conversion(const py::dtype& from, const py::dtype& to, bool nan) {
-  if (nan) raise_type("nan: NaN is not replaced on a device; give values without it");
-  if (!from.equal(to)) {
-    raise_type("dtype: " + str_of(from) + " does not become " + str_of(to) +
-               " on a device; cast values first");
-  }
+/// The rectangle, with what else there is behind it.
+py::object outputs_of(const py::object& out, const py::object& marks, const py::object& nans) {
+  if (marks.is_none() && nans.is_none()) return out;
+  if (nans.is_none()) return py::make_tuple(out, marks);
+  if (marks.is_none()) return py::make_tuple(out, nans);
+  return py::make_tuple(out, marks, nans);
 }
 
 constexpr Signature<15> kPad{
@@ -72,7 +72,7 @@ py::object pad_arrays(const Arguments<15>& args) {
 
   const py::dtype to = dtype_of(or_none(given_dtype), values.dtype());
   const bool wants_nan = given(given_nan_mask) && given_nan_mask != Py_False;
-  if (!place.is_host()) refuse_conversion(values.dtype(), to, given(given_nan) || wants_nan);
+  refuse_unseen(place, values.dtype(), to, given(given_nan) || wants_nan, "values");
   values = convertible(values, to, given(given_nan) || wants_nan);
   const Fill pattern = fill_of(or_none(given_fill), to, row, "fill");
   const Fill instead = fill_of(or_none(given_nan), to, {}, "nan");
@@ -80,8 +80,10 @@ py::object pad_arrays(const Arguments<15>& args) {
   how.period = pattern.period();
   // Where all of the values go into fresh memory, what does not fit is found on the way.
   std::atomic<bool> lost{false};
-  const bool looks_on_the_way = !cuts && !given(given_out);
-  how.convert = convert_of(values, to, instead, "values", looks_on_the_way ? &lost : nullptr);
+  const bool looks_on_the_way = !cuts && !given(given_out) && place.is_host();
+  how.convert = is_seen_at(place)
+                    ? convert_of(values, to, instead, "values", looks_on_the_way ? &lost : nullptr)
+                    : Convert{};
   Convert is_nan;
   if (wants_nan) {
     const auto from = type_of(values.dtype());
@@ -124,18 +126,27 @@ py::object pad_arrays(const Arguments<15>& args) {
       const auto there = offsets_at(place, levels);
       const int depth = levels.depth();
       py::object keep;
-      const auto [fill, period] =
-          fill_at(place, how.fill, how.period > 0 ? how.period : rows.width, rows.width, keep);
+      const std::int64_t width = row_bytes(values) / values.itemsize() * to.itemsize();
+      const auto [fill, period] = fill_at(place, how.fill, how.period > 0 ? how.period : width, width, keep);
       how.fill = fill;
       how.period = period;
-      place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows, sizes.data(), how, to_out),
+      const py::array converted = cast_at(place, values, to, instead);
+      place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows_of(converted), sizes.data(),
+                                     how, to_out),
                   "pad");
       if (to_marks != nullptr) {
         place.check(
             place.kernels->pad_mask(place.stream, there.data(), depth, all, sizes.data(), how, to_marks),
             "pad");
       }
-      return marks.is_none() ? out : py::make_tuple(out, marks);
+      if (to_nans != nullptr) {
+        const py::array are_nan = nan_mask_at(place, values);
+        how.fill = nullptr;
+        place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows_of(are_nan), sizes.data(),
+                                       how, to_nans),
+                    "pad");
+      }
+      return outputs_of(out, marks, nans);
     }
     const Unlocked unlocked(bytes);
     pad(levels.views.data(), levels.depth(), all, rows, sizes.data(), how, to_out);
@@ -147,10 +158,7 @@ py::object pad_arrays(const Arguments<15>& args) {
     }
   }
   raise_if_lost(lost, values, to, "values");
-  if (marks.is_none() && nans.is_none()) return out;
-  if (nans.is_none()) return py::make_tuple(out, marks);
-  if (marks.is_none()) return py::make_tuple(out, nans);
-  return py::make_tuple(out, marks, nans);
+  return outputs_of(out, marks, nans);
 }
 
 PyMethodDef pad_methods[] = {

@@ -1,10 +1,14 @@
 // Lookups in a table, and what is added to its rows.
 #include "varlen/scatter.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <optional>
 #include <string>
 
 #include "rooms.hpp"
 #include "scatter.hpp"
+#include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
 #include "support/operands.hpp"
@@ -26,7 +30,11 @@ struct Looked {
   [[nodiscard]] Extents shape() const { return {array.shape(), array.shape() + array.ndim()}; }
 };
 
-Looked lookups_of(PyObject* given_indices) {
+Lookups lookups_in(const py::array& array, Type type) {
+  return {type, static_cast<const std::byte*>(array.data()), array.size()};
+}
+
+Looked lookups_of(py::handle given_indices) {
   py::array array = as_rows(given_indices, "indices");
   const char kind = array.dtype().kind();
   if (kind != 'i' && kind != 'u') {
@@ -34,7 +42,17 @@ Looked lookups_of(PyObject* given_indices) {
   }
   if (array.itemsize() < 4) array = array.attr("astype")(py::dtype::of<std::int64_t>()).cast<py::array>();
   const auto [native, type] = numbers_of(array.ptr(), "indices");
-  return {native, {type, static_cast<const std::byte*>(native.data()), native.size()}};
+  return {native, lookups_in(native, type)};
+}
+
+/// Those that lie on a device, which nobody looks at.
+Looked lookups_there(const Place& place, PyObject* given_indices) {
+  py::array array = rows_at(place, given_indices, "indices");
+  const std::optional<Type> type = type_of(array.dtype());
+  if (type != Type::i32 && type != Type::u32 && type != Type::i64 && type != Type::u64) {
+    raise_type("indices: expected integers of 32 or 64 bits on a device, got dtype " + str_of(array.dtype()));
+  }
+  return {array, lookups_in(array, *type)};
 }
 
 void check(const Looked& indices, std::int64_t rows) {
@@ -48,86 +66,171 @@ void check(const Looked& indices, std::int64_t rows) {
               std::to_string(rows) + " rows");
 }
 
-Looked pairs_of(PyObject* given_indices) {
-  Looked indices = lookups_of(given_indices);
-  if (indices.array.ndim() != 2) {
-    raise_value("indices: expected two dimensions, got " + std::to_string(indices.array.ndim()));
+/// Lookups beside a table, checked where the host has them.
+class Beside {
+ public:
+  Beside(const Place& place, PyObject* given_indices) : place_(place) {
+    if (!is_device_array(given_indices)) {
+      looked_ = lookups_of(given_indices);
+    } else if (const py::object readable = readable_array(given_indices)) {
+      looked_ = lookups_of(readable);
+    } else if (place.is_host()) {
+      check_at(place, as_placed_rows(given_indices, "indices"), "indices");
+    } else {
+      looked_ = lookups_there(place, given_indices);
+      is_there_ = true;
+    }
   }
-  return indices;
-}
+
+  [[nodiscard]] const Looked& looked() const noexcept { return looked_; }
+  [[nodiscard]] py::array& array() noexcept { return looked_.array; }
+
+  /// ValueError where there are not two dimensions.
+  void expect_pairs() const {
+    if (looked_.array.ndim() == 2) return;
+    raise_value("indices: expected two dimensions, got " + std::to_string(looked_.array.ndim()));
+  }
+  void check(std::int64_t rows) const {
+    if (!is_there_) bindings::check(looked_, rows);
+  }
+  /// At the place of the table.
+  [[nodiscard]] Lookups lookups() {
+    if (!place_.is_host() && !is_there_) {
+      there_ = bytes_at(place_, looked_.lookups.data, looked_.array.nbytes());
+      return {looked_.lookups.type, static_cast<const std::byte*>(there_.data()), looked_.lookups.count};
+    }
+    return looked_.lookups;
+  }
+
+ private:
+  Place place_;
+  Looked looked_;
+  py::array there_;
+  bool is_there_ = false;
+};
 
 /// The output that was given, or a fresh one.
-py::array made_for(PyObject* out, const Numbers& like, std::int64_t rows, Inputs inputs) {
+py::array made_for(const Place& place, PyObject* out, const Numbers& like, std::int64_t rows, Inputs inputs) {
   const Extents shape = like.rows(rows);
-  return given(out) ? checked_out("out", out, like.array.dtype(), shape, inputs)
-                    : empty(like.array.dtype(), shape);
+  return given(out) ? checked_out_at(place, "out", out, like.array.dtype(), shape, inputs)
+                    : empty_at(place, like.array.dtype(), shape);
 }
 
 constexpr Signature<3> kGather{"gather_add", {"table", "indices", "out"}, 2, 3};
 
 py::object gather(const Arguments<3>& args) {
-  const Numbers table = numbers_of(args[0], "table");
-  const Looked indices = pairs_of(args[1]);
+  const Numbers table = placed_numbers_of(args[0], "table");
+  const Place place = place_of(table.array);
+  Beside indices(place, args[1]);
+  indices.expect_pairs();
   const std::int64_t rows = table.array.shape(0);
-  check(indices, rows);
-  const std::int64_t n = indices.array.shape(0);
-  const std::int64_t each = indices.array.shape(1);
-  py::array result = made_for(args[2], table, n, {args[0], table.array, args[1], indices.array});
+  indices.check(rows);
+  const std::int64_t n = indices.array().shape(0);
+  const std::int64_t each = indices.array().shape(1);
+  py::array result = made_for(place, args[2], table, n, {args[0], table.array, args[1], indices.array()});
   std::byte* const to = bytes(result);
   const auto* const from = static_cast<const std::byte*>(table.array.data());
   const std::int64_t columns = table.columns();
-  {
-    const Unlocked unlocked(result.nbytes());
-    gather_add(table.type, from, rows, columns, indices.lookups, n, each, to);
+  const Lookups lookups = indices.lookups();
+  if (!place.is_host()) {
+    py::array scratch = scratch_at(place, place.kernels->gather_add_scratch(table.type, columns, n, each));
+    place.check(place.kernels->gather_add(place.stream, table.type, from, rows, columns, lookups, n, each,
+                                          bytes(scratch), to),
+                "gather_add");
+    return result;
   }
+  const Unlocked unlocked(result.nbytes());
+  gather_add(table.type, from, rows, columns, lookups, n, each, to);
   return result;
 }
 
 constexpr Signature<4> kBackpropGatherAdd{"backprop_gather_add", {"dY", "indices", "rows", "out"}, 3, 4};
 
 py::object backprop_gather_add(const Arguments<4>& args) {
-  const Numbers dy = numbers_of(args[0], "dY");
-  const Looked indices = pairs_of(args[1]);
+  const Numbers dy = placed_numbers_of(args[0], "dY");
+  const Place place = place_of(dy.array);
+  Beside indices(place, args[1]);
+  indices.expect_pairs();
   const std::int64_t rows = int_of(args[2], "rows");
   if (rows < 0) raise_value("rows: expected at least 0, got " + std::to_string(rows));
-  if (indices.array.shape(0) != dy.array.shape(0)) {
+  if (indices.array().shape(0) != dy.array.shape(0)) {
     raise_value("dY: has " + std::to_string(dy.array.shape(0)) + " rows for " +
-                std::to_string(indices.array.shape(0)) + " of indices");
+                std::to_string(indices.array().shape(0)) + " of indices");
   }
-  check(indices, rows);
-  py::array result = made_for(args[3], dy, rows, {args[0], dy.array, args[1], indices.array});
-  add_to(dy, indices.lookups, indices.array.shape(1), true, result);
+  indices.check(rows);
+  py::array result = made_for(place, args[3], dy, rows, {args[0], dy.array, args[1], indices.array()});
+  add_to(dy, indices.lookups(), indices.array().shape(1), nullptr, result);
   return result;
 }
 
 constexpr Signature<3> kAdd{"scatter_add", {"table", "indices", "values"}};
 
-py::object add(const Arguments<3>& args) {
-  const Numbers values = numbers_of(args[2], "values");
-  if (!py::isinstance<py::array>(args[0])) {
-    raise_type("table: expected an array, got " + type_name(args[0]));
+/// What an array of the host or of a device is.
+struct Described {
+  py::dtype dtype;
+  Extents shape;
+};
+
+Described table_of(PyObject* given_table) {
+  Described table;
+  if (is_device_array(given_table)) {
+    const DeviceArray& array = device_array_in(given_table);
+    table = {array.dtype, array.shape};
+  } else {
+    if (!py::isinstance<py::array>(given_table)) {
+      raise_type("table: expected an array, got " + type_name(given_table));
+    }
+    const auto array = py::reinterpret_borrow<py::array>(given_table);
+    table = {array.dtype(), {array.shape(), array.shape() + array.ndim()}};
   }
-  const auto given_table = py::reinterpret_borrow<py::array>(args[0]);
-  if (given_table.ndim() == 0) raise_value("table: expected at least one dimension, got a scalar");
-  if (!given_table.dtype().equal(values.array.dtype())) {
-    raise_type("values: expected " + str_of(given_table.dtype()) + ", the dtype of the table, got " +
-               str_of(values.array.dtype()));
-  }
-  const Extents shape(given_table.shape(), given_table.shape() + given_table.ndim());
-  py::array table = checked_out("table", args[0], values.array.dtype(), shape, {args[2], values.array});
-  if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table: is not aligned");
-  const Looked indices = lookups_of(args[1]);
-  Extents needed = indices.shape();
-  needed.append(table.shape() + 1, table.shape() + table.ndim());
+  if (table.shape.empty()) raise_value("table: expected at least one dimension, got a scalar");
+  return table;
+}
+
+void check_dtype(const Numbers& values, const py::dtype& dtype) {
+  if (dtype.equal(values.array.dtype())) return;
+  raise_type("values: expected " + str_of(dtype) + ", the dtype of the table, got " +
+             str_of(values.array.dtype()));
+}
+
+/// Refuses values that are not a row of the table for each index, and indices that are no rows of it.
+void check_fit(const Numbers& values, const Extents& table, const Beside& indices) {
+  Extents needed = indices.looked().shape();
+  needed.append(table.begin() + 1, table.end());
   const Extents has(values.array.shape(), values.array.shape() + values.array.ndim());
   if (has.size() != needed.size() || !std::equal(has.begin(), has.end(), needed.begin())) {
     raise_value("values: expected " + text_of(needed) + ", the shape of indices and of a row, got " +
                 text_of(has));
   }
-  check(indices, table.shape(0));
-  refuse_overlap("table", table, {args[1], indices.array});
-  add_to(values, indices.lookups, 1, false, table);
+  indices.check(table[0]);
+}
+
+py::object add(const Arguments<3>& args) {
+  const Numbers values = placed_numbers_of(args[2], "values");
+  const Place place = place_of(values.array);
+  const auto [dtype, shape] = table_of(args[0]);
+  check_dtype(values, dtype);
+  py::array table = checked_out_at(place, "table", args[0], dtype, shape, {args[2], values.array});
+  if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table: is not aligned");
+  Beside indices(place, args[1]);
+  check_fit(values, shape, indices);
+  refuse_overlap("table", table, {args[1], indices.array()});
+  add_to(values, indices.lookups(), 1, bytes(table), table);
   return py::none();
+}
+
+constexpr Signature<3> kAdded{"scatter_added", {"table", "indices", "values"}};
+
+py::object added(const Arguments<3>& args) {
+  const Numbers table = placed_numbers_of(args[0], "table");
+  const Place place = place_of(table.array);
+  const Numbers values = numbers_at(place, args[2], "values");
+  check_dtype(values, table.array.dtype());
+  Beside indices(place, args[1]);
+  check_fit(values, table.rows(table.array.shape(0)), indices);
+  py::array result = rows_like_at(place, table.array, table.array.shape(0));
+  add_to(values, indices.lookups(), 1, static_cast<const std::byte*>(table.array.data()), result);
+  return result;
 }
 
 PyMethodDef scatter_methods[] = {
@@ -138,16 +241,47 @@ PyMethodDef scatter_methods[] = {
         "For each of so many rows the sum of the rows of dY whose indices name it."),
     method<kAdd, add>("scatter_add(table, indices, values)\n--\n\n"
                       "Adds each row of values to a row of the table, in place."),
+    method<kAdded, added>("scatter_added(table, indices, values)\n--\n\n"
+                          "A copy of a table after each row of values was added to a row of it."),
     {},
 };
 
+/// What add_to has for a device.
+struct AddJob {
+  Type type;
+  const std::byte* values;
+  std::int64_t columns;
+  Lookups lookups;
+  std::int64_t each;
+  std::int64_t rows;
+  const std::byte* before;  ///< what the table holds first; null: zeros
+};
+
+void add_there(const Place& place, const AddJob& job, std::byte* table) {
+  if (job.lookups.count > cuda::kMostSorted) {
+    raise_overflow("indices: " + std::to_string(job.lookups.count) + " are not sorted on a device");
+  }
+  py::array scratch =
+      scratch_at(place, place.kernels->scatter_add_scratch(job.type, job.columns, job.lookups, job.rows));
+  place.check(place.kernels->scatter_add(place.stream, job.type, job.values, job.columns, job.lookups,
+                                         job.each, job.rows, job.before, bytes(scratch), table),
+              "scatter_add");
+}
+
 }  // namespace
 
-void add_to(const Numbers& values, Lookups lookups, std::int64_t each, bool fresh, py::array& table) {
+void add_to(const Numbers& values, Lookups lookups, std::int64_t each, const std::byte* before,
+            py::array& table) {
   const std::int64_t rows = table.shape(0);
   const std::int64_t columns = row_bytes(table) / table.itemsize();
   std::byte* const to = bytes(table);
   const auto* const from = static_cast<const std::byte*>(values.array.data());
+  if (const Place place = place_of(values.array); !place.is_host()) {
+    add_there(place, {values.type, from, columns, lookups, each, rows, before}, to);
+    return;
+  }
+  const bool fresh = before == nullptr;
+  if (!fresh && before != to) std::memcpy(to, before, static_cast<std::size_t>(table.nbytes()));
   const std::int64_t moved = values.array.nbytes() + (fresh ? table.nbytes() : 0);
   if (!scatter_in_order(values.type, columns, lookups.count)) {
     const Unlocked unlocked(moved);

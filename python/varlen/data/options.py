@@ -268,7 +268,7 @@ def _by_value(value: Any) -> Any:
     if is_array and not value.dtype.hasobject:
         return kind, value.dtype, value.shape, value.tobytes()
     if is_tensor(value):
-        return kind, value.dtype, value.shape, memory_of(value.detach()).tobytes()
+        return kind, value.dtype, value.shape, memory_of(value.detach().cpu()).tobytes()
     return _Identity(view_of(value) or value)
 
 

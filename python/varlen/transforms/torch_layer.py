@@ -134,7 +134,7 @@ def _array(tensor: Any) -> Any:
     """A result as an array; NumPy has no bfloat16, which float32 holds."""
     if not isinstance(tensor, torch.Tensor):
         return tensor
-    return as_numpy(tensor.float() if tensor.dtype == torch.bfloat16 else tensor)
+    return as_numpy((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu())
 
 
 def _append_to(kept: list[torch.Tensor]) -> Any:

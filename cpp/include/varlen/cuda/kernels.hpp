@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "varlen/cuda/cast.hpp"
 #include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/erase.hpp"
 #include "varlen/cuda/expand.hpp"
@@ -15,6 +16,7 @@
 #include "varlen/cuda/pad.hpp"
 #include "varlen/cuda/reduce.hpp"
 #include "varlen/cuda/scan.hpp"
+#include "varlen/cuda/scatter.hpp"
 #include "varlen/cuda/shift.hpp"
 #include "varlen/cuda/softmax.hpp"
 #include "varlen/cuda/sort.hpp"
@@ -24,6 +26,8 @@
 
 // The functions of the table, noun by noun: each is called as it is declared in the noun's header.
 #define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(cast)                      \
+  KERNEL(nan_mask)                  \
   KERNEL(concat)                    \
   KERNEL(interleave)                \
   KERNEL(erase_scratch)             \
@@ -59,6 +63,10 @@
   KERNEL(scan_which_back)           \
   KERNEL(scan_prod_back_scratch)    \
   KERNEL(scan_prod_back)            \
+  KERNEL(gather_add_scratch)        \
+  KERNEL(gather_add)                \
+  KERNEL(scatter_add_scratch)       \
+  KERNEL(scatter_add)               \
   KERNEL(reverse_rows)              \
   KERNEL(roll_rows)                 \
   KERNEL(shift_rows)                \

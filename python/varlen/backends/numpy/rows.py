@@ -144,10 +144,7 @@ def added(table: NDArray[Any], rows: NDArray[Any], places: Any) -> NDArray[Any]:
     >>> added(np.zeros(2), np.ones(2), np.array([1, 1]))
     array([0., 2.])
     """
-    native = table.dtype.newbyteorder("=")
-    result = table.astype(native)
-    _core.scatter_add(result, places, rows.astype(native, copy=False))
-    return result
+    return _core.scatter_added(table, places, rows)
 
 
 def transpose(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:

@@ -18,7 +18,8 @@ from torch.autograd import forward_ad
 from torch.utils._pytree import tree_leaves
 
 from varlen import _core, tracing
-from varlen._core import Level, on_plain_tensors, on_tensors
+from varlen._core import DeviceArray, Level, on_plain_tensors, on_tensors
+from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import (
     Batch,
     Way,
@@ -29,7 +30,7 @@ from varlen.backends.torch.followers import (
     is_batched,
     way_of,
 )
-from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
+from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
 from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
@@ -592,25 +593,29 @@ def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.
 
 
 def level_of(given: Any) -> Level:
-    """A level as verbs of the core take it, from one or from the array of its offsets.
+    """A level as verbs of the core take it, from one or from the array of its offsets; those on a device are
+    copied from there.
 
     Examples
     --------
     >>> level_of(np.array([0, 2, 3]))
     Level(2 sequences, 3 rows, lengths 1 to 2)
     """
-    return given if type(given) is Level else Level.from_offsets(given)
+    if type(given) is Level:
+        return given
+    return Level.from_offsets(as_numpy(given.owner.cpu()) if type(given) is DeviceArray else given)
 
 
-def offsets_of(level: Any) -> torch.Tensor:
-    """The offsets of a level as a tensor, the form in which torch takes them; tensors stay as they are.
+def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
+    """The offsets of a level as a tensor on the device of another.
 
     Examples
     --------
-    >>> offsets_of(Level([2, 1]))
+    >>> offsets_of(Level([2, 1]), torch.zeros(1))
     tensor([0, 2, 3])
     """
-    return tensor_of(level.offsets) if type(level) is Level else level
+    offsets = tensor_of(level.offsets) if type(level) is Level else level
+    return offsets if offsets.device == beside.device else offsets.to(beside.device)
 
 
 def within_reach(x: torch.Tensor, argument: str) -> torch.Tensor:
@@ -637,18 +642,15 @@ def has_no_name(x: torch.Tensor) -> bool:
     return bool(x.element_size() == 1 and x.dtype.is_floating_point)
 
 
-def by_bytes(
-    x: torch.Tensor, move: Callable[[NDArray[Any]], NDArray[Any]], argument: str = "X"
-) -> torch.Tensor:
-    """Rows moved as bytes: those of dtypes that have no name and no gradient.
+def by_bytes(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """What `move`, which only moves rows, makes of the bytes of a dtype that has no name and no gradient.
 
     Examples
     --------
-    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows[::-1].copy())
+    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows.flip(0))
     tensor([2., 1.])
     """
-    moved: torch.Tensor = apply_rows(within_reach(x, argument), lambda rows: (move(rows), None))[0]
-    return moved
+    return move(x.view(bits_of(x.dtype))).view(x.dtype)
 
 
 def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:

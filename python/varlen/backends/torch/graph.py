@@ -330,6 +330,7 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
     if at == 0:
         return gather(x, levels, ids)
     starts, lengths = offsets_of(levels[at - 1])[:-1], offsets_of(levels[at - 1]).diff()
+    ids = _beside(ids, starts)
     if nest:
         owners = tracing.as_traced(nest[0]).row_ids
         torch._assert_async((ids < lengths.index_select(0, owners)).all(), "indices: one is out of range")

@@ -187,7 +187,8 @@ def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = 
             given = exactly(fill)
         except (RuntimeError, TypeError, ValueError):
             raise ValueError(f"{argument}: {short(fill)} does not fit {dtype}") from None
-        return as_numpy(cast(as_row(given, shape, argument), dtype, argument).expand(shape).contiguous())
+        whole = cast(as_row(given, shape, argument), dtype, argument).expand(shape)
+        return as_numpy(whole.contiguous().cpu())
 
 
 def _shown(fill: torch.Tensor, argument: str) -> torch.Tensor:

@@ -102,7 +102,7 @@ def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), (offsets, _) = seen.saved, seen.rest
     if not len(d):
         return d.new_zeros(which.shape), None
-    starts = offsets_of(offsets)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
+    starts = offsets_of(offsets, d)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
     there = which >= 0
     return torch.where(there, d.gather(0, torch.where(there, starts + which, 0)), 0), None
 
@@ -282,7 +282,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
     if has_no_name(x):
-        return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
+        return by_bytes(x, lambda rows: _ends(rows, level, last))
     result: torch.Tensor = end_rows(x, level, last)
     return result
 

@@ -87,7 +87,7 @@ _extreme: AutogradOp = AutogradOp(
 
 def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
     (which,), offsets = seen.saved, seen.rest[0]
-    edges = offsets_of(offsets)
+    edges = offsets_of(offsets, d)
     starts = torch.repeat_interleave(edges[:-1], edges.diff(), output_size=which.shape[0])
     rows = starts.reshape(-1, *(1 for _ in which.shape[1:])) + which
     there = which >= 0

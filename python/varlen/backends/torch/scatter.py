@@ -29,42 +29,24 @@ _back: AutogradOp = AutogradOp(
     lambda d, indices, rows: d.new_empty((rows, *d.shape[1:])),
     lambda seen, d: _gather(d, seen.rest[0]),
 )
-
-
-def _run_added(table: Any, rows: Any, places: Any) -> Any:
-    if not isinstance(table, np.ndarray):
-        return NotImplemented
-    result = table.copy()
-    _core.scatter_add(result, places, rows)
-    return result
-
-
-def _added_elsewhere(table: torch.Tensor, rows: torch.Tensor, places: torch.Tensor) -> Any:
-    result = table.clone(memory_format=torch.contiguous_format)
-    done = on_tensors(_core.scatter_add, result, places, rows)
-    return done if done is NotImplemented else result
-
-
 _added: AutogradOp = AutogradOp(
     "scatter_added(Tensor table, Tensor rows, Tensor places) -> Tensor",
-    _run_added,
+    lambda table, rows, places: _core.scatter_added(table, places, rows),
     lambda table, rows, places: torch.empty_like(table),
     lambda seen, d: (d, _gather(d, seen.rest[0][:, None])),
     columns=2,
-    elsewhere=_added_elsewhere,
 )
 
 
 def as_places(indices: Any) -> torch.Tensor:
-    """Integers as a tensor.
+    """Integers as a tensor: the one that was given, wherever it lies, or one on the CPU.
 
     Examples
     --------
     >>> as_places(np.array([[1, 0]]))
     tensor([[1, 0]])
     """
-    places = indices if isinstance(indices, torch.Tensor) else tensor_of(indices)
-    return within_reach(places, "indices")
+    return indices if isinstance(indices, torch.Tensor) else tensor_of(indices)
 
 
 def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tensor:
@@ -75,7 +57,7 @@ def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tens
     >>> gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]))
     tensor([11., 20.])
     """
-    return into(_gather(within_reach(table, "table"), as_places(indices)), out)
+    return into(_gather(table, as_places(indices)), out)
 
 
 def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = None) -> torch.Tensor:
@@ -86,7 +68,7 @@ def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = Non
     >>> backprop_gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]), 2)
     tensor([ 1., 21.])
     """
-    return into(_back(within_reach(d, "dY"), as_places(indices), rows), out)
+    return into(_back(d, as_places(indices), rows), out)
 
 
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
@@ -112,16 +94,18 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         raise TypeError(f"values: expected {table.dtype}, the dtype of the table, got {values.dtype}")
     if not table.is_contiguous():
         raise ValueError("table: is not C-contiguous")
-    within_reach(values, "values")
-    within_reach(table, "table")
+    if not on_host(table):
+        if on_tensors(_core.scatter_add, table, as_places(indices), values) is NotImplemented:
+            within_reach(table, "table")
+            raise TypeError(
+                f"table: expected numbers that the core adds, got {table.dtype} on {table.device}"
+            )
+        torch.autograd.graph.increment_version(table)
+        return
     with unfollowed():
-        places = as_numbers(as_places(indices))
+        places = as_numbers(as_places(indices).cpu())
     if not (is_plain_tensor(table) and is_plain_tensor(values)):
         _add_followed(table, places, values)
-        return
-    if not on_host(table):
-        on_tensors(_core.scatter_add, table, places, values)
-        torch.autograd.graph.increment_version(table)
         return
     memory = as_numpy(table)
     if table.dtype == torch.bfloat16:
@@ -149,7 +133,5 @@ def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
     >>> added(torch.zeros(2), torch.ones(2), np.array([1, 1]))
     tensor([0., 2.])
     """
-    result: torch.Tensor = _added(
-        within_reach(table, "table"), within_reach(rows, "values"), as_places(places)
-    )
+    result: torch.Tensor = _added(table, rows, as_places(places))
     return result

@@ -17,7 +17,6 @@ from varlen.backends.torch.autograd import (
     into,
     level_of,
     offsets_of,
-    within_reach,
 )
 from varlen.backends.torch.followers import bare, is_followed, unfollowed
 from varlen.backends.torch.memory import fill_of, like, tensor_of
@@ -43,7 +42,7 @@ def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> Any:
     if not len(d):
         return d.new_zeros(which.shape), None
     starts = torch.repeat_interleave(
-        offsets_of(offsets)[:-1], offsets_of(kept).diff(), output_size=which.shape[0]
+        offsets_of(offsets, d)[:-1], offsets_of(kept, d).diff(), output_size=which.shape[0]
     )
     there = which >= 0
     at = torch.where(there, starts.reshape(-1, *(1 for _ in which.shape[1:])) + which, 0)
@@ -91,7 +90,7 @@ def sort(
     tensor([1., 3., 4.])
     """
     kept = level if most is None else _core.sort_kept(level, most)
-    result, which = sort_rows(within_reach(x, "X"), level, kept, kept.total, descending)
+    result, which = sort_rows(x, level, kept, kept.total, descending)
     return into(result, out), which, kept
 
 
@@ -104,7 +103,7 @@ def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = No
     tensor([2., 1.])
     """
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    result = _unsort(within_reach(d, "dY"), within_reach(places, "which"), level, kept, level.total)
+    result = _unsort(d, places, level, kept, level.total)
     return into(result, out)
 
 
@@ -116,9 +115,8 @@ def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -
     >>> rank(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
     tensor([2, 1, 1])
     """
-    numbers = within_reach(x, "X")
     # Ranks are no numbers of the dtype of x: float32 holds floats of 8 bits, in their order.
-    result: torch.Tensor = _rank(numbers.float() if has_no_name(x) else numbers, level, method, descending)
+    result: torch.Tensor = _rank(x.float() if has_no_name(x) else x, level, method, descending)
     return result
 
 
@@ -132,7 +130,7 @@ def unique(
     >>> unique(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
     (tensor([1., 3.]), tensor([1, 0, 1]))
     """
-    shown = bare(within_reach(x, "X"), "unique")
+    shown = bare(x, "unique")
     with unfollowed():
         numbers = shown.detach()
         result: Any = _core.on_tensors(_core.unique, numbers, level, inverse, counts)

@@ -11,7 +11,7 @@ from varlen import _core
 from varlen.arguments import as_int
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, within_reach
-from varlen.backends.torch.memory import filled, like, tensor_of
+from varlen.backends.torch.memory import filled, like, on_host, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     tensor([4, 4, 3])
     """
     places = rows if isinstance(rows, torch.Tensor) else like(rows, x)
-    if x.requires_grad and x.device.type == "cpu" and (x.numel() > FEW or x.dtype.itemsize < 4):
+    is_much = x.device.type == "cuda" or (on_host(x) and (x.numel() > FEW or x.dtype.itemsize < 4))
+    if x.requires_grad and is_much:  # torch would add by atomics on a device, in any order
         return take_rows(x, places)
     return x.index_select(0, places) if places.ndim == 1 and places.dtype == torch.int64 else x[places]
 
@@ -86,9 +87,9 @@ def true_places(there: torch.Tensor) -> torch.Tensor:
 
 def _parts(d: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there, and those that were put in."""
-    rows = torch.arange(d.shape[0] - before.shape[0], device="cpu")
+    rows = torch.arange(d.shape[0] - before.shape[0], device=before.device)
     kept = rows + torch.searchsorted(before, rows, right=True)
-    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device="cpu"))
+    return take_rows(d, kept), take_rows(d, before + torch.arange(before.shape[0], device=before.device))
 
 
 def _gradient_of_insert(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -127,7 +128,7 @@ def insert_rows(
         raise TypeError("rows: expected a tensor as X, got ndarray")
     if not isinstance(rows, torch.Tensor):
         given = rows_of_array(rows, "rows")
-        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype)
+        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
     result: torch.Tensor = _insert(within_reach(x, "X"), within_reach(rows, "rows"), tensor_of(before))

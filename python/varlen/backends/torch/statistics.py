@@ -53,7 +53,7 @@ def _gradient_of_rows(
         return repeat_rows(d, offsets, total) * shares(x, offsets)
     if op == "norm":
         return x * repeat_rows(_divided(d, result), offsets, total)
-    lengths = offsets_of(offsets).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
+    lengths = offsets_of(offsets, x).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
     free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
     free = torch.where(lengths == 0, 1, free)  # goes to no rows, but its own gradient would be NaN
     weight = 2 * d / free if op == "var" else _divided(d, result) / free

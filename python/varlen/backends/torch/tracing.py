@@ -295,6 +295,8 @@ def checked_offsets(given: Any, name: str, count: Any, said: str) -> torch.Tenso
     numbers = as_tensor(given)
     if not isinstance(given, torch.Tensor) and not len(numbers):
         numbers = numbers.long()
+    if numbers.device.type not in ("cpu", "meta"):
+        numbers = numbers.cpu()  # levels are of the host
     offsets, fits = _checked.registered(numbers, name, count, said)
     torch._assert_async(fits, name)  # keeps the check in the graph where nothing reads the offsets
     result: torch.Tensor = offsets

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "cast/cast.hpp"
+#include "concat.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
@@ -30,14 +32,15 @@ py::sequence sequence_of(PyObject* argument, const char* name) {
 }
 
 /// Refuses rows that are not like those of the first array.
-void check_like(const py::array& first, const py::array& other, std::size_t at) {
+void check_like(const py::array& first, const py::array& other, std::size_t at, const char* name) {
   bool same = other.ndim() == first.ndim();
   for (py::ssize_t axis = 1; same && axis < first.ndim(); ++axis)
     same = other.shape(axis) == first.shape(axis);
   if (!same)
-    raise_value("arrays: rows of array " + std::to_string(at) + " have another shape than the first's");
+    raise_value(std::string(name) + ": rows of array " + std::to_string(at) +
+                " have another shape than the first's");
   if (!other.dtype().is(first.dtype()) && !other.dtype().equal(first.dtype())) {
-    raise_value("arrays: array " + std::to_string(at) + " has dtype " + str_of(other.dtype()) +
+    raise_value(std::string(name) + ": array " + std::to_string(at) + " has dtype " + str_of(other.dtype()) +
                 ", the first has " + str_of(first.dtype()));
   }
 }
@@ -71,14 +74,14 @@ void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* 
 }
 
 /// The arrays, all at the place of the first, of equal rows.
-std::vector<py::array> parts_of(const py::sequence& arrays) {
-  if (arrays.size() == 0) raise_value("arrays: there is nothing to concatenate");
+std::vector<py::array> parts_of(const py::sequence& arrays, const char* name = "arrays") {
+  if (arrays.size() == 0) raise_value(std::string(name) + ": there is nothing to concatenate");
   std::vector<py::array> parts;
   parts.reserve(arrays.size());
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const py::object array = arrays[i];
-    parts.push_back(i == 0 ? as_placed_rows(array, "arrays") : rows_at(place_of(parts[0]), array, "arrays"));
-    if (i > 0) check_like(parts[0], parts[i], i);
+    parts.push_back(i == 0 ? as_placed_rows(array, name) : rows_at(place_of(parts[0]), array, name));
+    if (i > 0) check_like(parts[0], parts[i], i, name);
   }
   return parts;
 }
@@ -208,6 +211,48 @@ PyMethodDef concat_methods[] = {
 };
 
 }  // namespace
+
+bool lie_on_device(const py::sequence& arrays) {
+  if (arrays.size() == 0) return false;
+  const py::object first = arrays[0];
+  return is_device_array(first.ptr());
+}
+
+JoinedRows join_there(const py::sequence& arrays, const char* name, const py::object& dtype, PyObject* out) {
+  std::vector<py::array> parts = parts_of(arrays, name);
+  const Place place = place_of(parts[0]);
+  const py::dtype from = parts[0].dtype();
+  const py::dtype to = dtype.is_none() ? from : dtype.cast<py::dtype>();
+  refuse_unseen(place, from, to, false, name);
+  NewLevel level(static_cast<std::int64_t>(parts.size()));
+  std::vector<Block> blocks;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Rows rows = rows_of(parts[i]);
+    blocks.push_back({rows.data, rows.count * rows.width});
+    if (!checked_add(count, rows.count, count)) {
+      raise_overflow(std::string(name) + ": the rows do not fit 63 bits");
+    }
+    level.ends()[i] = count;
+  }
+  Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
+  shape[0] = count;
+  py::array result =
+      given(out) ? checked_out_at(place, "out", out, to, shape, {}) : empty_at(place, to, shape);
+  for (std::size_t i = 0; given(out) && i < parts.size(); ++i) {
+    const py::object array = arrays[i];
+    refuse_overlap("out", result, {array, parts[i]});
+  }
+  if (from.equal(to)) {
+    concat_at(place, blocks, static_cast<std::byte*>(result.mutable_data()));
+  } else {
+    py::array rows = rows_like_at(place, parts[0], count);
+    concat_at(place, blocks, static_cast<std::byte*>(rows.mutable_data()));
+    if (is_seen_at(place)) (void)convert_of(rows, to, {}, name, nullptr);
+    cast_into(place, rows, {}, result);
+  }
+  return {std::move(result), std::move(level).done()};
+}
 
 void bind_concat(py::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), concat_methods) != 0) throw py::error_already_set();

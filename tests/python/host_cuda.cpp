@@ -1,0 +1,157 @@
+// A CUDA device for torch that is memory of the host: every op of torch runs on the CPU, over the same
+// memory. What torch and this package do with tensors of a device is tried where there is none.
+#include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/FakeGuardImpl.h>
+#include <pybind11/pybind11.h>
+#include <torch/library.h>
+
+#include <cstdlib>
+#include <cstring>
+
+// torch looks for its hooks by this name.
+namespace at {
+
+struct CUDAHooks final : CUDAHooksInterface {
+  explicit CUDAHooks(CUDAHooksArgs) {}
+  void init() const override {}
+  bool hasCUDA() const override { return true; }
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::DeviceIndex current_device() const override { return 0; }
+  c10::DeviceIndex deviceCount() const override { return 1; }
+  c10::DeviceIndex getCurrentDevice() const override { return 0; }
+  void setCurrentDevice(c10::DeviceIndex) const override {}
+  c10::DeviceIndex exchangeDevice(c10::DeviceIndex) const override { return 0; }
+  c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
+  int getNumGPUs() const override { return 1; }
+  Device getDeviceFromPtr(void*) const override { return {kCUDA, 0}; }
+};
+
+REGISTER_CUDA_HOOKS(CUDAHooks)
+
+}  // namespace at
+
+namespace c10::impl {
+
+// One stream, whose work is done when it was asked for.
+struct HostGuard : NoOpDeviceGuardImpl<DeviceType::CUDA> {
+  Stream getStream(Device) const noexcept override {
+    return Stream(Stream::DEFAULT, Device(DeviceType::CUDA, 0));
+  }
+  void record(void**, const Stream&, const DeviceIndex, const EventFlag) const override {}
+  void block(void*, const Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+  void destroyEvent(void*, const DeviceIndex) const noexcept override {}
+  void synchronizeEvent(void*) const override {}
+  void* getStreamNativeHandle(const Stream) const override { return nullptr; }
+  bool queryStream(const Stream&) const override { return true; }
+  void synchronizeStream(const Stream&) const override {}
+  DeviceIndex deviceCount() const noexcept override { return 1; }
+};
+
+C10_REGISTER_GUARD_IMPL(CUDA, HostGuard)
+
+}  // namespace c10::impl
+
+namespace {
+
+struct Memory final : c10::Allocator {
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* const data = bytes > 0 ? std::malloc(bytes) : nullptr;
+    return {data, data, &std::free, c10::Device(c10::DeviceType::CUDA, 0)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &std::free; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+};
+
+Memory memory;
+REGISTER_ALLOCATOR(c10::DeviceType::CUDA, &memory)
+
+constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::CUDA);
+
+at::Tensor empty(c10::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                 std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat> format) {
+  return at::detail::empty_generic(sizes, &memory, kKeys, c10::dtype_or_default(dtype), format);
+}
+
+at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                         std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                         std::optional<at::Device>, std::optional<bool>) {
+  return at::detail::empty_strided_generic(sizes, strides, &memory, kKeys, c10::dtype_or_default(dtype));
+}
+
+/// The same memory as a tensor on the CPU.
+at::Tensor on_cpu(const at::Tensor& x) {
+  if (!x.is_cuda()) return x;
+  at::Tensor same = at::from_blob(x.data_ptr(), x.sizes(), x.strides(),
+                                  at::TensorOptions(x.scalar_type()).device(at::kCPU));
+  same._set_conj(x.is_conj());
+  same._set_neg(x.is_neg());
+  return same;
+}
+
+at::Tensor& copy(at::Tensor& to, const at::Tensor& from, bool) {
+  if (to.numel() > 0) on_cpu(to).copy_(on_cpu(from));
+  return to;
+}
+
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  on_cpu(to).copy_(on_cpu(from));
+  return to;
+}
+
+at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
+  if (to.sizes() != from.sizes()) to.resize_(from.sizes());
+  return copy_from(from, to, false);
+}
+
+const at::Tensor& resize(const at::Tensor& x, c10::IntArrayRef sizes, std::optional<at::MemoryFormat>) {
+  x.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  const std::size_t needed = static_cast<std::size_t>(x.numel() + x.storage_offset()) * x.itemsize();
+  at::Storage storage = x.storage();
+  if (storage.nbytes() < needed) {
+    c10::DataPtr larger = memory.allocate(needed);
+    if (storage.nbytes() > 0) std::memcpy(larger.get(), storage.data(), storage.nbytes());
+    storage.set_data_ptr_noswap(std::move(larger));
+    storage.set_nbytes(needed);
+  }
+  return x;
+}
+
+void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  at::native::cpu_fallback(op, stack);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, CUDA, m) {
+  m.impl("empty.memory_format", &empty);
+  m.impl("empty_strided", &empty_strided);
+  m.impl("copy_", &copy);
+  m.impl("_copy_from", &copy_from);
+  m.impl("_copy_from_and_resize", &copy_from_and_resize);
+  m.impl("resize_", &resize);
+  m.impl("as_strided", &at::native::as_strided_tensorimpl);
+  m.impl("view", &at::native::view);
+  m.impl("view_as_real", &at::native::view_as_real);
+  m.impl("view_as_complex", &at::native::view_as_complex);
+  m.impl("_reshape_alias", &at::native::_reshape_alias);
+}
+
+TORCH_LIBRARY_IMPL(_, CUDA, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+}
+
+PYBIND11_MODULE(host_cuda_device, m) {}

@@ -1,0 +1,132 @@
+"""Verbs on tensors of a CUDA device that is memory of the host, beside those of the CPU.
+
+    pytest -p host_cuda tests/python/host_cuda_verbs.py
+
+needs the kernels that run on the host (`_cuda_host`), torch and g++.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+import test_torch_fullgraph_verbs as samples
+import torch
+import varlen as vl
+from varlen import ops
+
+if "host_cuda" not in sys.modules:
+    raise RuntimeError("run this with pytest -p host_cuda")
+
+BESIDE = {"beside_tensors", "products"}  # tensors of the CPU, which torch refuses as well
+STEPS = [
+    pytest.param(step, make, id=f"{make.__name__}-{name}")
+    for make, table in (
+        (samples.flat, samples.OF_FLAT),
+        (samples.whole, samples.OF_WHOLE),
+        (samples.deep, samples.OF_DEEP),
+    )
+    for name, step in table.items()
+    if name not in BESIDE
+]
+
+
+def tensors(result):
+    if isinstance(result, (tuple, list)):
+        return [x for each in result for x in tensors(each)]
+    if isinstance(result, vl.Ragged):
+        return [result.values]
+    return [result] if isinstance(result, torch.Tensor) else []
+
+
+def both_ways(step, r):
+    """The tensors that a step gives, and the gradient of a weighted sum of them."""
+    results = tensors(step(r))
+    watched = [x for x in results if x.requires_grad]
+    if watched:
+        weights = [torch.arange(1.0, x.numel() + 1, device=x.device).reshape(x.shape) for x in watched]
+        sum((x * weight).sum() for x, weight in zip(watched, weights, strict=True)).backward()
+    return results, r.values.grad
+
+
+def on_device(r):
+    x = r.values.detach().cuda()
+    return vl.Ragged(x.requires_grad_(r.values.requires_grad), levels=r.levels)
+
+
+def check(step, r, wanted_step, monkeypatch):
+    wanted, gradient = both_ways(wanted_step, r)
+    monkeypatch.setattr(samples, "WEIGHT", samples.WEIGHT.cuda())
+    found, other = both_ways(step, on_device(r))
+    assert [x.device.type for x in found] == ["cuda"] * len(wanted)
+    for x, y in zip(found, wanted, strict=True):
+        torch.testing.assert_close(x.detach().cpu(), y.detach(), equal_nan=True)
+    assert (gradient is None) == (other is None)
+    if gradient is not None:
+        assert other.device.type == "cuda"
+        torch.testing.assert_close(other.cpu(), gradient)
+
+
+@pytest.mark.parametrize("k", range(3))
+@pytest.mark.parametrize(("step", "make"), STEPS)
+def test_verbs_give_what_they_give_on_the_cpu(step, make, k, monkeypatch):
+    check(step, make(k), step, monkeypatch)
+
+
+@pytest.mark.parametrize(("step", "make"), STEPS)
+def test_verbs_are_one_graph_there_too(step, make, monkeypatch):
+    torch.compiler.reset()
+    check(torch.compile(step, fullgraph=True, backend="aot_eager"), make(0), step, monkeypatch)
+    torch.compiler.reset()
+
+
+def test_rows_that_were_cut_have_no_gradient():
+    x = torch.arange(10.0).reshape(5, 2).cuda().requires_grad_()
+    block = vl.Ragged(x, [3, 0, 2]).to_dense(max_len=2, truncate="left")
+    (block * torch.arange(1.0, 13, device="cuda").reshape(3, 2, 2)).sum().backward()
+    assert x.grad.tolist() == [[0, 0], [1, 2], [3, 4], [9, 10], [11, 12]]
+
+
+def test_masks_of_every_size_lie_there():
+    r = vl.Ragged(torch.zeros(6, device="cuda"), [3, 1, 2])
+    for sizes in ({}, {"max_len": 2}, {"width": 5}, {"padding_side": "left"}):
+        mask = ops.mask(r, **sizes)
+        assert mask.device.type == "cuda"
+        assert mask.cpu().numpy().tolist() == ops.mask([3, 1, 2], **sizes).tolist()
+    with pytest.raises(ValueError, match="lengths: sequence 0 has 3 rows, over width=2"):
+        ops.mask(r, width=2)
+
+
+@pytest.mark.parametrize(
+    "kind", ["float16", "bfloat16", "float8_e4m3fn", "int8", "uint8", "bool", "complex64"]
+)
+def test_rectangles_of_every_dtype(kind):
+    x = torch.tensor([1, 0, 1, 1, 0], dtype=getattr(torch, kind))
+    r, s = vl.Ragged(x, [3, 0, 2]), vl.Ragged(x.cuda(), [3, 0, 2])
+    wanted, found = r.to_dense(fill=1), s.to_dense(fill=1)
+    assert found.device.type == "cuda"
+    assert torch.equal(found.cpu().view(torch.uint8), wanted.view(torch.uint8))
+    back = vl.Ragged.from_dense(found, [3, 0, 2]).values
+    assert back.device.type == "cuda"
+    assert torch.equal(back.cpu().view(torch.uint8), x.view(torch.uint8))
+
+
+def test_outputs_are_written_there():
+    x = torch.arange(5.0, device="cuda")
+    out = torch.full((3, 3), -1.0, device="cuda")
+    assert vl.Ragged(x, [3, 0, 2]).to_dense(out=out) is out
+    assert out.tolist() == [[0, 1, 2], [0, 0, 0], [3, 4, 0]]
+    mask = torch.zeros(5, 5, dtype=torch.bool, device="cuda")
+    assert ops.block_mask(vl.Ragged(x, [3, 0, 2]), out=mask, dtype=torch.bool) is mask
+    assert mask.sum().item() == 13
+
+
+def test_lengths_may_lie_there():
+    lengths = torch.tensor([3, 0, 2], device="cuda")
+    x = torch.arange(5.0, device="cuda")
+    assert ops.reduce_sum(x, lengths).tolist() == [3, 0, 7]
+    assert np.array_equal(vl.Ragged(x, lengths).lengths, [3, 0, 2])
+
+
+def test_tensors_of_two_places_are_refused():
+    with pytest.raises(ValueError, match="Y: expected an array on device 0, got one on the host"):
+        ops.backprop_softmax(torch.ones(2).cuda(), torch.ones(2), [2])
