@@ -19,15 +19,15 @@ namespace {
 /// Keys of 64 bits: integers of any dtype, none below zero. Those of a device stay what they are, and nobody
 /// looks at them.
 Numbers keys_of(PyObject* argument, const char* name) {
-  const bool is_hidden = is_device_array(argument);
-  Numbers keys = is_hidden ? placed_numbers_of(argument, name) : numbers_of(argument, name);
+  const py::object seen = seen_argument(argument);
+  Numbers keys = seen ? numbers_of(seen.ptr(), name) : placed_numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
     raise_value(std::string(name) + ": expected one dimension, got " + std::to_string(keys.array.ndim()));
   }
   if (keys.type == Type::b1 || is_float(keys.type)) {
     raise_type(std::string(name) + ": expected integers, got dtype " + str_of(keys.array.dtype()));
   }
-  if (is_hidden) return keys;
+  if (!seen) return keys;
   if (keys.type == Type::u64) return {as_placed_rows(keys.array, name), Type::u64};
   const Fill none;
   const Convert how = convert_of(keys.array, py::dtype::of<std::uint64_t>(), none, name);

@@ -122,13 +122,13 @@ struct Places {
 /// Those of the host are checked and copied to where the rows are; a device's own are not looked at.
 Places places_of(const Place& place, PyObject* given_which, const Extents& shape, const LevelRef& level,
                  const LevelRef& kept) {
-  const bool is_hidden = !place.is_host() && is_device_array(given_which);
-  const py::array which = is_hidden ? rows_at(place, given_which, "which") : as_rows(given_which, "which");
+  const py::object seen = seen_argument(given_which);
+  const py::array which = seen ? as_rows(seen, "which") : rows_at(place, given_which, "which");
   if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
     raise_value("which: expected " + text_of(shape) + ", got " +
                 text_of(Extents(which.shape(), which.shape() + which.ndim())));
   }
-  if (is_hidden) {
+  if (!seen) {
     if (number_of(which.dtype().ptr()) != Number::i64) {
       raise_type("which: expected int64 on a device, got dtype " + str_of(which.dtype()));
     }

@@ -272,6 +272,11 @@ py::object readable_array(py::handle object) {
                     device.strides.data(), device.data, device.owner.ptr());
 }
 
+py::object seen_argument(PyObject* argument) {
+  if (is_device_array(argument)) return readable_array(argument);
+  return py::reinterpret_borrow<py::object>(argument);
+}
+
 Place place_of(const py::array& array) noexcept {
   PyObject* const base = device_under(array.ptr());
   return base != nullptr ? device_array_in(base).place : Place{};

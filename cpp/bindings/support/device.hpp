@@ -75,6 +75,9 @@ struct DeviceArray {
 
 /// An array of the host over the memory of a DeviceArray, where kernels are tried there; else null.
 [[nodiscard]] py::object readable_array(py::handle device_array);
+/// An argument whose numbers the host can look at: itself, or the array under it; null for a DeviceArray that
+/// hides them.
+[[nodiscard]] py::object seen_argument(PyObject* argument);
 
 /// Where the memory of an array of ours lies.
 [[nodiscard]] Place place_of(const py::array& array) noexcept;
