@@ -92,7 +92,7 @@
 namespace varlen::cuda {
 
 /// Raised by one where the table changes: both sides are compiled apart.
-constexpr int kKernelsVersion = 1;
+constexpr int kKernelsVersion = 2;
 
 /// What a capsule of the table is called.
 constexpr const char* kKernelsName = "varlen.cuda.Kernels";
