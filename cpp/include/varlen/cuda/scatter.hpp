@@ -34,7 +34,7 @@ constexpr std::int64_t kAddedRows = 128;
 /// As scatter_direct, for halves too. `before`: what the table holds first, which may be the table itself;
 /// null: zeros. At most kMostSorted lookups, which are sorted first: no two threads write to one row.
 [[nodiscard]] Error scatter_add(Stream stream, Type type, const std::byte* values, std::int64_t columns,
-                                Lookups lookups, std::int64_t each, std::int64_t rows, const std::byte* before,
-                                std::byte* scratch, std::byte* table) noexcept;
+                                Lookups lookups, std::int64_t each, std::int64_t rows,
+                                const std::byte* before, std::byte* scratch, std::byte* table) noexcept;
 
 }  // namespace varlen::cuda

@@ -7,6 +7,7 @@
 #include "support/key.hpp"
 #include "support/launch.hpp"
 #include "support/sequences.hpp"
+#include "support/start.hpp"
 #include "support/view.hpp"
 #include "varlen/cast.hpp"
 #include "varlen/cuda/sort.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "thread.hpp"
 #include "varlen/cuda/stream.hpp"
@@ -67,24 +66,11 @@ Error launch(Stream stream, Grid grid, const Body& body) noexcept {
   return cudaGetLastError();
 }
 
-/// The same byte, so many times.
-inline Error fill_bytes(Stream stream, int byte, std::int64_t bytes, void* out) noexcept {
-  if (bytes == 0) return cudaSuccess;
-  const OnDevice here(stream.device);
-  return cudaMemsetAsync(out, byte, static_cast<std::size_t>(bytes),
-                         static_cast<cudaStream_t>(stream.handle));
-}
-
 #else
 
 template <class Body>
 Error launch(Stream, Grid grid, const Body& body) noexcept {
   host::run(body, grid.blocks, grid.threads, grid.shared_bytes);
-  return 0;
-}
-
-inline Error fill_bytes(Stream, int byte, std::int64_t bytes, void* out) noexcept {
-  if (bytes > 0) std::memset(out, byte, static_cast<std::size_t>(bytes));
   return 0;
 }
 

@@ -10,22 +10,31 @@
 
 namespace varlen::cuda {
 
+/// The same byte, so many times.
+[[nodiscard]] inline Error fill_bytes([[maybe_unused]] Stream stream, int byte, std::int64_t bytes,
+                                      void* out) noexcept {
+  if (bytes == 0) return 0;
+  const auto size = static_cast<std::size_t>(bytes);
+#if defined(__CUDACC__)
+  const OnDevice here(stream.device);
+  return cudaMemsetAsync(out, byte, size, static_cast<cudaStream_t>(stream.handle));
+#else
+  std::memset(out, byte, size);
+  return 0;
+#endif
+}
+
 /// The bytes of `from`, which is `to` or apart from it; null: zeros.
-[[nodiscard]] inline Error start_with([[maybe_unused]] Stream stream, const std::byte* from,
-                                      std::int64_t bytes, std::byte* to) noexcept {
+[[nodiscard]] inline Error start_with(Stream stream, const std::byte* from, std::int64_t bytes,
+                                      std::byte* to) noexcept {
+  if (from == nullptr) return fill_bytes(stream, 0, bytes, to);
   if (bytes == 0 || from == to) return 0;
   const auto size = static_cast<std::size_t>(bytes);
 #if defined(__CUDACC__)
   const OnDevice here(stream.device);
-  auto* const handle = static_cast<cudaStream_t>(stream.handle);
-  return from == nullptr ? cudaMemsetAsync(to, 0, size, handle)
-                         : cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, handle);
+  return cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream.handle));
 #else
-  if (from == nullptr) {
-    std::memset(to, 0, size);
-  } else {
-    std::memcpy(to, from, size);
-  }
+  std::memcpy(to, from, size);
   return 0;
 #endif
 }
