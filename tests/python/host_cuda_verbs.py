@@ -130,3 +130,13 @@ def test_lengths_may_lie_there():
 def test_tensors_of_two_places_are_refused():
     with pytest.raises(ValueError, match="Y: expected an array on device 0, got one on the host"):
         ops.backprop_softmax(torch.ones(2).cuda(), torch.ones(2), [2])
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_containers_go_there_and_back(kind):
+    r = vl.Ragged(torch.arange(5.0, requires_grad=True), [3, 0, 2])
+    x = [r, r.to_padded(), r.pack()][kind]
+    there = x.cuda()
+    assert there.device == "cuda:0"
+    assert there.to("cuda:0") is there
+    assert there.cpu().equals(x)

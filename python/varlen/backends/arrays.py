@@ -140,6 +140,7 @@ __all__ = [
     "padded2ragged",
     "patches",
     "permute_rows",
+    "pinned",
     "product",
     "put_rows",
     "ragged2list",
@@ -169,6 +170,7 @@ __all__ = [
     "take_columns",
     "take_rows",
     "tile",
+    "to_device",
     "to_dtype",
     "to_state",
     "transpose",
@@ -320,6 +322,43 @@ def device_of(values: NDArray[Any]) -> str:
     'cpu'
     """
     return "cpu"
+
+
+def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> NDArray[Any]:
+    """Values where they are, which is the CPU.
+
+    Raises
+    ------
+    TypeError
+        Another device.
+
+    Examples
+    --------
+    >>> to_device(np.arange(2), "cpu")
+    array([0, 1])
+    """
+    if str(device) != "cpu":
+        raise TypeError(
+            f"device: an array of NumPy lies on the CPU, not on {device}; give torch.from_numpy(values)"
+        )
+    return values
+
+
+def pinned(values: NDArray[Any]) -> NDArray[Any]:
+    """Refused: NumPy does not pin memory.
+
+    Raises
+    ------
+    TypeError
+        Always.
+
+    Examples
+    --------
+    >>> pinned(np.arange(2))
+    Traceback (most recent call last):
+    TypeError: pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)
+    """
+    raise TypeError("pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)")
 
 
 def row_as(given: Any, values: NDArray[Any], argument: str) -> Any:

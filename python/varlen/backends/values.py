@@ -173,6 +173,41 @@ def device_of(values: Values) -> str:
     return backend_of(values).device_of(values)
 
 
+def to_device(values: Values, device: Any, non_blocking: bool) -> Values:
+    """Values on a device: themselves where they lie there.
+
+    Raises
+    ------
+    TypeError
+        Arrays of NumPy and another device than the CPU.
+
+    Examples
+    --------
+    >>> to_device(np.arange(2), "cpu", False)
+    array([0, 1])
+    """
+    moved: Values = backend_of(values).to_device(values, device, non_blocking)
+    return moved
+
+
+def pinned(values: Values) -> Values:
+    """Values in memory of the host that a device reads by itself.
+
+    Raises
+    ------
+    TypeError
+        Arrays of NumPy.
+
+    Examples
+    --------
+    >>> pinned(np.arange(2))
+    Traceback (most recent call last):
+    TypeError: pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)
+    """
+    moved: Values = backend_of(values).pinned(values)
+    return moved
+
+
 def row_as(given: Any, values: Values, argument: str) -> Any:
     """A number, or what broadcasts to a row, as one row, (1, ...), of the kind and the dtype of the values.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
+from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
 from varlen.ops.outputs import container, padded_class
@@ -18,6 +18,7 @@ from varlen.types.attributes import reduced, with_attributes, with_copied_attrib
 from varlen.types.indexing import int_index
 from varlen.types.packing import check_table, check_total, from_steps, rank_table, to_steps
 from varlen.types.padded import Padded
+from varlen.types.placed import Placed
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @container("Packed")
-class Packed(Generic[ArrayT]):
+class Packed(Placed, Generic[ArrayT]):
     """Sequences side by side, step by step: what a recurrent layer runs over, without padding.
 
     It is a list of steps. Step t holds element t of every sequence that is longer than t, the longest
@@ -312,10 +313,11 @@ class Packed(Generic[ArrayT]):
             """Of the values, NumPy's or torch's."""
             return self._values.dtype
 
-    @property
-    def device(self) -> str:
-        """Where the values are: "cpu", or what a tensor says."""
-        return device_of(self._values)
+    def _rows(self) -> ArrayT:
+        return self._values
+
+    def _with_rows(self, rows: Any) -> Self:
+        return with_attributes(self._make(rows, self._table, self._inner, self._kind), self, Packed)
 
     @overload
     def with_values(self, values: RowsT) -> Packed[RowsT]: ...

@@ -9,12 +9,13 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends import backend_of
-from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, device_of, from_state, to_state
+from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
+from varlen.types.placed import Placed
 from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @container("Padded")
-class Padded(Generic[ArrayT]):
+class Padded(Placed, Generic[ArrayT]):
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 
     Parameters
@@ -304,10 +305,11 @@ class Padded(Generic[ArrayT]):
             """Of the data, NumPy's or torch's."""
             return self._data.dtype
 
-    @property
-    def device(self) -> str:
-        """Where the data is: "cpu", or what a tensor says."""
-        return device_of(self._data)
+    def _rows(self) -> ArrayT:
+        return self._data
+
+    def _with_rows(self, rows: Any) -> Self:
+        return with_attributes(self._make(rows, *self._fields)._of(self._kind), self, Padded)
 
     @property
     def nbytes(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import RaggedBase, trace_ragged_by
 from varlen.backends import backend_of
-from varlen.backends.values import ArrayT, as_values, copy_of, device_of, from_state, to_state
+from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -22,6 +22,7 @@ from varlen.types.attributes import reduced, with_attributes, with_copied_attrib
 from varlen.types.computing import Computing
 from varlen.types.constructors import Constructors
 from varlen.types.operators import Operators
+from varlen.types.placed import Placed
 from varlen.types.selecting import Selecting
 from varlen.types.structure import Structure
 
@@ -45,6 +46,7 @@ class Ragged(
     Selecting[ArrayT],
     Computing[ArrayT],
     Operators,
+    Placed,
     RaggedBase[ArrayT],
 ):
     """Sequences of different lengths, nested as deep as wanted.
@@ -219,10 +221,12 @@ class Ragged(
             """The dtype of the values, NumPy's or torch's."""
             return self._values.dtype
 
-    @property
-    def device(self) -> str:
-        """Where the values are: "cpu", or what a tensor says."""
-        return device_of(self._values)
+    def _rows(self) -> ArrayT:
+        return self._values
+
+    def _with_rows(self, rows: Any) -> Self:
+        result: Self = with_attributes(same_kind(self, rows), self, Ragged)
+        return result
 
     @property
     def size(self) -> int:

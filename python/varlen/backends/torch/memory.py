@@ -294,6 +294,30 @@ def device_of(tensor: torch.Tensor) -> str:
     return str(tensor.device)
 
 
+def to_device(tensor: torch.Tensor, device: Any, non_blocking: bool = False) -> torch.Tensor:
+    """A tensor on a device: itself where it lies there.
+
+    Examples
+    --------
+    >>> import torch
+    >>> to_device(torch.arange(2), "cpu")
+    tensor([0, 1])
+    """
+    return tensor.to(torch.device(device), non_blocking=non_blocking)
+
+
+def pinned(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor in memory of the host that a device reads by itself.
+
+    Examples
+    --------
+    >>> import torch
+    >>> pinned(torch.arange(2)) if torch.cuda.is_available() else torch.arange(2)
+    tensor([0, 1])
+    """
+    return tensor.pin_memory()
+
+
 def like(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
     """An array as a tensor on the device of another.
 

@@ -1,0 +1,141 @@
+"""Where the values of a container lie, and copies of it elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends.values import device_of, pinned, to_device
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Placed:
+    """Methods of the containers, which inherit them: the device of their values, and the way to another.
+
+    Levels and other counts stay on the host, where every call reads them. What a kernel needs of them goes to
+    a device at the first use there, and stays.
+
+    Examples
+    --------
+    >>> vl.Ragged([3, 1, 4], [1, 2]).device
+    'cpu'
+    """
+
+    __slots__ = ()
+
+    def _rows(self) -> Any:
+        """The values, in one array or tensor."""
+        raise NotImplementedError
+
+    def _with_rows(self, rows: Any) -> Self:
+        """The same container of other values."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> str:
+        """Where the values are: "cpu", or what a tensor says."""
+        return device_of(self._rows())
+
+    def to(self, device: Any, non_blocking: bool = False) -> Self:
+        """The same sequences with their values on a device.
+
+        Parameters
+        ----------
+        device
+            A `torch.device`, or what makes one: "cuda", "cuda:1", "cpu", a number.
+        non_blocking
+            Whether the call may return before the values are there; those on the host have to be pinned for
+            that.
+
+        Returns
+        -------
+        Self
+            The container itself where its values lie there. Autograd follows tensors.
+
+        Raises
+        ------
+        TypeError
+            Arrays of NumPy and another device than the CPU.
+        RuntimeError
+            torch has no such device.
+
+        Examples
+        --------
+        >>> import torch
+        >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
+        >>> r.to("cpu") is r
+        True
+        """
+        return self._moved(to_device(self._rows(), device, non_blocking))
+
+    def cpu(self) -> Self:
+        """The same sequences with their values on the CPU, as `to("cpu")`.
+
+        Returns
+        -------
+        Self
+            The container itself where its values lie there.
+
+        Examples
+        --------
+        >>> import torch
+        >>> vl.Ragged(torch.tensor([3, 1, 4]), [1, 2]).cpu().device
+        'cpu'
+        """
+        return self.to("cpu")
+
+    def cuda(self, device: Any = "cuda", non_blocking: bool = False) -> Self:
+        """The same sequences with their values on a CUDA device, as `to("cuda")`.
+
+        Parameters
+        ----------
+        device
+            Which one: the current one by default.
+        non_blocking
+            See `to`.
+
+        Returns
+        -------
+        Self
+            The container itself where its values lie there.
+
+        Raises
+        ------
+        TypeError
+            Arrays of NumPy.
+
+        Examples
+        --------
+        >>> import torch
+        >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
+        >>> there = r.cuda() if torch.cuda.is_available() else r
+        """
+        return self.to(device, non_blocking)
+
+    def pin_memory(self) -> Self:
+        """The same sequences with their values in memory of the host that a device reads by itself.
+
+        Copies from there to a device go faster, and beside what the host does (`non_blocking`). A DataLoader
+        with `pin_memory=True` calls it.
+
+        Returns
+        -------
+        Self
+            The container itself where its values are pinned.
+
+        Raises
+        ------
+        TypeError
+            Arrays of NumPy.
+
+        Examples
+        --------
+        >>> import torch
+        >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
+        >>> there = r.pin_memory() if torch.cuda.is_available() else r
+        """
+        return self._moved(pinned(self._rows()))
+
+    def _moved(self, rows: Any) -> Self:
+        return self if rows is self._rows() else self._with_rows(rows)

@@ -1,0 +1,51 @@
+"""Containers and their devices: where values lie, and the way elsewhere."""
+
+import numpy as np
+import pytest
+import varlen as vl
+
+
+def containers(values):
+    r = vl.Ragged(values, [3, 0, 2])
+    return [r, r.to_padded(), r.pack()]
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_arrays_lie_on_the_cpu_and_nowhere_else(kind):
+    x = containers(np.arange(5))[kind]
+    assert x.device == "cpu"
+    assert x.to("cpu") is x
+    assert x.cpu() is x
+    for move in (lambda: x.to("cuda"), lambda: x.cuda(), lambda: x.to(0), lambda: x.cuda("cuda:1", True)):
+        with pytest.raises(TypeError, match=r"device: an array of NumPy lies on the CPU, not on (cuda|0)"):
+            move()
+    with pytest.raises(TypeError, match="pin_memory: an array of NumPy is not pinned; give a tensor"):
+        x.pin_memory()
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_tensors_go_where_torch_takes_them(kind):
+    torch = pytest.importorskip("torch")
+    x = containers(torch.arange(5.0, requires_grad=True))[kind]
+    assert x.to("cpu") is x
+    assert x.to(torch.device("cpu"), non_blocking=True) is x
+    there = x.to("meta")
+    assert type(there) is type(x)
+    assert there.device == "meta"
+    assert len(there) == len(x)
+    with pytest.raises(RuntimeError, match="nowhere"):
+        x.to("nowhere")
+
+
+def test_what_is_moved_keeps_its_levels_and_attributes():
+    torch = pytest.importorskip("torch")
+
+    class Named(vl.Ragged):
+        pass
+
+    r = Named(torch.arange(5.0), [3, 0, 2])
+    r.name = "tokens"
+    there = r.to("meta")
+    assert type(there) is Named
+    assert there.name == "tokens"
+    assert all(a is b for a, b in zip(there.levels, r.levels, strict=True))
