@@ -82,3 +82,20 @@ def test_a_quantized_tensor_is_refused_by_its_dtype():
 def test_other_layouts_are_named():
     with pytest.raises(TypeError, match="sparse"):
         vl.Ragged(torch.eye(3).to_sparse(), [2, 1])
+
+
+def test_floats_of_a_byte_are_filled_where_somebody_looks_on():
+    x = torch.arange(1.0, 6).to(torch.float8_e4m3fn)
+    for call in (
+        lambda: vl.ops.shift(x, [3, 0, 2], by=1),
+        lambda: vl.ops.shift(x, [3, 0, 2], by=1, fill=8),
+        lambda: vl.Ragged(x, [3, 0, 2]).to_dense(fill=8),
+        lambda: vl.Ragged(x, [3, 0, 2]).to_dense(max_len=2, mask=True)[0],
+        lambda: vl.ops.reduce_first(x, [3, 0, 2], empty=8),
+        lambda: vl.ops.reverse(x, [3, 0, 2]),
+    ):
+        wanted = call()
+        with torch.device("cpu"):
+            found = call()
+        assert found.dtype == wanted.dtype
+        assert torch.equal(found.view(torch.uint8), wanted.view(torch.uint8))

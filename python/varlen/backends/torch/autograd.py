@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from varlen import _core, tracing
 from varlen._core import Level, on_plain_tensors, on_tensors
+from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import (
     Batch,
     Way,
@@ -29,7 +30,7 @@ from varlen.backends.torch.followers import (
     is_batched,
     way_of,
 )
-from varlen.backends.torch.memory import apply_rows, as_numpy, dtype_of, tensor_of
+from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
 from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
@@ -609,18 +610,15 @@ def has_no_name(x: torch.Tensor) -> bool:
     return bool(x.element_size() == 1 and x.dtype.is_floating_point)
 
 
-def by_bytes(
-    x: torch.Tensor, move: Callable[[NDArray[Any]], NDArray[Any]], argument: str = "X"
-) -> torch.Tensor:
-    """Rows moved as bytes: those of dtypes that have no name and no gradient.
+def by_bytes(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """What `move`, which only moves rows, makes of the bytes of a dtype that has no name and no gradient.
 
     Examples
     --------
-    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows[::-1].copy())
+    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows.flip(0))
     tensor([2., 1.])
     """
-    moved: torch.Tensor = apply_rows(on_cpu(x, argument), lambda rows: (move(rows), None))[0]
-    return moved
+    return move(x.view(bits_of(x.dtype))).view(x.dtype)
 
 
 def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:

@@ -12,8 +12,8 @@ import torch
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.arguments import ints_per_level
-from varlen.backends.torch.autograd import AutogradOp, by_bytes, has_no_name, level_of
-from varlen.backends.torch.cast import cast
+from varlen.backends.torch.autograd import AutogradOp, has_no_name, level_of
+from varlen.backends.torch.cast import bits_of, cast
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
     as_numpy,
@@ -203,6 +203,12 @@ def check_out(out: Any, dtype: torch.dtype) -> None:
 def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     side, fill, mask, max_len, cut, out, _, multiple, max_bytes, sizes = options
     mask = _is_asked(mask)
+    if has_no_name(x):
+        bits = None if fill is None else fill_of(fill, x).view(bits_of(x.dtype))
+        made = _pad_followed(x.view(bits_of(x.dtype)), levels, options._replace(fill=bits, out=None))
+        block, marks = made if mask else (made, None)
+        block = block.view(x.dtype) if out is None else out.copy_(block.view(x.dtype))
+        return (block, marks) if mask else block
     if max_len is not None and multiple != 1:  # cut first, and wider than what is kept then
         return pad_elsewhere(x, levels, options)
     marks = None
@@ -218,17 +224,13 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
     blank = None if fill is None else fill_of(fill, x)
     apart = blank is not None and (blank.ndim > 0 or is_followed(fill))  # put in behind, by torch
-    if has_no_name(x):
-        bits = None if fill is None else filled(fill, x.dtype, x.shape[1:])
-        block = by_bytes(x, lambda rows: _run_pad(rows, levels, widths, most, side, cut, bits, max_bytes))
-    else:
-        value = None if fill is None or apart else number_of(fill, "fill")
-        block = pad_rows(x, tuple(levels), widths, most, side, cut, value, max_bytes)
-        if apart:
-            there = _core.pad(
-                np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
-            )
-            block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
+    value = None if fill is None or apart else number_of(fill, "fill")
+    block = pad_rows(x, tuple(levels), widths, most, side, cut, value, max_bytes)
+    if apart:
+        there = _core.pad(
+            np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
+        )
+        block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
     if out is not None:
         block = out.copy_(block)
     return (block, like(np.asarray(marks), x)) if mask else block

@@ -282,7 +282,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
     if has_no_name(x):
-        return by_bytes(x, lambda rows: _core.gather_column(rows, (level,), -1 if last else 0)[0])
+        return by_bytes(x, lambda rows: _ends(rows, level, last))
     result: torch.Tensor = end_rows(x, level, last)
     return result
 

@@ -62,7 +62,7 @@ def _expanded(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
     if x.is_complex():
         return in_parts(x, lambda each: _expanded(each, groups, blocks))
     if has_no_name(x):
-        return by_bytes(x, lambda rows: _repeated(rows, groups, blocks, groups.total), "x")
+        return by_bytes(x, lambda rows: _expanded(rows, groups, blocks))
     result: torch.Tensor = _expand_blocks(on_cpu(x, "x"), groups, blocks, groups.total)
     return result
 

@@ -17,8 +17,9 @@ from varlen.backends.torch.autograd import (
     into,
     level_of,
 )
+from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import core_dtype, fill_of, filled, like, tensor_of
+from varlen.backends.torch.memory import core_dtype, fill_of, like, tensor_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,7 @@ def reverse(x: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     tensor([1, 3, 4])
     """
     if has_no_name(x):
-        return into(by_bytes(x, lambda rows: _core.reverse(rows, level)), out)
+        return into(by_bytes(x, lambda rows: reverse(rows, level)), out)
     return into(_reverse(x, level), out)
 
 
@@ -78,8 +79,8 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
     number = 0 if fill is None else fill
     moves = _each(by, level)
     if has_no_name(x):
-        bits = None if is_zero(number) else filled(number, x.dtype, x.shape[1:])
-        return into(by_bytes(x, lambda rows: _core.shift(rows, level, moves, bits)), out)
+        bits = 0 if is_zero(number) else fill_of(number, x).view(bits_of(x.dtype))
+        return into(by_bytes(x, lambda rows: shift(rows, level, moves, bits)), out)
     if not isinstance(number, (bool, int, float, complex)):
         row = fill_of(number, x)
         if row.ndim > 0 or is_followed(number):
@@ -106,7 +107,7 @@ def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tenso
     """
     moves = _each(by, level)
     if has_no_name(x):
-        return into(by_bytes(x, lambda rows: _core.roll(rows, level, moves)), out)
+        return into(by_bytes(x, lambda rows: roll(rows, level, moves)), out)
     return into(roll_rows(x, level, tensor_of(moves)), out)
 
 
