@@ -426,6 +426,15 @@ def reduce(
     ddof: float = 0,
 ) -> NDArray[Any]: ...
 def reduce_blocks(d: Any, groups: Level, blocks: Level) -> NDArray[Any]: ...
+def reduce_dense(
+    op: str,
+    block: Any,
+    level: Level,
+    padding_side: str = "right",
+    empty: Any = None,
+    out: NDArray[Any] | None = None,
+    ddof: float = 0,
+) -> NDArray[Any]: ...
 def reduce_extreme(
     op: str, values: Any, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...

@@ -30,6 +30,16 @@ class Backend(Protocol):
     def reduce(
         self, op: str, values: Any, level: Level, empty: Any = ..., out: Any = ..., ddof: float = ...
     ) -> Any: ...
+    def reduce_dense(
+        self,
+        op: str,
+        block: Any,
+        level: Level,
+        padding_side: str = ...,
+        empty: Any = ...,
+        out: Any = ...,
+        ddof: float = ...,
+    ) -> Any: ...
     def reduce_extreme(
         self, op: str, values: Any, level: Level, empty: Any = ..., narrow: bool = ...
     ) -> tuple[Any, Any]: ...

@@ -33,6 +33,7 @@ from varlen.ops.reduce_back import (
     backprop_reduce_min,
     backprop_reduce_sum,
 )
+from varlen.ops.reduce_dense import reduce_dense
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
 from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
@@ -153,6 +154,7 @@ __all__ = [
     "rank",
     "reduce_all",
     "reduce_any",
+    "reduce_dense",
     "reduce_first",
     "reduce_last",
     "reduce_logsumexp",

@@ -49,6 +49,7 @@ from varlen.backends.torch.reduce import (
     reduce_end,
     reduce_extreme,
 )
+from varlen.backends.torch.reduce_dense import reduce_dense
 from varlen.backends.torch.repeat import reduce_blocks, repeat
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
 from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add, scatter_add
@@ -149,6 +150,7 @@ __all__ = [
     "readable",
     "reduce",
     "reduce_blocks",
+    "reduce_dense",
     "reduce_end",
     "reduce_extreme",
     "remove_rows",

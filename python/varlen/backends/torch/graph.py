@@ -22,6 +22,7 @@ from varlen.backends.torch.autograd import AutogradOp, into, level_of
 from varlen.backends.torch.memory import as_row, number_of, tensor_of
 from varlen.backends.torch.pad import PadOptions, check_out, pad_rows, rows_of
 from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows, with_empty
+from varlen.backends.torch.reduce_dense import block_rows, has_own_gradient
 from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
 from varlen.backends.torch.statistics import STATISTICS, statistic_rows
@@ -59,6 +60,27 @@ def reduce(
     else:
         rows = sum_rows(op, x, level, number)
     return into(with_empty(rows, of_level(level, "lengths", rows), empty) if followed else rows, out)
+
+
+def reduce_dense(
+    op: str,
+    block: torch.Tensor,
+    level: Any,
+    padding_side: str = "right",
+    empty: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+) -> torch.Tensor:
+    """One row for each sequence of a rectangle.
+
+    Examples
+    --------
+    >>> reduce_dense("sum", torch.tensor([[3.0, 1.0], [4.0, 9.0]]), Level([2, 1]), empty=0)
+    tensor([4., 4.])
+    """
+    if _has_gradient(empty) or (block.requires_grad and not has_own_gradient(op)):
+        return reduce(op, unpad(block, (level,), padding_side), level, empty, out, ddof)
+    return into(block_rows(op, block, level, padding_side, empty, ddof), out)
 
 
 def reduce_extreme(
