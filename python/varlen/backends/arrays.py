@@ -47,10 +47,14 @@ from varlen._core import (
     unpad,
     unsort,
     views,
+    weighted_sum,
+    weighted_sum_to_values,
+    weighted_sum_to_weights,
     windows,
 )
 from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
+from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, diff
 from varlen.backends.numpy.image import pad_images, patches
@@ -182,6 +186,10 @@ __all__ = [
     "unpad",
     "unsort",
     "views",
+    "weighable",
+    "weighted_sum",
+    "weighted_sum_to_values",
+    "weighted_sum_to_weights",
     "where",
     "windows",
     "zeros",

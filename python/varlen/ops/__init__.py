@@ -1,5 +1,6 @@
 """Arrays and lengths in, arrays out: the verbs of the package as plain functions."""
 
+from varlen.ops.attention import attention_pool, backprop_attention_pool
 from varlen.ops.bins import bincount
 from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.combine import concatenate, split, stack
@@ -82,8 +83,10 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "attention_pool",
     "average_windows",
     "backprop_align",
+    "backprop_attention_pool",
     "backprop_average_windows",
     "backprop_cummax",
     "backprop_cummin",

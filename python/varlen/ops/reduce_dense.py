@@ -54,8 +54,8 @@ def reduce_dense(
     padding_side
         "right" or "left": where the padding is.
     empty
-        What a sequence without rows gives; None refuses such a sequence. By default what the reduction of that
-        name gives: `reduce_sum` and its kin.
+        What a sequence without rows gives; None refuses such a sequence. By default what `reduce_sum` and its
+        kin give.
     ddof
         What is taken off the number of rows, for "var" and "std".
     out

@@ -35,13 +35,18 @@ VARLEN_LOOP void add_rows(const C* __restrict__ values, std::int64_t step, const
   }
 }
 
-/// out = the sum of rows of `sums` by the weights of one row.
+/// Rows of `out`: those of `sums` added up by the weights of each.
 template <class C>
 VARLEN_LOOP void mix_rows(const C* __restrict__ sums, std::int64_t step, const C* __restrict__ weights,
-                          std::int64_t heads, std::int64_t columns, C* __restrict__ out) noexcept {
-  for (std::int64_t c = 0; c < columns; ++c) out[c] = weights[0] * sums[c];
-  for (std::int64_t h = 1; h < heads; ++h) {
-    for (std::int64_t c = 0; c < columns; ++c) out[c] += weights[h] * sums[h * step + c];
+                          std::int64_t heads, std::int64_t rows, std::int64_t columns, C* __restrict__ out,
+                          std::int64_t out_step) noexcept {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const C* const w = weights + r * heads;
+    C* const to = out + r * out_step;
+    for (std::int64_t c = 0; c < columns; ++c) to[c] = w[0] * sums[c];
+    for (std::int64_t h = 1; h < heads; ++h) {
+      for (std::int64_t c = 0; c < columns; ++c) to[c] += w[h] * sums[h * step + c];
+    }
   }
 }
 
@@ -57,6 +62,24 @@ VARLEN_LOOP C product_of(const C* __restrict__ a, const C* __restrict__ b, std::
     for (std::int64_t k = 0; k < half; ++k) lanes[k] += lanes[k + half];
   }
   return lanes[0];
+}
+
+/// One element of each row of `out`: the product of its values and one row of sums, added to what is there
+/// where `adds`.
+template <class C>
+VARLEN_LOOP void multiply_rows(const C* __restrict__ values, std::int64_t step, const C* __restrict__ sums,
+                               std::int64_t rows, std::int64_t columns, bool adds, C* __restrict__ out,
+                               std::int64_t out_step) noexcept {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const C* const v = values + r * step;
+    C product = 0;
+    if (columns < kLanes) {
+      for (std::int64_t c = 0; c < columns; ++c) product += v[c] * sums[c];
+    } else {
+      product = product_of(v, sums, columns);
+    }
+    out[r * out_step] = adds ? out[r * out_step] + product : product;
+  }
 }
 
 template <class C>
@@ -87,32 +110,46 @@ class Weighted {
   }
 
   void to_values() const noexcept {
-    by_rows([&](std::int64_t row, std::int64_t i) {
-      alignas(64) C room[kTile];
+    by_rows([&](Range rows, std::int64_t i) {
+      alignas(64) C room[kRoom];
       for (std::int64_t c = 0; c < job_.columns; c += kTile) {
         const std::int64_t w = std::min(kTile, job_.columns - c);
-        std::byte* const to = out_ + (row * job_.columns + c) * size_;
-        C* const made = back_.run == nullptr ? reinterpret_cast<C*>(to) : room;
         const C* const from = sums_ + i * job_.heads * job_.columns + c;
-        best<mix_rows<C>>(from, job_.columns, weights_ + row * job_.heads, job_.heads, w, made);
-        if (back_.run != nullptr) narrow(room, w, to);
+        std::byte* const to = out_ + c * size_;
+        const std::int64_t width = job_.columns * size_;
+        const std::int64_t at_once = back_.run == nullptr ? rows.size() : kRoom / w;
+        for (std::int64_t row = rows.begin; row < rows.end; row += at_once) {
+          const std::int64_t some = std::min(at_once, rows.end - row);
+          const bool as_is = back_.run == nullptr;
+          best<mix_rows<C>>(from, job_.columns, weights_ + row * job_.heads, job_.heads, some, w,
+                            as_is ? reinterpret_cast<C*>(to + row * width) : room, as_is ? job_.columns : w);
+          for (std::int64_t r = 0; r < some && !as_is; ++r) {
+            narrow(room + r * w, w, to + (row + r) * width);
+          }
+        }
       }
     });
   }
 
   void to_weights() const noexcept {
-    by_rows([&](std::int64_t row, std::int64_t i) {
-      alignas(64) C room[kTile];
-      C* const to = reinterpret_cast<C*>(out_) + row * job_.heads;
+    by_rows([&](Range rows, std::int64_t i) {
+      alignas(64) C room[kRoom];
+      C* const to = reinterpret_cast<C*>(out_);
+      if (job_.columns == 0) std::fill(to + rows.begin * job_.heads, to + rows.end * job_.heads, C{0});
       for (std::int64_t c = 0; c < job_.columns; c += kTile) {
         const std::int64_t w = std::min(kTile, job_.columns - c);
-        const C* const values = rows(row, 1, c, w, room);
-        for (std::int64_t h = 0; h < job_.heads; ++h) {
-          const C product = best<product_of<C>>(values, sums_ + (i * job_.heads + h) * job_.columns + c, w);
-          to[h] = c == 0 ? product : to[h] + product;
+        const bool as_is = in_.run == nullptr;
+        const std::int64_t at_once = as_is ? rows.size() : kRoom / w;
+        for (std::int64_t row = rows.begin; row < rows.end; row += at_once) {
+          const std::int64_t some = std::min(at_once, rows.end - row);
+          const C* const values = values_of(row, some, c, w, room);
+          for (std::int64_t h = 0; h < job_.heads; ++h) {
+            best<multiply_rows<C>>(values, as_is ? job_.columns : w,
+                                   sums_ + (i * job_.heads + h) * job_.columns + c, some, w, c > 0,
+                                   to + row * job_.heads + h, job_.heads);
+          }
         }
       }
-      if (job_.columns == 0) std::fill(to, to + job_.heads, C{0});
     });
   }
 
@@ -121,7 +158,7 @@ class Weighted {
     return job_.level.length(i) * job_.columns * size_ >= kGiantBytes;
   }
 
-  /// body(row, its sequence) for all rows, by threads.
+  /// body(rows, their sequence) for all rows, by threads.
   template <class Body>
   void by_rows(Body body) const noexcept {
     const std::int64_t total = job_.level.total();
@@ -129,18 +166,19 @@ class Weighted {
     const auto cut = [&](std::int64_t k) { return k == chunks ? total : total / chunks * k; };
     parallel(chunks, [&](std::int64_t k) {
       const std::int64_t* const ends = job_.level.ends;
-      std::int64_t row = cut(k);
-      std::int64_t i = std::upper_bound(ends, ends + job_.level.count, row) - ends;
-      for (; row < cut(k + 1); ++row) {
-        while (ends[i] <= row) ++i;
-        body(row, i);
+      const std::int64_t last = cut(k + 1);
+      std::int64_t i = std::upper_bound(ends, ends + job_.level.count, cut(k)) - ends;
+      for (std::int64_t row = cut(k); row < last; ++i) {
+        const std::int64_t end = std::min(ends[i], last);
+        if (end > row) body(Range{row, end}, i);
+        row = std::max(row, end);
       }
     });
   }
 
   /// Columns [c, c + w) of rows, at least one of them: where they lie, or in the room.
-  [[nodiscard]] const C* rows(std::int64_t row, std::int64_t count, std::int64_t c, std::int64_t w,
-                              C* room) const noexcept {
+  [[nodiscard]] const C* values_of(std::int64_t row, std::int64_t count, std::int64_t c, std::int64_t w,
+                                   C* room) const noexcept {
     const std::byte* const from = job_.values + (row * job_.columns + c) * size_;
     if (in_.run == nullptr) return reinterpret_cast<const C*>(from);
     const std::int64_t at_once = w == job_.columns ? count : 1;
@@ -164,10 +202,14 @@ class Weighted {
     alignas(64) C room[kRoom];
     std::fill(acc, acc + w, C{0});
     const bool as_is = in_.run == nullptr;
+    if (as_is && job_.columns == 1 && job_.heads == 1 && mine.size() > 0) {
+      acc[0] = best<product_of<C>>(weights_ + mine.begin, values_of(mine.begin, 1, 0, 1, room), mine.size());
+      return;
+    }
     const std::int64_t at_once = as_is ? mine.size() : kRoom / w / 4 * 4;  // whole fours, as if all at once
     for (std::int64_t row = mine.begin; row < mine.end; row += at_once) {
       const std::int64_t some = std::min(at_once, mine.end - row);
-      best<add_rows<C>>(rows(row, some, c, w, room), as_is ? job_.columns : w,
+      best<add_rows<C>>(values_of(row, some, c, w, room), as_is ? job_.columns : w,
                         weights_ + row * job_.heads + h, job_.heads, some, w, acc);
     }
   }

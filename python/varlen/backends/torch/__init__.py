@@ -2,6 +2,12 @@
 
 from varlen._core import concat_levels
 from varlen.backends.torch.arithmetic import equal, ufunc, where
+from varlen.backends.torch.attention import (
+    weighable,
+    weighted_sum,
+    weighted_sum_to_values,
+    weighted_sum_to_weights,
+)
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
@@ -181,6 +187,10 @@ __all__ = [
     "unpad",
     "unsort",
     "views",
+    "weighable",
+    "weighted_sum",
+    "weighted_sum_to_values",
+    "weighted_sum_to_weights",
     "where",
     "windows",
     "zeros",
