@@ -287,6 +287,20 @@ def gather_add(
 def gather_column(
     values: NDArray[Any], levels: tuple[Level, ...], at: int
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
+def gather_dense(
+    values: Any,
+    levels: Level | tuple[Level, ...] | list[Level],
+    source: Level | tuple[Level, ...] | list[Level] | None = None,
+    indices: Any = None,
+    positions: bool = False,
+    padding_side: str = "right",
+    fill: Any = None,
+    max_len: int | Sequence[int | None] | None = None,
+    truncate: str = "right",
+    dtype: Any = None,
+    pad_to_multiple: int = 1,
+    max_bytes: int | None = None,
+) -> tuple[Any, ...]: ...
 def gather_row(
     values: NDArray[Any], levels: tuple[Level, ...], i: int
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...

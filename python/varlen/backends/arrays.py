@@ -57,6 +57,7 @@ from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, diff
+from varlen.backends.numpy.dense import gather_dense
 from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
@@ -121,6 +122,7 @@ __all__ = [
     "gather",
     "gather_add",
     "gather_column",
+    "gather_dense",
     "gather_row",
     "gather_window",
     "in_parts",

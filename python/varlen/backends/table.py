@@ -247,6 +247,20 @@ class Backend(Protocol):
         max_bytes: int | None = ...,
         sizes: Any = ...,
     ) -> Any: ...
+    def gather_dense(
+        self,
+        values: Any,
+        levels: Levels,
+        indices: Any,
+        positions: bool,
+        padding_side: str,
+        fill: Any,
+        max_len: Any,
+        truncate: str,
+        dtype: Any,
+        multiple: int,
+        max_bytes: int | None,
+    ) -> tuple[Any, ...]: ...
     def unpad(self, block: Any, levels: Levels, padding_side: str = ..., out: Any = ...) -> Any: ...
 
     # Sequences repeated as a whole, and the gradient of that.

@@ -10,6 +10,7 @@ from varlen.ops.differences import diff
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.gather import boolean_mask, gather
+from varlen.ops.gather_dense import gather_dense
 from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
@@ -134,6 +135,7 @@ __all__ = [
     "from_dense",
     "gather",
     "gather_add",
+    "gather_dense",
     "hash",
     "insert_rows",
     "list2array",

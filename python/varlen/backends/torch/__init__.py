@@ -11,6 +11,7 @@ from varlen.backends.torch.attention import (
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
+from varlen.backends.torch.dense import gather_dense
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.image import pad_images, patches
@@ -122,6 +123,7 @@ __all__ = [
     "gather",
     "gather_add",
     "gather_column",
+    "gather_dense",
     "gather_row",
     "gather_window",
     "in_parts",

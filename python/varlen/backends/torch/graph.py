@@ -487,6 +487,39 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
     return (block, marks) if options.mask else block
 
 
+def gather_dense(
+    x: torch.Tensor,
+    levels: Any,
+    indices: Any,
+    positions: bool,
+    side: str,
+    fill: Any,
+    max_len: Any,
+    cut: str,
+    dtype: Any,
+    multiple: int,
+    max_bytes: int | None,
+) -> tuple[Any, ...]:
+    """A rectangle and its mask, with positions behind them where they are asked for.
+
+    Examples
+    --------
+    >>> how = ("right", -1, None, "right", None, 1, None)
+    >>> gather_dense(torch.tensor([3, 1, 4]), (Level([2, 1]),), None, False, *how)[0]
+    tensor([[ 3,  1],
+            [ 4, -1]])
+    """
+    rows, picked = (x, levels) if indices is None else gather(x, levels, indices)
+    kept = ints_per_level(max_len, "max_len", len(picked))
+    sizes = [_width(level, n, multiple) for level, n in zip(picked, kept, strict=True)]
+    ends: Any = (max_len, cut, None)
+    made = pad(rows, picked, side, fill, True, *ends, dtype, 1, max_bytes, sizes)
+    if not positions:
+        return tuple(made)
+    places = of_level(picked[-1], "positions", x)
+    return (*made, pad(places, picked, side, None, False, *ends, None, 1, None, sizes))
+
+
 def _width(level: Any, most: int | None, multiple: int) -> Any:
     """How many slots the sequences of a level get, at most `most` and rounded up."""
     if type(level) is Level:
