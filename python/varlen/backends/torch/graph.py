@@ -219,7 +219,7 @@ def _picked(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor, list[
 
 def _numbers(offsets: list[torch.Tensor]) -> tuple[Array, tuple[Level, ...]]:
     """A number for each row, which a verb of the core moves, and the levels above them."""
-    levels = tuple(level_of(each.numpy()) for each in offsets)
+    levels = tuple(level_of(each.cpu().numpy()) for each in offsets)
     return np.arange(levels[-1].total), levels
 
 
@@ -242,18 +242,19 @@ def _moved_by(schema: str, run: Any, kept: Any) -> Any:
         return rows, nest
 
     torch.library.define(name, schema[schema.index("(") :])
-    torch.library.impl(name, "CPU", lambda offsets, *args: _picked(*run(*_numbers(offsets), *args)))
+    for kind in ("CPU", "CUDA"):  # of tensors on a device the host waits for numbers
+        torch.library.impl(name, kind, lambda offsets, *args: _picked(*run(*_numbers(offsets), *args)))
     torch.library.register_fake(name, fake)
     return getattr(torch.ops.varlen, name.removeprefix("varlen::")).default
 
 
 def _as_index(index: Any) -> Any:
-    return None if index is None else index.numpy()
+    return None if index is None else index.cpu().numpy()
 
 
 _gather_places = _moved_by(
     "gather_places(Tensor[] offsets, Tensor index) -> (Tensor, Tensor[])",
-    lambda rows, levels, index: _core.gather(rows, levels, index.numpy()),
+    lambda rows, levels, index: _core.gather(rows, levels, _as_index(index)),
     lambda offsets, index: (None, index.shape[0] + 1, *(None for _ in offsets[1:])),
 )
 _slice_places = _moved_by(
