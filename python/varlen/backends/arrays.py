@@ -56,7 +56,7 @@ from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
-from varlen.backends.numpy.count import bincount, diff
+from varlen.backends.numpy.count import bincount, counts_there, diff
 from varlen.backends.numpy.dense import gather_dense
 from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
@@ -76,6 +76,7 @@ from varlen.backends.numpy.rows import (
     transpose,
 )
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.backends.numpy.search import search
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
 from varlen.levels import not_empty
@@ -108,6 +109,7 @@ __all__ = [
     "concat_levels",
     "contiguous",
     "copy",
+    "counts_there",
     "device_of",
     "diff",
     "equal",
@@ -168,6 +170,7 @@ __all__ = [
     "scan",
     "scan_extreme",
     "scatter_add",
+    "search",
     "seq2col",
     "shift",
     "softmax",

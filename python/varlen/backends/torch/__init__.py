@@ -10,7 +10,7 @@ from varlen.backends.torch.attention import (
 )
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
-from varlen.backends.torch.count import bincount, diff
+from varlen.backends.torch.count import bincount, counts_there, diff
 from varlen.backends.torch.dense import gather_dense
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
@@ -60,6 +60,7 @@ from varlen.backends.torch.reduce_dense import reduce_dense
 from varlen.backends.torch.repeat import reduce_blocks, repeat
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
 from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add, scatter_add
+from varlen.backends.torch.search import search
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
@@ -109,6 +110,7 @@ __all__ = [
     "concat_levels",
     "contiguous",
     "copy",
+    "counts_there",
     "device_of",
     "diff",
     "equal",
@@ -169,6 +171,7 @@ __all__ = [
     "scan",
     "scan_extreme",
     "scatter_add",
+    "search",
     "seq2col",
     "shift",
     "softmax",
