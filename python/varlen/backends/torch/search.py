@@ -30,7 +30,7 @@ def search(values: torch.Tensor, level: Level, queries: Any, sequences: Any, sid
         numbers = on_host.search(readable(values), level, readable(asked), sequences, side)
         return like(numbers, values)
     rows, asked = values.detach(), asked.detach().to(values.device)
-    begin = like(level.offsets[sequences], values)
+    begin: Any = like(level.offsets[sequences], values)
     low, high = begin, like(level.offsets[sequences + 1], values)
     for _ in range(int(level.longest).bit_length()):
         middle = (low + high) >> 1
