@@ -88,7 +88,7 @@ struct Better {
 /// later.
 template <class T>
 struct NumberFold : FoldOf<NumberFold<T>, T> {
-  static constexpr int kRowsAtOnce = std::is_same_v<T, double> ? 4 : 8;  // as many bytes of f64 as of f32
+  static constexpr int kRowsAtOnce = 32 / sizeof(T);  // as many bytes of numbers of 8 bytes as of 4
 
   bool multiplies = false;
   bool is_end = false;
