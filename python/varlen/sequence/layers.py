@@ -69,9 +69,9 @@ def run_layer(
         steps = torch.from_numpy(np.array(table.size_at_t, np.int64))
         result, states = layer(torch.nn.utils.rnn.PackedSequence(packed.values, steps), first)
         rows = result.data
-        befores = iter(start if isinstance(start, tuple) else (start,))
+        given = iter(start if isinstance(start, tuple) else (start,))
         last = each_state(
-            lambda one, _: torch.cat((one.transpose(0, 1), next(befores)[running:].to(one.dtype))), states
+            lambda one, _: torch.cat((one.transpose(0, 1), next(given)[running:].to(one.dtype))), states
         )
     else:
         rows = x.values.new_zeros((0, directions * (layer.proj_size or layer.hidden_size)))
