@@ -1,4 +1,4 @@
-"""What runs a verb on one kind of values: NumPy's arrays, or torch's tensors."""
+"""What runs a verb on one kind of values: NumPy's arrays, torch's tensors, arrays of CuPy."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["backend_of"]
 
-_BACKENDS: dict[type, Backend] = {np.ndarray: arrays, Level: arrays}
+_OF_NUMPY = (np.ndarray, Level, list, tuple, int, float, bool, type(None))  # asked at every call
+_BACKENDS: dict[type, Backend] = dict.fromkeys(_OF_NUMPY, cast("Backend", arrays))
 
 
 def backend_of(first: Any, *others: Any) -> Backend:
-    """The backend that values belong to: torch's where one of them is a tensor or its dtype, else NumPy's.
+    """The backend that values belong to: the first of another library than NumPy says which.
+
+    torch's is that of its dtypes as well. CuPy's has the arrays of CuPy.
 
     While torch.compile traces a function, torch's is the one that a graph can hold.
 
@@ -48,7 +51,7 @@ def _of_graphs() -> Backend:
 
 
 def _look_up(values: Any) -> Backend:
-    """Of a type that was not seen before. torch is looked for among the loaded modules, never imported."""
+    """Of a type that was not seen before. Libraries are looked for among loaded modules, never imported."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(values, (torch.Tensor, torch.dtype, tracing.TracedLevel)):
         from varlen.backends import torch as tensors
@@ -56,4 +59,10 @@ def _look_up(values: Any) -> Backend:
         _of_graphs()  # it says whether a function is traced
         _BACKENDS[type(values)] = tensors
         return tensors
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(values, cupy.ndarray):
+        from varlen.backends.cupy import backend
+
+        _BACKENDS[type(values)] = cast("Backend", backend)
+        return _BACKENDS[type(values)]
     return arrays
