@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.backends.values import as_ints, memory_of
+from varlen.backends.values import as_ints, is_tensor, memory_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,6 +138,6 @@ def _thinc() -> Any:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    if not isinstance(values, np.ndarray) and values.requires_grad:
+    if is_tensor(values) and values.requires_grad:
         raise TypeError("values: Thinc takes no tensor that needs gradients; detach it first")
     return memory_of(values)

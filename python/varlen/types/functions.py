@@ -14,6 +14,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
+from varlen.backends.values import is_tensor
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
@@ -173,7 +174,7 @@ def _arguments_by_name(
 
 
 def _is_tensor_like(x: Any) -> bool:
-    return _is_ragged(x) and not isinstance(x._values, np.ndarray)
+    return _is_ragged(x) and is_tensor(x._values)
 
 
 def _is_ragged(x: Any) -> bool:

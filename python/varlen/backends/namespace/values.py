@@ -160,7 +160,7 @@ class Values(Of):
         if values.dtype.kind == "c" and kind.kind != "c":
             raise ValueError(f"{argument}: complex numbers do not fit {kind}")
         result = values.astype(kind)
-        if _always_fits(values.dtype, kind):
+        if always_fits(values.dtype, kind):
             return result
         if kind.kind in "fcV":
             unfit = self.xp.isfinite(values) & ~self.xp.isfinite(result.astype(np.result_type(kind, "f4")))
@@ -239,8 +239,14 @@ class Values(Of):
         return on_tensors(_core.insert_rows, values, before, self.xp.ascontiguousarray(rows))
 
 
-def _always_fits(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Whether a dtype holds all numbers of another; floats round."""
+def always_fits(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether a dtype holds all numbers of another; floats round.
+
+    Examples
+    --------
+    >>> always_fits(np.dtype("i4"), np.dtype("f4")), always_fits(np.dtype("i4"), np.dtype("i1"))
+    (True, False)
+    """
     if given.kind in "biu" and wanted.kind in "fc":
         return bool(wanted.itemsize > 2 or given.itemsize == 1 or given.kind == "b")
     return bool(np.can_cast(given, wanted))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level, on_tensors
-from varlen.arguments import as_ints, is_zero
+from varlen.arguments import as_dtype, as_ints, is_zero
 from varlen.backends.namespace.library import Of
+from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, shortened
 from varlen.levels import not_empty
@@ -41,6 +42,9 @@ class Verbs(Of):
     array([1, 3, 4])
     """
 
+    if TYPE_CHECKING:
+        cast: Callable[..., Any]
+
     reduce = _of_core(_core.reduce, empty=3)
     reduce_extreme = _of_core(_core.reduce_extreme, empty=3)
     reduce_blocks = _of_core(_core.reduce_blocks)
@@ -67,7 +71,7 @@ class Verbs(Of):
     gather_row = _of_core(_core.gather_row)
     gather_window = _of_core(_core.gather_window, index=3)
     gather_column = _of_core(_core.gather_column)
-    pad = _of_core(_core.pad, fill=3, max_len=5)
+    _pad = _of_core(_core.pad, fill=3, max_len=5)
     unpad = _of_core(_core.unpad)
     ragged2padded = _of_core(_core.ragged2padded, fill=3)
     padded2ragged = _of_core(_core.padded2ragged, size_at_t=1, lengths=2, indices=3)
@@ -76,6 +80,26 @@ class Verbs(Of):
     hash = _of_core(_core.hash)
     ngrams = _of_core(_core.ngrams)
     erase = _of_core(_core.erase, tokens=2)
+
+    def pad(
+        self,
+        values: Any,
+        levels: Any,
+        padding_side: str = "right",
+        fill: Any = None,
+        mask: bool = False,
+        max_len: Any = None,
+        truncate: str = "right",
+        out: Any = None,
+        dtype: Any = None,
+        *options: Any,
+        **named: Any,
+    ) -> Any:
+        """A rectangle of sequences, or that and its mask; numbers that may not fit a dtype are looked at."""
+        if dtype is not None and not always_fits(values.dtype, as_dtype(dtype, "dtype")):
+            values, dtype = self.cast(values, dtype, "values"), None
+        how = (padding_side, fill, mask, max_len, truncate, out, dtype, *options)
+        return self._pad(values, levels, *how, **named)
 
     def reduce_end(self, values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         """The first or last row of each sequence; `empty`, a number or a row, where there is none."""
