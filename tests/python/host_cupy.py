@@ -216,6 +216,11 @@ def _method(name):
     return call
 
 
+def _copied(self, order="C"):
+    """A copy on the current device, wherever the array lies."""
+    return ndarray._over(self._memory.copy())
+
+
 def _operator(name):
     method = f"__{name}__"
 
@@ -244,7 +249,7 @@ for _name in OPERATORS:
     setattr(ndarray, f"__{_name}__", _operator(_name))
 for _name in IN_PLACE:
     setattr(ndarray, f"__{_name}__", _in_place(_name))
-ndarray.__hash__ = None
+ndarray.copy, ndarray.__hash__ = _copied, None
 
 
 class Device:

@@ -46,7 +46,7 @@ class CupyLibrary(Library):
         """An array on a device: itself where it lies there; as one of NumPy on the CPU."""
         number = _device_number(device)
         if number is None:
-            return cupy.asnumpy(x, blocking=not non_blocking)
+            return cupy.asnumpy(x, blocking=False) if non_blocking else cupy.asnumpy(x)
         if number == x.device.id:
             return x
         with cupy.cuda.Device(number):

@@ -34,6 +34,10 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
     """
     if not isinstance(x, np.ndarray):
         given = unmasked(x, argument)
+        if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "detach"):
+            raise TypeError(
+                f"{argument}: a {type(x).__name__} on a device; give cupy.asarray(x) or torch.as_tensor(x)"
+            )
         try:
             x = np.asarray(x)
         except ValueError as error:
