@@ -61,8 +61,9 @@ def _look_up(values: Any) -> Backend:
         return tensors
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(values, cupy.ndarray):
-        from varlen.backends.cupy import backend
+        from varlen.backends.cupy import make_known
 
-        _BACKENDS[type(values)] = cast("Backend", backend)
-        return _BACKENDS[type(values)]
+        known = _BACKENDS.get(cupy.ndarray) or cast("Backend", make_known(cupy))
+        _BACKENDS[cupy.ndarray] = _BACKENDS[type(values)] = known
+        return known
     return arrays

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import cupy
 import numpy as np
 
 from varlen import cuda
@@ -19,6 +18,11 @@ if TYPE_CHECKING:
 class CupyLibrary(Library):
     """CuPy: memory from its pool, work on its current stream.
 
+    Parameters
+    ----------
+    xp
+        The module.
+
     Examples
     --------
     >>> import cupy  # doctest: +SKIP
@@ -28,7 +32,7 @@ class CupyLibrary(Library):
 
     def to_host(self, x: Any) -> NDArray[Any]:
         """The numbers of an array, as one of NumPy: waits for the stream."""
-        array: NDArray[Any] = cupy.asnumpy(x)
+        array: NDArray[Any] = self.xp.asnumpy(x)
         return array
 
     def name_of_device(self, x: Any) -> str:
@@ -37,57 +41,68 @@ class CupyLibrary(Library):
 
     def beside(self, x: Any) -> contextlib.AbstractContextManager[Any]:
         """Where new arrays lie on the device of another."""
-        device: contextlib.AbstractContextManager[Any] = (
-            contextlib.nullcontext() if x is None else cupy.cuda.Device(x.device.id)
-        )
-        return device
+        return contextlib.nullcontext() if x is None else self.at(x.device.id)
+
+    def at(self, device: int) -> contextlib.AbstractContextManager[Any]:
+        """Where new arrays lie on a device."""
+        guard: contextlib.AbstractContextManager[Any] = self.xp.cuda.Device(device)
+        return guard
 
     def to_device(self, x: Any, device: Any, non_blocking: bool) -> Any:
         """An array on a device: itself where it lies there; as one of NumPy on the CPU."""
-        number = _device_number(device)
+        number = self.number_of(device)
         if number is None:
-            return cupy.asnumpy(x, blocking=False) if non_blocking else cupy.asnumpy(x)
+            return self.xp.asnumpy(x, blocking=False) if non_blocking else self.xp.asnumpy(x)
         if number == x.device.id:
             return x
-        with cupy.cuda.Device(number):
+        with self.at(number):
             return x.copy()
 
+    def number_of(self, device: Any) -> int | None:
+        """Which device is meant; None is the CPU.
 
-def _device_number(device: Any) -> int | None:
-    """Which device is meant; None is the CPU.
+        Raises
+        ------
+        ValueError
+            It names neither.
+        """
+        if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
+            return int(device)
+        if isinstance(device, self.xp.cuda.Device):
+            return int(device.id)
+        kind, _, number = str(device).partition(":")
+        if kind == "cpu":
+            return None
+        if kind != "cuda" or (number and not number.isdecimal()):
+            raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {device!r}")
+        return int(number) if number else int(self.xp.cuda.Device().id)
 
-    Raises
-    ------
-    ValueError
-        It names neither.
+    def empty(self, shape: tuple[int, ...], dtype: Any, device: int) -> Any:
+        """Fresh memory on a device."""
+        with self.at(device):
+            return self.xp.empty(shape, dtype)
+
+    def contiguous(self, x: Any) -> Any:
+        """An array laid end to end, where it lies."""
+        with self.beside(x):
+            return self.xp.ascontiguousarray(x)
+
+    def current(self, x: Any) -> tuple[int, int]:
+        """The device of an array, and the stream that CuPy works on there."""
+        device = x.device.id
+        return device, self.xp.cuda.get_current_stream(device).ptr
+
+
+def make_known(cupy: Any) -> NamespaceBackend:
+    """The backend of CuPy's arrays, which the core takes from now on.
+
+    Examples
+    --------
+    >>> import cupy  # doctest: +SKIP
+    >>> make_known(cupy)  # doctest: +SKIP
+    NamespaceBackend(cupy)
     """
-    if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
-        return int(device)
-    if isinstance(device, cupy.cuda.Device):
-        return int(device.id)
-    kind, _, number = str(device).partition(":")
-    if kind == "cpu":
-        return None
-    if kind != "cuda" or (number and not number.isdecimal()):
-        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {device!r}")
-    return int(number) if number else int(cupy.cuda.Device().id)
-
-
-def _empty(shape: tuple[int, ...], dtype: Any, device: int) -> Any:
-    with cupy.cuda.Device(device):
-        return cupy.empty(shape, dtype)
-
-
-def _contiguous(array: Any) -> Any:
-    with cupy.cuda.Device(array.device.id):
-        return cupy.ascontiguousarray(array)
-
-
-def _current(array: Any) -> tuple[int, int]:
-    device = array.device.id
-    return device, cupy.cuda.get_current_stream(device).ptr
-
-
-load_kernels_by(cuda.load)
-know_arrays(cupy.ndarray, _empty, _contiguous, _current)
-backend = NamespaceBackend(CupyLibrary(cupy))
+    library = CupyLibrary(cupy)
+    load_kernels_by(cuda.load)
+    know_arrays(cupy.ndarray, library.empty, library.contiguous, library.current)
+    return NamespaceBackend(library)
