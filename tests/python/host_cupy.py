@@ -275,6 +275,10 @@ class Device:
     __hash__ = None
 
 
+    def use(self):
+        Device.current[-1] = self.id
+
+
 class Stream:
     def __init__(self, ptr):
         self.ptr = ptr
@@ -320,6 +324,13 @@ def sliding_window_view(x, window_shape, axis=None):
     return _given(np.lib.stride_tricks.sliding_window_view(_taken(x), window_shape, axis))
 
 
+class _NoKernel:
+    """Source that is compiled for a device: none is here."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+
 def _module():
     cupy = types.ModuleType("cupy")
     for name in FUNCTIONS:
@@ -332,6 +343,13 @@ def _module():
         setattr(cupy, name, getattr(np, name))
     cupy.cuda = types.ModuleType("cupy.cuda")
     cupy.cuda.Device, cupy.cuda.Stream, cupy.cuda.get_current_stream = Device, Stream, get_current_stream
+    cupy.cuda.device = types.ModuleType("cupy.cuda.device")
+    cupy.cuda.device.Device, cupy.cuda.__path__, cupy.__path__ = Device, [], []
+    cupy.cuda.runtime = types.SimpleNamespace(getDeviceCount=lambda: 2, CUDARuntimeError=RuntimeError)
+    cupy.cublas = types.ModuleType("cupy.cublas")
+    for name in ("RawModule", "RawKernel", "ElementwiseKernel", "ReductionKernel"):
+        setattr(cupy, name, _NoKernel)
+    cupy.from_dlpack = asarray
     cupy.get_array_module = lambda *xs: cupy if any(isinstance(x, ndarray) for x in xs) else np
     return cupy
 
@@ -339,12 +357,16 @@ def _module():
 def install():
     """`import cupy` gives the stand-in, and the core the kernels that run on the host."""
     if "cupy" not in sys.modules:
-        sys.modules["cupy"] = _module()
-        sys.modules["cupy.cuda"] = sys.modules["cupy"].cuda
+        sys.modules["cupy"] = STAND_IN
+        made = sys.modules["cupy"]
+        parts = (made, made.cuda, made.cuda.device, made.cublas, types.ModuleType("cupyx"))
+        sys.modules |= dict(zip(MODULES, parts, strict=True))
     from varlen import _core, _cuda_host
 
     _core.know_kernels(_cuda_host.kernels, emulate=False)
     return sys.modules["cupy"]
 
 
+MODULES = ("cupy", "cupy.cuda", "cupy.cuda.device", "cupy.cublas", "cupyx")
+STAND_IN = _module()
 cupy = install()

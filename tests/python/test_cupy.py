@@ -26,7 +26,7 @@ def cupy():
     from kernels import ON_DEVICE
 
     yield host_cupy.install()
-    for name in ("cupy", "cupy.cuda"):
+    for name in host_cupy.MODULES:
         sys.modules.pop(name, None)
     _core.forget_kernels()
     if ON_DEVICE:

@@ -252,7 +252,9 @@ py::object placed_array(py::handle object) {
     if (!library->has(object.ptr())) continue;
     const cuda::Kernels* const kernels =
         kernel_tables.host != nullptr ? kernel_tables.host : kernels_of_devices();
-    if (kernels == nullptr) return {};
+    if (kernels == nullptr) {
+      raise_type("an array of a device: varlen has no kernels for it here; varlen.cuda.status() says why");
+    }
     return InterfaceLibrary::over(py::reinterpret_borrow<py::object>(object),
                                   library->place_of(object, kernels));
   }

@@ -14,7 +14,7 @@ from varlen.backends import arrays
 if TYPE_CHECKING:
     from varlen.backends.table import Backend
 
-__all__ = ["backend_of"]
+__all__ = ["backend_of", "of_cupy"]
 
 _OF_NUMPY = (np.ndarray, Level, list, tuple, int, float, bool, type(None))  # asked at every call
 _BACKENDS: dict[type, Backend] = dict.fromkeys(_OF_NUMPY, cast("Backend", arrays))
@@ -43,6 +43,22 @@ def backend_of(first: Any, *others: Any) -> Backend:
     return backend if backend is arrays or not tracing.is_tracing() else _of_graphs()
 
 
+def of_cupy(cupy: Any) -> Backend:
+    """The backend of CuPy's arrays, by the module.
+
+    Examples
+    --------
+    >>> import cupy  # doctest: +SKIP
+    >>> of_cupy(cupy) is backend_of(cupy.zeros(2))  # doctest: +SKIP
+    True
+    """
+    if cupy.ndarray not in _BACKENDS:
+        from varlen.backends.cupy import make_known
+
+        _BACKENDS[cupy.ndarray] = cast("Backend", make_known(cupy))
+    return _BACKENDS[cupy.ndarray]
+
+
 def _of_graphs() -> Backend:
     from varlen.backends.torch import graph
 
@@ -61,9 +77,6 @@ def _look_up(values: Any) -> Backend:
         return tensors
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(values, cupy.ndarray):
-        from varlen.backends.cupy import make_known
-
-        known = _BACKENDS.get(cupy.ndarray) or cast("Backend", make_known(cupy))
-        _BACKENDS[cupy.ndarray] = _BACKENDS[type(values)] = known
-        return known
+        _BACKENDS[type(values)] = of_cupy(cupy)
+        return _BACKENDS[type(values)]
     return arrays
