@@ -9,28 +9,30 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
+from typing import ClassVar
 
 import numpy as np
 
-FUNCTIONS = """
-abs absolute add all allclose any arange argmax argmin argsort array_equal ascontiguousarray asarray
-bitwise_and bitwise_or bitwise_xor broadcast_to ceil clip concatenate copysign cos cumsum divide divmod
-equal exp expm1 fabs flatnonzero float_power floor floor_divide fmod frexp full greater greater_equal
-invert isfinite isinf isnan left_shift less less_equal log log1p log2 log10 logaddexp logical_and
-logical_not logical_or logical_xor matmul max maximum mean min minimum modf multiply negative nonzero
-not_equal ones positive power prod reciprocal remainder repeat reshape rint right_shift round sign sin
-sqrt square stack subtract sum tan tanh tile true_divide trunc unique where zeros zeros_like ones_like
-full_like empty_like nan_to_num real imag isclose array empty vstack squeeze split transpose dot
-""".split()
-METHODS = """
-all any argmax argmin argsort astype clip conj copy cumprod cumsum dot fill flatten max mean min nonzero
-prod ravel repeat reshape round squeeze std sum swapaxes take transpose var view
-""".split()
-OPERATORS = """
-abs add and divmod eq floordiv ge gt invert le lshift lt matmul mod mul ne neg or pos pow radd rand rdivmod
-rfloordiv rlshift rmatmul rmod rmul ror rpow rrshift rshift rsub rtruediv rxor sub truediv xor
-""".split()
-IN_PLACE = "iadd iand ifloordiv ilshift imod imul ior ipow irshift isub itruediv ixor".split()
+FUNCTIONS = (
+    "abs absolute add all allclose any arange argmax argmin argsort array_equal ascontiguousarray asarray "
+    "bitwise_and bitwise_or bitwise_xor broadcast_to ceil clip concatenate copysign cos cumsum divide divmod "
+    "equal exp expm1 fabs flatnonzero float_power floor floor_divide fmod frexp full greater greater_equal "
+    "invert isfinite isinf isnan left_shift less less_equal log log1p log2 log10 logaddexp logical_and "
+    "logical_not logical_or logical_xor matmul max maximum mean min minimum modf multiply negative nonzero "
+    "not_equal ones positive power prod reciprocal remainder repeat reshape rint right_shift round sign sin "
+    "sqrt square stack subtract sum tan tanh tile true_divide trunc unique where zeros zeros_like ones_like "
+    "full_like empty_like nan_to_num real imag isclose array empty vstack squeeze split transpose dot"
+)
+METHODS = (
+    "all any argmax argmin argsort astype clip conj cumprod cumsum dot fill flatten max mean min nonzero "
+    "prod ravel repeat reshape round squeeze std sum swapaxes take transpose var view"
+)
+OPERATORS = (
+    "abs add and divmod eq floordiv ge gt invert le lshift lt matmul mod mul ne neg or pos pow radd rand "
+    "rdivmod rfloordiv rlshift rmatmul rmod rmul ror rpow rrshift rshift rsub rtruediv rxor sub truediv xor"
+)
+IN_PLACE = "iadd iand ifloordiv ilshift imod imul ior ipow irshift isub itruediv ixor"
+NAMES = frozenset(FUNCTIONS.split())
 STREAMS = types.SimpleNamespace(of={})
 
 
@@ -77,8 +79,14 @@ class ndarray:
 
     __array_priority__ = 100
 
-    def __init__(self, shape, dtype=float):
+    def __init__(self, shape, dtype=float, memptr=None, strides=None):
         self._memory, self._number = np.empty(shape, dtype), Device().id
+        if memptr is not None:
+            shown = {"shape": shape, "typestr": np.dtype(dtype).str, "strides": strides, "version": 3}
+            shown["data"] = (memptr.mem.ptr, False)
+            self._memory = np.asarray(
+                types.SimpleNamespace(__array_interface__=shown, owner=memptr.mem.owner)
+            )
 
     @classmethod
     def _over(cls, memory, number=None):
@@ -90,13 +98,15 @@ class ndarray:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Use `.get()` explicitly.")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        if method != "__call__" or ufunc.__name__ not in FUNCTIONS:
+        if method != "__call__" or ufunc.__name__ not in NAMES:
             return NotImplemented
         out = kwargs.pop("out", None)
-        return getattr(sys.modules["cupy"], ufunc.__name__)(*inputs, **({"out": out[0]} if out else {}), **kwargs)
+        return getattr(sys.modules["cupy"], ufunc.__name__)(
+            *inputs, **({"out": out[0]} if out else {}), **kwargs
+        )
 
     def __array_function__(self, function, kinds, args, kwargs):
-        if function.__name__ not in FUNCTIONS:
+        if function.__name__ not in NAMES:
             return NotImplemented
         return getattr(sys.modules["cupy"], function.__name__)(*args, **kwargs)
 
@@ -243,11 +253,11 @@ def _in_place(name):
     return call
 
 
-for _name in METHODS:
+for _name in METHODS.split():
     setattr(ndarray, _name, _method(_name))
-for _name in OPERATORS:
+for _name in OPERATORS.split():
     setattr(ndarray, f"__{_name}__", _operator(_name))
-for _name in IN_PLACE:
+for _name in IN_PLACE.split():
     setattr(ndarray, f"__{_name}__", _in_place(_name))
 ndarray.copy, ndarray.__hash__ = _copied, None
 
@@ -255,7 +265,7 @@ ndarray.copy, ndarray.__hash__ = _copied, None
 class Device:
     """One of two devices."""
 
-    current = [0]
+    current: ClassVar = [0]
 
     def __init__(self, number=None):
         self.id = Device.current[-1] if number is None else int(number)
@@ -274,14 +284,37 @@ class Device:
 
     __hash__ = None
 
-
     def use(self):
         Device.current[-1] = self.id
 
 
 class Stream:
+    """A stream, and what was asked of it."""
+
+    asked: ClassVar = []
+
     def __init__(self, ptr):
         self.ptr = ptr
+
+    def record(self):
+        Stream.asked.append(("record", self.ptr))
+        return self.ptr
+
+    def wait_event(self, event):
+        Stream.asked.append(("wait", self.ptr, event))
+
+
+Stream.null = Stream(0)
+
+
+class UnownedMemory:
+    def __init__(self, ptr, size, owner, device_id=-1):
+        self.ptr, self.size, self.owner = ptr, size, owner
+
+
+class MemoryPointer:
+    def __init__(self, mem, offset):
+        self.mem, self.offset = mem, offset
 
 
 def get_current_stream(device_id=-1):
@@ -333,15 +366,33 @@ class _NoKernel:
 
 def _module():
     cupy = types.ModuleType("cupy")
-    for name in FUNCTIONS:
+    for name in FUNCTIONS.split():
         setattr(cupy, name, _function(getattr(np, name)))
     cupy.ndarray, cupy.__version__ = ndarray, "14.2.0"
     for each in (asarray, array, asnumpy, ascontiguousarray, may_share_memory):
         setattr(cupy, each.__name__, each)
-    cupy.lib = types.SimpleNamespace(stride_tricks=types.SimpleNamespace(sliding_window_view=sliding_window_view))
-    for name in ("float16", "float32", "float64", "int8", "int32", "int64", "uint8", "uint32", "uint64", "bool_"):
+    cupy.lib = types.SimpleNamespace(
+        stride_tricks=types.SimpleNamespace(sliding_window_view=sliding_window_view)
+    )
+    for name in (
+        "float16",
+        "float32",
+        "float64",
+        "int8",
+        "int32",
+        "int64",
+        "uint8",
+        "uint32",
+        "uint64",
+        "bool_",
+    ):
         setattr(cupy, name, getattr(np, name))
     cupy.cuda = types.ModuleType("cupy.cuda")
+    cupy.cuda.ExternalStream, cupy.cuda.UnownedMemory, cupy.cuda.MemoryPointer = (
+        Stream,
+        UnownedMemory,
+        MemoryPointer,
+    )
     cupy.cuda.Device, cupy.cuda.Stream, cupy.cuda.get_current_stream = Device, Stream, get_current_stream
     cupy.cuda.device = types.ModuleType("cupy.cuda.device")
     cupy.cuda.device.Device, cupy.cuda.__path__, cupy.__path__ = Device, [], []

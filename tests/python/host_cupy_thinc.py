@@ -16,7 +16,17 @@ if "host_cupy" not in sys.modules:
 import cupy
 import thinc
 import varlen.thinc
-from thinc.api import CupyOps, Model, NumpyOps, chain, get_current_ops, get_ops, list2ragged, reduce_mean, use_ops
+from thinc.api import (
+    CupyOps,
+    Model,
+    NumpyOps,
+    chain,
+    get_current_ops,
+    get_ops,
+    list2ragged,
+    reduce_mean,
+    use_ops,
+)
 from thinc.layers import expand_window, list2padded, padded2list
 from thinc.util import prefer_gpu, require_cpu, require_gpu
 from varlen.thinc import VarlenCupyOps, VarlenOps
@@ -33,7 +43,9 @@ CALLS = {
     "flatten as floats": lambda ops, xp: ops.flatten([xp(IDS)], dtype="float32", ndim_if_empty=1),
     "flatten nothing": lambda ops, xp: ops.flatten([]),
     "unflatten": lambda ops, xp: ops.unflatten(xp(X), xp(LENGTHS)),
-    "unflatten with room": lambda ops, xp: ops.unflatten(ops.flatten([xp(X[:2]), xp(X[2:])], pad=1), xp(np.array([2, 4])), 1),
+    "unflatten with room": lambda ops, xp: ops.unflatten(
+        ops.flatten([xp(X[:2]), xp(X[2:])], pad=1), xp(np.array([2, 4])), 1
+    ),
     "pad": lambda ops, xp: ops.pad([xp(X[:2]), xp(X[2:])], 3),
     "list2padded": lambda ops, xp: ops.list2padded([xp(X[:2]), xp(X[2:4]), xp(X[4:])]),
     "list2padded of nothing": lambda ops, xp: ops.list2padded([]),
@@ -43,7 +55,9 @@ CALLS = {
     "backprop_seq2col": lambda ops, xp: ops.backprop_seq2col(xp(np.tile(X, 3)), 1, lengths=xp(LENGTHS)),
     "reduce_sum": lambda ops, xp: ops.reduce_sum(xp(X), xp(SOME)),
     "reduce_mean": lambda ops, xp: ops.reduce_mean(xp(X), xp(SOME)),
-    "reduce_mean of float16": lambda ops, xp: ops.reduce_mean(xp(X.astype(np.float16)), xp(SOME.astype(np.int64))),
+    "reduce_mean of float16": lambda ops, xp: ops.reduce_mean(
+        xp(X.astype(np.float16)), xp(SOME.astype(np.int64))
+    ),
     "reduce_max": lambda ops, xp: ops.reduce_max(xp(X), xp(LENGTHS)),
     "reduce_first": lambda ops, xp: ops.reduce_first(xp(X), xp(LENGTHS)),
     "reduce_first of nothing": lambda ops, xp: ops.reduce_first(xp(X[:0]), xp(LENGTHS[:0])),
@@ -53,10 +67,14 @@ CALLS = {
     "backprop_reduce_max": lambda ops, xp: ops.backprop_reduce_max(
         xp(D), xp(np.array([[1, 2], [0, 1], [0, 0]], np.int32)), xp(LENGTHS)
     ),
-    "backprop_reduce_first": lambda ops, xp: ops.backprop_reduce_first(xp(D), xp(np.array([0, 3, 5, 6], np.int32))),
+    "backprop_reduce_first": lambda ops, xp: ops.backprop_reduce_first(
+        xp(D), xp(np.array([0, 3, 5, 6], np.int32))
+    ),
     "backprop_reduce_last": lambda ops, xp: ops.backprop_reduce_last(xp(D), xp(np.array([2, 4, 5]))),
     "softmax_sequences": lambda ops, xp: ops.softmax_sequences(xp(X), xp(LENGTHS)),
-    "backprop_softmax_sequences": lambda ops, xp: ops.backprop_softmax_sequences(xp(X), xp(X / 5), xp(LENGTHS)),
+    "backprop_softmax_sequences": lambda ops, xp: ops.backprop_softmax_sequences(
+        xp(X), xp(X / 5), xp(LENGTHS)
+    ),
     "gather_add": lambda ops, xp: ops.gather_add(xp(X), xp(np.array([[0, 1], [5, 5]], np.uint32))),
     "hash": lambda ops, xp: ops.hash(xp(IDS), 7),
     "ngrams": lambda ops, xp: ops.ngrams(2, xp(IDS)),
@@ -81,7 +99,11 @@ def test_ops_give_what_varlen_ops_gives(name):
 
 
 def test_scatter_add_counts_from_the_end_as_cupy_does():
-    for indices, values in ((np.array([0, -1, 0], np.int32), X[:3]), (np.array([[1], [1]]), X[:2, None]), (np.array([2]), 3)):
+    for indices, values in (
+        (np.array([0, -1, 0], np.int32), X[:3]),
+        (np.array([[1], [1]]), X[:2, None]),
+        (np.array([2]), 3),
+    ):
         table = cupy.asarray(np.ones((3, 2), np.float32))
         wanted = np.ones((3, 2), np.float32)
         np.add.at(wanted, indices, values)
@@ -92,9 +114,21 @@ def test_scatter_add_counts_from_the_end_as_cupy_does():
 def test_errors_are_those_of_thinc():
     x = cupy.asarray(X)
     for call, error, text in (
-        (lambda: THERE.reduce_sum(x, cupy.asarray(np.array([3, -1], np.int32))), ValueError, "lengths must be >= 0"),
-        (lambda: THERE.reduce_max(x, cupy.asarray(np.array([6, 0], np.int32))), ValueError, "lengths must be > 0"),
-        (lambda: THERE.reduce_mean(x, cupy.asarray(LENGTHS[:2])), IndexError, "must sum up to the number of rows"),
+        (
+            lambda: THERE.reduce_sum(x, cupy.asarray(np.array([3, -1], np.int32))),
+            ValueError,
+            "lengths must be >= 0",
+        ),
+        (
+            lambda: THERE.reduce_max(x, cupy.asarray(np.array([6, 0], np.int32))),
+            ValueError,
+            "lengths must be > 0",
+        ),
+        (
+            lambda: THERE.reduce_mean(x, cupy.asarray(LENGTHS[:2])),
+            IndexError,
+            "must sum up to the number of rows",
+        ),
         (lambda: THERE.pad([]), ValueError, "Cannot pad empty sequence"),
     ):
         with pytest.raises(error, match=text):

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from typing import ClassVar
 
 import device_verbs
 import numpy as np
@@ -76,10 +77,10 @@ def test_two_devices_in_one_call_are_refused(cupy):
 
 def test_outputs_are_written_there(cupy):
     x, out = cupy.asarray(VALUES), cupy.asarray(np.full((4, 2), -1.0))
-    assert ops.reduce_sum(x, LENGTHS, out=out) is not None
+    assert ops.reduce_sum(x, LENGTHS, out=out) is out
     assert out.tolist() == ops.reduce_sum(VALUES, LENGTHS).tolist()
     block = cupy.asarray(np.zeros((4, 3, 2)))
-    vl.Ragged(x, LENGTHS).to_dense(out=block)
+    assert vl.Ragged(x, LENGTHS).to_dense(out=block) is block
     assert block.tolist() == vl.Ragged(VALUES, LENGTHS).to_dense().tolist()
     with pytest.raises(ValueError, match="out: expected an array on device 0, got one on the host"):
         ops.reduce_sum(x, LENGTHS, out=np.zeros((4, 2)))
@@ -171,12 +172,19 @@ def test_what_has_no_way_there_says_so(cupy, r):
         np.spacing(r)
     zeros = cupy.asarray(np.zeros((1, 1, 1)))
     with pytest.raises(TypeError, match="params: lie on a device, where varlen has no LSTM"):
-        ops.lstm_forward_training(cupy.asarray(np.zeros(20)), zeros, zeros, cupy.asarray(np.ones((3, 2))), [2, 1])
+        ops.lstm_forward_training(
+            cupy.asarray(np.zeros(20)), zeros, zeros, cupy.asarray(np.ones((3, 2))), [2, 1]
+        )
 
 
 def test_arrays_of_an_unknown_library_are_refused_in_a_sentence():
     class Foreign:
-        __cuda_array_interface__ = {"shape": (2,), "typestr": "<f8", "data": (0, False), "version": 3}
+        __cuda_array_interface__: ClassVar = {
+            "shape": (2,),
+            "typestr": "<f8",
+            "data": (0, False),
+            "version": 3,
+        }
 
-    with pytest.raises(TypeError, match="values: a Foreign on a device; give cupy.asarray"):
+    with pytest.raises(TypeError, match=r"values: a Foreign on a device; give cupy\.asarray"):
         vl.Ragged(Foreign(), [2])

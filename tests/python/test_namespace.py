@@ -46,15 +46,34 @@ def test_levels_are_those_of_numpy(other):
 
 
 def test_numbers_are_cast_where_they_fit(other):
-    for given, dtype in ((np.int64, np.uint8), (np.int64, np.float32), (np.float64, np.float16), (np.uint8, np.int8),
-                         (np.int8, np.uint64), (np.uint64, np.int64), (bool, np.float16), (np.float64, np.int32)):
+    for given, dtype in (
+        (np.int64, np.uint8),
+        (np.int64, np.float32),
+        (np.float64, np.float16),
+        (np.uint8, np.int8),
+        (np.int8, np.uint64),
+        (np.uint64, np.int64),
+        (bool, np.float16),
+        (np.float64, np.int32),
+    ):
         numbers = np.array([0, 1, 100], given)
         assert other.cast(numbers, dtype, "values").tolist() == arrays.cast(numbers, dtype, "values").tolist()
-    for number, dtype in ((300, np.uint8), (-1, np.uint8), (-1, np.uint64), (0.5, np.int32), (1e6, np.float16)):
+    for number, dtype in (
+        (300, np.uint8),
+        (-1, np.uint8),
+        (-1, np.uint64),
+        (0.5, np.int32),
+        (1e6, np.float16),
+    ):
         for backend in (other, arrays):
-            with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"values: element 1 .*does not fit"):
+            with (
+                np.errstate(over="ignore"),
+                pytest.raises(ValueError, match=r"values: element 1 .*does not fit"),
+            ):
                 backend.cast(np.array([0, number]), dtype, "values")
-    with pytest.raises(ValueError, match="values: element 1 is 18446744073709551615, which does not fit int64"):
+    with pytest.raises(
+        ValueError, match="values: element 1 is 18446744073709551615, which does not fit int64"
+    ):
         other.cast(np.array([0, 2**64 - 1], np.uint64), np.int64, "values")
     with pytest.raises(ValueError, match="values: complex numbers do not fit"):
         other.cast(np.ones(1, complex), float, "values")

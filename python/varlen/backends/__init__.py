@@ -79,4 +79,15 @@ def _look_up(values: Any) -> Backend:
     if cupy is not None and isinstance(values, cupy.ndarray):
         _BACKENDS[type(values)] = of_cupy(cupy)
         return _BACKENDS[type(values)]
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(values, jax.Array):
+        from varlen.backends.jax import JaxBridge
+
+        _BACKENDS[type(values)] = cast("Backend", JaxBridge(jax, backend_of))
+        return _BACKENDS[type(values)]
+    if type(values).__name__ == "DeviceNDArray" and hasattr(values, "__cuda_array_interface__"):
+        from varlen.backends.numba import NumbaBridge
+
+        _BACKENDS[type(values)] = cast("Backend", NumbaBridge(type(values), backend_of))
+        return _BACKENDS[type(values)]
     return arrays

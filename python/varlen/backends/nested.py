@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-def nested_rows(data: Any, kind: type, one: str, many: str) -> tuple[list[Any], Levels]:
+def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], Levels]:
     """The arrays in nested lists, in order, and their levels; a list of scalars is a sequence too.
 
     Parameters
@@ -57,7 +57,7 @@ def nested_rows(data: Any, kind: type, one: str, many: str) -> tuple[list[Any], 
     return rows, tuple(levels)
 
 
-def flat_parts(X: Sequence[Any], kind: type, one: str) -> list[Any]:
+def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
     """The arrays of a list that go end to end: where they differ, those without elements do not count.
 
     Raises

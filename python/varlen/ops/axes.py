@@ -62,7 +62,8 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
     if wide:
         rest = [axis for axis in range(1, values.ndim) if axis not in wide]
         shape = [values.shape[axis] for axis in rest]
-        permute = values.permute if is_tensor(values) else values.transpose
+        rows: Any = values
+        permute = rows.permute if is_tensor(rows) else rows.transpose
         values = permute(0, *wide, *rest).reshape(levels[-1].total * times, *shape)
     if not ragged:
         total = levels[-1].total

@@ -73,7 +73,7 @@ def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
 
 
 @eager_only()
-def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
+def hash(ids: Any, seed: int) -> Rows:
     """Four hashes of 32 bits for each id.
 
     Parameters

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from varlen.backends import backend_of
 from varlen.backends.numeric import alike, floats, numbers
 from varlen.backends.values import is_tensor

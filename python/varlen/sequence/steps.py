@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from varlen.arguments import as_list
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor

@@ -510,7 +510,9 @@ class SequenceOps:
         if len(lengths) == 0:
             return self._none_of(X), self.xp.asarray(lengths, "int32")
         level = level_of(lengths, len(X), 1)
-        return self._verbs.gather_column(X, (level,), 0)[0], self._verbs.of_level(level, "offsets32", X).copy()
+        return self._verbs.gather_column(X, (level,), 0)[0], self._verbs.of_level(
+            level, "offsets32", X
+        ).copy()
 
     def reduce_last(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
         """The last row of each sequence, and its number.

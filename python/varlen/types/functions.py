@@ -14,7 +14,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
-from varlen.backends.values import is_tensor
+from varlen.backends.values import is_tensor, like
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
@@ -213,6 +213,8 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     model, row_ndim = model_of(operands)
     plain = [operand(x, model, row_ndim) if _is_operand(x) else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
+    if isinstance(rows, np.ndarray) and not isinstance(model._values, np.ndarray):
+        rows = like(rows, model._values)  # NumPy computes with what it can read, and says nothing of its kind
     if isinstance(rows, tuple):
         return tuple(same_kind(model, part) for part in rows)
     return same_kind(model, rows)

@@ -61,7 +61,7 @@ class Of:
 
     library: Library
     xp: Any
-    type: type
+    type: Any
 
     def on_host(self, x: Any) -> Any:
         """Numbers of an array of the library as one of NumPy; everything else as it is."""

@@ -92,7 +92,9 @@ class Values(Of):
         TypeError
             Always.
         """
-        raise TypeError(f"pin_memory: the values lie on {self.library.name_of_device(values)}, not on the CPU")
+        raise TypeError(
+            f"pin_memory: the values lie on {self.library.name_of_device(values)}, not on the CPU"
+        )
 
     def readable(self, values: Any) -> NDArray[Any]:
         """Values as numbers that NumPy can print, on the host."""
@@ -147,7 +149,7 @@ class Values(Of):
 
     @at_device
     def cast(self, values: Any, dtype: Any, argument: str) -> Any:
-        """Numbers of another dtype, each of which it has to hold; floats round. What may not fit is looked at.
+        """Numbers of another dtype, each of which it has to hold; floats round. What may not fit is seen.
 
         Raises
         ------
