@@ -57,12 +57,15 @@ def _given(x):
 
 def _function(function):
     def call(*args, **kwargs):
+        for arg in args:
+            if hasattr(arg, "__cupy_override_elementwise_kernel__"):
+                return arg.__cupy_override_elementwise_kernel__(call, *args, **kwargs)
         out = kwargs.get("out")
         with np.errstate(all="ignore"):
             result = function(*map(_taken, args), **{key: _taken(x) for key, x in kwargs.items()})
         return _given(result) if out is None else out
 
-    call.__name__ = function.__name__
+    call.__name__, call.name = function.__name__, f"cupy_{function.__name__}"
     return call
 
 
@@ -98,7 +101,7 @@ class ndarray:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Use `.get()` explicitly.")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        if method != "__call__" or ufunc.__name__ not in NAMES:
+        if method != "__call__" or ufunc.__name__ not in NAMES or any(map(_overrides, inputs)):
             return NotImplemented
         out = kwargs.pop("out", None)
         return getattr(sys.modules["cupy"], ufunc.__name__)(
@@ -231,10 +234,19 @@ def _copied(self, order="C"):
     return ndarray._over(self._memory.copy())
 
 
+UFUNCS = {"mul": "multiply", "sub": "subtract", "truediv": "true_divide", "lt": "less", "and": "bitwise_and"}
+
+
+def _overrides(x):
+    return not isinstance(x, (ndarray, np.ndarray, np.generic)) and hasattr(x, "__array_ufunc__")
+
+
 def _operator(name):
     method = f"__{name}__"
 
     def call(self, *args):
+        if any(map(_overrides, args)):  # the ufunc is called, and asks whether it is overridden
+            return getattr(sys.modules["cupy"], UFUNCS.get(name, name))(self, *args)
         with np.errstate(all="ignore"):
             result = getattr(np.ndarray, method)(_taken(self), *map(_taken, args))
         return result if result is NotImplemented else _given(result)

@@ -140,6 +140,20 @@ def test_strides_are_laid_end_to_end(cupy):
         assert vl.Ragged(x, [n]).values.tolist() == y.tolist()
 
 
+def test_functions_and_operators_of_cupy_take_containers(cupy, r):
+    row, whole = cupy.asarray(np.array([1.5, 2])), vl.Ragged(VALUES, LENGTHS)
+    for found, wanted in (
+        (cupy.exp(r), np.exp(whole)),
+        (row * r, np.array([1.5, 2]) * whole),
+        (row - r, np.array([1.5, 2]) - whole),
+        (cupy.add(r, 1), whole + 1),
+        (np.add(row, r), np.add(np.array([1.5, 2]), whole)),
+        (row < r, np.array([1.5, 2]) < whole),
+    ):
+        assert isinstance(found.values, cupy.ndarray)
+        assert found.to_list() == wanted.to_list()
+
+
 def test_no_rows_are_rows(cupy):
     for shape in ((0,), (0, 2), (3, 0)):
         x = cupy.asarray(np.zeros(shape))

@@ -546,6 +546,10 @@ class Ragged(
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.apply(ufunc, method, inputs, kwargs)
 
+    def __cupy_override_elementwise_kernel__(self, kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        # What CuPy's own functions and operators ask: `cupy.exp(r)`, `x * r`.
+        return arithmetic.operator(kernel.name.removeprefix("cupy_"), args, kwargs)
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return arithmetic.as_rectangle(self, dtype, copy)
 
