@@ -137,5 +137,5 @@ def test_hashes_of_tensors_are_tensors():
         assert torch.equal(ops.ngrams(2, tensor), torch.from_numpy(ops.ngrams(2, whole)))
         r = ops.ngrams(1, vl.Ragged(tensor, [len(tensor)]))
         assert torch.equal(r.values, torch.from_numpy(ops.ngrams(1, whole)))
-    with pytest.raises(ValueError, match="ids: .*-1"):
+    with pytest.raises(ValueError, match=r"ids: .*-1"):
         ops.hash(torch.tensor([-1]), 0)

@@ -345,7 +345,8 @@ def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> 
     """
     if str(device) != "cpu":
         raise TypeError(
-            f"device: an array of NumPy lies on the CPU, not on {device}; give torch.from_numpy(values)"
+            f"device: an array of NumPy lies on the CPU, not on {device}; "
+            "give torch.from_numpy(values), or cupy.asarray(values)"
         )
     return values
 

@@ -1,7 +1,8 @@
 """The verbs that every kind of values has: values and levels in, values out.
 
 `backend_of(values)` gives the module that implements them for the kind of the values: `backends.arrays` for
-NumPy, `backends.torch` for tensors, `backends.torch.graph` for those that torch.compile traces. A Level
+NumPy, `backends.torch` for tensors, `backends.torch.graph` for those that torch.compile traces, and objects
+with the same names for arrays of CuPy (`backends.namespace`), JAX and Numba (`backends.bridge`). A Level
 travels through all of them as the object that it is. What a backend lacks it says in a function of that
 name, in one sentence.
 """

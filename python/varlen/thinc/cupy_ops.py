@@ -31,7 +31,7 @@ class VarlenCupyOps(SequenceOps, CupyOps):  # type: ignore[misc]
 
     Parameters
     ----------
-    device_type, device_id
+    device_type, device_id, **kwargs
         As CupyOps takes them.
 
     Examples
