@@ -77,10 +77,10 @@ class Ragged(
     Notes
     -----
     The structure is immutable; values may be written in place, as those of any NumPy view. Torch in gives
-    torch out, and so do CuPy, JAX and Numba. Operators and ufuncs work on the values of containers that nest alike; a Ragged of fewer
-    levels, the outer ones, gives each of its rows to all values below it. An array with as many axes as a
-    row of the values, or fewer, broadcasts against each row; one with an axis more, (n, *row), gives a row to
-    each sequence. `@` is `matmul`.
+    torch out, and so do CuPy, JAX and Numba. Operators and ufuncs work on the values of containers that nest
+    alike; a Ragged of fewer levels, the outer ones, gives each of its rows to all values below it. An array
+    with as many axes as a row of the values, or fewer, broadcasts against each row; one with an axis more,
+    (n, *row), gives a row to each sequence. `@` is `matmul`.
 
     For type checkers the class is generic over the kind of array that it holds: `Ragged[np.ndarray]`, or
     `Ragged[torch.Tensor]`.
