@@ -5,7 +5,8 @@ Tests compare what steps give for arrays of NumPy with what they give for those 
 
 import numpy as np
 import varlen as vl
-from varlen import ops, sequence
+from varlen import lod, ops, sequence, tf, transforms
+from varlen import thinc as types
 
 LENGTHS = [3, 0, 2, 1]
 OUTER = [2, 0, 2]
@@ -27,6 +28,18 @@ def deep():
 
 def halves():
     return FLOATS.astype(np.float16), [vl.Level(LENGTHS)]
+
+
+def _doubled(X, is_train):
+    return X * 2, lambda dY: dY * 2
+
+
+def _doubled_each(X, is_train):
+    return [x * 2 for x in X], lambda dY: [d * 2 for d in dY]
+
+
+def _as_it_is(X, is_train):
+    return X, lambda dY: dY
 
 
 def _mask(r, xp):
@@ -330,6 +343,32 @@ OF_FLAT = {
         sequence.backprop_row_conv(r, r, xp(np.arange(4.0).reshape(2, 2))),
         sequence.backprop_sequence_conv(r, r, xp(np.arange(12.0).reshape(6, 2)), context_length=3),
     ),
+    "transforms": lambda r, xp: (
+        transforms.with_array(_doubled)(r, True)[0],
+        transforms.with_list(_doubled_each)(r, True)[0],
+        transforms.with_padded(_as_it_is)(r, True)[0],
+        transforms.with_ragged(_doubled)(r, True)[0],
+        transforms.reduce_mean()(r, True)[0],
+        transforms.reduce_mean()(r, True)[1](r.mean()),
+        transforms.chain(transforms.expand_window(1), transforms.reduce_sum())(r, True)[0],
+        transforms.list2ragged()(list(r), True)[0],
+        transforms.residual(_doubled)(r, True)[0],
+        transforms.concatenate(_doubled, _doubled)(r, True)[0],
+    ),
+    "dialects": lambda r, xp: (
+        tf.RaggedTensor.from_row_lengths(r.values, LENGTHS).to_tensor(),
+        tf.RaggedTensor.from_value_rowids(r.values, r.row_ids).values,
+        tf.boolean_mask(
+            tf.RaggedTensor.from_row_lengths(r.values, LENGTHS), [True, False, True, True]
+        ).values,
+        types.Ragged(r.values, LENGTHS).dataXd,
+        types.Ragged(r.values, LENGTHS)[1:].data,
+        types.Padded(
+            *(getattr(r.to_padded(), name) for name in ("data", "size_at_t", "lengths", "indices"))
+        ).data,
+        lod.create_lod_tensor(r.values, [LENGTHS]).values,
+    ),
+    "text": lambda r, xp: (str(r.astype(int)), len(r._repr_html_()) > 0, r.to_padded().to_list()),
     "beams": lambda r, xp: vl.Beam(2, like=r.values).expand(r.values[:2]),
     "masks of rows": lambda r, xp: r.boolean_mask(r.sum(axis=2) > 2),
 }
