@@ -1,14 +1,18 @@
-"""Arrays of JAX in, arrays of JAX out; nobody writes them."""
+"""Arrays of JAX in, arrays of JAX out; nobody writes them.
+
+    pip install jax && pytest tests/python/jax_verbs.py
+
+in a process of its own: JAX starts threads, after which other tests must not fork.
+"""
 
 import pickle
 
 import device_verbs
+import jax
 import numpy as np
 import pytest
 import varlen as vl
 from varlen import ops
-
-jax = pytest.importorskip("jax", reason="JAX is not installed")
 
 LENGTHS = [3, 0, 2, 1]
 VALUES = np.arange(12.0, dtype=np.float32).reshape(6, 2)
