@@ -30,6 +30,10 @@ def halves():
     return FLOATS.astype(np.float16), [vl.Level(LENGTHS)]
 
 
+def waves():
+    return FLOATS - 1j * FLOATS[::-1], [vl.Level(LENGTHS)]
+
+
 def _doubled(X, is_train):
     return X * 2, lambda dY: dY * 2
 
@@ -447,9 +451,29 @@ OF_HALVES = {
     "rectangles": lambda r, xp: (r.to_dense(fill=0.5), vl.Ragged.from_dense(r.to_dense(), r.lengths)),
 }
 
+OF_WAVES = {
+    "sums": lambda r, xp: (
+        vl.sequence_pool(r, "first"),
+        vl.sequence_enumerate(r, 2),
+        sequence.backprop_sequence_enumerate(vl.sequence_enumerate(r, 2), r, 2),
+    ),
+    "moves": lambda r, xp: (r.to_dense(), r[[2, 0]], r.reverse(), r * 1j, r.boolean_mask(r.count() > 1)),
+    "products": lambda r, xp: (
+        vl.row_conv(r, xp(np.arange(4.0).reshape(2, 2) * 1j)),
+        vl.sequence_conv(r, xp(np.arange(12.0).reshape(6, 2) + 1j), context_length=3),
+        r @ xp(np.arange(6.0).reshape(2, 3) + 1j),
+    ),
+}
+
 CASES = [
     (make, name, step)
-    for make, table in ((flat, OF_FLAT), (whole, OF_WHOLE), (deep, OF_DEEP), (halves, OF_HALVES))
+    for make, table in (
+        (flat, OF_FLAT),
+        (whole, OF_WHOLE),
+        (deep, OF_DEEP),
+        (halves, OF_HALVES),
+        (waves, OF_WAVES),
+    )
     for name, step in table.items()
 ]
 

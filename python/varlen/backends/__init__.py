@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["backend_of", "of_cupy"]
 
-_OF_NUMPY = (np.ndarray, Level, list, tuple, int, float, bool, type(None))  # asked at every call
+# What is asked of most, and is never of another library.
+_OF_NUMPY = (np.ndarray, Level, list, tuple, int, float, bool, type(None), np.int64, np.float32, np.float64)
 _BACKENDS: dict[type, Backend] = dict.fromkeys(_OF_NUMPY, cast("Backend", arrays))
 
 
