@@ -66,6 +66,14 @@ def test_cupy_works_on_its_current_stream_and_pool(cupy):
     assert pool.used_bytes() == before
 
 
+def test_what_torch_has_is_made_of_cupy_by_dlpack(cupy, torch):
+    r = vl.Ragged(cupy.arange(5.0), [3, 2])
+    nested = r.to_nested()
+    assert nested.is_cuda
+    assert [x.tolist() for x in nested.unbind()] == r.to_list()
+    assert r.pack().to_packed_sequence().data.tolist() == r.pack().values.tolist()
+
+
 def test_cupy_on_two_devices(cupy):
     if cupy.cuda.runtime.getDeviceCount() < 2:
         pytest.skip("there is one device")

@@ -112,3 +112,11 @@ def test_several_kinds_in_one_call(r):
     found = ops.backprop_softmax(jax.numpy.asarray(VALUES), ops.softmax(VALUES, LENGTHS), LENGTHS)
     assert isinstance(found, jax.Array)
     assert found.tolist() == wanted.tolist()
+
+
+def test_what_torch_has_is_made_by_dlpack(r):
+    torch = pytest.importorskip("torch")
+    assert [x.tolist() for x in r.to_nested().unbind()] == r.to_list()
+    full = r[[0, 2, 3]]
+    assert full.to_padded().to_packed_sequence().data.tolist() == full.pack().values.tolist()
+    assert isinstance(full.pack().to_packed_sequence().data, torch.Tensor)

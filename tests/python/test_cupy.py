@@ -138,6 +138,16 @@ def test_strides_are_laid_end_to_end(cupy):
         assert vl.Ragged(x, [n]).values.tolist() == y.tolist()
 
 
+def test_arrays_of_numpy_are_no_items_of_lists_of_cupys(cupy):
+    x = cupy.asarray(VALUES)
+    with pytest.raises(
+        TypeError, match=r"data: item 1 of depth 1: expected an array of cupy, got numpy\.ndarray"
+    ):
+        vl.Ragged.from_list([x, VALUES])
+    with pytest.raises(TypeError, match=r"X\[1\]: expected an array of cupy, got numpy\.ndarray"):
+        ops.flatten([x, VALUES])
+
+
 def test_functions_and_operators_of_cupy_take_containers(cupy, r):
     row, whole = cupy.asarray(np.array([1.5, 2])), vl.Ragged(VALUES, LENGTHS)
     for found, wanted in (

@@ -43,8 +43,8 @@ class CallArguments {
   /// The last arguments are those of the names.
   PyObject* call(PyObject* function, PyObject* names) {
     const std::size_t named = names != nullptr ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
-    return PyObject_Vectorcall(function, given_.data() + 1,
-                               (count_ - named) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+    return PyObject_Vectorcall(function, given_.data() + 1, (count_ - named) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                               names);
   }
 
  private:
@@ -151,7 +151,8 @@ PyMethodDef call_methods[] = {
     {"on_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_tensors)),
      METH_FASTCALL | METH_KEYWORDS,
      "on_tensors(function, *args, **kwargs)\n--\n\n"
-     "function(*args, **kwargs) with arrays over the memory of the tensors among them and in lists, and tensors for "
+     "function(*args, **kwargs) with arrays over the memory of the tensors among them and in lists, and "
+     "tensors for "
      "the "
      "arrays that it gives. NotImplemented, before the call, where a tensor does not show its memory on the "
      "CPU to "

@@ -44,9 +44,7 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
         rows = [x for row in rows for x in row]
     for i, row in enumerate(rows):
         if not isinstance(row, kind):
-            raise TypeError(
-                f"data: item {i} of depth {len(levels) + 1}: expected {one}, got {type(row).__name__}"
-            )
+            raise TypeError(f"data: item {i} of depth {len(levels) + 1}: expected {one}, got {_name_of(row)}")
         if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
             shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
             raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
@@ -75,7 +73,7 @@ def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
     parts = list(X)
     for i, part in enumerate(parts):
         if not isinstance(part, kind):
-            raise TypeError(f"X[{i}]: expected {one}, got {type(part).__name__}")
+            raise TypeError(f"X[{i}]: expected {one}, got {_name_of(part)}")
         if part.ndim == 0:
             raise ValueError(f"X[{i}]: expected at least one dimension, got a scalar")
     rows = list(enumerate(parts))
@@ -93,3 +91,9 @@ def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
 def _alike(part: Any, first: Any) -> bool:
     same = part.dtype == first.dtype and part.ndim == first.ndim
     return bool(same and part.shape[1:] == first.shape[1:])
+
+
+def _name_of(x: Any) -> str:
+    """The type of something; that of arrays with its library, as several call theirs alike."""
+    kind = type(x)
+    return f"{kind.__module__}.{kind.__name__}" if kind.__name__ == "ndarray" else kind.__name__

@@ -54,7 +54,8 @@ class Lists(Of):
         """Nested lists of arrays, end to end, and their levels; a list of scalars is a sequence too."""
         if isinstance(data, self.type):  # its rows are sequences
             data = list(data)
-        rows, levels = nested_rows(data, self.type, "an array", "arrays")
+        name = self.xp.__name__
+        rows, levels = nested_rows(data, self.type, f"an array of {name}", f"arrays of {name}")
         joined = self.xp.stack if rows and rows[0].ndim == 0 else self.xp.concatenate
         with self.library.beside(self.first(rows)):
             values = joined(of_one_dtype(rows, "data"))
@@ -104,7 +105,7 @@ class Lists(Of):
 
     def flatten(self, X: Any, dtype: Any = None, pad: int = 0) -> Any:
         """Arrays end to end on their first axis, with rows of zeros between them where a pad is given."""
-        parts = flat_parts(X, self.type, "an array")
+        parts = flat_parts(X, self.type, f"an array of {self.xp.__name__}")
         first = parts[0]
         with self.library.beside(first):
             if pad and any(len(part) for part in parts):
