@@ -119,6 +119,7 @@ class Arithmetic(Of):
     def _empty(self, count: int, like: Any) -> Any:
         return self.xp.empty(count, like.dtype)
 
+    @at_device
     def of_one_kind(self, a: Any, b: Any) -> tuple[Any, Any]:
         """Both as arrays of the library and of one dtype, on the device of the first."""
         first = self.first(a, b)

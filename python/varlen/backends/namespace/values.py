@@ -134,7 +134,8 @@ class Values(Of):
             raise TypeError(f"out: expected an array of {self.xp.__name__}, got {type(out).__name__}")
         if (out.dtype, out.shape) != (result.dtype, result.shape):
             raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
-        out[...] = result
+        with self.library.beside(out):
+            out[...] = result
         return out
 
     @at_device

@@ -44,6 +44,7 @@ class Verbs(Of):
 
     if TYPE_CHECKING:
         cast: Callable[..., Any]
+        contiguous: Callable[..., Any]
 
     reduce = _of_core(_core.reduce, empty=3)
     reduce_extreme = _of_core(_core.reduce_extreme, empty=3)
@@ -160,7 +161,7 @@ class Verbs(Of):
 
     def broadcast_rows(self, rows: Any, level: Level) -> Any:
         """Row i for every row of sequence i."""
-        return self.expand(self.xp.ascontiguousarray(rows), level)
+        return self.expand(self.contiguous(rows), level)
 
     def repeat(self, values: Any, levels: Any, times: Level) -> Any:
         """The sequences of the first level, each as often as `times` is long, with the levels below them."""
