@@ -57,7 +57,7 @@ def _given(x):
 
 def _function(function):
     def call(*args, **kwargs):
-        for arg in args:
+        for arg in args:  # as CuPy does it, out is not asked
             if hasattr(arg, "__cupy_override_elementwise_kernel__"):
                 return arg.__cupy_override_elementwise_kernel__(call, *args, **kwargs)
         out = kwargs.get("out")

@@ -84,6 +84,19 @@ def test_outputs_are_written_there(cupy):
         ops.reduce_sum(x, LENGTHS, out=np.zeros((4, 2)))
 
 
+def test_outputs_of_functions_are_written_there(cupy, r):
+    kept = r.copy()
+    assert np.add(r, 1, out=kept) is kept
+    assert cupy.add(r, 1, out=kept) is kept
+    assert kept.values.tolist() == (VALUES + 1).tolist()
+    out = cupy.asarray(np.zeros_like(VALUES))
+    ops.softmax(r, axis=2, out=out)
+    assert out.tolist() == r.softmax(axis=2).values.tolist()
+    for wrong, error in ((np.zeros((6, 2)), TypeError), (cupy.asarray(np.zeros(6)), ValueError)):
+        with pytest.raises(error, match=r"^out: "):
+            ops.softmax(r, axis=2, out=wrong)
+
+
 def test_tables_are_added_to_in_place(cupy):
     table = cupy.asarray(np.zeros((3, 2)))
     ops.scatter_add(table, np.array([2, 0, 2]), cupy.asarray(VALUES[:3]))

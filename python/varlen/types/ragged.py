@@ -548,6 +548,9 @@ class Ragged(
 
     def __cupy_override_elementwise_kernel__(self, kernel: Any, *args: Any, **kwargs: Any) -> Any:
         # What CuPy's own functions and operators ask: `cupy.exp(r)`, `x * r`.
+        out = kwargs.get("out")
+        if out is not None and not isinstance(out, tuple):
+            kwargs["out"] = (out,)
         return arithmetic.operator(kernel.name.removeprefix("cupy_"), args, kwargs)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
