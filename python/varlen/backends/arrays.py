@@ -16,16 +16,19 @@ from varlen._core import (
     backprop_seq2col,
     backprop_softmax,
     concat_levels,
+    erase,
     expand,
     expand_end,
     gather,
     gather_column,
     gather_row,
     gather_window,
+    hash,
     list2dense,
     list2padded,
     mask_to_level,
     merge_windows,
+    ngrams,
     pad,
     padded2ragged,
     ragged2list,
@@ -113,6 +116,7 @@ __all__ = [
     "device_of",
     "diff",
     "equal",
+    "erase",
     "expand",
     "expand_end",
     "expand_mean",
@@ -127,6 +131,7 @@ __all__ = [
     "gather_dense",
     "gather_row",
     "gather_window",
+    "hash",
     "in_parts",
     "insert_row",
     "insert_rows",
@@ -140,6 +145,7 @@ __all__ = [
     "mask",
     "mask_to_level",
     "merge_windows",
+    "ngrams",
     "of_level",
     "of_one_kind",
     "order_with_nan_first",
@@ -354,7 +360,8 @@ def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> 
     """
     if str(device) != "cpu":
         raise TypeError(
-            f"device: an array of NumPy lies on the CPU, not on {device}; give torch.from_numpy(values)"
+            f"device: an array of NumPy lies on the CPU, not on {device}; "
+            "give torch.from_numpy(values), or cupy.asarray(values)"
         )
     return values
 

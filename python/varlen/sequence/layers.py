@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.backends.values import is_tensor
 from varlen.ops.shift import reverse as reversed_rows
 from varlen.sequence.states import as_many, each_state
 from varlen.sequence.steps import init_memories
@@ -52,7 +53,7 @@ def run_layer(
     import torch
 
     name = type(layer).__name__
-    if isinstance(x.values, np.ndarray):
+    if not is_tensor(x.values):
         raise TypeError(f"inputs: expected tensors for {name}, got {type(x.values).__name__}")
     if x.inner:
         raise ValueError(f"level: {name} runs over rows, expected the innermost level")

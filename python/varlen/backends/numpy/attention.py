@@ -24,7 +24,7 @@ def weighable(values: Any, scores: Any) -> tuple[Any, Any]:
     for rows, name in ((values, "X"), (scores, "scores")):
         if rows.dtype.kind not in "biuf":
             raise TypeError(f"{name}: expected numbers, got {rows.dtype}")
-    dtype = np.result_type(values, scores)
+    dtype = np.result_type(values.dtype, scores.dtype)
     dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
     wide = np.promote_types(dtype, np.float32)
     return values.astype(dtype, copy=False), scores.astype(wide, copy=False)

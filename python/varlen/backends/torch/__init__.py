@@ -14,6 +14,7 @@ from varlen.backends.torch.count import bincount, counts_there, diff
 from varlen.backends.torch.dense import gather_dense
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
+from varlen.backends.torch.hash import hash, ngrams
 from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
@@ -65,6 +66,7 @@ from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
 from varlen.backends.torch.span import (
+    erase,
     insert_row,
     insert_rows,
     put_rows,
@@ -114,6 +116,7 @@ __all__ = [
     "device_of",
     "diff",
     "equal",
+    "erase",
     "expand",
     "expand_end",
     "expand_mean",
@@ -128,6 +131,7 @@ __all__ = [
     "gather_dense",
     "gather_row",
     "gather_window",
+    "hash",
     "in_parts",
     "insert_row",
     "insert_rows",
@@ -141,6 +145,7 @@ __all__ = [
     "mask",
     "mask_to_level",
     "merge_windows",
+    "ngrams",
     "of_level",
     "of_one_kind",
     "order_with_nan_first",
