@@ -287,6 +287,20 @@ def gather_add(
 def gather_column(
     values: NDArray[Any], levels: tuple[Level, ...], at: int
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
+def gather_dense(
+    values: Any,
+    levels: Level | tuple[Level, ...] | list[Level],
+    source: Level | tuple[Level, ...] | list[Level] | None = None,
+    indices: Any = None,
+    positions: bool = False,
+    padding_side: str = "right",
+    fill: Any = None,
+    max_len: int | Sequence[int | None] | None = None,
+    truncate: str = "right",
+    dtype: Any = None,
+    pad_to_multiple: int = 1,
+    max_bytes: int | None = None,
+) -> tuple[Any, ...]: ...
 def gather_row(
     values: NDArray[Any], levels: tuple[Level, ...], i: int
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
@@ -426,6 +440,15 @@ def reduce(
     ddof: float = 0,
 ) -> NDArray[Any]: ...
 def reduce_blocks(d: Any, groups: Level, blocks: Level) -> NDArray[Any]: ...
+def reduce_dense(
+    op: str,
+    block: Any,
+    level: Level,
+    padding_side: str = "right",
+    empty: Any = None,
+    out: NDArray[Any] | None = None,
+    ddof: float = 0,
+) -> NDArray[Any]: ...
 def reduce_extreme(
     op: str, values: Any, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
@@ -506,6 +529,9 @@ def unsort(
     rows: NDArray[Any], level: Level, kept: Level, which: Any, out: NDArray[Any] | None = None
 ) -> NDArray[Any]: ...
 def views(values: NDArray[Any], begins: ArrayLike, ends: ArrayLike) -> list[NDArray[Any]]: ...
+def weighted_sum(weights: Any, values: Any, level: Level) -> NDArray[Any]: ...
+def weighted_sum_to_values(sums: Any, weights: Any, level: Level, dtype: Any) -> NDArray[Any]: ...
+def weighted_sum_to_weights(sums: Any, values: Any, level: Level) -> NDArray[Any]: ...
 def windows(
     X: NDArray[Any],
     lengths: Level,

@@ -35,7 +35,18 @@ def test_contenders_agree_with_the_reference(name):
 
 
 def test_every_promise_has_a_row():
-    promised = {"pad", "unpad", "gather", "expand", "concat", "reduce", "softmax", "sort", "small"}
+    promised = {
+        "pad",
+        "unpad",
+        "gather",
+        "expand",
+        "concat",
+        "reduce",
+        "softmax",
+        "sort",
+        "small",
+        "fused",
+    }
     assert {name.split(".")[0] for name in ROWS} == promised
     for name, entry in ROWS.items():
         case = timing.DeviceCase(tiny=True, device="cpu")

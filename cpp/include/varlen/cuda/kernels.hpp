@@ -57,6 +57,10 @@
   KERNEL(reduce_blocks_scratch)     \
   KERNEL(reduce_blocks)             \
   KERNEL(divide_by_lengths)         \
+  KERNEL(weighted_scratch)          \
+  KERNEL(weighted_sum)              \
+  KERNEL(weighted_sum_to_values)    \
+  KERNEL(weighted_sum_to_weights)   \
   KERNEL(scan_scratch)              \
   KERNEL(scan)                      \
   KERNEL(scan_which)                \
@@ -92,7 +96,7 @@
 namespace varlen::cuda {
 
 /// Raised by one where the table changes: both sides are compiled apart.
-constexpr int kKernelsVersion = 2;
+constexpr int kKernelsVersion = 3;
 
 /// What a capsule of the table is called.
 constexpr const char* kKernelsName = "varlen.cuda.Kernels";
