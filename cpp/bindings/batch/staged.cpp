@@ -2,12 +2,12 @@
 // makes the arrays of the copy. Between the two lie bytes alone, which another process may have sent.
 #include <cstring>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "batch.hpp"
 #include "support/raise.hpp"
+#include "tensor/tensor.hpp"
 #include "varlen/cuda/batch.hpp"
 
 namespace varlen::bindings {
@@ -144,21 +144,22 @@ const std::byte* part_of(const BatchStage& stage, const std::byte* block, std::i
   return block + place;
 }
 
-void unstage(const py::bytes& recipe, int device, std::uintptr_t stream, std::uintptr_t block,
-             std::int64_t bytes, const py::list& outputs) {
-  const cuda::Kernels* const kernels = kernels_of_devices();
-  if (kernels == nullptr) throw std::runtime_error("device: there are no kernels for it");
+void unstage(const py::bytes& recipe, const py::object& given, const py::list& outputs) {
+  const py::object seen = is_tensor(given.ptr()) ? placed_over(given.ptr()) : placed_array(given);
+  if (!seen) raise_type("block: expected memory of a device, got " + type_name(given));
+  const py::array block = as_placed_rows(seen, "block");
+  const Place place = place_of(block);
+  if (place.is_host()) raise_value("block: expected memory of a device, got some of the host");
   const BatchStage stage = Recipe::read(recipe);
-  if (bytes < stage.bytes) {
-    raise_value("block: has " + std::to_string(bytes) + " bytes, the recipe needs " +
+  if (block.nbytes() < stage.bytes) {
+    raise_value("block: has " + std::to_string(block.nbytes()) + " bytes, the recipe needs " +
                 std::to_string(stage.bytes));
   }
   std::vector<std::byte*> addresses;
   for (const py::handle address : outputs) {
     addresses.push_back(reinterpret_cast<std::byte*>(address.cast<std::uintptr_t>()));
   }
-  const Place place{kernels, {device, reinterpret_cast<void*>(stream)}, nullptr};
-  make_arrays(place, stage, reinterpret_cast<const std::byte*>(block), addresses);
+  make_arrays(place, stage, static_cast<const std::byte*>(block.data()), addresses);
 }
 
 }  // namespace
@@ -226,9 +227,8 @@ void bind_staged(py::module_& m) {
           "device. A number is (name, None, (), number).")
       .def("write", &StagedBatch::write, py::arg("block"), "Writes the block.");
   refuse_pickling(m.attr("StagedBatch"));
-  m.def("unstage", &unstage, py::arg("recipe"), py::arg("device"), py::arg("stream"), py::arg("block"),
-        py::arg("nbytes"), py::arg("outputs"),
-        "Makes the arrays of a batch on a device: block and outputs are addresses there.");
+  m.def("unstage", &unstage, py::arg("recipe"), py::arg("block"), py::arg("outputs"),
+        "Makes the arrays of a batch of a block on a device; outputs are addresses there.");
 }
 
 }  // namespace varlen::bindings

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from varlen.backends.values import device_of, pinned, to_device
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Self
 
 
@@ -67,7 +69,7 @@ class Placed:
         >>> r.to("cpu") is r
         True
         """
-        return self._moved(to_device(self._rows(), device, non_blocking))
+        return self._moved(lambda values: to_device(values, device, non_blocking))
 
     def cpu(self) -> Self:
         """The same sequences with their values on the CPU, as `to("cpu")`.
@@ -135,7 +137,9 @@ class Placed:
         >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
         >>> there = r.pin_memory() if torch.cuda.is_available() else r
         """
-        return self._moved(pinned(self._rows()))
+        return self._moved(pinned)
 
-    def _moved(self, rows: Any) -> Self:
-        return self if rows is self._rows() else self._with_rows(rows)
+    def _moved(self, move: Callable[[Any], Any]) -> Self:
+        rows = self._rows()
+        moved = move(rows)
+        return self if moved is rows else self._with_rows(moved)
