@@ -140,30 +140,41 @@ class StagedBatch:
         >>> staged = ds.collator(device="cuda")([0, 2])
         >>> batch = staged.to("cuda:0") if vl.cuda.is_available() else None
         """
+        try:
+            return self._sent(self._device if device is None else device_name(device), non_blocking, out)
+        except BaseException:
+            if isinstance(self._block, RingBlock):
+                self._block.dropped()
+                self._block = None
+            raise
+
+    def _sent(self, device: str, non_blocking: bool, out: Any) -> Batch[torch.Tensor]:
         import torch
 
-        place = self._device if device is None else device_name(device)
-        if place == "cpu":
+        if device == "cpu":
             raise ValueError("device: a staged batch goes to CUDA; collate with device='cpu' for the host")
-        there = usable_device(place)
-        if self._block is None:
+        own = self._block
+        if own is None:
             raise ValueError("this batch has gone to a device, and its block belongs to another one")
+        there = usable_device(device)
         given = dict(as_mapping(out, "out", "names to tensors")) if out is not None else {}
         outputs = self._made(there, given)
-        block = self._block
-        if not block.is_pinned:
+        memory = torch.empty(max(self.nbytes, 1), dtype=torch.uint8, device=there)
+        copy = memory[: self.nbytes]
+        if own.is_pinned:
+            copy.copy_(own.bytes, non_blocking=non_blocking)
+            own.sent()
+            if isinstance(own, RingBlock):
+                self._block = None  # others write there from now on
+        else:
             block = ring_of(there).take(self.nbytes)
-        try:
-            if block is not self._block:
-                block.bytes.copy_(self._block.bytes)
-            memory = torch.empty(max(self.nbytes, 1), dtype=torch.uint8, device=there)
-            memory[: self.nbytes].copy_(block.bytes, non_blocking=non_blocking)
-        except BaseException:
-            block.dropped()
-            raise
-        block.sent()
-        if isinstance(block, RingBlock) and block is self._block:
-            self._block = None  # others write there from now on
+            try:
+                block.bytes.copy_(own.bytes)
+                copy.copy_(block.bytes, non_blocking=non_blocking)
+            except BaseException:
+                block.dropped()
+                raise
+            block.sent()
         if not self._is_ragged:
             _core.unstage(self._recipe, memory, [0 if x is None else x.data_ptr() for x in outputs.values()])
         return self._batch(memory, outputs, given)
