@@ -130,7 +130,10 @@ def test_one_giant_row_and_many_empty_ones(device):
 
 def test_outputs_are_written_there(torch, device):
     ds = Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
-    out = {"x": torch.full((12,), -1, device=device), "dim1/mask": torch.zeros(3, 3, dtype=bool, device=device)}
+    out = {
+        "x": torch.full((12,), -1, device=device),
+        "dim1/mask": torch.zeros(3, 3, dtype=bool, device=device),
+    }
     batch = ds.batch([0, 1, 2], device=device, out=out)
     same_bits(batch, ds.batch([0, 1, 2], framework="torch"))
     assert batch["dim1/mask"] is out["dim1/mask"]
@@ -147,7 +150,9 @@ def test_outputs_that_do_not_fit_are_refused(torch, device):
         with pytest.raises(error, match=match):
             ds.batch([0, 1], device=device, out=out)
 
-    refused(ValueError, r"out\['x'\]: expected a tensor on cuda:0, got one on cpu", x=torch.zeros(6, dtype=int))
+    refused(
+        ValueError, r"out\['x'\]: expected a tensor on cuda:0, got one on cpu", x=torch.zeros(6, dtype=int)
+    )
     refused(TypeError, r"out\['x'\]: expected a tensor on cuda:0, got ndarray", x=np.zeros(6, int))
     there = torch.zeros(6, dtype=int, device=device)
     refused(TypeError, r"out\['x'\]: has dtype torch.int32, the batch gives torch.int64", x=there.int())
