@@ -233,3 +233,12 @@ def test_batches_of_tensors_go_there_and_back(torch, device):
     assert next(iter(DeviceLoader([batch])))["x"].tolist() == [1, 2, 3, 4]
     with pytest.raises(TypeError, match="loader: expected batches of a collator of this package, got dict"):
         next(iter(DeviceLoader([{}])))
+
+
+def test_joint_dicts_go_there_and_back(torch, device):
+    joint = vl.JointNestedRaggedTensorDict(TABLE)
+    for there in (joint.to(device), joint.cuda(), joint.pin_memory().to(device, non_blocking=True)):
+        assert there.device == "cuda:0"
+        assert there["code"].sum().values.tolist() == [15, 0, 9, 15, 6, 6, 0]
+        assert there["time"].to_dense().cpu()[0].tolist()[::2] == [0.5, 2.0]
+        assert there.to_joint().equals(joint, equal_nan=True)

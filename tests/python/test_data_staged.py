@@ -121,3 +121,33 @@ def test_batches_know_where_they_are(ds):
     assert (type(meta), meta.device, meta["dim1/max_length"]) == (type(batch), "meta", 3)
     assert {**batch} == dict(batch.items())
     assert type(pickle.loads(pickle.dumps(batch))) is type(batch)
+
+
+def test_joint_dicts_go_where_torch_takes_them():
+    table = {
+        **TABLE,
+        "id": [7, 8, 9],
+        "day": [[np.datetime64("2020-01-01", "D")] * 3, [], [np.datetime64("NaT")]],
+    }
+    table["day"] = [np.array(days, "M8[D]") for days in table["day"]]
+    joint = vl.JointNestedRaggedTensorDict(table, row_ids="id")
+    assert (joint.device, joint.to("cpu") is joint, joint.cpu() is joint) == ("cpu", True, True)
+    there = joint.to("meta")
+    assert (there.device, sorted(there)) == ("meta", ["c", "day", "id", "x"])
+    assert there["c"].levels[0] is there["x"].levels[0]
+    assert there["c"].lengths.tolist() == [3, 0, 1]
+    assert there["day"].values.dtype == torch.int64
+    assert there.to("meta") is there
+    with pytest.raises(RuntimeError, match="nowhere"):
+        joint.to("nowhere")
+
+
+def test_joint_dicts_come_back_as_they_were():
+    from varlen.joint.placed import _tensors_of
+
+    table = {**TABLE, "id": [7, 8, 9], "day": [np.array(days, "M8[D]") for days in ([1, 2, 3], [], ["NaT"])]}
+    joint = vl.JointNestedRaggedTensorDict(table, row_ids="id")
+    back = pickle.loads(pickle.dumps(_tensors_of(joint))).to_joint()
+    assert type(back) is type(joint)
+    assert back.equals(joint, equal_nan=True)
+    assert (back.schema, back.row_ids, back.tensors["dim1/day"].dtype) == (joint.schema, "id", "M8[D]")

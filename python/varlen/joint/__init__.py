@@ -22,6 +22,7 @@ from varlen.joint.compat import (
 )
 from varlen.joint.dense import pprint_dense
 from varlen.joint.joint_dict import JointNestedRaggedTensorDict
+from varlen.joint.placed import JointTensors as JointTensors  # not in the list: upstream has none
 
 __all__ = [
     "NESTED_NUM_LIST_T",
@@ -40,7 +41,7 @@ __all__ = [
     "warnings",
 ]
 
-for _public in (JointNestedRaggedTensorDict, is_ndim_list, pprint_dense):
+for _public in (JointNestedRaggedTensorDict, JointTensors, is_ndim_list, pprint_dense):
     _public.__module__ = __name__  # where people import them from, and what a repr of the class says
 
 __getattr__ = loaded_from(
