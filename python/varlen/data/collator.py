@@ -177,9 +177,7 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def collate_joints(
-    samples: Sequence[Any], options: BatchOptions, seed: Seed = None, out: Any = None
-) -> Any:
+def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = None, out: Any = None) -> Any:
     """Records, each a JointNestedRaggedTensorDict whose outer dim are its events, as one batch.
 
     As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. Where dtypes

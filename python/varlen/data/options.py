@@ -206,6 +206,9 @@ class BatchOptions:
         return BatchOptions(**changed)
 
 
+_MOST_DEVICES = 127  # torch counts them in a byte
+
+
 def device_name(device: Any) -> str:
     """What torch calls a device that batches can go to: "cpu", "cuda" or "cuda:1".
 
@@ -222,12 +225,13 @@ def device_name(device: Any) -> str:
     ('cuda:1', 'cuda')
     """
     if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
-        return f"cuda:{as_int(device, 'device')}"
+        return f"cuda:{as_int(device, 'device', 0, _MOST_DEVICES)}"
     name = device if isinstance(device, str) else str(device) if hasattr(device, "type") else None
     if name is None:
         raise TypeError(f"device: expected 'cuda', a number or a torch.device, got {type(device).__name__}")
     kind, _, number = name.partition(":")
-    if kind not in ("cpu", "cuda") or (":" in name and not number.isdecimal()):
+    is_number = ":" not in name or (number.isdecimal() and int(number) <= _MOST_DEVICES)
+    if kind not in ("cpu", "cuda") or not is_number:
         raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:<number>', got {name!r}")
     return "cpu" if kind == "cpu" else name
 

@@ -1,6 +1,7 @@
 """The joint dict: many ragged keys that share their nesting from the top down.
 
-`from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave.
+`from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave, and one name more:
+JointTensors.
 """
 
 import itertools
@@ -22,7 +23,7 @@ from varlen.joint.compat import (
 )
 from varlen.joint.dense import pprint_dense
 from varlen.joint.joint_dict import JointNestedRaggedTensorDict
-from varlen.joint.placed import JointTensors as JointTensors  # not in the list: upstream has none
+from varlen.joint.placed import JointTensors
 
 __all__ = [
     "NESTED_NUM_LIST_T",
@@ -32,6 +33,7 @@ __all__ = [
     "NUM_LIST_T",
     "NUM_T",
     "JointNestedRaggedTensorDict",
+    "JointTensors",
     "Path",
     "is_ndim_list",
     "itertools",

@@ -21,7 +21,7 @@ __all__ = ["JointTensors"]
 
 
 class JointTensors(Placed, dict[str, Any]):
-    """The keys of a joint dict as tensors, which may lie on a device: Ragged, and a tensor for a key of dim 0.
+    """The keys of a joint dict as tensors, where they may lie on a device: Ragged, or a tensor at dim 0.
 
     Levels are shared by all keys that lie under them. Made by `JointNestedRaggedTensorDict.to`.
 
@@ -111,7 +111,7 @@ class PlacedMethods(JointState):
         """Where the values are: "cpu". `to` gives their tensors elsewhere."""
         return "cpu"
 
-    def to(self: Any, device: Any, non_blocking: bool = False) -> Any:
+    def to(self: Self, device: Any, non_blocking: bool = False) -> Self | JointTensors:
         """The keys as tensors on a device, under the same levels.
 
         Parameters
@@ -149,7 +149,7 @@ class PlacedMethods(JointState):
         place = torch.device(device)
         return self if place.type == "cpu" else _tensors_of(self).to(place, early)
 
-    def cpu(self: Any) -> Any:
+    def cpu(self: Self) -> Self:
         """The joint dict itself, as `to("cpu")`.
 
         Returns
@@ -166,7 +166,7 @@ class PlacedMethods(JointState):
         """
         return self
 
-    def cuda(self, device: Any = "cuda", non_blocking: bool = False) -> Any:
+    def cuda(self: Self, device: Any = "cuda", non_blocking: bool = False) -> Self | JointTensors:
         """The keys as tensors on a CUDA device, as `to("cuda")`.
 
         Parameters
