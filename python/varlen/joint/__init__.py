@@ -1,7 +1,7 @@
 """The joint dict: many ragged keys that share their nesting from the top down.
 
-`from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave; JointTensors is
-there too.
+`from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave, and
+JointTensors.
 """
 
 import itertools
