@@ -50,7 +50,7 @@ struct BatchJob {
   Side side = Side::right;
   Side cut = Side::right;
   const BatchArray* arrays = nullptr;
-  std::int64_t count = 0;  ///< one launch for some 28 of them
+  std::int64_t count = 0;  ///< one launch for 24 of them
 };
 
 [[nodiscard]] Error batch(Stream stream, const BatchJob& job) noexcept;

@@ -53,8 +53,10 @@ struct Batch {
 
   template <class Thread>
   VARLEN_DEVICE void operator()(Thread& thread) const {
-    int which = 0;
-    VARLEN_ROLLED while (which + 1 < count && arrays[which + 1].first_block <= thread.block())++ which;
+    int which = count - 1;
+    VARLEN_ROLLED while (arrays[which].first_block > thread.block()) {
+      --which;
+    }
     const Array& array = arrays[which];
     const int step = thread.threads();
     const std::int64_t first = (thread.block() - array.first_block) * step * kWords + thread.index();
