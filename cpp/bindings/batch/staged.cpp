@@ -157,7 +157,9 @@ void unstage(const py::bytes& recipe, const py::object& given, const py::list& o
   }
   std::vector<std::byte*> addresses;
   for (const py::handle address : outputs) {
-    addresses.push_back(reinterpret_cast<std::byte*>(address.cast<std::uintptr_t>()));
+    void* const at = PyLong_AsVoidPtr(address.ptr());
+    if (at == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    addresses.push_back(static_cast<std::byte*>(at));
   }
   make_arrays(place, stage, static_cast<const std::byte*>(block.data()), addresses);
 }
