@@ -17,6 +17,8 @@ from varlen.types.ragged import Ragged
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from varlen.joint.joint_dict import JointNestedRaggedTensorDict
+
 __all__ = ["JointTensors"]
 
 
@@ -50,7 +52,7 @@ class JointTensors(Placed, dict[str, Any]):
         self,
         values: dict[str, Any],
         dtypes: dict[str, np.dtype[Any]],
-        source: tuple[type[JointState], Any],
+        source: tuple[type[JointNestedRaggedTensorDict], Any],
     ) -> None:
         super().__init__(values)
         self._dtypes, self._source = dtypes, source
@@ -60,7 +62,7 @@ class JointTensors(Placed, dict[str, Any]):
         """Where the values are, as tensors say it."""
         return next((device_of(_rows_of(value)) for value in self.values()), "cpu")
 
-    def to_joint(self) -> Any:
+    def to_joint(self) -> JointNestedRaggedTensorDict:
         """The joint dict of these values, in memory of the host, with the dtypes that it had.
 
         Returns
