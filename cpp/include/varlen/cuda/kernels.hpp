@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "varlen/cuda/batch.hpp"
 #include "varlen/cuda/cast.hpp"
 #include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/erase.hpp"
@@ -26,6 +27,7 @@
 
 // The functions of the table, noun by noun: each is called as it is declared in the noun's header.
 #define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(batch)                     \
   KERNEL(cast)                      \
   KERNEL(nan_mask)                  \
   KERNEL(concat)                    \
