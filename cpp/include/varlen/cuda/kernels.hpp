@@ -42,6 +42,8 @@
   KERNEL(block_mask)                \
   KERNEL(lengths_of)                \
   KERNEL(offsets_of)                \
+  KERNEL(offsets_from_scratch)      \
+  KERNEL(offsets_from)              \
   KERNEL(row_ids_of)                \
   KERNEL(positions_of)              \
   KERNEL(pack)                      \
