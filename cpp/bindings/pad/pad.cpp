@@ -58,7 +58,7 @@ py::object pad_arrays(const Arguments<15>& args) {
               given_dtype, multiple, given_max_bytes, exact, given_nan, given_nan_mask, given_past] = args;
   py::array values = as_placed_rows(given_values, "values");
   const Place place = place_of(values);
-  const Levels levels = levels_of(given_levels, values.shape(0));
+  const Levels levels = levels_of(given_levels, values.shape(0), place);
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");

@@ -17,9 +17,9 @@ namespace varlen::cuda {
   const auto size = static_cast<std::size_t>(bytes);
 #if defined(__CUDACC__)
   const OnDevice here(stream.device);
-  return cudaMemsetAsync(out, byte, size, static_cast<cudaStream_t>(stream.handle));
+  return told(cudaMemsetAsync(out, byte, size, static_cast<cudaStream_t>(stream.handle)));
 #else
-  std::memset(out, byte, size);
+  host::graph().put([=] { std::memset(out, byte, size); });
   return 0;
 #endif
 }
@@ -32,9 +32,10 @@ namespace varlen::cuda {
   const auto size = static_cast<std::size_t>(bytes);
 #if defined(__CUDACC__)
   const OnDevice here(stream.device);
-  return cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream.handle));
+  return told(
+      cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream.handle)));
 #else
-  std::memcpy(to, from, size);
+  host::graph().put([=] { std::memcpy(to, from, size); });
   return 0;
 #endif
 }
