@@ -62,9 +62,9 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
   bool cuts_above = false;  // a sequence that holds sequences
   bool has_bounds = false;  // in the place of longest lengths
   for (std::size_t d = 0; d < depth; ++d) {
-    // A width that was said needs no more to be known.
+    // A width that was said, or the most of it, needs no more to be known.
     Level& level = *levels.each[d];
-    longest[d] = sizes[d] >= 0 ? level.most() : level.longest();
+    longest[d] = sizes[d] >= 0 || keeps[d] >= 0 ? level.most() : level.longest();
     has_bounds = has_bounds || level.is_hidden();
     if (keeps[d] < 0) keeps[d] = INT64_MAX;
     if (sizes[d] >= 0) keeps[d] = std::min(keeps[d], sizes[d]);
