@@ -90,9 +90,10 @@ struct Born final : Hidden {
   py::object earlier;  ///< those before the number of rows was known
   std::int64_t* verdict = nullptr;
   std::int64_t stamp = 0;
-  std::string lie;  ///< what was found wrong
+  std::uint64_t capture = 0;  ///< the one that it was made in
 
-  Born(const Place& where, const char* name) : place(where), argument(name), stamp(next_stamp()) {
+  Born(const Place& where, const char* name)
+      : place(where), argument(name), stamp(next_stamp()), capture(capture_of(where)) {
     verdict = Verdicts::of(*place.kernels).take();
   }
   ~Born() override { Verdicts::of(*place.kernels).give(verdict); }
@@ -120,22 +121,22 @@ struct Born final : Hidden {
   }
 
   /// ValueError where they are not as they have to be; says what the facts have found.
-  void refuse(const std::int64_t* facts) {
+  void refuse(const std::int64_t* facts) const {
     const auto fact = [&](cuda::Fact one) { return facts[static_cast<std::size_t>(one)]; };
     const auto code = static_cast<Code>(fact(cuda::Fact::fault));
     const std::int64_t value = fact(cuda::Fact::value);
     const std::string row = "row " + std::to_string(fact(cuda::Fact::where));
     if (code == Code::ok) return;
     if (code == Code::total_mismatch) {
-      lie = argument + ": they add up to " + std::to_string(value) + ", but there are " +
-            std::to_string(total) + " rows";
-    } else if (code == Code::too_long) {
-      lie = argument + ": " + row + " has length " + std::to_string(value) +
-            ", over max_len=" + std::to_string(max_len);
-    } else {
-      throw_if({code, fact(cuda::Fact::where), value}, argument);
+      raise_value(argument + ": they add up to " + std::to_string(value) + ", but there are " +
+                  std::to_string(total) + " rows");
     }
-    raise_value(lie);
+    if (code == Code::too_long) {
+      raise_value(argument + ": " + row + " has length " + std::to_string(value) +
+                  ", over max_len=" + std::to_string(max_len));
+    }
+    if (code == Code::overflow) raise_overflow(argument + ": they add up to more than 63 bits hold");
+    throw_if({code, fact(cuda::Fact::where), value}, argument);
   }
 };
 
@@ -190,7 +191,9 @@ bool Level::hidden_fits(std::int64_t rows) {
                                        room < rows))) {
     return false;
   }
-  if (capture_of(born.place) != 0) raise_unknown("total: in a graph the number of rows", "total=");
+  if (capture_of(born.place) != born.capture) {
+    raise_unknown("total: in a graph the number of rows", "total=");
+  }
   born.earlier = born.words;
   born.total = rows;
   born.make(Type::i64, born.offsets(), true);
@@ -231,7 +234,6 @@ void Level::sync() {
 void Level::download() {
   const HeldGil held;
   Born& born = born_in(*hidden_);
-  if (!born.lie.empty()) raise_value(born.lie);
   const auto get = [&](const py::array& words) {
     Buffer memory = buffer_of(cuda::kFacts + born.count + 1, sizeof(std::int64_t));
     const void* const from = words.data();
@@ -243,17 +245,9 @@ void Level::download() {
     born.place.check(error, "lengths");
     return memory;
   };
-  const auto check = [&](const Buffer& memory) {
-    try {
-      born.refuse(memory.as<std::int64_t>());
-    } catch (const Error& error) {
-      born.lie = error.what();
-      throw;
-    }
-  };
-  if (born.earlier) check(get(py::reinterpret_borrow<py::array>(born.earlier)));
+  if (born.earlier) born.refuse(get(py::reinterpret_borrow<py::array>(born.earlier)).as<std::int64_t>());
   const Buffer memory = get(born.words);
-  check(memory);
+  born.refuse(memory.as<std::int64_t>());
   if (born.is_seen) return;  // another thread was faster
   const auto* const words = memory.as<std::int64_t>();
   const auto fact = [&](cuda::Fact one) { return words[static_cast<std::size_t>(one)]; };

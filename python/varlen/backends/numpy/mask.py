@@ -61,7 +61,9 @@ def shortened(level: Level, max_len: int | None, width: int | None) -> Level:
     if not level.is_on_host and width is not None:
         most = level.longest if max_len is None else as_int(max_len, "max_len")
         if as_int(width, "width") < most:
-            raise ValueError(f"width: expected at least {most}, the bound of lengths on a device, got {width}")
+            raise ValueError(
+                f"width: expected at least {most}, the bound of lengths on a device, got {width}"
+            )
     if not level.is_on_host:
         return level
     if max_len is not None and as_int(max_len, "max_len") < level.longest:
