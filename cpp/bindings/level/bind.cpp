@@ -387,7 +387,8 @@ PyMethodDef level_methods[] = {
     method<kRowIds, from_row_ids>(kRowIdsDoc, METH_STATIC),
     {"compose", compose, METH_O, kComposeDoc},
     {"sync", sync, METH_NOARGS, kSyncDoc},
-    {"_fits", fits, METH_O, "_fits($self, rows, /)\n--\n\nWhether there are, or from now on have to be, so many rows."},
+    {"_fits", fits, METH_O,
+     "_fits($self, rows, /)\n--\n\nWhether there are, or from now on have to be, so many rows."},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {},
 };
@@ -515,18 +516,21 @@ void bind_level(py::module_& m) {
       m, "varlen._core.Level",
       "Level(lengths, *, total=None, max_len=None, check=False)\n--\n\n"
       "One level of nesting: where each sequence begins and ends. Immutable, checked once, shared.\n\n"
-      "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`. Lengths that lie on a device "
+      "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`. Lengths that lie on a "
+      "device "
       "stay\n"
       "there: nothing waits until their numbers are asked for, as by `lengths`, or until `sync`.\n\n"
       "Parameters\n----------\nlengths\n"
       "    (n,) integers of any dtype, 0 or more: how many rows each sequence has.\n"
       "total\n    How many rows there are in all. Other sums are refused.\n"
-      "max_len\n    What no length exceeds. Longer ones are refused. Of numbers on a device it is the `longest` "
+      "max_len\n    What no length exceeds. Longer ones are refused. Of numbers on a device it is the "
+      "`longest` "
       "that is\n    known.\n"
       "check\n    Whether to wait for numbers that lie on a device, as `sync` does, and so check them at "
       "once.\n\n"
       "Raises\n------\nTypeError\n    Something else than integers.\n"
-      "ValueError\n    A negative length; the text names the first. Of numbers on a device, when something is "
+      "ValueError\n    A negative length; the text names the first. Of numbers on a device, when something "
+      "is "
       "done\n    with them after a kernel has found it.\n\n"
       "Examples\n--------\n"
       ">>> level = varlen.Level([3, 0, 2])\n>>> level\nLevel(3 sequences, 5 rows, lengths 0 to 3)\n"

@@ -108,9 +108,9 @@ Levels levels_of(py::handle given, std::int64_t rows, const Place& place) {
     const bool last = d + 1 == levels.views.size();
     const std::int64_t below = last ? rows : levels.views[d + 1].count;
     if (below >= 0 && !levels.each[d]->fits(below)) {
-      raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(levels.each[d]->total()) +
-                  (last ? " rows, but values has " : " sequences, but the next level has ") +
-                  std::to_string(below));
+      raise_value(
+          "levels: level " + std::to_string(d) + " covers " + std::to_string(levels.each[d]->total()) +
+          (last ? " rows, but values has " : " sequences, but the next level has ") + std::to_string(below));
     }
   }
   return levels;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cast/cast.hpp"
 #include "device.hpp"
 #include "dtypes.hpp"
 #include "keep.hpp"
@@ -98,9 +99,9 @@ struct Born final : Hidden {
   }
   ~Born() override { Verdicts::of(*place.kernels).give(verdict); }
 
-  void make(Type type, const void* numbers, bool are_offsets) {
+  void make(bool is_wide, const void* numbers, bool are_offsets) {
     cuda::OffsetsJob job;
-    job.type = type;
+    job.is_wide = is_wide;
     job.numbers = static_cast<const std::byte*>(numbers);
     job.n = count;
     job.are_offsets = are_offsets;
@@ -174,7 +175,10 @@ LevelRef Level::born(const py::array& numbers, bool are_offsets, std::int64_t to
   born->count = count;
   born->total = total;
   born->max_len = max_len;
-  born->make(*type, numbers.data(), are_offsets);
+  const bool is_wide = *type == Type::i64 || *type == Type::u64;
+  const bool is_one = is_wide || *type == Type::i32;
+  const py::array wide = is_one ? numbers : cast_at(place, numbers, py::dtype::of<std::int64_t>(), Fill{});
+  born->make(is_wide || !is_one, wide.data(), are_offsets);
   return LevelRef(Level(std::move(born)));
 }
 
@@ -187,8 +191,8 @@ bool Level::hidden_fits(std::int64_t rows) {
   Born& born = born_in(*hidden_);
   if (born.total >= 0) return born.total == rows;
   std::int64_t room = 0;
-  if (rows > 0 && (born.count == 0 || (born.max_len >= 0 && checked_mul(born.count, born.max_len, room) &&
-                                       room < rows))) {
+  if (rows > 0 && (born.count == 0 ||
+                   (born.max_len >= 0 && checked_mul(born.count, born.max_len, room) && room < rows))) {
     return false;
   }
   if (capture_of(born.place) != born.capture) {
@@ -196,7 +200,7 @@ bool Level::hidden_fits(std::int64_t rows) {
   }
   born.earlier = born.words;
   born.total = rows;
-  born.make(Type::i64, born.offsets(), true);
+  born.make(true, born.offsets(), true);
   return true;
 }
 
@@ -214,8 +218,10 @@ std::int64_t Level::longest() {
 }
 
 std::int64_t Level::shortest() {
-  if (is_hidden()) raise_value("lengths: whether some are 0 is not known where they lie on a device: call "
-                               "level.sync(), which waits for them");
+  if (is_hidden())
+    raise_value(
+        "lengths: whether some are 0 is not known where they lie on a device: call "
+        "level.sync(), which waits for them");
   return stats().shortest;
 }
 
@@ -250,11 +256,10 @@ void Level::download() {
   born.refuse(memory.as<std::int64_t>());
   if (born.is_seen) return;  // another thread was faster
   const auto* const words = memory.as<std::int64_t>();
-  const auto fact = [&](cuda::Fact one) { return words[static_cast<std::size_t>(one)]; };
   auto model = varlen::Level::from_offsets(words + cuda::kFacts, born.count + 1, born.argument);
   model_ = std::move(model);
   model_.set_companion(self_);
-  born.total = fact(cuda::Fact::total);
+  born.total = model_.total();
   born.is_seen = true;
 }
 
@@ -308,7 +313,9 @@ LevelRef Level::compose_there(Level& below) {
   py::array offsets = empty_at(place, py::dtype::of<std::int64_t>(), {count() + 1});
   const Rows rows{reinterpret_cast<const std::byte*>(inner), below.count() + 1, kWidth};
   place.check(place.kernels->take_rows(place.stream, rows, outer, count() + 1, bytes(offsets)), "offsets");
-  const auto has_longest = [](const Level& level) { return !level.is_hidden() || level.hidden_->max_len >= 0; };
+  const auto has_longest = [](const Level& level) {
+    return !level.is_hidden() || level.hidden_->max_len >= 0;
+  };
   std::int64_t most = -1;
   if (!has_longest(*this) || !has_longest(below) || !checked_mul(longest(), below.longest(), most)) most = -1;
   return born(offsets, true, below.is_hidden() ? below.hidden_->total : below.total(), most, "lengths");

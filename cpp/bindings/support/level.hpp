@@ -135,8 +135,8 @@ class Level {
   [[nodiscard]] const py::object& tensor();
   static void make_tensors_by(py::object make);
 
-  /// The ends in memory of a device, for work on one stream of it: copied there once. The first offset, 0, is in
-  /// front of them.
+  /// The ends in memory of a device, for work on one stream of it: copied there once. The first offset, 0, is
+  /// in front of them.
   [[nodiscard]] const std::int64_t* ends_at(const Place& place);
 
   [[nodiscard]] LevelRef compose(Level& below);

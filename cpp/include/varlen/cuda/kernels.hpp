@@ -1,6 +1,6 @@
 // What computes on a device: one table, so that who calls it links nothing of CUDA. No function of it waits
-// for the device, but `download`. An error is told once, by the call that met it: nothing is left for the next
-// call of anybody.
+// for the device, but `download`. An error is told once, by the call that met it: nothing is left for the
+// next call of anybody.
 #pragma once
 
 #include <cstdint>
@@ -115,8 +115,8 @@ struct Kernels {
   Error (*capture_of)(Stream stream, std::uint64_t* id) noexcept;
   /// What is put on `later` from now on comes after what was put on `earlier`, of the same device.
   Error (*follow)(Stream earlier, Stream later) noexcept;
-  /// `count` words, zeros, that the host and kernels of every device read and write, for ever; null where there
-  /// are none.
+  /// `count` words, zeros, that the host and kernels of every device read and write, for ever; null where
+  /// there are none.
   std::int64_t* (*common_words)(std::int64_t count) noexcept;
 
 #define VARLEN_FIELD(name) decltype(&cuda::name) name;

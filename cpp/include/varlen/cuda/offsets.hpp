@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "varlen/cast.hpp"
 #include "varlen/cuda/stream.hpp"
 #include "varlen/views.hpp"
 
@@ -20,14 +19,14 @@ namespace varlen::cuda {
 [[nodiscard]] Error positions_of(Stream stream, Offsets level, std::int64_t total,
                                  std::int64_t* positions) noexcept;
 
-/// What lies in front of the offsets that `offsets_from` writes: a varlen::Code, where and what it found, and
-/// facts of the offsets.
-enum class Fact : std::uint8_t { fault, where, value, total, longest, shortest };
+/// What lies in front of the offsets that `offsets_from` writes: a varlen::Code, where and what it found, or
+/// the sum. The offsets begin one word before a line of the cache, and the ends with it.
+enum class Fact : std::uint8_t { fault, where, value };
 constexpr std::int64_t kFacts = 7;
 
 struct OffsetsJob {
-  Type type = Type::i64;               ///< of integers
-  const std::byte* numbers = nullptr;  ///< n lengths, or n + 1 offsets
+  const std::byte* numbers = nullptr;  ///< n lengths, or n + 1 offsets: of 64 bits, or of 32
+  bool is_wide = true;
   std::int64_t n = 0;
   bool are_offsets = false;
   std::int64_t total = -1;          ///< what they have to add up to; below 0: anything
@@ -40,8 +39,8 @@ struct OffsetsJob {
 /// Bytes of scratch for so many sequences.
 [[nodiscard]] std::int64_t offsets_from_scratch(std::int64_t n) noexcept;
 
-/// Facts and offsets, which are good ones whatever the numbers are: those of numbers that lie cut `total` rows
-/// evenly, or none. One launch up to 8192 sequences, two beyond.
+/// Facts and offsets, which are good ones whatever the numbers are: those of numbers that lie cut `total`
+/// rows evenly, or none. One launch up to 8192 sequences, two beyond.
 [[nodiscard]] Error offsets_from(Stream stream, const OffsetsJob& job, std::byte* scratch) noexcept;
 
 }  // namespace varlen::cuda

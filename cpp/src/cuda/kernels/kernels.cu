@@ -4,50 +4,19 @@
 #include <cstring>
 
 #include "support/launch.hpp"
-#include "support/view.hpp"
+#include "support/start.hpp"
 #include "varlen/cuda/kernels.hpp"
 
 namespace varlen::cuda {
 
 namespace {
 
-/// Bytes of the host, as arguments of a kernel: a graph that captures it holds them.
-struct Embedded {
-  static constexpr bool kAlone = true;
-  static constexpr int kWords = 1016;  // what an argument may be is 4 kB in all
-
-  std::uint32_t words[kWords];
-  View<std::uint32_t> out;
-  View<std::byte> rest;  ///< behind whole words
-
-  template <class Thread>
-  VARLEN_DEVICE void operator()(Thread& thread) const {
-    VARLEN_ROLLED for (int i = thread.index(); i < out.count; i += thread.threads()) out[i] = words[i];
-    if (thread.index() < rest.count) {
-      rest[thread.index()] = static_cast<std::byte>(words[out.count] >> (8 * thread.index()));
-    }
-  }
-};
-
-Error embed(Stream stream, const std::byte* from, std::int64_t bytes, std::byte* to) noexcept {
-  constexpr auto kWord = static_cast<std::int64_t>(sizeof(std::uint32_t));
-  constexpr std::int64_t kMost = Embedded::kWords * kWord;
-  for (std::int64_t begin = 0; begin < bytes; begin += kMost) {
-    const std::int64_t size = bytes - begin < kMost ? bytes - begin : kMost;
-    Embedded body;
-    std::memcpy(body.words, from + begin, static_cast<std::size_t>(size));
-    body.out = {reinterpret_cast<std::uint32_t*>(to + begin), size / kWord};
-    body.rest = {to + begin + size / kWord * kWord, size % kWord};
-    if (const Error error = launch(stream, {1, 256, 0}, body); error != 0) return error;
-  }
-  return 0;
-}
-
 #if defined(__CUDACC__)
 
 static_assert(kNoMemory == cudaErrorMemoryAllocation && kNotInitialized == cudaErrorInitializationError &&
               kOldDriver == cudaErrorInsufficientDriver && kNoImage == cudaErrorNoKernelImageForDevice &&
-              kNoCompiler == cudaErrorUnsupportedPtxVersion && kCaptured == cudaErrorStreamCaptureUnsupported);
+              kNoCompiler == cudaErrorUnsupportedPtxVersion &&
+              kCaptured == cudaErrorStreamCaptureUnsupported);
 
 cudaStream_t queue_of(Stream stream) noexcept {
   return static_cast<cudaStream_t>(stream.handle);
@@ -69,8 +38,8 @@ Error capture_of(Stream stream, std::uint64_t* id) noexcept {
   return error;
 }
 
-// The driver takes pageable memory into its own before it returns, but not where a graph is captured: that would
-// read it at each replay.
+// The driver takes pageable memory into its own before it returns, but not where a graph is captured: that
+// would read it at each replay.
 Error upload(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept {
   if (bytes == 0) return 0;
   std::uint64_t capture = 0;

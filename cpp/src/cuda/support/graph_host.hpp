@@ -1,5 +1,5 @@
-// What stands for graphs and for errors of the runtime on the host: between `begin` and `end` nothing runs that
-// is put on a stream, but is kept, and every `replay` runs it.
+// What stands for graphs and for errors of the runtime on the host: between `begin` and `end` nothing runs
+// that is put on a stream, but is kept, and every `replay` runs it.
 #pragma once
 
 #include <cstdint>

@@ -24,6 +24,9 @@ namespace varlen::cuda {
 #endif
 }
 
+/// Bytes of the host, which may change once the call has returned, also where a graph captures the stream.
+[[nodiscard]] Error embed(Stream stream, const std::byte* from, std::int64_t bytes, std::byte* to) noexcept;
+
 /// The bytes of `from`, which is `to` or apart from it; null: zeros.
 [[nodiscard]] inline Error start_with(Stream stream, const std::byte* from, std::int64_t bytes,
                                       std::byte* to) noexcept {
