@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "cast/cast.hpp"
-#include "device.hpp"
-#include "dtypes.hpp"
-#include "keep.hpp"
-#include "level.hpp"
-#include "raise.hpp"
+#include "support/device.hpp"
+#include "support/dtypes.hpp"
+#include "support/keep.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/model/error.hpp"
 
