@@ -48,8 +48,14 @@ NEEDED = {
 }
 # Numbers that the verb takes; floats by default.
 INTEGERS = {"bincount", "one_hot"}
-# Where more is said than True and False, or a dtype has the words of one library.
-OF_ONE_KIND = {("to_dense", "mask"), ("astype", "dtype"), ("to_dense", "dtype")}
+# Where more is said than True and False, or a dtype or a device has the words of one library.
+OF_ONE_KIND = {
+    ("to_dense", "mask"),
+    ("astype", "dtype"),
+    ("to_dense", "dtype"),
+    ("to", "device"),
+    ("cuda", "device"),
+}
 NOT_HERE = {"out", "lengths"}  # what is to be written, and rows themselves, have tests of their own
 
 
@@ -77,7 +83,7 @@ def names(error, option):
 VERBS = {
     name: verb
     for name, verb in inspect.getmembers(vl.Ragged, inspect.isfunction)
-    if not name.startswith("_") and options_of(verb)
+    if not name.startswith("_") and options_of(verb) and name != "cuda"  # which needs such a device
 }
 
 

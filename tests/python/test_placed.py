@@ -33,8 +33,12 @@ def test_tensors_go_where_torch_takes_them(kind):
     assert type(there) is type(x)
     assert there.device == "meta"
     assert len(there) == len(x)
-    with pytest.raises(RuntimeError, match="nowhere"):
-        x.to("nowhere")
+    for nowhere in ("nowhere", None, 1.5, 2**70, [1], True):
+        with pytest.raises(TypeError, match=r'^device: expected one of torch, as "cuda:1" or "cpu"; got '):
+            x.to(nowhere)
+    if not torch.backends.cuda.is_built():
+        with pytest.raises(ValueError, match=r"^device: torch has no cuda:1 here"):
+            x.cuda(1)
 
 
 def test_what_is_moved_keeps_its_levels_and_attributes():

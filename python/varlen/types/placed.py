@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen.arguments import as_bool
 from varlen.backends.values import device_of, pinned, to_device
 
 if TYPE_CHECKING:
@@ -56,9 +57,9 @@ class Placed:
         Raises
         ------
         TypeError
-            Arrays of NumPy and another device than the CPU.
-        RuntimeError
-            torch has no such device.
+            What names no device; arrays of NumPy and another device than the CPU.
+        ValueError
+            torch was built without such devices.
 
         Examples
         --------
@@ -67,7 +68,7 @@ class Placed:
         >>> r.to("cpu") is r
         True
         """
-        return self._moved(to_device(self._rows(), device, non_blocking))
+        return self._moved(to_device(self._rows(), device, as_bool(non_blocking, "non_blocking")))
 
     def cpu(self) -> Self:
         """The same sequences with their values on the CPU, as `to("cpu")`.
@@ -91,7 +92,7 @@ class Placed:
         Parameters
         ----------
         device
-            Which one: the current one by default.
+            Which one, by its name or its number: the current one by default.
         non_blocking
             See `to`.
 
@@ -111,6 +112,8 @@ class Placed:
         >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
         >>> there = r.cuda() if torch.cuda.is_available() else r
         """
+        if type(device) is int:
+            device = f"cuda:{device}"
         return self.to(device, non_blocking)
 
     def pin_memory(self) -> Self:

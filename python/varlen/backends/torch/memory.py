@@ -297,13 +297,27 @@ def device_of(tensor: torch.Tensor) -> str:
 def to_device(tensor: torch.Tensor, device: Any, non_blocking: bool = False) -> torch.Tensor:
     """A tensor on a device: itself where it lies there.
 
+    Raises
+    ------
+    TypeError
+        No name of a device.
+    ValueError
+        torch was built without such devices.
+
     Examples
     --------
     >>> import torch
     >>> to_device(torch.arange(2), "cpu")
     tensor([0, 1])
     """
-    return tensor.to(torch.device(device), non_blocking=non_blocking)
+    try:
+        there = torch.device(device)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(f'device: expected one of torch, as "cuda:1" or "cpu"; got {device!r}') from error
+    try:
+        return tensor.to(there, non_blocking=non_blocking)
+    except AssertionError as error:  # so says a build of torch that knows no such devices
+        raise ValueError(f"device: torch has no {there} here: {error}") from error
 
 
 def pinned(tensor: torch.Tensor) -> torch.Tensor:
