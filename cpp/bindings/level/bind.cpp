@@ -184,6 +184,9 @@ py::object level_of(PyObject* numbers, const char* name, bool are_offsets, const
 py::object from_lengths(const Arguments<4>& args) {
   return level_of(args[0], "lengths", false, {args[1], args[2], args[3]});
 }
+constexpr Signature<4> kLevel{"Level", {"lengths", "total", "max_len", "check"}, 1, 1};
+PyMethodDef level_maker = method<kLevel, from_lengths>(nullptr);
+
 py::object from_offsets(const Arguments<4>& args) {
   return level_of(args[0], "offsets", true, {args[1], args[2], args[3]});
 }
@@ -536,12 +539,7 @@ void bind_level(py::module_& m) {
       ">>> level = varlen.Level([3, 0, 2])\n>>> level\nLevel(3 sequences, 5 rows, lengths 0 to 3)\n"
       ">>> level.offsets\narray([0, 3, 3, 5])\n>>> level.row_ids\narray([0, 0, 0, 2, 2])\n"
       ">>> level.total, level.longest\n(5, 3)\n",
-      py::cpp_function(
-          [](py::handle lengths, py::handle total, py::handle max_len, py::handle check) {
-            return level_of(lengths.ptr(), "lengths", false, {total.ptr(), max_len.ptr(), check.ptr()});
-          },
-          py::name("Level"), py::arg("lengths"), py::kw_only(), py::arg("total") = py::none(),
-          py::arg("max_len") = py::none(), py::arg("check") = false),
+      py::reinterpret_steal<py::object>(PyCFunction_New(&level_maker, nullptr)),
       {{Py_tp_methods, level_methods},
        {Py_tp_getset, properties},
        {Py_tp_repr, reinterpret_cast<void*>(repr)},

@@ -204,15 +204,13 @@ bool Level::hidden_fits(std::int64_t rows) {
   return true;
 }
 
-std::int64_t Level::most() {
-  if (!is_hidden()) return stats().longest;
+std::int64_t Level::hidden_most() const {
   const auto [total, max_len] = std::pair(hidden_->total, hidden_->max_len);
   if (max_len < 0) return total < 0 ? INT64_MAX : total;
   return total < 0 || max_len < total ? max_len : total;
 }
 
-std::int64_t Level::longest() {
-  if (!is_hidden()) return stats().longest;
+std::int64_t Level::hidden_longest() const {
   if (hidden_->max_len < 0) raise_unknown("max_len: the longest length", "max_len=");
   return hidden_->max_len;
 }
@@ -225,10 +223,10 @@ std::int64_t Level::shortest() {
   return stats().shortest;
 }
 
-LevelStats Level::stats() {
+LevelStats Level::stats_there() {
   see();
   LevelStats stats = model_.stats();
-  if (hidden_ != nullptr && hidden_->max_len >= 0) stats.longest = hidden_->max_len;
+  if (hidden_->max_len >= 0) stats.longest = hidden_->max_len;
   return stats;
 }
 

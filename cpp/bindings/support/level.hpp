@@ -100,12 +100,12 @@ class Level {
     see();
     return model_.view();
   }
-  [[nodiscard]] LevelStats stats();
+  [[nodiscard]] LevelStats stats() { return hidden_ == nullptr ? model_.stats() : stats_there(); }
 
   // Facts wait for nothing: those that the host does not know are a ValueError.
   [[nodiscard]] std::int64_t count() const noexcept { return is_hidden() ? hidden_->count : model_.count(); }
   [[nodiscard]] std::int64_t total() const { return is_hidden() ? hidden_total() : model_.total(); }
-  [[nodiscard]] std::int64_t longest();
+  [[nodiscard]] std::int64_t longest() { return is_hidden() ? hidden_longest() : stats().longest; }
   [[nodiscard]] std::int64_t shortest();
 
   /// Whether the numbers lie on a device, and the host has none of them.
@@ -114,7 +114,7 @@ class Level {
   /// Whether there are so many rows in all; where nobody knew, this is how many there have to be from now on.
   [[nodiscard]] bool fits(std::int64_t rows) { return is_hidden() ? hidden_fits(rows) : total() == rows; }
   /// What no length exceeds, as far as the host knows.
-  [[nodiscard]] std::int64_t most();
+  [[nodiscard]] std::int64_t most() { return is_hidden() ? hidden_most() : stats().longest; }
   /// The host has the numbers from here on; those that lie are a ValueError.
   void see() {
     if (is_hidden()) download();
@@ -154,6 +154,9 @@ class Level {
   const py::array& shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers);
 
   [[nodiscard]] std::int64_t hidden_total() const;
+  [[nodiscard]] std::int64_t hidden_longest() const;
+  [[nodiscard]] std::int64_t hidden_most() const;
+  [[nodiscard]] LevelStats stats_there();
   [[nodiscard]] bool hidden_fits(std::int64_t rows);
   void download();
   [[nodiscard]] LevelRef compose_there(Level& below);
