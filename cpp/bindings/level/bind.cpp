@@ -181,13 +181,20 @@ py::object level_of(PyObject* numbers, const char* name, bool are_offsets, const
   return result;
 }
 
+/// Whether it is an array of the host, of which nothing more is said.
+bool is_bare_array(const Arguments<4>& args) {
+  return is_array(args[0], Api::get()) && args[1] == nullptr && args[2] == nullptr && args[3] == nullptr;
+}
+
 py::object from_lengths(const Arguments<4>& args) {
+  if (is_bare_array(args)) return Level::from_lengths(args[0]);
   return level_of(args[0], "lengths", false, {args[1], args[2], args[3]});
 }
 constexpr Signature<4> kLevel{"Level", {"lengths", "total", "max_len", "check"}, 1, 1};
 PyMethodDef level_maker = method<kLevel, from_lengths>(nullptr);
 
 py::object from_offsets(const Arguments<4>& args) {
+  if (is_bare_array(args)) return Level::from_offsets(args[0]);
   return level_of(args[0], "offsets", true, {args[1], args[2], args[3]});
 }
 py::object from_bounds(const Arguments<1>& args) {

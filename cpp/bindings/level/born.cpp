@@ -26,12 +26,12 @@ constexpr std::int64_t kVerdicts = 4096;
 class Verdicts {
  public:
   static Verdicts& of(const cuda::Kernels& kernels) {
-    static std::vector<std::pair<const cuda::Kernels*, std::unique_ptr<Verdicts>>> all;
-    for (const auto& [table, verdicts] : all) {
+    static auto* const all = new std::vector<std::pair<const cuda::Kernels*, Verdicts*>>;
+    for (const auto& [table, verdicts] : *all) {
       if (table == &kernels) return *verdicts;
     }
-    all.emplace_back(&kernels, new Verdicts(kernels.common_words(kVerdicts)));
-    return *all.back().second;
+    all->emplace_back(&kernels, new Verdicts(kernels.common_words(kVerdicts)));
+    return *all->back().second;
   }
 
   [[nodiscard]] std::int64_t* take() {

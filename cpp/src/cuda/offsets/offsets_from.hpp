@@ -64,12 +64,12 @@ struct OffsetsFrom {
     const int each = (count + kThreads - 1) / kThreads;
     const int first = each * thread.index() < count ? each * thread.index() : count;
     const int last = first + each < count ? first + each : count;
-    std::int64_t* const ends = &out[kFacts] + 1 + begin;
+    const std::int64_t at = kFacts + 1 + begin;  // of the first end
     Tally own;
     VARLEN_ROLLED for (int k = first; k < last; ++k) {
       const std::int64_t x = length(begin + k);
       own.add(0, x < 0 ? 0 : x, fault_at(begin + k, x));
-      ends[k] = x;
+      out[at + k] = x;
     }
     const std::int64_t before_own = sum_before(thread, own.sum);
     Tally all = own;
@@ -94,8 +94,8 @@ struct OffsetsFrom {
     std::int64_t end = Tally::plus(all.before, before_own);
     VARLEN_ROLLED for (int k = first; k < last; ++k) {
       const std::int64_t i = begin + k + 1;
-      end = code == Code::ok ? end + ends[k] : share * i + (i < rest ? i : rest);
-      ends[k] = end;
+      end = code == Code::ok ? end + out[at + k] : share * i + (i < rest ? i : rest);
+      out[at + k] = end;
     }
   }
 
