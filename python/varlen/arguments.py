@@ -145,7 +145,7 @@ def number_in(value: Any) -> Any:
     (np.int8(3), [3])
     """
     if isinstance(value, int) or not hasattr(value, "detach"):
-        return value
+        return as_ints(value)[()] if hasattr(value, "__cuda_array_interface__") else value
     return value.item() if tracing.is_tracing() else tracing.numbers_of(value).item()
 
 
@@ -428,14 +428,21 @@ def refuse_overlap(out: Any, *inputs: Any) -> None:
 
 
 def as_ints(x: Any) -> Any:
-    """Lengths, offsets or indices for the core: tensors come to the host, everything else stays as it is.
+    """Lengths, offsets or indices for the core: they come to the host, everything else stays as it is.
 
     Examples
     --------
     >>> as_ints([1, 2])
     [1, 2]
     """
-    return tracing.numbers_of(x) if hasattr(x, "detach") else x
+    if type(x) is np.ndarray or type(x) is list:
+        return x
+    if hasattr(x, "detach"):
+        return tracing.numbers_of(x)
+    if hasattr(x, "__cuda_array_interface__"):  # CuPy's get, Numba's copy_to_host
+        way = getattr(x, "get", None) or getattr(x, "copy_to_host", None)
+        return x if way is None else way()
+    return x
 
 
 def rename_argument(error: Exception, argument: str) -> Exception:

@@ -208,6 +208,25 @@ def test_tensors_of_two_places_are_refused():
         ops.backprop_softmax(torch.ones(2).cuda(), torch.ones(2), [2])
 
 
+def test_keys_are_hashed_and_tokens_erased_there():
+    keys = torch.tensor([3, 1, 4, 1, 5])
+    r, s = vl.Ragged(keys, [3, 0, 2]), vl.Ragged(keys.cuda(), [3, 0, 2])
+    for call in (
+        lambda r: ops.hash(r.values, 7),
+        lambda r: ops.ngrams(2, r).values,
+        lambda r: vl.sequence_erase(r, [1]).values,
+        lambda r: vl.sequence_erase(r.astype(torch.float16), [1, 0.5]).values,
+        lambda r: vl.sequence_erase(r > 1, [True]).values,
+        lambda r: vl.sequence_erase(r.astype(torch.bfloat16), [1]).values,
+    ):
+        found = call(s)
+        assert found.device.type == "cuda"
+        assert torch.equal(found.cpu(), call(r))
+    x = torch.tensor([1.0, 2, 3], device="cuda", requires_grad=True)
+    vl.sequence_erase(vl.Ragged(x, [2, 1]), [2]).values.sum().backward()
+    assert x.grad.tolist() == [1, 0, 1]
+
+
 @pytest.mark.parametrize("kind", range(3))
 def test_containers_go_there_and_back(kind):
     r = vl.Ragged(torch.arange(5.0, requires_grad=True), [3, 0, 2])

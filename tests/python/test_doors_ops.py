@@ -149,3 +149,25 @@ def test_arguments_speak_in_one_voice():
     assert arguments.as_list({"a": 1}, "keys", "keys") == ["a"]
     with pytest.raises(TypeError, match=r"n: expected an int, got \[0, 1, 2, 3, 4, 5, ...\]"):
         arguments.as_int(list(range(100)), "n")
+
+
+class ByDlpack:
+    """An object of a library that nothing here knows, but for DLPack."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device = array, device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
+def test_objects_of_dlpack_are_rows_where_the_host_reads_them():
+    x = np.arange(3.0)
+    r = vl.Ragged(ByDlpack(x), [2, 1])
+    assert np.shares_memory(r.values, x)
+    assert vl.ops.reduce_sum(ByDlpack(x), [2, 1]).tolist() == [1, 2]
+    with pytest.raises(TypeError, match=r"values: a ByDlpack on a device; give cupy\.asarray"):
+        vl.Ragged(ByDlpack(x, (2, 0)), [2, 1])

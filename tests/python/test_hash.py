@@ -126,3 +126,16 @@ def test_bad_numbers_are_refused():
             ops.hash(KEYS, seed)
     with pytest.raises(ValueError, match="lengths: add up to 4"):
         ops.ngrams(1, KEYS, lengths=[4])
+
+
+def test_hashes_of_tensors_are_tensors():
+    torch = pytest.importorskip("torch")
+    ids = np.array([3, 1, 2**62], np.int64)
+    for tensor in (torch.tensor(ids), torch.tensor(ids[:2]).int()):
+        whole = tensor.numpy()
+        assert torch.equal(ops.hash(tensor, 7), torch.from_numpy(ops.hash(whole, 7)))
+        assert torch.equal(ops.ngrams(2, tensor), torch.from_numpy(ops.ngrams(2, whole)))
+        r = ops.ngrams(1, vl.Ragged(tensor, [len(tensor)]))
+        assert torch.equal(r.values, torch.from_numpy(ops.ngrams(1, whole)))
+    with pytest.raises(ValueError, match=r"ids: .*-1"):
+        ops.hash(torch.tensor([-1]), 0)

@@ -30,14 +30,18 @@ def test_use_ops_selects_it_by_name():
 def test_thinc_finds_it_where_both_are_installed(tmp_path):
     """By the entry point of pyproject.toml alone."""
     text = (house.ROOT / "pyproject.toml").read_text()
-    line = re.search(r'^\[project.entry-points.thinc_ops\]\n(\w+) = "(.+)"$', text, flags=re.MULTILINE)
+    section = re.search(r"^\[project.entry-points.thinc_ops\]\n((?:\w+ = .+\n)+)", text, flags=re.MULTILINE)
+    lines = section[1].replace('"', "")
     folder = tmp_path / "varlen_by_name-1.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: varlen-by-name\nVersion: 1\n")
-    (folder / "entry_points.txt").write_text(f"[thinc_ops]\n{line[1]} = {line[2]}\n")
-    code = "from thinc.api import get_ops; print(type(get_ops('varlen')).__name__, get_ops('cpu').name)"
+    (folder / "entry_points.txt").write_text(f"[thinc_ops]\n{lines}")
+    code = (
+        "from thinc.api import get_ops\n"
+        "print(*(type(get_ops(name)).__name__ for name in ('varlen', 'varlen-cuda')), get_ops('cpu').name)"
+    )
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    assert house.in_python(code, PYTHONPATH=path)[0] == "VarlenOps numpy"
+    assert house.in_python(code, PYTHONPATH=path)[0] == "VarlenOps VarlenCupyOps numpy"
 
 
 @pytest.fixture
@@ -120,7 +124,7 @@ def test_types_need_no_thinc():
         "import varlen.thinc\n"
         "from varlen.thinc import Ragged, Padded, Pairs\n"
         "print(Ragged([1, 2], [1, 1]).lengths.tolist())\n"
-        "for name in ('VarlenOps', 'install', 'uninstall'):\n"
+        "for name in ('VarlenOps', 'VarlenCupyOps', 'install', 'uninstall'):\n"
         "    try:\n"
         "        getattr(varlen.thinc, name)\n"
         "    except ImportError as error:\n"
@@ -129,7 +133,7 @@ def test_types_need_no_thinc():
     lines = house.in_python(code, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))[0].splitlines()
     assert lines[0] == "[1, 1]"
     assert [line.split(" (")[0] for line in lines[1:]] == [
-        f"varlen.thinc.{name} needs thinc" for name in ("VarlenOps", "install", "uninstall")
+        f"varlen.thinc.{name} needs thinc" for name in ("VarlenOps", "VarlenCupyOps", "install", "uninstall")
     ]
     assert all("pip install" in line for line in lines[1:])
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

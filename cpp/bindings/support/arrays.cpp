@@ -73,10 +73,20 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
   }
 }
 
+/// The numbers of an array of a device that NumPy does not read: CuPy's `get`, Numba's `copy_to_host`.
+py::object brought_to_host(py::handle object) {
+  if (!PyList_Check(object.ptr()) && py::hasattr(object, "__cuda_array_interface__")) {
+    for (const char* const way : {"get", "copy_to_host"}) {
+      if (py::hasattr(object, way)) return object.attr(way)();
+    }
+  }
+  return py::reinterpret_borrow<py::object>(object);
+}
+
 py::array array_of(py::handle object, const char* argument) {
   refuse_cycles(object, argument);
   try {
-    return numpy("asarray")(object).cast<py::array>();
+    return numpy("asarray")(brought_to_host(object)).cast<py::array>();
   } catch (py::error_already_set& error) {
     const bool is_about_it = error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError) ||
                              error.matches(PyExc_RuntimeError);

@@ -110,7 +110,7 @@ class InterfaceLibrary final : public DeviceLibrary {
   [[nodiscard]] static py::object over(py::object array, const Place& place) {
     const py::object shown = array.attr("__cuda_array_interface__");
     DeviceArray result;
-    result.dtype = py::dtype::from_args(shown["typestr"]);
+    result.dtype = dtype_of(array, shown);
     for (const py::handle size : shown["shape"]) result.shape.push_back(size.cast<py::ssize_t>());
     const py::object strides = shown.attr("get")("strides");
     if (strides.is_none()) {
@@ -131,6 +131,12 @@ class InterfaceLibrary final : public DeviceLibrary {
   }
 
  private:
+  /// That of the array where it is one of NumPy: the interface has no name for some, as bfloat16.
+  static py::dtype dtype_of(const py::object& array, const py::object& shown) {
+    const py::object own = py::getattr(array, "dtype", py::none());
+    return py::isinstance<py::dtype>(own) ? own.cast<py::dtype>() : py::dtype::from_args(shown["typestr"]);
+  }
+
   PyTypeObject* type_;
   PyObject* empty_;
   PyObject* contiguous_;
@@ -268,7 +274,9 @@ py::object placed_array(py::handle object) {
     if (!library->has(object.ptr())) continue;
     const cuda::Kernels* const kernels =
         kernel_tables.host != nullptr ? kernel_tables.host : kernels_of_devices();
-    if (kernels == nullptr) return {};
+    if (kernels == nullptr) {
+      raise_type("an array of a device: varlen has no kernels for it here; varlen.cuda.status() says why");
+    }
     return InterfaceLibrary::over(py::reinterpret_borrow<py::object>(object),
                                   library->place_of(object, kernels));
   }

@@ -40,8 +40,11 @@ class CallArguments {
 
   [[nodiscard]] bool has_tensors() const noexcept { return has_tensors_; }
 
-  PyObject* call(PyObject* function) {
-    return PyObject_Vectorcall(function, given_.data() + 1, count_ | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+  /// The last arguments are those of the names.
+  PyObject* call(PyObject* function, PyObject* names) {
+    const std::size_t named = names != nullptr ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
+    return PyObject_Vectorcall(function, given_.data() + 1, (count_ - named) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                               names);
   }
 
  private:
@@ -95,9 +98,10 @@ py::object with_tensors(py::object result, bool has_tensors) {
   return each;
 }
 
-PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t count) noexcept {
+PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t positional, PyObject* names) noexcept {
   return guarded([&] {
-    if (count < 1 || static_cast<std::size_t>(count) > kMostArguments + 1) {
+    const Py_ssize_t count = positional + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
+    if (positional < 1 || static_cast<std::size_t>(count) > kMostArguments + 1) {
       raise_type("on_tensors: expected a function and at most " + std::to_string(kMostArguments) +
                  " arguments");
     }
@@ -105,7 +109,7 @@ PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t count) noexce
     for (Py_ssize_t i = 1; i < count; ++i) {
       if (!arguments.push(given[i])) return Py_NewRef(Py_NotImplemented);
     }
-    auto result = py::reinterpret_steal<py::object>(arguments.call(given[0]));
+    auto result = py::reinterpret_steal<py::object>(arguments.call(given[0], names));
     if (!result) throw py::error_already_set();
     return with_tensors(std::move(result), arguments.has_tensors()).release().ptr();
   });
@@ -127,14 +131,16 @@ PyObject* follower_of(PyObject* const* given, Py_ssize_t count) {
   return follower;
 }
 
-PyObject* on_plain_tensors(PyObject* self, PyObject* const* given, Py_ssize_t count) noexcept {
+PyObject* on_plain_tensors(PyObject* self, PyObject* const* given, Py_ssize_t positional,
+                           PyObject* names) noexcept {
+  const Py_ssize_t count = positional + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
   PyObject* follower = nullptr;
   const bool asked = guarded([&] {
                        follower = follower_of(given, count);
                        return Py_True;
                      }) != nullptr;
   if (!asked) return nullptr;
-  return follower != nullptr ? Py_NewRef(follower) : on_tensors(self, given, count);
+  return follower != nullptr ? Py_NewRef(follower) : on_tensors(self, given, positional, names);
 }
 
 PyObject* is_plain(PyObject*, PyObject* object) noexcept {
@@ -142,16 +148,18 @@ PyObject* is_plain(PyObject*, PyObject* object) noexcept {
 }
 
 PyMethodDef call_methods[] = {
-    {"on_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_tensors)), METH_FASTCALL,
-     "on_tensors(function, *args)\n--\n\n"
-     "function(*args) with arrays over the memory of the tensors among them and in lists, and tensors for "
+    {"on_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_tensors)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "on_tensors(function, *args, **kwargs)\n--\n\n"
+     "function(*args, **kwargs) with arrays over the memory of the tensors among them and in lists, and "
+     "tensors for "
      "the "
      "arrays that it gives. NotImplemented, before the call, where a tensor does not show its memory on the "
      "CPU to "
      "NumPy, or is of a subclass."},
     {"on_plain_tensors", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&on_plain_tensors)),
-     METH_FASTCALL,
-     "on_plain_tensors(function, *args)\n--\n\n"
+     METH_FASTCALL | METH_KEYWORDS,
+     "on_plain_tensors(function, *args, **kwargs)\n--\n\n"
      "`on_tensors` where nobody follows the tensors. None where autograd alone does, NotImplemented where "
      "others "
      "do."},

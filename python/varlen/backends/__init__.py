@@ -1,4 +1,4 @@
-"""What runs a verb on one kind of values: NumPy's arrays, or torch's tensors."""
+"""What runs a verb on one kind of values: NumPy's arrays, torch's tensors, arrays of CuPy."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from varlen.backends import arrays
 if TYPE_CHECKING:
     from varlen.backends.table import Backend
 
-__all__ = ["backend_of"]
+__all__ = ["backend_of", "of_cupy"]
 
-_BACKENDS: dict[type, Backend] = {np.ndarray: arrays, Level: arrays}
+# What is asked of most, and is never of another library.
+_OF_NUMPY = (np.ndarray, Level, list, tuple, int, float, bool, type(None), np.int64, np.float32, np.float64)
+_BACKENDS: dict[type, Backend] = dict.fromkeys(_OF_NUMPY, cast("Backend", arrays))
 
 
 def backend_of(first: Any, *others: Any) -> Backend:
-    """The backend that values belong to: torch's where one of them is a tensor or its dtype, else NumPy's.
+    """The backend that values belong to: the first of another library than NumPy says which.
+
+    torch's is that of its dtypes as well. CuPy's has the arrays of CuPy.
 
     While torch.compile traces a function, torch's is the one that a graph can hold.
 
@@ -40,6 +44,22 @@ def backend_of(first: Any, *others: Any) -> Backend:
     return backend if backend is arrays or not tracing.is_tracing() else _of_graphs()
 
 
+def of_cupy(cupy: Any) -> Backend:
+    """The backend of CuPy's arrays, by the module.
+
+    Examples
+    --------
+    >>> import cupy  # doctest: +SKIP
+    >>> of_cupy(cupy) is backend_of(cupy.zeros(2))  # doctest: +SKIP
+    True
+    """
+    if cupy.ndarray not in _BACKENDS:
+        from varlen.backends.cupy import make_known
+
+        _BACKENDS[cupy.ndarray] = cast("Backend", make_known(cupy))
+    return _BACKENDS[cupy.ndarray]
+
+
 def _of_graphs() -> Backend:
     from varlen.backends.torch import graph
 
@@ -48,7 +68,7 @@ def _of_graphs() -> Backend:
 
 
 def _look_up(values: Any) -> Backend:
-    """Of a type that was not seen before. torch is looked for among the loaded modules, never imported."""
+    """Of a type that was not seen before. Libraries are looked for among loaded modules, never imported."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(values, (torch.Tensor, torch.dtype, tracing.TracedLevel)):
         from varlen.backends import torch as tensors
@@ -56,4 +76,19 @@ def _look_up(values: Any) -> Backend:
         _of_graphs()  # it says whether a function is traced
         _BACKENDS[type(values)] = tensors
         return tensors
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(values, cupy.ndarray):
+        _BACKENDS[type(values)] = of_cupy(cupy)
+        return _BACKENDS[type(values)]
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(values, jax.Array):
+        from varlen.backends.jax import JaxBridge
+
+        _BACKENDS[type(values)] = cast("Backend", JaxBridge(jax, backend_of))
+        return _BACKENDS[type(values)]
+    if type(values).__name__ == "DeviceNDArray" and hasattr(values, "__cuda_array_interface__"):
+        from varlen.backends.numba import NumbaBridge
+
+        _BACKENDS[type(values)] = cast("Backend", NumbaBridge(type(values), backend_of))
+        return _BACKENDS[type(values)]
     return arrays

@@ -16,16 +16,19 @@ from varlen._core import (
     backprop_seq2col,
     backprop_softmax,
     concat_levels,
+    erase,
     expand,
     expand_end,
     gather,
     gather_column,
     gather_row,
     gather_window,
+    hash,
     list2dense,
     list2padded,
     mask_to_level,
     merge_windows,
+    ngrams,
     pad,
     padded2ragged,
     ragged2list,
@@ -105,6 +108,7 @@ __all__ = [
     "device_of",
     "diff",
     "equal",
+    "erase",
     "expand",
     "expand_end",
     "expand_mean",
@@ -118,6 +122,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "hash",
     "in_parts",
     "insert_row",
     "insert_rows",
@@ -131,6 +136,7 @@ __all__ = [
     "mask",
     "mask_to_level",
     "merge_windows",
+    "ngrams",
     "of_level",
     "of_one_kind",
     "order_with_nan_first",
@@ -339,7 +345,8 @@ def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> 
     """
     if str(device) != "cpu":
         raise TypeError(
-            f"device: an array of NumPy lies on the CPU, not on {device}; give torch.from_numpy(values)"
+            f"device: an array of NumPy lies on the CPU, not on {device}; "
+            "give torch.from_numpy(values), or cupy.asarray(values)"
         )
     return values
 

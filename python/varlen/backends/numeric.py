@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
 
 
@@ -206,7 +207,7 @@ def is_nan(values: Any) -> Any:
     >>> is_nan(np.array([1.0, np.nan]))
     array([False,  True])
     """
-    return values.isnan() if is_tensor(values) else np.isnan(values)
+    return backend_of(values).ufunc("isnan", [values], {})
 
 
 def product(a: Any, b: Any) -> Any:
@@ -232,7 +233,7 @@ def as_pairs(values: Any) -> Any:
     array([[1., 2.]])
     """
     if not is_tensor(values):
-        native = cast(np.ascontiguousarray(values), values.dtype.newbyteorder("="))
+        native = cast(backend_of(values).contiguous(values), values.dtype.newbyteorder("="))
         return native.view(native.real.dtype)
     import torch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def is_array(x: object) -> bool:
     >>> is_array(np.zeros(2)), is_array([0.0])
     (True, False)
     """
-    return isinstance(x, np.ndarray) or is_tensor(x)
+    return isinstance(x, np.ndarray) or (backend_of(x) is not arrays and hasattr(x, "shape"))
 
 
 def is_tensor(x: object) -> bool:
@@ -82,7 +82,7 @@ def is_tensor(x: object) -> bool:
     >>> is_tensor(np.zeros(2))
     False
     """
-    return backend_of(x) is not arrays and hasattr(x, "shape")  # a dtype of torch has none
+    return backend_of(x) is not arrays and hasattr(x, "detach")  # a dtype of torch has none
 
 
 def as_values(x: Any, argument: str = "values") -> Values:
@@ -274,8 +274,8 @@ def from_state(state: Any) -> Values:
     >>> from_state(to_state(np.arange(2)))
     array([0, 1])
     """
-    if isinstance(state, np.ndarray):
-        return state
+    if not isinstance(state, tuple):
+        return cast("Values", state)
     from varlen.backends.torch.memory import from_state
 
     return from_state(state)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.backends.values import as_ints, memory_of
+from varlen.backends.values import as_ints, is_tensor, like, memory_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,8 @@ def new_ragged(values: Any, level: Level) -> Any:
     >>> new_ragged(np.array([[3.0], [1.0]]), vl.Level([0, 2])).lengths  # doctest: +SKIP
     array([0, 2], dtype=int32)
     """
-    return _thinc().Ragged(_array(values), level.lengths32.copy())  # its kernels take writable lengths only
+    rows = _array(values)
+    return _thinc().Ragged(rows, like(level.lengths32.copy(), rows))  # its kernels take writable lengths only
 
 
 def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
@@ -100,7 +101,9 @@ def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
     array([2, 1], dtype=int32)
     """
     fields = {"size_at_t": size_at_t, "lengths": lengths, "indices": indices}
-    return _thinc().Padded(_array(data), *(as_int32(field, name) for name, field in fields.items()))
+    beside = _array(data)
+    small = (like(as_int32(field, name), beside) for name, field in fields.items())
+    return _thinc().Padded(beside, *small)
 
 
 def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
@@ -137,7 +140,8 @@ def _thinc() -> Any:
     return importlib.import_module("thinc.types")
 
 
-def _array(values: Any) -> NDArray[Any]:
-    if not isinstance(values, np.ndarray) and values.requires_grad:
+def _array(values: Any) -> Any:
+    """Values as Thinc takes them: arrays of NumPy, or of CuPy where they are such."""
+    if is_tensor(values) and values.requires_grad:
         raise TypeError("values: Thinc takes no tensor that needs gradients; detach it first")
-    return memory_of(values)
+    return memory_of(values) if isinstance(values, np.ndarray) or is_tensor(values) else values

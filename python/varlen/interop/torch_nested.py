@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.memory import shared, tensor_of
 
 if TYPE_CHECKING:
     import torch
@@ -23,7 +23,7 @@ def to_nested(values: Values, level: Level) -> torch.Tensor:
     """
     import torch
 
-    rows = values if isinstance(values, torch.Tensor) else tensor_of(values)
+    rows = shared(values)
     offsets = tensor_of(level.offsets).to(rows.device)
     return torch.nested.nested_tensor_from_jagged(
         rows, offsets, min_seqlen=level.shortest, max_seqlen=level.longest

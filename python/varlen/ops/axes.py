@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import axis_of
-from varlen.backends.values import take
+from varlen.backends.values import is_tensor, take
 from varlen.levels import equal_lengths, flatten_levels, scale_level
 from varlen.tracing import eager_only
 
@@ -62,7 +62,8 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
     if wide:
         rest = [axis for axis in range(1, values.ndim) if axis not in wide]
         shape = [values.shape[axis] for axis in rest]
-        permute = values.transpose if isinstance(values, np.ndarray) else values.permute
+        rows: Any = values
+        permute = rows.permute if is_tensor(rows) else rows.transpose
         values = permute(0, *wide, *rest).reshape(levels[-1].total * times, *shape)
     if not ragged:
         total = levels[-1].total

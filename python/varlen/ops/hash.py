@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from varlen import _core
 from varlen._core import RaggedBase
 from varlen.arguments import as_int
-from varlen.backends.values import as_ints, as_values
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
 from varlen.ops.inputs import rows_and_sequences
 from varlen.ops.outputs import new_ragged
 from varlen.tracing import eager_only
@@ -41,7 +41,7 @@ def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
 
     Returns
     -------
-    numpy.ndarray or Ragged
+    numpy.ndarray, torch.Tensor or Ragged
         uint64, T - n + 1 of them, none where that is below 0. With lengths, or for a Ragged, a Ragged of as
         many sequences.
 
@@ -50,7 +50,8 @@ def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
     TypeError
         Keys that are not integers.
     ValueError
-        n below 1, keys below 0 (the place is named), keys of several dimensions.
+        n below 1, keys below 0 (the place is named), keys of several dimensions. Keys on a device are not
+        looked at: one below 0 is what its 64 bits say.
 
     Notes
     -----
@@ -65,15 +66,14 @@ def ngrams(n: int, keys: Any, *, lengths: Lengths | None = None) -> Rows:
     [[], [16863871380863422640]]
     """
     rows, level = rows_and_sequences(keys, lengths, "keys")
-    numbers: Any = as_values(as_ints(rows), "keys")
-    result, grams = _core.ngrams(as_int(n, "n", 1), numbers, level)
+    result, grams = backend_of(rows).ngrams(as_int(n, "n", 1), rows, level)
     if isinstance(keys, RaggedBase):
         return keys._make(result, (*keys._levels[:-1], grams))
     return result if lengths is None else new_ragged(result, (grams,))
 
 
 @eager_only()
-def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
+def hash(ids: Any, seed: int) -> Rows:
     """Four hashes of 32 bits for each id.
 
     Parameters
@@ -85,7 +85,7 @@ def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
 
     Returns
     -------
-    numpy.ndarray
+    numpy.ndarray or torch.Tensor
         uint32 (T, 4). Their remainders are the rows of a table that `gather_add` looks up.
 
     Raises
@@ -107,5 +107,5 @@ def hash(ids: Any, seed: int) -> NDArray[np.uint32]:
     >>> vl.ops.hash(np.array([1], np.uint64), 0)
     array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
     """
-    numbers: Any = as_values(as_ints(ids), "ids")
-    return _core.hash(numbers, as_int(seed, "seed"))
+    numbers: Any = as_values(ids, "ids")
+    return backend_of(numbers).hash(numbers, as_int(seed, "seed"))

@@ -352,8 +352,8 @@ def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
         return backend.reduce_extreme(op, values, level)[1]
     number = as_int(empty, "empty", -(2**63))
     places = backend.reduce_extreme(op, values, level, 0)[1]
-    is_empty = (backend.of_level(level, "lengths", places) == 0).reshape(-1, *(1 for _ in places.shape[1:]))
-    return backend.where(is_empty, number, places)
+    is_empty = backend.ufunc("equal", [backend.of_level(level, "lengths", places), 0], {})
+    return backend.where(is_empty.reshape(-1, *(1 for _ in places.shape[1:])), number, places)
 
 
 def _end(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:

@@ -174,8 +174,7 @@ class Beam:
             each = Level(np.full(len(rows), width))
             return Ragged._make(total.reshape(-1), (self._level, each))
         each = Level(np.where(self._finished, 1, width))
-        where = np.where if isinstance(rows, np.ndarray) else _where
-        total = where(like(self._finished, rows)[:, None], scores, total)
+        total = backend_of(rows).where(like(self._finished, rows)[:, None], scores, total)
         return Ragged._make(Ragged.from_dense(total, each).values, (self._level, each))
 
     def _rows(self, log_probs: Any) -> Any:
@@ -331,12 +330,6 @@ class Beam:
         lengths = np.array(added, bool).reshape(shape).sum(axis=0, dtype=np.int64)
         result = Ragged.from_dense(np.ascontiguousarray(block.T), lengths)
         return Ragged._make(like(result.values, self._scores), (self._level, *result.levels))
-
-
-def _where(ended: Any, scores: Any, total: Any) -> Any:
-    import torch
-
-    return torch.where(ended, scores, total)
 
 
 def _first(first: Any, count: int) -> Ints:

@@ -11,7 +11,6 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int, is_zero, rename_argument
 from varlen.backends import backend_of
-from varlen.backends.values import is_tensor, memory_of
 from varlen.levels import resolve_level
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import (
@@ -84,8 +83,7 @@ def sequence_enumerate(
         return cast("RaggedT", _of_sequences(r, at, size))
     values, units = r.values, r.levels[-1]
     inner = _inner(values)
-    nothing = values[:0].cpu() if is_tensor(values) else values[:0]
-    fill = fill_for(memory_of(nothing), pad_value)
+    fill = fill_for(values, pad_value)
     result = _windows(values.reshape(len(values), 1, *inner), units, size).reshape(len(values), size, *inner)
     if is_zero(pad_value):
         return cast("RaggedT", r._make(result, r.levels))

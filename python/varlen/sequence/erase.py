@@ -9,7 +9,9 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import unmasked
-from varlen.backends.values import apply_rows, as_values, is_array
+from varlen.backends import backend_of
+from varlen.backends.values import apply_rows, as_values, readable
+from varlen.backends.values import is_array as is_any_array
 from varlen.levels import counted_before, reindex, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
@@ -66,8 +68,10 @@ def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     """
     r = sequences(x)
     at = resolve_level(level, r.levels)
-    if at == len(r.levels) - 1 and isinstance(r.values, np.ndarray) and _fits_a_word(r.values.dtype):
-        return cast("RaggedT", _erase_rows(r, tokens))
+    if at == len(r.levels) - 1:
+        erased = _erase_rows(r, tokens)
+        if erased is not None:
+            return cast("RaggedT", erased)
     keep = _kept_mask(r, at, tokens)
     kept = reindex(r.levels[at], counted_before(keep))
     if at == len(r.levels) - 1:
@@ -111,25 +115,30 @@ def backprop_sequence_erase(dY: Any, x: RaggedT, tokens: Any, *, level: int = -1
     return cast("RaggedT", r._make(scatter_rows(d, where, r.total), r.levels))
 
 
-def _erase_rows(r: Ragged[Any], tokens: Any) -> Ragged[Any]:
-    """Erase rows of numbers of up to 8 bytes, which are compared as bytes."""
+def _erase_rows(r: Ragged[Any], tokens: Any) -> Ragged[Any] | None:
+    """Erase rows of numbers of up to 8 bytes, which are compared as bytes; None where they cannot be."""
+    values: Any = r.values
+    is_array = isinstance(values, np.ndarray)
+    dtype = values.dtype if is_array else readable(values[:0]).dtype
+    if dtype.kind not in "biuf" or dtype.itemsize > 8 or values.dtype.itemsize != dtype.itemsize:
+        return None
     _check_one_number(r)
-    values = np.require(r.values, r.values.dtype.newbyteorder("="), ["C", "A"])
-    targets, is_exact = _cast_tokens(_numbers(tokens), values.dtype)
+    if is_array:
+        values = np.require(values, dtype.newbyteorder("="), ["C", "A"])
+    targets, is_exact = _cast_tokens(_numbers(tokens), dtype.newbyteorder("="))
     targets = targets[is_exact]
-    if values.dtype.kind == "f":
+    if dtype.kind == "f":
         zeros = targets[targets == 0]
         targets = np.concatenate([targets, -zeros, abs(zeros)])
-    if values.dtype.kind == "b":  # any byte but 0 is True
-        values, targets = (x.view(np.uint8) != 0 for x in (values, targets))
-    bits = values.view(f"u{values.dtype.itemsize}")
-    rows, kept = _core.erase(bits, r.levels[-1], np.unique(targets.view(bits.dtype)))
-    rows = rows.view(values.dtype)
-    return r._make(rows.astype(r.values.dtype, copy=False), (*r.levels[:-1], kept))
-
-
-def _fits_a_word(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biuf" and dtype.itemsize <= 8
+    if dtype.kind == "b":  # any byte but 0 is True
+        targets = targets.view(np.uint8) != 0
+    bits = np.unique(targets.view(f"u{dtype.itemsize}"))
+    found: Any = backend_of(values).erase(values, r.levels[-1], bits)
+    if found is NotImplemented:
+        return None
+    rows, kept = found
+    rows = rows.astype(dtype, copy=False) if is_array else rows
+    return r._make(rows, (*r.levels[:-1], kept))
 
 
 def _check_one_number(r: Ragged[Any]) -> None:
@@ -211,7 +220,7 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
         if _is_scalar(item):
             raise TypeError(f"tokens: expected sequences, as those to erase, got {item!r}")
     try:
-        is_tensor = is_array(tokens) and not isinstance(tokens, np.ndarray)
+        is_tensor = is_any_array(tokens) and not isinstance(tokens, np.ndarray)
         given = Ragged.from_list(tokens if is_tensor else list(unmasked(tokens, "tokens")))
     except (TypeError, ValueError, OverflowError) as error:
         raise type(error)("tokens" + str(error).removeprefix("data")) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from varlen.backends.values import as_values, is_array
+from varlen.backends.values import as_values, is_array, is_tensor
 from varlen.levels import same_levels
 from varlen.sequence.inputs import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, packed_of
@@ -308,12 +308,12 @@ def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
     if torch is not None and isinstance(cell, torch.nn.RNNBase):
         name = type(cell).__name__
         raise TypeError(f"cell: {name} runs over all steps, expected a cell of one step, as {name}Cell")
-    if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and isinstance(x.values, np.ndarray):
+    if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
         raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
     if init is not None:
         return each_state(lambda one, name: _rows(one, x.table, name), init, "init")
     width = getattr(cell, "hidden_size", None)
-    if width is None or isinstance(x.values, np.ndarray):
+    if width is None or not is_tensor(x.values):
         raise TypeError("init: needed, but for torch's cells over tensors")
     zeros = x.values.new_zeros((len(x.table), width))
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros

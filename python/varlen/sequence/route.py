@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_int
-from varlen.backends.values import apply_rows, as_values
+from varlen.backends.values import as_values, take
 from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
 from varlen.ops.combine import concatenate, joined, parts_of, split
 from varlen.ops.inputs import as_bools
@@ -212,7 +212,7 @@ def _no_level(level: int) -> None:
 
 
 def _take(rows: Any, index: Any) -> Any:
-    return apply_rows(rows, lambda each: (each[index], None))[0]
+    return take(rows, np.arange(len(rows))[index])
 
 
 def _select_where(x: Ragged[Any], at: int, is_true: Bools) -> Ragged[Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from varlen.arguments import as_list
-from varlen.backends.values import as_values
+from varlen.backends import backend_of
+from varlen.backends.values import as_values, is_tensor
 from varlen.levels import flatten_levels, resolve_level
 from varlen.sequence.inputs import gradient_rows, of_shape, sequences
 from varlen.sequence.outputs import check_steps, joined, packed_of
@@ -457,7 +456,7 @@ def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
             raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
     of_shape(d, memory_rows.shape[1:], argument)
     missing = (len(memory_rows) - len(d), *d.shape[1:])
-    zeros = np.zeros(missing, d.dtype) if isinstance(d, np.ndarray) else d.new_zeros(missing)
+    zeros = d.new_zeros(missing) if is_tensor(d) else backend_of(d).zeros(d, missing)
     result = joined([d, zeros])
     return memory._make(result, memory.levels) if nests else result
 

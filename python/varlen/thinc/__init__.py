@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         reshape_f,
         reshape_i,
     )
+    from varlen.thinc.cupy_ops import VarlenCupyOps
     from varlen.thinc.ops import VarlenOps
     from varlen.thinc.registration import install, uninstall
     from varlen.thinc.types import Padded, Pairs, Ragged, from_thinc, to_thinc
@@ -62,6 +63,7 @@ __all__ = [
     "Padded",
     "Pairs",
     "Ragged",
+    "VarlenCupyOps",
     "VarlenOps",
     "alloc",
     "alloc1f",
@@ -115,6 +117,7 @@ _load = loaded_from(
         "Padded": "varlen.thinc.types",
         "Pairs": "varlen.thinc.types",
         "Ragged": "varlen.thinc.types",
+        "VarlenCupyOps": "varlen.thinc.cupy_ops",
         "VarlenOps": "varlen.thinc.ops",
         "from_thinc": "varlen.thinc.types",
         "install": "varlen.thinc.registration",

@@ -1,4 +1,4 @@
-"""Makes VarlenOps the default ops of Thinc and spaCy on the CPU, and undoes it."""
+"""Makes VarlenOps the default ops of Thinc and spaCy on the CPU, VarlenCupyOps on GPUs, and undoes it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ import catalogue
 import thinc.backends
 import thinc.model
 from thinc import registry
-from thinc.backends import NumpyOps
+from thinc.backends import CupyOps, NumpyOps
 
+from varlen.thinc.cupy_ops import VarlenCupyOps
 from varlen.thinc.ops import VarlenOps
 
-# What get_ops("cpu") chooses from.
-_CPU = {"numpy", "apple", "bigendian"}
+# What get_ops("cpu") chooses from, and the ops of CuPy.
+_OURS = {"numpy": VarlenOps, "apple": VarlenOps, "bigendian": VarlenOps, "cupy": VarlenCupyOps}
 
 _lock = threading.RLock()
 _undo: list[Callable[[], None]] = []
 
 
 def install() -> Callable[[], None]:
-    """Make VarlenOps the process's default on the CPU, until `uninstall`.
+    """Make VarlenOps the process's default on the CPU, VarlenCupyOps on GPUs, until `uninstall`.
 
     From then on `get_ops("cpu")`, `get_ops("numpy")`, `require_cpu`, `get_array_ops`, `Model.to_cpu`, new
     threads, and this thread if it computes with NumpyOps, all take VarlenOps; so do the instances of NumpyOps
-    that modules keep for themselves. Models that were made before keep the ops that they were made with.
+    that modules keep for themselves. `get_ops("cupy")`, `require_gpu`, `prefer_gpu`, those of spaCy too, and
+    `Model.to_gpu` take VarlenCupyOps. Models that were made before keep the ops that they were made with.
     Once more does no harm: modules imported meanwhile are seen to.
 
     Returns
@@ -55,6 +57,8 @@ def install() -> Callable[[], None]:
             _undo.append(lambda: None)
             _register()
             _set(thinc.model, "NumpyOps", VarlenOps)
+            _set(thinc.model, "CupyOps", VarlenCupyOps)
+            _set(thinc.backends, "CupyOps", VarlenCupyOps)  # what require_gpu takes
             _set_current()
         _patch_modules()
     return uninstall
@@ -80,9 +84,9 @@ def _set(holder: Any, name: str, value: Any) -> None:
 
 
 def _register() -> None:
-    """Register VarlenOps under the names of the ops for the CPU."""
+    """Register ours under the names of the ops that they stand in for."""
     for key, ops in registry.ops.get_all().items():
-        if ops.name not in _CPU:
+        if ops.name not in _OURS:
             continue
         place = ("thinc", "ops", key)
         before = catalogue.REGISTRY.get(place)
@@ -93,20 +97,20 @@ def _register() -> None:
             _undo.append(lambda place=place, before=before: catalogue.REGISTRY.update({place: before}))  # type: ignore[misc]
 
 
-def _factory(name: str) -> Callable[..., VarlenOps]:
-    def make(*args: Any, **kwargs: Any) -> VarlenOps:
-        return VarlenOps(*args, **kwargs)
+def _factory(name: str) -> Callable[..., Any]:
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return _OURS[name](*args, **kwargs)
 
     make.name = name  # type: ignore[attr-defined]
     return make
 
 
 def _set_current() -> None:
-    """Replace the current NumpyOps of this thread, with their settings."""
+    """Replace the current NumpyOps or CupyOps of this thread, with their settings."""
     before = thinc.backends.context_ops.get()
-    if before is not None and type(before) is not NumpyOps:
+    if before is not None and type(before) not in (NumpyOps, CupyOps):
         return
-    ops = VarlenOps()
+    ops = VarlenCupyOps() if type(before) is CupyOps else VarlenOps()
     for name, value in vars(before).items() if before is not None else ():
         setattr(ops, name, value)
     thinc.backends.set_current_ops(ops)

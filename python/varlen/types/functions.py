@@ -14,6 +14,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
+from varlen.backends.values import is_tensor, like
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
@@ -173,7 +174,7 @@ def _arguments_by_name(
 
 
 def _is_tensor_like(x: Any) -> bool:
-    return _is_ragged(x) and not isinstance(x._values, np.ndarray)
+    return _is_ragged(x) and is_tensor(x._values)
 
 
 def _is_ragged(x: Any) -> bool:
@@ -212,6 +213,8 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     model, row_ndim = model_of(operands)
     plain = [operand(x, model, row_ndim) if _is_operand(x) else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
+    if isinstance(rows, np.ndarray) and not isinstance(model._values, np.ndarray):
+        rows = like(rows, model._values)  # NumPy computes with what it can read, and says nothing of its kind
     if isinstance(rows, tuple):
         return tuple(same_kind(model, part) for part in rows)
     return same_kind(model, rows)

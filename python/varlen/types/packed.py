@@ -9,7 +9,8 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
+from varlen.backends import backend_of
+from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_tensor, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
 from varlen.ops.outputs import container, padded_class
@@ -366,12 +367,12 @@ class Packed(Placed, Generic[ArrayT]):
         if self._inner:
             parts: list[Any] = split(self._kind._make(self._values, self._inner), self.size_at_t)
             return parts
-        if isinstance(self._values, np.ndarray):
-            offsets = self._table.steps.offsets
-            views: list[Any] = _core.views(self._values, offsets[:-1], offsets[1:])
-            return views
         rows: Any = self._values
-        return list(rows.split(self.size_at_t.tolist())) if len(self) else []
+        if is_tensor(rows):
+            return list(rows.split(self.size_at_t.tolist())) if len(self) else []
+        offsets = self._table.steps.offsets
+        views: list[Any] = backend_of(rows).views(rows, offsets[:-1], offsets[1:])
+        return views
 
     def to_ragged(self) -> Ragged[ArrayT]:
         """The sequences end to end in their original order.

@@ -35,7 +35,7 @@ class Placed:
 
     @property
     def device(self) -> str:
-        """Where the values are: "cpu", or what a tensor says."""
+        """Where the values are: "cpu", or what a tensor says: "cuda:0"; so of arrays of CuPy and JAX."""
         return device_of(self._rows())
 
     def to(self, device: Any, non_blocking: bool = False) -> Self:
@@ -44,7 +44,8 @@ class Placed:
         Parameters
         ----------
         device
-            A `torch.device`, or what makes one: "cuda", "cuda:1", "cpu", a number.
+            A `torch.device`, or what makes one: "cuda", "cuda:1", "cpu", a number. For arrays of CuPy such a
+            name, a number or a `cupy.cuda.Device`; on the CPU they are arrays of NumPy.
         non_blocking
             Whether the call may return before the values are there; those on the host have to be pinned for
             that.

@@ -77,10 +77,10 @@ class Ragged(
     Notes
     -----
     The structure is immutable; values may be written in place, as those of any NumPy view. Torch in gives
-    torch out. Operators and ufuncs work on the values of containers that nest alike; a Ragged of fewer
-    levels, the outer ones, gives each of its rows to all values below it. An array with as many axes as a
-    row of the values, or fewer, broadcasts against each row; one with an axis more, (n, *row), gives a row to
-    each sequence. `@` is `matmul`.
+    torch out, and so do CuPy, JAX and Numba. Operators and ufuncs work on the values of containers that nest
+    alike; a Ragged of fewer levels, the outer ones, gives each of its rows to all values below it. An array
+    with as many axes as a row of the values, or fewer, broadcasts against each row; one with an axis more,
+    (n, *row), gives a row to each sequence. `@` is `matmul`.
 
     For type checkers the class is generic over the kind of array that it holds: `Ragged[np.ndarray]`, or
     `Ragged[torch.Tensor]`.
@@ -545,6 +545,13 @@ class Ragged(
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.apply(ufunc, method, inputs, kwargs)
+
+    def __cupy_override_elementwise_kernel__(self, kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        # What CuPy's own functions and operators ask: `cupy.exp(r)`, `x * r`.
+        out = kwargs.get("out")
+        if out is not None and not isinstance(out, tuple):
+            kwargs["out"] = (out,)
+        return arithmetic.operator(kernel.name.removeprefix("cupy_"), args, kwargs)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return arithmetic.as_rectangle(self, dtype, copy)

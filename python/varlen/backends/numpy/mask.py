@@ -103,8 +103,24 @@ def block_mask(
     array([[  0., -inf],
            [-inf,   0.]], dtype=float32)
     """
+    return _core.block_mask(level, pair_of(dtype), before, behind, out, max_bytes)
+
+
+def pair_of(dtype: Any) -> NDArray[Any]:
+    """What a mask of a dtype says outside and inside.
+
+    Raises
+    ------
+    TypeError
+        The dtype has no numbers.
+
+    Examples
+    --------
+    >>> pair_of(np.float32)
+    array([-inf,   0.], dtype=float32)
+    """
     kind = as_dtype(dtype, "dtype")
-    if kind.kind not in "biuf":
+    is_float = kind.kind == "f" or kind.name == "bfloat16"
+    if kind.kind not in "biuf" and not is_float:
         raise TypeError(f"dtype: expected bool, integers or floats, got {kind}")
-    pair = np.array([-np.inf, 0] if kind.kind == "f" else [0, 1], kind)
-    return _core.block_mask(level, pair, before, behind, out, max_bytes)
+    return np.array([-np.inf, 0] if is_float else [0, 1], kind)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
+# DLPack's numbers of memory that the host reads: its own, pinned, managed.
+_READ_BY_HOST = (1, 3, 13)
+
+
 def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
     """Rows that the core can move: the array itself where its memory is contiguous, a copy where it is not.
 
@@ -34,6 +38,10 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
     """
     if not isinstance(x, np.ndarray):
         given = unmasked(x, argument)
+        if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
+            x = _of_dlpack(x, argument)
+        elif hasattr(x, "__cuda_array_interface__") and not hasattr(x, "detach"):
+            raise TypeError(_elsewhere(x, argument))
         try:
             x = np.asarray(x)
         except ValueError as error:
@@ -50,6 +58,17 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
     if x.ndim == 0:
         raise ValueError(f"{argument}: expected at least one dimension, got the scalar {x}")
     return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+
+
+def _of_dlpack(x: Any, argument: str) -> NDArray[Any]:
+    """An array over the memory of the host that an object shows by DLPack."""
+    if int(x.__dlpack_device__()[0]) not in _READ_BY_HOST:
+        raise TypeError(_elsewhere(x, argument))
+    return np.from_dlpack(x)
+
+
+def _elsewhere(x: Any, argument: str) -> str:
+    return f"{argument}: a {type(x).__name__} on a device; give cupy.asarray(x) or torch.as_tensor(x)"
 
 
 def plain_rows(x: Any, argument: str, beside: str) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, diff
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
+from varlen.backends.torch.hash import hash, ngrams
 from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
@@ -56,6 +57,7 @@ from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
 from varlen.backends.torch.span import (
+    erase,
     insert_row,
     insert_rows,
     put_rows,
@@ -104,6 +106,7 @@ __all__ = [
     "device_of",
     "diff",
     "equal",
+    "erase",
     "expand",
     "expand_end",
     "expand_mean",
@@ -117,6 +120,7 @@ __all__ = [
     "gather_column",
     "gather_row",
     "gather_window",
+    "hash",
     "in_parts",
     "insert_row",
     "insert_rows",
@@ -130,6 +134,7 @@ __all__ = [
     "mask",
     "mask_to_level",
     "merge_windows",
+    "ngrams",
     "of_level",
     "of_one_kind",
     "order_with_nan_first",

@@ -10,6 +10,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_plain_tensors
+from varlen.backends.nested import nested_rows
 from varlen.backends.torch.cast import cast
 from varlen.backends.torch.memory import as_numpy, from_memory, on_host, tensor_of
 from varlen.backends.torch.span import take
@@ -67,31 +68,9 @@ def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
     >>> from_list([torch.arange(2), torch.arange(1)])[0]
     tensor([0, 1, 0])
     """
-    _core.refuse_cycles(data, "data")
-    levels: list[Level] = []
-    rows = list(data)
-    while any(isinstance(row, (list, tuple)) for row in rows):
-        for i, row in enumerate(rows):
-            if not isinstance(row, (list, tuple)):
-                raise ValueError(f"data: item {i} of depth {len(levels) + 1} is a tensor beside lists")
-        levels.append(Level([len(row) for row in rows]))
-        rows = [x for row in rows for x in row]
-    for i, row in enumerate(rows):
-        if not isinstance(row, torch.Tensor):
-            raise TypeError(
-                f"data: item {i} of depth {len(levels) + 1}: expected a tensor, got {type(row).__name__}"
-            )
-        if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
-            shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
-            raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
-    if rows and rows[0].ndim == 0:
-        if not levels:
-            raise ValueError("data: expected tensors of one dimension and more inside a list, got numbers")
-        values = torch.stack(rows)
-    else:
-        levels.append(Level([len(row) for row in rows]))
-        values = torch.cat(rows)
-    return values if dtype is None else cast(values, dtype, "data"), tuple(levels)
+    rows, levels = nested_rows(data, torch.Tensor, "a tensor", "tensors")
+    values = torch.stack(rows) if rows and rows[0].ndim == 0 else torch.cat(rows)
+    return values if dtype is None else cast(values, dtype, "data"), levels
 
 
 def _are_alike(values: list[Any], first: torch.Tensor) -> bool:

@@ -139,6 +139,19 @@ def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Te
     return torch.from_numpy(array)
 
 
+def shared(x: Any) -> torch.Tensor:
+    """A tensor as it is, or one over the memory of an array of NumPy or, by DLPack, of another library.
+
+    Examples
+    --------
+    >>> shared(np.arange(2))
+    tensor([0, 1])
+    """
+    if isinstance(x, torch.Tensor):
+        return x
+    return tensor_of(x) if isinstance(x, np.ndarray) else torch.from_dlpack(x)
+
+
 def apply_rows(
     tensor: torch.Tensor, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]
 ) -> tuple[torch.Tensor, T]:

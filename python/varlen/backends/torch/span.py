@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from varlen import _core
+from varlen._core import on_plain_tensors
 from varlen.arguments import as_int
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, within_reach
@@ -156,6 +157,18 @@ def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torc
     """
     at = np.full(len(before), len(x))
     return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), before, at))
+
+
+def erase(x: torch.Tensor, level: Level, tokens: NDArray[Any]) -> Any:
+    """The rows that equal none of the tokens, and their level; NotImplemented where somebody follows them.
+
+    Examples
+    --------
+    >>> erase(torch.tensor([3, 1, 4]), vl.Level([2, 1]), np.array([1], np.uint64))[0]
+    tensor([3, 4])
+    """
+    result: Any = on_plain_tensors(_core.erase, x, level, tokens)
+    return NotImplemented if result is None else result
 
 
 def put_rows(x: torch.Tensor, at: Any, rows: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,178 @@
+"""Arrays that another library's backend computes with: seen as its arrays, and given back as they came.
+
+The verbs are those of the backend of NumPy or CuPy. What a bridge says itself is how an array is seen there,
+how one becomes the caller's again, and where arrays lie.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.backends.table import Backend
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Verbs that give arrays of the host whatever they are given; those of which the first result alone is values.
+_ON_HOST = {"readable", "as_numpy", "is_contiguous", "mask_to_level", "concat_levels"}
+_FIRST = {"list2padded", "ragged2padded"}
+# Verbs that may write what they are given, or give it back as it is.
+_WRITES = {"put_rows", "fill_where"}
+
+
+class Bridge:
+    """The verbs on the arrays of a library, by the backend of another.
+
+    Parameters
+    ----------
+    name
+        The library's, as errors say it.
+    kind
+        The type of its arrays.
+    look_up
+        `backend_of`, which finds the backend of what an array is seen as.
+    mutable
+        Whether they can be written.
+
+    Examples
+    --------
+    >>> class Mine(np.ndarray):
+    ...     pass
+    >>> from varlen.backends import backend_of
+    >>> bridge = Bridge("Mine", Mine, backend_of)
+    >>> bridge.reverse(np.array([3, 1, 4]).view(Mine), vl.Level([2, 1]))
+    array([1, 3, 4])
+    """
+
+    def __init__(self, name: str, kind: Any, look_up: Callable[[Any], Backend], mutable: bool = True) -> None:
+        self.name, self.kind, self.mutable = name, kind, mutable
+        self.look_up = look_up
+
+    def seen(self, x: Any) -> Any:
+        """An array as the other library has it, sharing memory."""
+        return np.asarray(x)
+
+    def given(self, array: Any) -> Any:
+        """An array of the other library as one of this, sharing memory where that is possible."""
+        return array
+
+    def device_of(self, values: Any) -> str:
+        """Where values are."""
+        seen = self.seen(values)
+        return self.look_up(seen).device_of(seen)
+
+    def __getattr__(self, verb: str) -> Any:
+        if verb[:1] == "_" or not hasattr(Backend, verb):
+            raise AttributeError(f"{type(self).__name__} has no {verb}")
+        return partial(self._run, verb)
+
+    def as_rows(self, x: Any, argument: str = "values") -> Any:
+        """Rows, which lie end to end; `x` itself where they do."""
+        seen = self.seen(x)
+        rows = self.look_up(seen).as_rows(seen, argument)
+        return x if rows is seen else self.given(rows)
+
+    def as_array(self, x: Any, argument: str) -> Any:
+        """An array: itself."""
+        return x
+
+    def to_state(self, values: Any) -> NDArray[Any]:
+        """What a pickle holds of values: an array of NumPy."""
+        array: NDArray[Any] = self.readable(values)
+        return array
+
+    def apply_rows(self, values: Any, call: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
+        """The result of `call` on rows that it only moves; the rows come first in it."""
+        seen = self.seen(values)
+        rows, rest = self.look_up(seen).apply_rows(seen, call)
+        return self.given(rows), rest
+
+    def in_parts(self, values: Any, add: Callable[[Any], Any]) -> Any:
+        """The result of `add`, which adds rows up; complex numbers are passed as two columns."""
+        seen = self.seen(values)
+        there = self.look_up(seen)
+        return self.given(there.in_parts(seen, lambda rows: self._seen_in(add(self.given(rows)), {})))
+
+    def like(self, array: Any, values: Any) -> Any:
+        """An array of the host beside values: a copy, which nobody else writes."""
+        if isinstance(array, self.kind):
+            return array
+        seen = self.seen(values)
+        return self.given(self.look_up(seen).like(np.array(array), seen))
+
+    from_memory = like
+
+    def _run(self, verb: str, /, *args: Any, **kwargs: Any) -> Any:
+        if not self.mutable:
+            self._refuse_writing(verb, args, kwargs)
+        before: dict[int, Any] = {}
+        seen = [self._seen_in(x, before) for x in args]
+        named = {key: self._seen_in(x, before) for key, x in kwargs.items()}
+        if verb in _WRITES and not self.mutable:
+            seen[0] = seen[0].copy()
+        first = next((array for array, _ in before.values()), None)
+        result = getattr(self.look_up(first), verb)(*seen, **named)
+        if verb in _ON_HOST:
+            return result
+        if verb in _FIRST:
+            return (self._given_in(result[0], before), *result[1:])
+        return self._given_in(result, before)
+
+    def _seen_in(self, x: Any, before: dict[int, Any]) -> Any:
+        """Arrays, and those in lists and dicts, as they are seen; `before` says what they were."""
+        if isinstance(x, self.kind):
+            array = self.seen(x)
+            before[id(array)] = array, x
+            return array
+        if type(x) is list or type(x) is tuple:
+            return type(x)(self._seen_in(each, before) for each in x)
+        return {key: self._seen_in(each, before) for key, each in x.items()} if type(x) is dict else x
+
+    def _given_in(self, x: Any, before: dict[int, Any]) -> Any:
+        if id(x) in before:
+            return before[id(x)][1]
+        if type(x) is list or type(x) is tuple:
+            return type(x)(self._given_in(each, before) for each in x)
+        is_array = hasattr(x, "shape") and not isinstance(x, np.generic)
+        return self.given(x) if is_array else x
+
+    def _refuse_writing(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        given = dict(zip(_parameters(verb), args, strict=False)) | kwargs
+        if isinstance(given.get("kwargs"), dict):
+            given |= given["kwargs"]
+        if given.get("out") is not None or given.get("inplace"):
+            name = "out" if given.get("out") is not None else "inplace"
+            raise TypeError(f"{name}: arrays of {self.name} cannot be written; take the result")
+        if verb == "scatter_add":
+            raise TypeError(f"table: arrays of {self.name} cannot be written; use backprop_gather_add")
+
+
+@cache
+def _parameters(verb: str) -> list[str]:
+    """The names of the arguments of a verb."""
+    return list(inspect.signature(getattr(Backend, verb)).parameters)[1:]
+
+
+def cupy_for(what: str) -> Any:
+    """CuPy, which computes with an array of a device: errors call that `what`.
+
+    Raises
+    ------
+    TypeError
+        It is not installed.
+
+    Examples
+    --------
+    >>> cupy_for("an array of JAX")  # doctest: +SKIP
+    <module 'cupy'>
+    """
+    try:
+        import cupy
+    except ImportError:
+        raise TypeError(f"{what} needs CuPy, which is not installed: pip install cupy-cuda13x") from None
+    return cupy

@@ -1,0 +1,38 @@
+"""The verbs on arrays of a library that has NumPy's functions and lies on devices, as CuPy.
+
+The core does what it does for arrays; what it has no verb for is plain arithmetic by the functions of the
+library's own namespace, which has NumPy's names.
+"""
+
+from __future__ import annotations
+
+from varlen.backends.namespace.arithmetic import Arithmetic
+from varlen.backends.namespace.library import Library
+from varlen.backends.namespace.lists import Lists
+from varlen.backends.namespace.values import Values
+from varlen.backends.namespace.verbs import Verbs
+
+__all__ = ["Library", "NamespaceBackend"]
+
+
+class NamespaceBackend(Verbs, Values, Lists, Arithmetic):
+    """The verbs on the arrays of one library.
+
+    Parameters
+    ----------
+    library
+        Its namespace, and where its arrays lie.
+
+    Examples
+    --------
+    >>> NamespaceBackend(Library(np)).reduce("sum", np.array([3, 1, 4]), vl.Level([2, 1]), 0)
+    array([4, 4])
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.xp = library.xp
+        self.type = library.xp.ndarray
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.xp.__name__})"

@@ -1,0 +1,143 @@
+"""Plain arithmetic by the functions of a library's namespace: ufuncs, choices, counts, products, images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen._core import Level, on_tensors
+from varlen.backends.blocks import Blocks, multiply_blocks
+from varlen.backends.namespace.library import Of, at_device
+from varlen.backends.numpy.count import FROM_THE_SECOND, TO_THE_LAST_BUT_ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Arithmetic(Of):
+    """Arithmetic on the arrays of a library.
+
+    Examples
+    --------
+    >>> from varlen.backends.namespace import Library, NamespaceBackend
+    >>> NamespaceBackend(Library(np)).where(np.array([True, False]), 7, np.array([1, 2]))
+    array([7, 2])
+    """
+
+    if TYPE_CHECKING:
+        gather: Callable[..., Any]
+        gather_window: Callable[..., Any]
+        of_level: Callable[..., Any]
+
+    def ufunc(self, function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A ufunc of NumPy, or the name of one, by the function of that name.
+
+        Raises
+        ------
+        TypeError
+            The library has no such function.
+        """
+        name = function if isinstance(function, str) else function.__name__
+        first = self.first(*inputs, *(kwargs.get("out") or ()))
+        given = [self.operand(x, first) for x in inputs]
+        with self.library.beside(first):
+            if name == "sigmoid":
+                return self._sigmoid(*given)
+            implementation = getattr(self.xp, name, None)
+            if implementation is None:
+                library = self.xp.__name__
+                raise TypeError(f"{library} has no {name}; use .values, or values that are a NumPy array")
+            out = kwargs.get("out")
+            if isinstance(out, tuple) and len(out) == 1:
+                kwargs = {**kwargs, "out": out[0]}
+            return implementation(*given, **kwargs)
+
+    def _sigmoid(self, x: Any) -> Any:
+        """1 / (1 + exp(-x)), which neither overflows nor loses small results."""
+        x = x if x.dtype.kind in "fV" else x.astype(np.result_type(x.dtype, np.float32))
+        return self.xp.exp(-self.xp.logaddexp(self.xp.zeros((), x.dtype), -x)).astype(x.dtype, copy=False)
+
+    @at_device
+    def equal(self, a: Any, b: Any, equal_nan: bool) -> bool:
+        """Whether arrays of one shape have equal entries, which is waited for."""
+        first = self.first(a, b)
+        x, y = (self.like(each, first) for each in (a, b))
+        same = x == y
+        if equal_nan:
+            same = same | ((x != x) & (y != y))
+        return bool(same.all())
+
+    def where(self, mask: Any, values: Any, others: Any) -> Any:
+        """A number, or values, where a mask is true, others where it is not."""
+        first = self.first(mask, values, others)
+        with self.library.beside(first):
+            return self.xp.where(*(self.operand(x, first) for x in (mask, values, others)))
+
+    @at_device
+    def diff(self, values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
+        """Each row less the one before it in its sequence, n times over, and their level."""
+        less = self.xp.not_equal if values.dtype == np.bool_ else self.xp.subtract
+        for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
+            later, (kept,) = self.gather_window(values, (level,), FROM_THE_SECOND)
+            sooner = self.gather_window(values, (level,), TO_THE_LAST_BUT_ONE)[0]
+            values, level = less(later, sooner), kept
+        return values, level
+
+    def bincount(self, cells: Any, weights: Any, size: int) -> Any:
+        """The sum of the weights of each of `size` cells, float64; in order, without atomics."""
+        if weights.dtype.kind not in "biuf":
+            raise TypeError(f"weights: expected numbers, got {weights.dtype}")
+        with self.library.beside(weights):
+            sums = self.xp.zeros(size, np.float64)
+            numbers = weights.astype(np.float64, copy=False)
+        return on_tensors(_core.scatter_added, sums, cells, numbers)
+
+    @at_device
+    def order_with_nan_first(self, values: Any, level: Level) -> Any:
+        """The rows of each sequence, the largest first and NaN before all; ties in their order."""
+        wide = values.astype(np.float32) if values.dtype.itemsize == 2 else values
+        rows = self.xp.argsort(-wide, kind="stable")
+        for key in (~self.xp.isnan(wide), self.of_level(level, "row_ids", values)):
+            rows = rows[self.xp.argsort(key[rows], kind="stable")]
+        return rows
+
+    @at_device
+    def in_parts(self, values: Any, add: Any) -> Any:
+        """The result of `add`, which adds rows up; complex numbers are passed as two columns."""
+        if values.dtype.kind != "c":
+            return add(values)
+        result = add(values.view(values.real.dtype).reshape(*values.shape, 2))
+        return result.view(np.result_type(result.dtype, np.complex64))[..., 0]
+
+    @at_device
+    def product(self, a: Any, A: Blocks, b: Any, B: Blocks) -> Any:
+        """The products of matrices that lie end to end."""
+        return multiply_blocks(a, A, b, B, self._empty, self.xp.matmul, self.gather)
+
+    def _empty(self, count: int, like: Any) -> Any:
+        return self.xp.empty(count, like.dtype)
+
+    @at_device
+    def of_one_kind(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Both as arrays of the library and of one dtype, on the device of the first."""
+        first = self.first(a, b)
+        x, y = (self.like(each, first) for each in (a, b))
+        dtype = np.result_type(x.dtype, y.dtype)
+        return x.astype(dtype, copy=False), y.astype(dtype, copy=False)
+
+    @at_device
+    def pad_images(self, images: Any, padding: tuple[int, int, int, int]) -> Any:
+        """Images (n, channels, height, width) with zeros around them: up, left, below, right."""
+        up, left, below, right = padding
+        n, channels, height, width = images.shape
+        result = self.xp.zeros((n, channels, up + height + below, left + width + right), images.dtype)
+        result[:, :, up : up + height, left : left + width] = images
+        return result
+
+    @at_device
+    def patches(self, images: Any, size: tuple[int, int], stride: tuple[int, int]) -> Any:
+        """(n, down, across, channels, *size): the patches of images."""
+        seen = self.xp.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
+        return seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)

@@ -1,0 +1,258 @@
+"""The verbs that the core has kernels for: called with arrays over the memory of those that are given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from varlen import _core
+from varlen._core import Level, on_tensors
+from varlen.arguments import as_dtype, as_ints, is_zero
+from varlen.backends.namespace.library import Of
+from varlen.backends.namespace.values import always_fits
+from varlen.backends.numpy.mask import mask as mask_on_host
+from varlen.backends.numpy.mask import pair_of, shortened
+from varlen.levels import not_empty
+
+
+def _of_core(function: Callable[..., Any], **on_host: int) -> Any:
+    """A verb of the core. `on_host` are arguments, with their places, that the host has to look at."""
+
+    @wraps(function)
+    def verb(self: Of, *args: Any, **kwargs: Any) -> Any:
+        for name, at in on_host.items():
+            if at < len(args):
+                args = (*args[:at], self.on_host(args[at]), *args[at + 1 :])
+            elif name in kwargs:
+                kwargs[name] = self.on_host(kwargs[name])
+        return on_tensors(function, *args, **kwargs)
+
+    return verb
+
+
+class Verbs(Of):
+    """Verbs of the core, by their names in the table of backends.
+
+    Examples
+    --------
+    >>> from varlen.backends.namespace import Library, NamespaceBackend
+    >>> NamespaceBackend(Library(np)).reverse(np.array([3, 1, 4]), vl.Level([2, 1]))
+    array([1, 3, 4])
+    """
+
+    if TYPE_CHECKING:
+        cast: Callable[..., Any]
+        contiguous: Callable[..., Any]
+
+    reduce = _of_core(_core.reduce, empty=3)
+    reduce_extreme = _of_core(_core.reduce_extreme, empty=3)
+    reduce_blocks = _of_core(_core.reduce_blocks)
+    expand = _of_core(_core.expand)
+    expand_end = _of_core(_core.expand_end)
+    softmax = _of_core(_core.softmax, temperature=3)
+    backprop_softmax = _of_core(_core.backprop_softmax, temperature=4)
+    scan = _of_core(_core.scan)
+    backprop_cumprod = _of_core(_core.backprop_cumprod)
+    backprop_scan_which = _of_core(_core.backprop_scan_which)
+    reverse = _of_core(_core.reverse)
+    sort = _of_core(_core.sort)
+    unsort = _of_core(_core.unsort)
+    rank = _of_core(_core.rank)
+    unique = _of_core(_core.unique)
+    windows = _of_core(_core.windows)
+    merge_windows = _of_core(_core.merge_windows)
+    seq2col = _of_core(_core.seq2col)
+    backprop_seq2col = _of_core(_core.backprop_seq2col)
+    take_rows = _of_core(_core.take_rows)
+    spans = _of_core(_core.spans, pairs=3)
+    remove_rows = _of_core(_core.remove_rows, before=1)
+    gather = _of_core(_core.gather, index=2)
+    gather_row = _of_core(_core.gather_row)
+    gather_window = _of_core(_core.gather_window, index=3)
+    gather_column = _of_core(_core.gather_column)
+    _pad = _of_core(_core.pad, fill=3, max_len=5)
+    unpad = _of_core(_core.unpad)
+    ragged2padded = _of_core(_core.ragged2padded, fill=3)
+    padded2ragged = _of_core(_core.padded2ragged, size_at_t=1, lengths=2, indices=3)
+    backprop_gather_add = _of_core(_core.backprop_gather_add)
+    gather_add = _of_core(_core.gather_add)
+    hash = _of_core(_core.hash)
+    ngrams = _of_core(_core.ngrams)
+    erase = _of_core(_core.erase, tokens=2)
+
+    def pad(
+        self,
+        values: Any,
+        levels: Any,
+        padding_side: str = "right",
+        fill: Any = None,
+        mask: bool = False,
+        max_len: Any = None,
+        truncate: str = "right",
+        out: Any = None,
+        dtype: Any = None,
+        *options: Any,
+        **named: Any,
+    ) -> Any:
+        """A rectangle of sequences, or that and its mask; numbers that may not fit a dtype are looked at."""
+        if dtype is not None and not always_fits(values.dtype, as_dtype(dtype, "dtype")):
+            values, dtype = self.cast(values, dtype, "values"), None
+        how = (padding_side, fill, mask, max_len, truncate, out, dtype, *options)
+        return self._pad(values, levels, *how, **named)
+
+    def reduce_end(self, values: Any, level: Level, last: bool, empty: Any = None) -> Any:
+        """The first or last row of each sequence; `empty`, a number or a row, where there is none."""
+        if empty is None:
+            not_empty(level)
+            return self.gather_column(values, (level,), -1 if last else 0)[0]
+        cut = "left" if last else "right"
+        try:
+            return self.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+        except ValueError as error:
+            raise ValueError(re.sub("^fill:", "empty:", str(error))) from None
+
+    def expand_mean(self, rows: Any, level: Level, out: Any = None) -> Any:
+        """The gradient of means: row i over the length of sequence i, for every row of it."""
+        if isinstance(out, self.type) and self.xp.may_share_memory(out, rows):
+            raise ValueError("out: shares memory with what is read")
+        return self.expand(on_tensors(_core.divided_by_lengths, rows, level), level, out)
+
+    def expand_which(self, rows: Any, level: Level, which: Any, out: Any = None) -> Any:
+        """The gradient of extremes: row i at one row of sequence i, zeros at the others."""
+        return on_tensors(_core.expand_which, rows, level, which, out)
+
+    def backprop_reduce(
+        self,
+        op: str,
+        rows: Any,
+        values: Any,
+        level: Level,
+        ddof: float,
+        out: Any = None,
+        argument: str = "d",
+    ) -> Any:
+        """The gradient of a reduction that depends on its values: prod, norm, var, std, logsumexp."""
+        result = self.reduce(op, values, level, 0, None, ddof) if op in ("std", "norm") else None
+        return on_tensors(_core.backprop_reduce, op, rows, values, level, result, ddof, out)
+
+    def scan_extreme(
+        self,
+        op: str,
+        values: Any,
+        level: Level,
+        exclusive: bool = False,
+        reverse: bool = False,
+        out: Any = None,
+    ) -> tuple[Any, Any]:
+        """Running extremes, and the row inside its sequence that holds each."""
+        found = self.scan(op, values, level, exclusive, reverse, out)
+        return found, on_tensors(_core.scan_which, found, level, exclusive, reverse)
+
+    def shift(self, values: Any, level: Level, by: Any, fill: Any = 0, out: Any = None) -> Any:
+        """The rows of each sequence, `by` places on; `fill` where no row arrives."""
+        blank = None if is_zero(fill) else self.on_host(fill)
+        return on_tensors(_core.shift, values, level, as_ints(by), blank, out)
+
+    def roll(self, values: Any, level: Level, by: Any, out: Any = None) -> Any:
+        """The rows of each sequence, `by` places on, cyclically."""
+        return on_tensors(_core.roll, values, level, as_ints(by), out)
+
+    def broadcast_rows(self, rows: Any, level: Level) -> Any:
+        """Row i for every row of sequence i."""
+        return self.expand(self.contiguous(rows), level)
+
+    def repeat(self, values: Any, levels: Any, times: Level) -> Any:
+        """The sequences of the first level, each as often as `times` is long, with the levels below them."""
+        return self.gather(values, levels, times.row_ids)
+
+    def ragged2packed(self, values: Any, level: Level, table: Any) -> Any:
+        """Rows of sequences in the packed order of a table."""
+        return on_tensors(_core.ragged2packed, values, level, "stable", table._fields)[0]
+
+    def packed2ragged(self, values: Any, table: Any) -> Any:
+        """Packed rows in the order of their sequences."""
+        return on_tensors(_core.packed2ragged, values, *table._fields)[0]
+
+    def permute_rows(self, values: Any, rows: Any, back: Any) -> Any:
+        """Rows under a permutation, whose inverse is `back`."""
+        return self.take_rows(values, rows)
+
+    def mask_to_level(self, mask: Any, padding_side: str) -> Level:
+        """The level of the rows that a mask of a padded block shows."""
+        return _core.mask_to_level(self.on_host(mask), padding_side)
+
+    def mask(
+        self,
+        level: Level,
+        max_len: int | None,
+        padding_side: str,
+        width: int | None,
+        multiple: int,
+        max_bytes: int | None,
+        beside: Any,
+    ) -> Any:
+        """True where a rectangle of the sequences holds data."""
+        if not isinstance(beside, self.type):
+            return mask_on_host(level, max_len, padding_side, width, multiple, max_bytes)
+        level = shortened(level, max_len, width)
+        with self.library.beside(beside):
+            nothing = self.xp.empty((level.total, 0), bool)
+        how = (None, True, None, "right", None, None, multiple, max_bytes, width)
+        return on_tensors(_core.pad, nothing, level, padding_side, *how)[1]
+
+    def of_level(self, level: Level, name: str, beside: Any) -> Any:
+        """The row ids, positions, lengths or int32 offsets of a level, on the device of an array."""
+        return on_tensors(_core.level_numbers, level, name, beside)
+
+    def block_mask(
+        self,
+        level: Level,
+        dtype: Any,
+        before: int | None,
+        behind: int | None,
+        out: Any,
+        max_bytes: int | None,
+        beside: Any = None,
+    ) -> Any:
+        """Which rows may look at which, (total, total), on the device of an array or of `out`."""
+        pair = pair_of(dtype)
+        return on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, beside)
+
+    def scatter_add(self, table: Any, indices: Any, values: Any) -> None:
+        """Add each row of values to the row of the table that its index names, in place."""
+        rows = values if isinstance(values, self.type) else self.like(as_ints(values), table)
+        on_tensors(_core.scatter_add, table, indices, rows)
+
+    def added(self, table: Any, rows: Any, places: Any) -> Any:
+        """A copy of a table after each of rows was added to the row that its place names."""
+        return on_tensors(_core.scatter_added, table, places, rows)
+
+    def concat_levels(self, levels: list[Level]) -> Level:
+        """Levels one after another, which lie on the host."""
+        return _core.concat_levels(levels)
+
+    def lstm(
+        self, params: Any, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Refused: the LSTM has kernels for the CPU alone.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError("params: lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
+
+    def backprop_lstm(
+        self, dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]
+    ) -> tuple[Any, Any]:
+        """Refused, as `lstm`.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError("params: lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")

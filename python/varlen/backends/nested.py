@@ -1,0 +1,99 @@
+"""Lists of arrays or tensors that are to be one: what nests how, and what agrees with what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from varlen import _core
+from varlen._core import Level
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+
+
+def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], Levels]:
+    """The arrays in nested lists, in order, and their levels; a list of scalars is a sequence too.
+
+    Parameters
+    ----------
+    kind
+        Their type; `one` and `many` are what errors call them.
+
+    Raises
+    ------
+    TypeError
+        Something among the arrays that is none.
+    ValueError
+        Arrays nested at different depth, or of several shapes.
+
+    Examples
+    --------
+    >>> nested_rows([[np.arange(2)], []], np.ndarray, "an array", "arrays")[1]
+    (Level(2 sequences, 1 rows, lengths 0 to 1), Level(1 sequences, 2 rows, lengths 2 to 2))
+    """
+    _core.refuse_cycles(data, "data")
+    levels: list[Level] = []
+    rows = list(data)
+    while any(isinstance(row, (list, tuple)) for row in rows):
+        for i, row in enumerate(rows):
+            if not isinstance(row, (list, tuple)):
+                raise ValueError(f"data: item {i} of depth {len(levels) + 1} is {one} beside lists")
+        levels.append(Level([len(row) for row in rows]))
+        rows = [x for row in rows for x in row]
+    for i, row in enumerate(rows):
+        if not isinstance(row, kind):
+            raise TypeError(f"data: item {i} of depth {len(levels) + 1}: expected {one}, got {_name_of(row)}")
+        if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
+            shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
+            raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
+    if not (rows and rows[0].ndim == 0):
+        levels.append(Level([len(row) for row in rows]))
+    elif not levels:
+        raise ValueError(f"data: expected {many} of one dimension and more inside a list, got numbers")
+    return rows, tuple(levels)
+
+
+def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
+    """The arrays of a list that go end to end: where they differ, those without elements do not count.
+
+    Raises
+    ------
+    TypeError
+        Something among the arrays that is none; `one` is what the error calls them.
+    ValueError
+        Arrays that differ in more than their length.
+
+    Examples
+    --------
+    >>> flat_parts([np.arange(2), np.zeros((0, 3))], np.ndarray, "an array")
+    [array([0, 1])]
+    """
+    parts = list(X)
+    for i, part in enumerate(parts):
+        if not isinstance(part, kind):
+            raise TypeError(f"X[{i}]: expected {one}, got {_name_of(part)}")
+        if part.ndim == 0:
+            raise ValueError(f"X[{i}]: expected at least one dimension, got a scalar")
+    rows = list(enumerate(parts))
+    if any(not _alike(part, parts[0]) for part in parts):
+        full = [(i, x) for i, x in rows if math.prod(x.shape)]
+        rows = full or [(i, x) for i, x in rows if _alike(x, parts[0])]
+    place, first = rows[0]
+    for i, part in rows:
+        if part.ndim != first.ndim or part.shape[1:] != first.shape[1:]:
+            shapes = f"has shape {tuple(part.shape)}, but X[{place}] has {tuple(first.shape)}"
+            raise ValueError(f"X[{i}]: {shapes}: only the first dimension may differ")
+    return [part for _, part in rows]
+
+
+def _alike(part: Any, first: Any) -> bool:
+    same = part.dtype == first.dtype and part.ndim == first.ndim
+    return bool(same and part.shape[1:] == first.shape[1:])
+
+
+def _name_of(x: Any) -> str:
+    """The type of something; that of arrays with its library, as several call theirs alike."""
+    kind = type(x)
+    return f"{kind.__module__}.{kind.__name__}" if kind.__name__ == "ndarray" else kind.__name__

@@ -1,0 +1,52 @@
+"""Hashes of keys in tensors, where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from varlen import _core
+from varlen._core import on_tensors
+from varlen.backends.torch.followers import numbers_of
+from varlen.backends.torch.memory import tensor_of
+
+if TYPE_CHECKING:
+    import torch
+
+    from varlen._core import Level
+
+
+def hash(ids: torch.Tensor, seed: int) -> torch.Tensor:
+    """Four hashes of 32 bits for each id.
+
+    Examples
+    --------
+    >>> import torch
+    >>> hash(torch.tensor([1]), 0)
+    tensor([[4211459146,    4457399, 3547175942, 1032506804]], dtype=torch.uint32)
+    """
+    result: torch.Tensor = _of_keys(lambda keys: (_core.hash(keys, seed), None), ids)[0]
+    return result
+
+
+def ngrams(n: int, keys: torch.Tensor, level: Level) -> tuple[torch.Tensor, Level]:
+    """A hash of every n consecutive keys of a sequence, and the level of them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> ngrams(2, torch.tensor([1, 2, 3]), vl.Level([1, 2]))[0]
+    tensor([16863871380863422640], dtype=torch.uint64)
+    """
+    pair: tuple[torch.Tensor, Level] = _of_keys(lambda each: _core.ngrams(n, each, level), keys)
+    return pair
+
+
+def _of_keys(call: Callable[[Any], tuple[Any, Any]], keys: torch.Tensor) -> tuple[Any, Any]:
+    """What a call gives of keys where they lie; by their numbers where they do not show their memory."""
+    result: Any = on_tensors(call, keys)
+    if result is NotImplemented:
+        rows, rest = call(numbers_of(keys))
+        result = tensor_of(rows).to(keys.device), rest
+    pair: tuple[Any, Any] = result
+    return pair

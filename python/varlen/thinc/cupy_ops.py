@@ -1,0 +1,113 @@
+"""Thinc's ops for CUDA on the kernels of the core. This module imports thinc, and thinc imports CuPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from thinc import registry
+from thinc.backends import CupyOps
+from thinc.types import Padded
+
+from varlen.backends import of_cupy
+from varlen.interop.thinc import new_padded
+from varlen.thinc.sequence_ops import SequenceOps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.table import Backend
+
+
+@registry.ops("VarlenCupyOps")
+class VarlenCupyOps(SequenceOps, CupyOps):  # type: ignore[misc]
+    """CupyOps whose sequence ops are varlen's kernels.
+
+    `use_ops("varlen-cuda")` selects it, `varlen.thinc.install()` makes it what `require_gpu` and
+    `spacy.prefer_gpu` choose. Arrays are CuPy's, in memory of its allocator (of torch, where
+    `set_gpu_allocator` says so) and on its current stream. What it does not say otherwise is as in CupyOps.
+    Lengths come to the host once a call, to be checked; nothing else waits for the device. Indices are not
+    looked at: one that names no row counts as a row of zeros, and adds to nothing.
+
+    Parameters
+    ----------
+    device_type, device_id, **kwargs
+        As CupyOps takes them.
+
+    Examples
+    --------
+    >>> from thinc.api import use_ops
+    >>> with use_ops("varlen-cuda"):  # doctest: +SKIP
+    ...     model = thinc.api.with_padded(thinc.api.LSTM(8, 4))
+    """
+
+    name = "varlen-cuda"
+
+    @property
+    def _verbs(self) -> Backend:  # type: ignore[override]
+        return of_cupy(self.xp)
+
+    def list2padded(self, seqs: Sequence[Any]) -> Padded:
+        """Arrays side by side, time-major and the longest first.
+
+        Parameters
+        ----------
+        seqs
+            (length, width) arrays of one width.
+
+        Returns
+        -------
+        thinc.types.Padded
+            Its data is (longest, n, width) and never shares memory with the arrays; the other fields are
+            int32.
+
+        Notes
+        -----
+        As CupyOps' `list2padded`; arrays of equal length come in the same order.
+
+        Examples
+        --------
+        >>> ops = VarlenCupyOps()  # doctest: +SKIP
+        >>> ops.list2padded([ops.alloc2f(1, 1), ops.alloc2f(2, 1)]).data.shape  # doctest: +SKIP
+        (2, 2, 1)
+        """
+        if not len(seqs):
+            empty = self.alloc((0,), dtype="i")
+            return Padded(self.alloc((0, 0, 0)), empty, empty.copy(), empty.copy())
+        padded: Padded = new_padded(*self._verbs.list2padded(list(seqs)))
+        return padded
+
+    def scatter_add(self, table: Any, indices: Any, values: Any) -> None:
+        """Add each row of values to the row of table that its index names, in place and in their order.
+
+        Parameters
+        ----------
+        table
+            (rows, ...) numbers, which are changed.
+        indices
+            Integers of any shape; those below 0 count from the end, as with CupyOps.
+        values
+            The shape of indices and then that of a row, or what broadcasts to it; cast to the dtype of table.
+
+        Notes
+        -----
+        As CupyOps' `scatter_add`, whose atomics add in any order.
+
+        Examples
+        --------
+        >>> ops = VarlenCupyOps()  # doctest: +SKIP
+        >>> table = ops.alloc2f(2, 1)  # doctest: +SKIP
+        >>> ops.scatter_add(table, ops.asarray1i([1, 1]), ops.asarray2f([[3.0], [4.0]]))  # doctest: +SKIP
+        """
+        if not table.flags.c_contiguous:
+            super().scatter_add(table, indices, values)
+            return
+        xp = self.xp
+        places = xp.asarray(indices)
+        if places.dtype.kind == "i":
+            places = xp.where(places < 0, places + len(table), places)
+        wanted = (*places.shape, *table.shape[1:])
+        rows = xp.asarray(values, dtype=table.dtype)
+        if rows.shape != wanted:
+            rows = xp.broadcast_to(rows, wanted)
+        self._verbs.scatter_add(table, places.astype(np.int64, copy=False), rows)

@@ -1,0 +1,899 @@
+"""Thinc's ops on sequences, by the verbs of a backend: what the ops for the CPU and for CUDA share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from thinc.types import Padded
+
+from varlen._core import Level
+from varlen.arguments import as_ints
+from varlen.interop.thinc import new_padded
+from varlen.ops.flatten import unpad
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from varlen.backends.table import Backend
+
+    Array = NDArray[Any]
+    Ints = Array | Sequence[int]
+
+_SUM = "lengths must sum up to the number of rows"
+
+
+def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
+    """The level over so many rows; lengths that do not fit raise Thinc's own errors.
+
+    Examples
+    --------
+    >>> level_of([2, 1], 3)
+    Level(2 sequences, 3 rows, lengths 1 to 2)
+    """
+    allowed = "> 0" if least else ">= 0"
+    try:
+        level = Level.from_lengths(lengths)
+    except ValueError as error:
+        raise ValueError(f"all sequence lengths must be {allowed}: {error}") from None
+    if least and len(level) and level.shortest < least:
+        at = int((level.lengths == 0).argmax())
+        raise ValueError(f"all sequence lengths must be {allowed}, was: 0, sequence {at}")
+    if rows is not None and level.total != rows:
+        raise IndexError(f"{_SUM}: {level.total}, but there are {rows}")
+    return level
+
+
+def _window_level(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
+    """The sequences of rows under windows: one where there are no lengths."""
+    if X.ndim != 2:
+        raise ValueError(f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
+    return _one(len(X)) if lengths is None else level_of(lengths, len(X))
+
+
+@lru_cache(maxsize=64)
+def _one(rows: int) -> Level:
+    return Level.from_lengths((rows,))
+
+
+class SequenceOps:
+    """Methods of ops for Thinc, in front of one of its own classes.
+
+    Examples
+    --------
+    >>> from varlen.thinc import VarlenOps
+    >>> issubclass(VarlenOps, SequenceOps)
+    True
+    """
+
+    _verbs: Backend
+
+    if TYPE_CHECKING:
+        xp: Any
+
+        def alloc(self, shape: Any, *, dtype: Any = ...) -> Any: ...
+
+    def flatten(
+        self,
+        X: Sequence[Array] | None,
+        dtype: DTypeLike | None = None,
+        pad: int = 0,
+        ndim_if_empty: int = 2,
+    ) -> Array:
+        """Arrays laid end to end, with room between them where asked.
+
+        Parameters
+        ----------
+        X
+            Arrays of any lengths that agree in all other axes; None for no array.
+        dtype
+            Of the result; None for that of the arrays.
+        pad
+            How many rows of zeros stand before each array that has rows, and after the last.
+        ndim_if_empty
+            How many axes the result has where there is no array.
+
+        Returns
+        -------
+        (total, ...) the rows of all arrays; float32 where there is no array and no dtype.
+
+        Notes
+        -----
+        NumpyOps' `flatten`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().flatten([np.array([1.0, 2.0]), np.array([3.0])], pad=1)
+        array([0., 1., 2., 0., 3., 0.])
+        """
+        if X is None or len(X) == 0:
+            return self.alloc((0,) * ndim_if_empty, dtype=dtype or "f")  # type: ignore[no-any-return]
+        full = [x for x in X if x.size]
+        if not full:
+            return self.alloc(X[0].shape, dtype=dtype or "f")  # type: ignore[no-any-return]
+        flat = self._verbs.flatten(full, None, max(0, int(pad)))
+        return flat if dtype is None else flat.astype(dtype, copy=False)  # type: ignore[no-any-return]
+
+    def unflatten(self, X: Array, lengths: Ints, pad: int = 0) -> list[Array]:
+        """The arrays that `flatten` laid end to end, as views.
+
+        Parameters
+        ----------
+        X
+            (total, ...) the rows of all arrays.
+        lengths
+            (n,) integers: how many rows each sequence has.
+        pad
+            As it was given to `flatten`.
+
+        Returns
+        -------
+        n arrays that share the memory of X.
+
+        Raises
+        ------
+        IndexError
+            Lengths that do not add up to the rows, those of zeros included.
+        ValueError
+            A length below 0.
+
+        Notes
+        -----
+        As NumpyOps' `unflatten`, which cuts without checking the sum.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().unflatten(np.array([1.0, 2.0, 3.0]), [2, 1])
+        [array([1., 2.]), array([3.])]
+        """
+        if pad <= 0:
+            return self._verbs.ragged2list(X, level_of(lengths, len(X)))
+        level = level_of(lengths)
+        there = (level.lengths > 0).cumsum()
+        rows = level.total + pad * (int(there[-1]) + 1) if level.total else 0
+        if rows != len(X):
+            raise IndexError(f"{_SUM}: {rows} with pad={pad}, but there are {len(X)}")
+        ends = level.bounds + pad * there
+        return self._verbs.views(X, ends - level.lengths, ends)
+
+    def pad(self, seqs: Sequence[Array], round_to: int = 1) -> Array:
+        """Arrays side by side, zeros behind their ends.
+
+        Parameters
+        ----------
+        seqs
+            (length, ...) arrays of one dtype that agree in all other axes; at least one.
+        round_to
+            The padded length is a multiple of it.
+
+        Returns
+        -------
+        (n, longest, ...) of the dtype of the arrays.
+
+        Raises
+        ------
+        ValueError
+            No array, arrays that differ, a `round_to` below 1.
+
+        Notes
+        -----
+        NumpyOps' `pad`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().pad([np.array([1.0, 2.0]), np.array([3.0])])
+        array([[1., 2.],
+               [3., 0.]])
+        """
+        if round_to < 1:
+            raise ValueError(f"Rounding for padding must at least be 1, was: {round_to}")
+        if not seqs:
+            raise ValueError("Cannot pad empty sequence")
+        if len({seq.ndim for seq in seqs}) != 1:
+            raise ValueError("Cannot pad sequences with different ndims")
+        if len({seq.dtype for seq in seqs}) != 1:
+            raise ValueError("Cannot pad sequences with different dtypes")
+        if len({seq.shape[1:] for seq in seqs}) != 1:
+            raise ValueError("Cannot pad sequences that differ on other dimensions")
+        dense: Array = self._verbs.list2dense(seqs, round_to)
+        return dense
+
+    def unpad(self, padded: Array, lengths: Sequence[int]) -> list[Array]:
+        """The arrays that `pad` laid side by side, as views.
+
+        Parameters
+        ----------
+        padded
+            (n, longest, ...) one row of slots for each array.
+        lengths
+            The lengths of the arrays, as many as are wanted from the first on.
+
+        Returns
+        -------
+        One array for each length, which shares the memory of padded.
+
+        Raises
+        ------
+        ValueError
+            A length that is below 0 or over the longest.
+        IndexError
+            More lengths than sequences.
+
+        Notes
+        -----
+        NumpyOps' `unpad`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().unpad(np.array([[1.0, 2.0], [3.0, 0.0]]), [2, 1])
+        [array([1., 2.]), array([3.])]
+        """
+        return unpad(padded, lengths)
+
+    def list2padded(self, seqs: Sequence[Array]) -> Padded:
+        """Arrays side by side, time-major and the longest first.
+
+        Parameters
+        ----------
+        seqs
+            (length, width) arrays of one width.
+
+        Returns
+        -------
+        thinc.types.Padded
+            Its data is (longest, n, width) and never shares memory with the arrays; the other fields are
+            int32.
+
+        Notes
+        -----
+        NumpyOps' `list2padded`, but faster; arrays of equal length come in the same order.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> padded = VarlenOps().list2padded([np.ones((1, 1)), np.ones((2, 1))])
+        >>> padded.data.shape, padded.size_at_t, padded.indices
+        ((2, 2, 1), array([2, 1], dtype=int32), array([1, 0], dtype=int32))
+        """
+        padded: Padded = new_padded(*self._verbs.list2padded(seqs))
+        return padded
+
+    def padded2list(self, padded: Padded) -> list[Array]:
+        """The arrays that `list2padded` laid side by side, in the order that it was given.
+
+        Parameters
+        ----------
+        padded
+            A Thinc `Padded`.
+
+        Returns
+        -------
+        (length, width) arrays: views of one new array.
+
+        Raises
+        ------
+        ValueError
+            Fields that do not fit each other.
+
+        Notes
+        -----
+        NumpyOps' `padded2list`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> ops = VarlenOps()
+        >>> ops.padded2list(ops.list2padded([np.array([[1.0]]), np.array([[2.0], [3.0]])]))
+        [array([[1.]]), array([[2.],
+               [3.]])]
+        """
+        fields = padded.size_at_t, padded.lengths, padded.indices
+        return self._verbs.ragged2list(*self._verbs.padded2ragged(padded.data, *fields))
+
+    def seq2col(self, seq: Array, nW: int, *, lengths: Ints | None = None) -> Array:
+        """Each row with its nW neighbours on either side beside it.
+
+        Parameters
+        ----------
+        seq
+            (total, width) float32 or float64: all rows, end to end.
+        nW
+            How many neighbours stand on either side.
+        lengths
+            (n,) integers: how many rows each sequence has; None for one sequence of all rows.
+
+        Returns
+        -------
+        (total, (2 * nW + 1) * width) of the same dtype; zeros in place of neighbours outside the sequence.
+
+        Raises
+        ------
+        ValueError
+            An array that has not two axes; a length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `seq2col`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().seq2col(np.array([[1.0], [2.0], [3.0]]), 1, lengths=np.array([2, 1]))
+        array([[0., 1., 2.],
+               [1., 2., 0.],
+               [0., 3., 0.]])
+        """
+        level = _window_level(seq, nW, lengths, "seq2col", "sequence")
+        return self._verbs.seq2col(seq, level, nW, nW)[0]  # type: ignore[no-any-return]
+
+    def backprop_seq2col(self, dY: Array, nW: int, *, lengths: Ints | None = None) -> Array:
+        """The gradient of `seq2col`: each row's sum over the places that it stood in.
+
+        Parameters
+        ----------
+        dY
+            (total, (2 * nW + 1) * width) the gradient of the result.
+        nW
+            How many neighbours stood on either side.
+        lengths
+            (n,) integers: how many rows each sequence has; None for one sequence of all rows.
+
+        Returns
+        -------
+        (total, width) of the dtype of dY.
+
+        Raises
+        ------
+        ValueError
+            An array that has not two axes, or whose width does not divide into the places; a length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_seq2col`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_seq2col(np.ones((3, 3)), 1, lengths=np.array([2, 1]))
+        array([[2.],
+               [2.],
+               [1.]])
+        """
+        level = _window_level(dY, nW, lengths, "backprop_seq2col", "gradient")
+        return self._verbs.backprop_seq2col(dY, level, nW, nW)  # type: ignore[no-any-return]
+
+    def reduce_sum(self, X: Array, lengths: Ints) -> Array:
+        """The sum of the rows of each sequence, column by column; zeros where it has none.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_sum`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_sum(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
+        array([[3.],
+               [0.],
+               [3.]])
+        """
+        return self._verbs.reduce("sum", X, level_of(lengths, len(X)), 0)  # type: ignore[no-any-return]
+
+    def reduce_mean(self, X: Array, lengths: Ints) -> Array:
+        """The mean of the rows of each sequence, column by column; zeros where it has none.
+
+        Parameters
+        ----------
+        X, lengths
+            As those of `reduce_sum`.
+
+        Returns
+        -------
+        (n, width) of the dtype of X.
+
+        Raises
+        ------
+        ValueError, IndexError
+            As those of `reduce_sum`.
+
+        Notes
+        -----
+        NumpyOps' `reduce_mean`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_mean(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
+        array([[1.5],
+               [0. ],
+               [3. ]])
+        """
+        return self._verbs.reduce("mean", X, level_of(lengths, len(X)), 0)  # type: ignore[no-any-return]
+
+    def reduce_max(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
+        """The largest number of each column of each sequence, and its row inside the sequence.
+
+        Of equal numbers it is the first, and NaN is larger than any number.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X, and (n, width) int32.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_max`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_max(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        (array([[2.],
+               [3.]]), array([[1],
+               [0]], dtype=int32))
+        """
+        return self._verbs.reduce_extreme("max", X, level_of(lengths, len(X), 1), None, True)
+
+    def reduce_first(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
+        """The first row of each sequence, and where the sequences start.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X, and (n + 1,) int32: the starts, and the end of the last.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_first`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_first(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        (array([[1.],
+               [3.]]), array([0, 2, 3], dtype=int32))
+        """
+        if len(lengths) == 0:
+            return self._none_of(X), self.xp.asarray(lengths, "int32")
+        level = level_of(lengths, len(X), 1)
+        return self._verbs.gather_column(X, (level,), 0)[0], self._verbs.of_level(
+            level, "offsets32", X
+        ).copy()
+
+    def reduce_last(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
+        """The last row of each sequence, and its number.
+
+        Parameters
+        ----------
+        X
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (n, width) of the dtype of X, and (n,) int64: which rows these are.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `reduce_last`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().reduce_last(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        (array([[2.],
+               [3.]]), array([1, 2]))
+        """
+        if len(lengths) == 0:
+            return self._none_of(X), self.xp.asarray(lengths, "int32")
+        level = level_of(lengths, len(X), 1)
+        return self._verbs.gather_column(X, (level,), -1)[0], self._verbs.like(level.bounds - 1, X)
+
+    def _none_of(self, X: Array) -> Array:
+        return self.alloc((0, *X.shape[1:]), dtype=X.dtype)  # type: ignore[no-any-return]
+
+    def backprop_reduce_sum(self, d_sums: Array, lengths: Ints) -> Array:
+        """The gradient of `reduce_sum`: a sequence's row for each of its rows.
+
+        Parameters
+        ----------
+        d_sums
+            (n, width) the gradient of the sums.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_sums.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        ValueError
+            Another number of lengths than of rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_sum`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_sum(np.array([[1.0], [2.0]]), np.array([2, 1]))
+        array([[1.],
+               [1.],
+               [2.]])
+        """
+        return self._verbs.expand(d_sums, level_of(lengths))  # type: ignore[no-any-return]
+
+    def backprop_reduce_mean(self, d_means: Array, lengths: Ints) -> Array:
+        """The gradient of `reduce_mean`: a sequence's row, divided by its length, for each of its rows.
+
+        Parameters
+        ----------
+        d_means
+            (n, width) the gradient of the means.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_means.
+
+        Raises
+        ------
+        ValueError
+            As those of `backprop_reduce_sum`.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_mean`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_mean(np.array([[1.0], [2.0]]), np.array([2, 1]))
+        array([[0.5],
+               [0.5],
+               [2. ]])
+        """
+        return self._verbs.expand_mean(d_means, level_of(lengths))  # type: ignore[no-any-return]
+
+    def backprop_reduce_max(self, d_maxes: Array, which: Array, lengths: Ints) -> Array:
+        """The gradient of `reduce_max`: each number for the row that it came from, zeros for the others.
+
+        Parameters
+        ----------
+        d_maxes
+            (n, width) the gradient of the maxima.
+        which
+            (n, width) integers: the rows that `reduce_max` gave.
+        lengths
+            (n,) integers, none of them 0: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_maxes.
+
+        Raises
+        ------
+        ValueError
+            A length below 1.
+        IndexError
+            A row that its sequence does not have.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_max`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_max(np.array([[5.0], [7.0]]), np.array([[1], [0]]), np.array([2, 1]))
+        array([[0.],
+               [5.],
+               [7.]])
+        """
+        return self._verbs.expand_which(d_maxes, level_of(lengths, None, 1), which)  # type: ignore[no-any-return]
+
+    def backprop_reduce_first(self, d_firsts: Array, starts_ends: Ints) -> Array:
+        """The gradient of `reduce_first`: each row for the first of its sequence, zeros for the others.
+
+        Parameters
+        ----------
+        d_firsts
+            (n, width) the gradient of the first rows.
+        starts_ends
+            (n + 1,) integers that `reduce_first` gave.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_firsts.
+
+        Raises
+        ------
+        ValueError
+            `starts_ends` that decrease, do not begin with 0, are one number alone, or do not fit the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_first`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_first(np.array([[5.0], [7.0]]), np.array([0, 2, 3]))
+        array([[5.],
+               [0.],
+               [7.]])
+        """
+        if len(starts_ends) == 0:
+            return self._none_of(d_firsts)
+        if len(starts_ends) == 1:
+            raise ValueError("starts_ends must not have size 1")
+        level = Level.from_offsets(as_ints(starts_ends))
+        return self._verbs.expand_end(d_firsts, level, False)  # type: ignore[no-any-return]
+
+    def backprop_reduce_last(self, d_lasts: Array, lasts: Ints) -> Array:
+        """The gradient of `reduce_last`: each row for the last of its sequence, zeros for the others.
+
+        Parameters
+        ----------
+        d_lasts
+            (n, width) the gradient of the last rows.
+        lasts
+            (n,) integers that `reduce_last` gave.
+
+        Returns
+        -------
+        (total, width) of the dtype of d_lasts.
+
+        Raises
+        ------
+        ValueError
+            `lasts` that decrease or do not fit the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_reduce_last`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().backprop_reduce_last(np.array([[5.0], [7.0]]), np.array([1, 2]))
+        array([[0.],
+               [5.],
+               [7.]])
+        """
+        if len(lasts) == 0:
+            return self._none_of(d_lasts)
+        level = Level.from_bounds(np.asarray(as_ints(lasts)) + 1)
+        return self._verbs.expand_end(d_lasts, level, True)  # type: ignore[no-any-return]
+
+    def softmax_sequences(self, Xs: Array, lengths: Ints, *, inplace: bool = False, axis: int = -1) -> Array:
+        """The softmax of each column inside each sequence.
+
+        Parameters
+        ----------
+        Xs
+            (total, width) float32 or float64: all rows, end to end.
+        lengths
+            (n,) integers: how many rows each sequence has.
+        inplace, axis
+            Taken for Thinc's sake, and ignored, as NumpyOps ignores them.
+
+        Returns
+        -------
+        (total, width) of the dtype of Xs.
+
+        Raises
+        ------
+        NotImplementedError
+            More than two axes.
+        ValueError
+            A length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        As NumpyOps' `softmax_sequences`, but the maximum is subtracted, where Thinc clips to 20.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().softmax_sequences(np.zeros((3, 1)), np.array([2, 1]))
+        array([[0.5],
+               [0.5],
+               [1. ]])
+        """
+        if Xs.ndim >= 3:
+            raise NotImplementedError(f"Softmax currently only supports 2d. Got: {Xs.ndim}")
+        return self._verbs.softmax(Xs, level_of(lengths, len(Xs)), False, 1.0)  # type: ignore[no-any-return]
+
+    def backprop_softmax_sequences(self, dY: Array, Y: Array, lengths: Ints) -> Array:
+        """The gradient of `softmax_sequences`.
+
+        Parameters
+        ----------
+        dY
+            (total, width) the gradient of the result.
+        Y
+            (total, width) the result.
+        lengths
+            (n,) integers: how many rows each sequence has.
+
+        Returns
+        -------
+        (total, width) of the dtype of dY.
+
+        Raises
+        ------
+        ValueError
+            A length below 0.
+        IndexError
+            Lengths that do not add up to the rows.
+
+        Notes
+        -----
+        NumpyOps' `backprop_softmax_sequences`, but faster.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> Y = np.array([[0.5], [0.5], [1.0]])
+        >>> VarlenOps().backprop_softmax_sequences(np.array([[1.0], [0.0], [1.0]]), Y, np.array([2, 1]))
+        array([[ 0.25],
+               [-0.25],
+               [ 0.  ]])
+        """
+        return self._verbs.backprop_softmax(dY, Y, level_of(lengths, len(dY)), False, 1.0)  # type: ignore[no-any-return]
+
+    def gather_add(self, table: Array, indices: Array) -> Array:
+        """The sum of the rows that each row of indices names.
+
+        Parameters
+        ----------
+        table
+            (rows, width) float32 or float64.
+        indices
+            (n, k) integers in 0 ... rows - 1.
+
+        Returns
+        -------
+        (n, width) of the dtype of table.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Notes
+        -----
+        NumpyOps' `gather_add`, but faster, and every index is checked.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().gather_add(np.array([[1.0], [2.0], [4.0]]), np.array([[0, 1], [2, 2]]))
+        array([[3.],
+               [8.]])
+        """
+        return self._verbs.gather_add(table, indices)  # type: ignore[no-any-return]
+
+    def hash(self, ids: Array, seed: int) -> Array:
+        """Four hashes of 32 bits for each id.
+
+        Parameters
+        ----------
+        ids
+            (n,) uint64.
+        seed
+            From 0 to 2**32 - 1.
+
+        Returns
+        -------
+        (n, 4) uint32.
+
+        Notes
+        -----
+        NumpyOps' `hash`, but faster: MurmurHash3_x64_128.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().hash(np.array([1], np.uint64), 0)
+        array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
+        """
+        return self._verbs.hash(ids, seed)  # type: ignore[no-any-return]
+
+    def ngrams(self, n: int, keys: Array) -> Array:
+        """A hash for every n keys that follow each other.
+
+        Parameters
+        ----------
+        n
+            How many keys go into a hash.
+        keys
+            (total,) uint64.
+
+        Returns
+        -------
+        (total - n + 1,) uint64; (0,) where there are fewer keys, or n is below 1.
+
+        Notes
+        -----
+        NumpyOps' `ngrams`, but faster: MurmurHash64A.
+
+        Examples
+        --------
+        >>> from varlen.thinc import VarlenOps
+        >>> VarlenOps().ngrams(2, np.array([1, 2, 3], np.uint64))
+        array([ 2346165840139155392, 16863871380863422640], dtype=uint64)
+        """
+        if n < 1:
+            return self.alloc((0,), dtype="uint64")  # type: ignore[no-any-return]
+        return self._verbs.ngrams(n, keys, Level.from_lengths((len(keys),)))[0]  # type: ignore[no-any-return]
