@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from varlen import tracing
-from varlen._core import Level
+from varlen._core import Level, is_placed
 from varlen.arguments import as_int, as_ints, as_list
 
 Levels = tuple[Level, ...]
@@ -312,7 +312,7 @@ def each_level(given: Any, make: Callable[..., Level], name: str, count: int | N
 
 
 def is_on_device(given: Any) -> bool:
-    """Whether it is an array or a tensor whose memory the host cannot read.
+    """Whether it is an array or a tensor on a device that there are kernels for.
 
     Examples
     --------
@@ -322,7 +322,8 @@ def is_on_device(given: Any) -> bool:
     if isinstance(given, (np.ndarray, list, tuple)) or tracing.is_tracing():
         return False
     is_cuda = getattr(given, "is_cuda", None)  # of a tensor, which makes the other one at each call
-    return hasattr(given, "__cuda_array_interface__") if is_cuda is None else bool(is_cuda)
+    shows = hasattr(given, "__cuda_array_interface__") if is_cuda is None else is_cuda
+    return bool(shows) and is_placed(given)
 
 
 def level_from(given: Any, make: Callable[..., Level], argument: str, count: int | None = None) -> Level:

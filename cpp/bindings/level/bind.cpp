@@ -152,14 +152,22 @@ py::object numbers_of_device(PyObject* numbers) {
   if (PyList_CheckExact(numbers) || py::isinstance<py::array>(numbers)) return {};
   if (!is_tensor(numbers)) {
     if (py::object placed = placed_array(numbers)) return placed;
-    // The first tensor of all makes its library known.
-    if (!py::getattr(numbers, "is_cuda", py::bool_(false)).equal(py::bool_(true))) return {};
-    py::module_::import("varlen.backends").attr("backend_of")(py::handle(numbers));
-    if (!is_tensor(numbers)) return {};
+    // The first array of a library makes it known.
+    if (!py::hasattr(numbers, "__cuda_array_interface__")) return {};
+    try {
+      py::module_::import("varlen.backends").attr("backend_of")(py::handle(numbers));
+    } catch (const py::error_already_set&) {
+      return {};
+    }
+    if (!is_tensor(numbers)) return placed_array(numbers);
   }
   if (!is_plain_tensor(numbers) || array_over(numbers)) return {};
   py::object placed = placed_over(numbers);
   return placed && is_device_array(placed.ptr()) ? placed : py::object();
+}
+
+PyObject* is_placed(PyObject*, PyObject* numbers) noexcept {
+  return guarded([&] { return Py_NewRef(numbers_of_device(numbers) ? Py_True : Py_False); });
 }
 
 py::object level_of(PyObject* numbers, const char* name, bool are_offsets, const Bounds& bounds) {
@@ -442,6 +450,8 @@ PyMethodDef level_functions[] = {
     method<kNumbers, numbers_beside>(
         "level_numbers(level, name, beside)\n--\n\n"
         "The 'lengths', 'row_ids', 'positions' or 'offsets32' of a level, on the device of an array."),
+    {"is_placed", &is_placed, METH_O,
+     "is_placed(object)\n--\n\nWhether it is an array on a device that there are kernels for."},
     {},
 };
 
