@@ -148,6 +148,8 @@ namespace {
 struct Memory final : c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     void* const data = bytes > 0 ? std::malloc(bytes) : nullptr;
+    TORCH_CHECK_WITH(OutOfMemoryError, bytes == 0 || data != nullptr,
+                     "CUDA out of memory. Tried to allocate ", bytes, " bytes.");
     return {data, data, &std::free, c10::Device(c10::DeviceType::CUDA, 0)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &std::free; }
