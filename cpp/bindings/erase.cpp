@@ -33,7 +33,7 @@ bool is_aligned(const py::array& array) {
 /// By the kernels of a device: how many rows stay is waited for.
 py::object erase_there(const Place& place, const py::array& values, Level& level, const py::array& tokens) {
   const Rows all = rows_of(values);
-  const std::int64_t longest = level.stats().longest;
+  const std::int64_t longest = level.most();
   const Type type = values.dtype().kind() == 'b' && all.width == 1 ? Type::b1 : word_of(all.width);
   const Offsets there = offsets_at(place, level);
   const py::array tokens_there = bytes_at(place, tokens.data(), tokens.nbytes());

@@ -21,8 +21,9 @@ namespace varlen::bindings {
 namespace {
 
 /// Rows for all sequences, like those of `rows`, given or fresh.
-py::array target(const py::array& rows, const Level& level, PyObject* given_out, Inputs inputs) {
+py::array target(const py::array& rows, Level& level, PyObject* given_out, Inputs inputs) {
   const Place place = place_of(rows);
+  if (place.is_host()) level.see();
   Extents shape{level.total()};
   shape.append(rows.shape() + 1, rows.shape() + rows.ndim());
   if (given(given_out)) return checked_out_at(place, "out", given_out, rows.dtype(), shape, inputs);

@@ -36,7 +36,7 @@ ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive
   job.op = op;
   job.type = values.type;
   job.level = offsets_at(place_of(values.array), level);
-  job.longest = level.stats().longest;
+  job.longest = level.most();
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
   job.exclusive = exclusive != nullptr && truth_of(exclusive, "exclusive");

@@ -41,7 +41,7 @@ py::object run(SoftmaxJob& job, const Numbers& values, PyObject* level, PyObject
   job.type = values.type;
   const Place place = place_of(values.array);
   job.level = offsets_at(place, rows);
-  job.longest = rows.stats().longest;
+  job.longest = rows.most();
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
   job.temperature = temperature_of(temperature);

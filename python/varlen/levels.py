@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from varlen import tracing
-from varlen._core import Level
+from varlen._core import Level, is_placed
 from varlen.arguments import as_int, as_ints, as_list
 
 Levels = tuple[Level, ...]
@@ -41,7 +41,7 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     if tracing.is_traced(given[0]):
         return tracing.levels_of(given[0], name, count)
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
-    result = each_level(given[0], make, name)
+    result = each_level(given[0], make, name, count)
     if not result:
         raise ValueError(f"{name}: a Ragged needs at least one level")
     check_levels(result[-1].total if count is None else count, result, name)
@@ -58,12 +58,12 @@ def check_levels(count: int, levels: Levels, argument: str = "levels") -> None:
     ValueError: levels: the lengths add up to 3, but there are 4 values
     """
     for d in range(len(levels) - 1):
-        if levels[d].total != len(levels[d + 1]):
+        if not levels[d]._fits(len(levels[d + 1])):
             raise ValueError(
                 f"{argument}: the lengths of level {d} add up to {levels[d].total}, "
                 f"but level {d + 1} has {len(levels[d + 1])} sequences"
             )
-    if levels[-1].total != count:
+    if not levels[-1]._fits(count):
         raise ValueError(
             f"{argument}: the lengths add up to {levels[-1].total}, but there are {count} values"
         )
@@ -275,13 +275,17 @@ def not_empty(level: Level) -> None:
     Traceback (most recent call last):
     ValueError: lengths: sequence 1 is empty; say what it gives with empty=
     """
+    if not level.is_on_host:
+        raise ValueError("lengths: some may be 0, which nobody knows of lengths on a device; say empty=")
     if len(level) and level.shortest == 0:
         at = int((level.lengths == 0).argmax())
         raise ValueError(f"lengths: sequence {at} is empty; say what it gives with empty=")
 
 
-def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
+def each_level(given: Any, make: Callable[..., Level], name: str, count: int | None = None) -> Levels:
     """One Level for each array of lengths (or offsets) that is given; not yet compared with each other.
+
+    Of numbers on a device they are told how many rows there are: `count` for the innermost.
 
     Examples
     --------
@@ -292,17 +296,40 @@ def each_level(given: Any, make: Callable[[Any], Level], name: str) -> Levels:
         return (given,)
     if type(given) is np.ndarray and name != "levels":
         return (level_from(given, make, name),)
+    if is_on_device(given) and name != "levels":
+        return (level_from(given, make, name, count),)
     nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
     if name == "levels" and not nested and not isinstance(given, (list, tuple)):
         raise TypeError("levels: expected a tuple of levels, outermost first; for one array use offsets=")
     if not nested and name != "levels":
         return (level_from(given, make, name),)
     many = len(given) > 1
-    return tuple(level_from(x, make, f"{name}[{d}]" if many else name) for d, x in enumerate(given))
+    made: Levels = ()
+    for d, x in reversed(tuple(enumerate(given))):
+        below = len(made[0]) if made else count
+        made = (level_from(x, make, f"{name}[{d}]" if many else name, below), *made)
+    return made
 
 
-def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level:
+def is_on_device(given: Any) -> bool:
+    """Whether it is an array or a tensor on a device that there are kernels for.
+
+    Examples
+    --------
+    >>> is_on_device(np.zeros(2)), is_on_device([1, 2])
+    (False, False)
+    """
+    if isinstance(given, (np.ndarray, list, tuple)) or tracing.is_tracing():
+        return False
+    is_cuda = getattr(given, "is_cuda", None)  # of a tensor, which makes the other one at each call
+    shows = hasattr(given, "__cuda_array_interface__") if is_cuda is None else is_cuda
+    return bool(shows) and is_placed(given)
+
+
+def level_from(given: Any, make: Callable[..., Level], argument: str, count: int | None = None) -> Level:
     """The level that was given, or what `make` makes of an array; its errors speak of `argument`.
+
+    `count` is how many rows there are, which numbers on a device do not show.
 
     Examples
     --------
@@ -313,6 +340,8 @@ def level_from(given: Any, make: Callable[[Any], Level], argument: str) -> Level
     if isinstance(given, Level):
         return given
     try:
+        if is_on_device(given) and make in (Level.from_lengths, Level.from_offsets):
+            return make(given, total=count)
         return make(as_ints(given))
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         message = str(error)

@@ -61,6 +61,11 @@ class TracedLevel(_Fields):
         return Level.from_offsets(fields[0].detach().cpu().numpy())
 
     @property
+    def is_on_host(self) -> bool:
+        """Whether nothing waits for the numbers: they are a tensor of the graph."""
+        return True
+
+    @property
     def lengths(self) -> Any:
         """How many rows each sequence has: int64 (n,)."""
         return self.offsets.diff()

@@ -8,6 +8,7 @@
 #include "varlen/cuda/offsets.hpp"
 #include "varlen/mask.hpp"
 #include "varlen/offsets.hpp"
+#include "varlen/status.hpp"
 
 namespace {
 
@@ -18,6 +19,66 @@ const cuda::Stream kStream;
 
 template <class T>
 using Numbers = std::vector<T>;
+
+/// What a device makes of numbers: facts, then offsets.
+struct Born {
+  Ints words;
+  std::int64_t verdict = 0;
+
+  template <class T>
+  Born(const Numbers<T>& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len) {
+    cuda::OffsetsJob job;
+    job.is_wide = sizeof(T) == 8;
+    job.numbers = reinterpret_cast<const std::byte*>(numbers.data());
+    job.n = static_cast<std::int64_t>(numbers.size()) - (are_offsets ? 1 : 0);
+    job.are_offsets = are_offsets;
+    job.total = total;
+    job.max_len = max_len;
+    words.assign(z(cuda::kFacts + job.n + 1), -7);
+    job.out = words.data();
+    job.verdict = &verdict;
+    job.stamp = 5;
+    Bytes scratch(z(cuda::offsets_from_scratch(job.n)));
+    CHECK_EQ(cuda::offsets_from(kStream, job, scratch.data()), 0);
+  }
+
+  [[nodiscard]] std::int64_t fact(cuda::Fact fact) const { return words[static_cast<std::size_t>(fact)]; }
+  [[nodiscard]] Ints offsets() const { return {words.begin() + cuda::kFacts, words.end()}; }
+  [[nodiscard]] Offsets level() const {
+    return {words.data() + cuda::kFacts + 1, static_cast<std::int64_t>(words.size()) - cuda::kFacts - 1};
+  }
+
+  /// Of numbers that lie: what was found is told, and the offsets are good ones all the same.
+  void check_lie(Code code, std::int64_t where, std::int64_t value, std::int64_t total,
+                 std::int64_t most) const {
+    CHECK_EQ(fact(cuda::Fact::fault), static_cast<std::int64_t>(code));
+    CHECK_EQ(fact(cuda::Fact::where), where);
+    CHECK_EQ(fact(cuda::Fact::value), value);
+    CHECK_EQ(verdict, 5);
+    CHECK_EQ(offsets()[0], 0);
+    CHECK(check_ends(level(), total).ok());
+    CHECK_EQ(level().total(), total);
+    CHECK(most < 0 || level_stats(level()).longest <= most);
+  }
+};
+
+template <class T>
+void check_born(std::int64_t n, std::int64_t longest) {
+  Numbers<T> lengths(z(n));
+  for (T& length : lengths) length = static_cast<T>(draw(0, longest));
+  Ints offsets(z(n + 1));
+  LevelStats stats;
+  CHECK(offsets_from_lengths(lengths.data(), n, offsets.data(), &stats).ok());
+  const Born born(lengths, false, draw(0, 1) == 0 ? -1 : offsets.back(),
+                  draw(0, 1) == 0 ? -1 : stats.longest);
+  CHECK(born.offsets() == offsets);
+  CHECK_EQ(born.verdict, 0);
+  CHECK_EQ(born.fact(cuda::Fact::fault), 0);
+  CHECK_EQ(born.fact(cuda::Fact::value), offsets.back());
+  const Born again(offsets, true, -1, -1);
+  CHECK(again.offsets() == offsets);
+  CHECK_EQ(again.verdict, 0);
+}
 
 }  // namespace
 
@@ -58,4 +119,32 @@ TEST(cuda_level, block_mask_is_that_of_the_cpu) {
              0);
     CHECK(got == want);
   }
+}
+
+TEST(cuda_level, offsets_are_those_of_the_cpu) {
+  for (const std::int64_t n : {0, 1, 2, 31, 511, 513, 3000}) {
+    check_born<std::int64_t>(n, 9);
+    check_born<std::int32_t>(n, 100'000);
+  }
+  for (const std::int64_t n : {8192, 8193, 20'000}) check_born<std::int32_t>(n, 5);
+}
+
+TEST(cuda_level, offsets_are_good_ones_whatever_the_numbers_are) {
+  Ints lengths{3, 0, 4, 1};
+  Born(lengths, false, 9, -1).check_lie(Code::total_mismatch, 0, 8, 9, -1);
+  Born(lengths, false, 8, 3).check_lie(Code::too_long, 2, 4, 8, 3);
+  lengths[1] = -2;
+  Born(lengths, false, 6, 2).check_lie(Code::negative_length, 1, -2, 6, 2);
+  Born(lengths, false, -1, -1).check_lie(Code::negative_length, 1, -2, 0, -1);
+  lengths[1] = INT64_MAX - 1;
+  Born(lengths, false, 7, -1).check_lie(Code::overflow, 0, INT64_MAX, 7, -1);
+  const Ints offsets{0, 5, 3, 9};
+  Born(offsets, true, 9, -1).check_lie(Code::decreasing, 2, 3, 9, -1);
+  Born(Ints{1, 5}, true, 4, 9).check_lie(Code::first_not_zero, 0, 1, 4, 9);
+  Born(Ints{2}, true, 0, -1).check_lie(Code::first_not_zero, 0, 2, 0, -1);
+  Ints many(z(20'000), 1);
+  many[z(19'999)] = -1;
+  Born(many, false, 50'001, 3).check_lie(Code::negative_length, 19'999, -1, 50'001, 3);
+  many[z(19'999)] = 2;
+  Born(many, false, 20'000, -1).check_lie(Code::total_mismatch, 0, 20'001, 20'000, -1);
 }

@@ -127,6 +127,82 @@ def test_lengths_may_lie_there():
     assert np.array_equal(vl.Ragged(x, lengths).lengths, [3, 0, 2])
 
 
+# Those that take no level apart, which somebody would have to look at.
+OF_DEVICE = {
+    "dense": lambda r: r.to_dense(),
+    "dense and mask": lambda r: r.to_dense(max_len=3, fill=1, mask=True, padding_side="left"),
+    "mask": lambda r: ops.mask(r, width=6),
+    "mask of the first rows": lambda r: ops.mask(r, max_len=2),
+    "block_mask": lambda r: ops.block_mask(r),
+    "from_dense": lambda r: vl.Ragged.from_dense(r.to_dense(), r.levels[0]),
+    "mean": lambda r: r.mean(empty=0),
+    "var": lambda r: r.var(empty=0),
+    "max": lambda r: r.max(empty=0),
+    "first": lambda r: ops.reduce_first(r, empty=-1.0),
+    "last": lambda r: ops.reduce_last(r, empty=-1.0),
+    "attention": lambda r: (r.softmax() * r).sum(),
+    "centred": lambda r: r - r.mean(empty=0),
+    "cumsum": lambda r: r.cumsum(),
+    "sort": lambda r: r.sort(descending=True),
+    "rank": lambda r: r.rank(),
+    "moved": lambda r: r.reverse().roll(1).shift(1),
+    "seq2col": lambda r: ops.seq2col(r, 1),
+    "row_ids": lambda r: r.row_ids,
+    "positions": lambda r: r.positions,
+}
+
+
+@pytest.mark.parametrize("name", OF_DEVICE)
+def test_verbs_wait_for_no_lengths_of_a_device(name):
+    def run(lengths):
+        x = torch.tensor([[0.5], [-2.0], [3.0], [1.0], [4.0]], device="cuda", requires_grad=True)
+        r = vl.Ragged(x, lengths)
+        results, gradient = both_ways(OF_DEVICE[name], r)
+        return r.levels[0], [*results, *([] if gradient is None else [gradient])]
+
+    _, wanted = run(vl.Level([3, 0, 2]))
+    level, found = run(vl.Level(torch.tensor([3, 0, 2], device="cuda"), max_len=3))
+    assert not level.is_on_host
+    assert len(found) == len(wanted)
+    for x, y in zip(found, wanted, strict=True):
+        torch.testing.assert_close(x, y)
+
+
+def test_nested_lengths_of_a_device_wait_for_nothing():
+    x = torch.arange(5.0, device="cuda")
+    lengths = [torch.tensor(each, device="cuda", dtype=torch.int32) for each in ([2, 1], [3, 0, 2])]
+    r = vl.Ragged(x, lengths)
+    wanted = vl.Ragged(x, [[2, 1], [3, 0, 2]])
+    assert torch.equal(r.sum(level=0), wanted.sum(level=0))
+    assert torch.equal(r.sum().values, wanted.sum().values)
+    assert not any(level.is_on_host for level in r.levels)
+    with pytest.raises(ValueError, match=r"lengths\[0\]|lengths: they add up to 3, but there are 4 rows"):
+        vl.Ragged(x, [lengths[0], torch.tensor([3, 0, 1, 1], device="cuda")]).sum(level=0)
+
+
+def test_lengths_of_a_device_show_where_somebody_looks():
+    lengths = torch.tensor([3, 0, 2], device="cuda")
+    r = vl.Ragged(torch.arange(5.0, device="cuda"), lengths)
+    lengths.zero_()  # the level has its own
+    assert r[0].tolist() == [0, 1, 2]
+    assert r.levels[0].is_on_host
+    assert r.longest == 3
+    x = torch.arange(5.0)
+    assert ops.reduce_sum(x, torch.tensor([3, 0, 2], device="cuda")).tolist() == [3, 0, 7]
+
+
+def test_lengths_of_a_device_that_lie_are_told():
+    x = torch.arange(5.0, device="cuda")
+    r = vl.Ragged(x, torch.tensor([3, -1, 3], device="cuda"))
+    with pytest.raises(ValueError, match="lengths: row 1 has a negative length, -1"):
+        r.sum()
+
+
+def test_want_of_memory_is_the_error_of_torch():
+    with pytest.raises(torch.OutOfMemoryError, match=r"^CUDA out of memory"):
+        ops.backprop_reduce_sum(torch.ones(2, device="cuda"), vl.Level([2**45, 1]))
+
+
 def test_tensors_of_two_places_are_refused():
     with pytest.raises(ValueError, match="Y: expected an array on device 0, got one on the host"):
         ops.backprop_softmax(torch.ones(2).cuda(), torch.ones(2), [2])

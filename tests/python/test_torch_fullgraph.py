@@ -206,7 +206,7 @@ def test_levels_made_inside_a_graph_are_checked_when_it_runs():
 
 def test_level_is_called_as_ever_outside_of_graphs():
     assert vl.Level.__new__(vl.Level, [2, 1]) == vl.Level([2, 1]) == vl.Level(lengths=torch.tensor([2, 1]))
-    assert list(inspect.signature(vl.Level).parameters) == ["lengths"]
+    assert list(inspect.signature(vl.Level).parameters) == ["lengths", "total", "max_len", "check"]
     with pytest.raises(ValueError, match="lengths: row 0 has a negative length, -1"):
         vl.Level([-1])
 

@@ -130,7 +130,7 @@ LevelRef concat_levels(const std::vector<LevelRef>& levels) {
 void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef>& levels) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const std::string part = std::to_string(p);
-    if (levels[p]->total() != parts[p].shape(0)) {
+    if (!levels[p]->fits(parts[p].shape(0))) {
       raise_value("levels: the lengths of part " + part + " add up to " + std::to_string(levels[p]->total()) +
                   ", but it has " + std::to_string(parts[p].shape(0)) + " rows");
     }

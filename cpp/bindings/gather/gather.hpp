@@ -50,7 +50,7 @@ struct Nested {
 
  private:
   void check_total(std::size_t d, std::int64_t below) const {
-    if (levels[d]->total() == below) return;
+    if (levels[d]->fits(below)) return;
     raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
                 " rows, but there are " + std::to_string(below));
   }

@@ -23,20 +23,39 @@ Py_ssize_t length(PyObject* self) noexcept {
 }
 
 Py_hash_t hash(PyObject* self) noexcept {
-  const Level& level = Object::in(self);
+  Level& level = Object::in(self);
+  std::int64_t total = 0;
+  const bool is_known = guarded([&] {
+                          level.see();
+                          total = level.total();
+                          return Py_None;
+                        }) != nullptr;
+  if (!is_known) return -1;
   const auto mixed = static_cast<Py_hash_t>(static_cast<std::uint64_t>(level.count()) * 1000003U ^
-                                            static_cast<std::uint64_t>(level.total()));
+                                            static_cast<std::uint64_t>(total));
   return mixed == -1 ? -2 : mixed;
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
   if (!Object::is(other) || (operation != Py_EQ && operation != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
-  return PyBool_FromLong(Object::in(self).equals(Object::in(other)) == (operation == Py_EQ) ? 1 : 0);
+  return guarded([&] {
+    return PyBool_FromLong(Object::in(self).equals(Object::in(other)) == (operation == Py_EQ) ? 1 : 0);
+  });
+}
+
+/// What is known of one on a device, without waiting for it.
+PyObject* repr_of_hidden(Level& level) {
+  std::string text = "Level(" + std::to_string(level.count()) + " sequences";
+  const std::int64_t most = level.most();
+  if (level.knows_total()) text += ", " + std::to_string(level.total()) + " rows";
+  if (most != INT64_MAX) text += ", lengths up to " + std::to_string(most);
+  return py::str(text + ", on a device)").release().ptr();
 }
 
 PyObject* repr(PyObject* self) noexcept {
   return guarded([&] {
     Level& level = Object::in(self);
+    if (level.is_hidden()) return repr_of_hidden(level);
     const LevelStats stats = level.stats();
     const std::string text = "Level(" + std::to_string(level.count()) + " sequences, " +
                              std::to_string(level.total()) + " rows, lengths " +
@@ -54,6 +73,17 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
   });
 }
 
+PyObject* sync(PyObject* self, PyObject*) noexcept {
+  return guarded([&] {
+    Object::in(self).sync();
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* fits(PyObject* self, PyObject* rows) noexcept {
+  return guarded([&] { return PyBool_FromLong(Object::in(self).fits(int_of(rows, "rows")) ? 1 : 0); });
+}
+
 PyObject* compose(PyObject* self, PyObject* below) noexcept {
   return guarded([&] {
     LevelRef::expect(below, "below");
@@ -61,8 +91,8 @@ PyObject* compose(PyObject* self, PyObject* below) noexcept {
   });
 }
 
-constexpr Signature<1> kLengths{"from_lengths", {"lengths"}};
-constexpr Signature<1> kOffsets{"from_offsets", {"offsets"}};
+constexpr Signature<4> kLengths{"from_lengths", {"lengths", "total", "max_len", "check"}, 1, 1};
+constexpr Signature<4> kOffsets{"from_offsets", {"offsets", "total", "max_len", "check"}, 1, 1};
 constexpr Signature<1> kBounds{"from_bounds", {"bounds"}};
 constexpr Signature<2> kRowIds{"from_row_ids", {"row_ids", "count"}, 1, 2};
 
@@ -80,11 +110,100 @@ py::object made(PyObject* numbers, const char* name, const Make& make) {
   return py::isinstance<py::array>(read) ? make(read) : read;
 }
 
-py::object from_lengths(const Arguments<1>& args) {
-  return made(args[0], "lengths", [](py::handle numbers) { return Level::from_lengths(numbers); });
+/// What a caller says of lengths; below 0: nothing.
+struct Bounds {
+  std::int64_t total = -1;
+  std::int64_t max_len = -1;
+  bool check = false;
+
+  Bounds(PyObject* given_total, PyObject* given_max_len, PyObject* given_check)
+      : total(size_of(given_total, "total")),
+        max_len(size_of(given_max_len, "max_len")),
+        check(given(given_check) && truth_of(given_check, "check")) {}
+
+  /// ValueError for a level of the host of which they do not hold.
+  void check_of(Level& level, const std::string& name) const {
+    if (total >= 0 && level.total() != total) {
+      raise_value(name + ": they add up to " + std::to_string(level.total()) + ", but there are " +
+                  std::to_string(total) + " rows");
+    }
+    if (max_len < 0 || level.stats().longest <= max_len) return;
+    const Offsets view = level.view();
+    std::int64_t i = 0;
+    while (view.length(i) <= max_len) ++i;
+    raise_value(name + ": row " + std::to_string(i) + " has length " + std::to_string(view.length(i)) +
+                ", over max_len=" + std::to_string(max_len));
+  }
+
+ private:
+  static std::int64_t size_of(PyObject* number, const char* argument) {
+    if (!given(number)) return -1;
+    const std::int64_t size = int_of(number, argument);
+    if (size < 0) {
+      raise_value(std::string(argument) + ": expected at least 0, got " + std::to_string(size));
+    }
+    return size;
+  }
+};
+
+/// A DeviceArray for numbers that lie on a device; null for others.
+py::object numbers_of_device(PyObject* numbers) {
+  if (is_device_array(numbers)) return py::reinterpret_borrow<py::object>(numbers);
+  if (PyList_CheckExact(numbers) || py::isinstance<py::array>(numbers)) return {};
+  if (!is_tensor(numbers)) {
+    if (py::object placed = placed_array(numbers)) return placed;
+    // The first array of a library makes it known.
+    if (!py::hasattr(numbers, "__cuda_array_interface__")) return {};
+    try {
+      py::module_::import("varlen.backends").attr("backend_of")(py::handle(numbers));
+    } catch (const py::error_already_set&) {
+      return {};
+    }
+    if (!is_tensor(numbers)) return placed_array(numbers);
+  }
+  if (!is_plain_tensor(numbers) || array_over(numbers)) return {};
+  py::object placed = placed_over(numbers);
+  return placed && is_device_array(placed.ptr()) ? placed : py::object();
 }
-py::object from_offsets(const Arguments<1>& args) {
-  return made(args[0], "offsets", [](py::handle numbers) { return Level::from_offsets(numbers); });
+
+PyObject* is_placed(PyObject*, PyObject* numbers) noexcept {
+  return guarded([&] { return Py_NewRef(numbers_of_device(numbers) ? Py_True : Py_False); });
+}
+
+py::object level_of(PyObject* numbers, const char* name, bool are_offsets, const Bounds& bounds) {
+  py::object result;
+  if (const py::object there = numbers_of_device(numbers)) {
+    result = Level::born(as_placed_rows(there, name), are_offsets, bounds.total, bounds.max_len, name);
+  } else {
+    result = made(numbers, name, [&](py::handle given) {
+      return are_offsets ? Level::from_offsets(given) : Level::from_lengths(given);
+    });
+  }
+  if (!LevelRef::is_level(result.ptr())) return result;
+  Level& level = LevelRef::in(result);
+  if (!level.is_hidden()) {
+    bounds.check_of(level, name);
+  } else if (bounds.check) {
+    level.sync();
+  }
+  return result;
+}
+
+/// Whether it is an array of the host, of which nothing more is said.
+bool is_bare_array(const Arguments<4>& args) {
+  return is_array(args[0], Api::get()) && args[1] == nullptr && args[2] == nullptr && args[3] == nullptr;
+}
+
+py::object from_lengths(const Arguments<4>& args) {
+  if (is_bare_array(args)) return Level::from_lengths(args[0]);
+  return level_of(args[0], "lengths", false, {args[1], args[2], args[3]});
+}
+constexpr Signature<4> kLevel{"Level", {"lengths", "total", "max_len", "check"}, 1, 1};
+PyMethodDef level_maker = method<kLevel, from_lengths>(nullptr);
+
+py::object from_offsets(const Arguments<4>& args) {
+  if (is_bare_array(args)) return Level::from_offsets(args[0]);
+  return level_of(args[0], "offsets", true, {args[1], args[2], args[3]});
 }
 py::object from_bounds(const Arguments<1>& args) {
   return made(args[0], "bounds", [](py::handle numbers) { return Level::from_bounds(numbers); });
@@ -96,7 +215,7 @@ py::object from_row_ids(const Arguments<2>& args) {
 }
 
 constexpr const char* kLengthsDoc =
-    R"(from_lengths(lengths)
+    R"(from_lengths(lengths, *, total=None, max_len=None, check=False)
 --
 
 The level of sequences of these lengths.
@@ -105,6 +224,12 @@ Parameters
 ----------
 lengths
     (n,) integers of any dtype, 0 or more: how many rows each sequence has.
+total
+    How many rows there are in all. Other sums are refused.
+max_len
+    What no length exceeds. Longer ones are refused. Of numbers on a device it is the `longest` that is known.
+check
+    Whether to wait for numbers that lie on a device, as `sync` does, and so check them at once.
 
 Returns
 -------
@@ -126,7 +251,7 @@ Examples
 array([0, 3, 3, 5])
 )";
 constexpr const char* kOffsetsDoc =
-    R"(from_offsets(offsets)
+    R"(from_offsets(offsets, *, total=None, max_len=None, check=False)
 --
 
 The level whose sequence i goes from row offsets[i] to row offsets[i + 1].
@@ -135,6 +260,12 @@ Parameters
 ----------
 offsets
     (n + 1,) integers of any dtype; the first is 0, and none is below the one before it.
+total
+    How many rows there are in all. Other sums are refused.
+max_len
+    What no length exceeds. Longer ones are refused. Of numbers on a device it is the `longest` that is known.
+check
+    Whether to wait for numbers that lie on a device, as `sync` does, and so check them at once.
 
 Returns
 -------
@@ -211,6 +342,31 @@ Examples
 >>> varlen.Level([2, 1]).compose(varlen.Level([3, 0, 2])).lengths
 array([3, 2])
 )";
+constexpr const char* kSyncDoc =
+    R"(sync($self, /)
+--
+
+Wait for numbers that lie on a device, and check them. A level whose numbers the host has is left as it is.
+
+From here on `longest` is the longest length itself, where `max_len` stood for it.
+
+Returns
+-------
+Level
+    This one.
+
+Raises
+------
+ValueError
+    Numbers that lie: lengths below 0 or over `max_len`, offsets that decrease, another sum than `total`.
+RuntimeError
+    A graph captures the stream, which cannot wait.
+
+Examples
+--------
+>>> varlen.Level([3, 0, 2]).sync().longest
+3
+)";
 constexpr const char* kRowIdsDoc =
     R"(from_row_ids(row_ids, count=-1)
 --
@@ -248,6 +404,9 @@ PyMethodDef level_methods[] = {
     method<kBounds, from_bounds>(kBoundsDoc, METH_STATIC),
     method<kRowIds, from_row_ids>(kRowIdsDoc, METH_STATIC),
     {"compose", compose, METH_O, kComposeDoc},
+    {"sync", sync, METH_NOARGS, kSyncDoc},
+    {"_fits", fits, METH_O,
+     "_fits($self, rows, /)\n--\n\nWhether there are, or from now on have to be, so many rows."},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {},
 };
@@ -291,6 +450,8 @@ PyMethodDef level_functions[] = {
     method<kNumbers, numbers_beside>(
         "level_numbers(level, name, beside)\n--\n\n"
         "The 'lengths', 'row_ids', 'positions' or 'offsets32' of a level, on the device of an array."),
+    {"is_placed", &is_placed, METH_O,
+     "is_placed(object)\n--\n\nWhether it is an array on a device that there are kernels for."},
     {},
 };
 
@@ -301,10 +462,12 @@ PyGetSetDef property(const char* name, const char* doc) {
 
 PyGetSetDef properties[] = {
     property<[](Level& l) { return l.total(); }>("total", "Rows in all sequences together."),
-    property<[](Level& l) { return l.stats().longest; }>("longest",
-                                                         "The longest length; 0 where there is no sequence."),
-    property<[](Level& l) { return l.stats().shortest; }>(
-        "shortest", "The shortest length; 0 where there is no sequence."),
+    property<[](Level& l) { return l.longest(); }>(
+        "longest", "The longest length, or the bound that was given for it; 0 where there is no sequence."),
+    property<[](Level& l) { return l.shortest(); }>("shortest",
+                                                    "The shortest length; 0 where there is no sequence."),
+    property<[](Level& l) -> py::object { return py::bool_(!l.is_hidden()); }>(
+        "is_on_host", "Whether the host has the numbers; False where they lie on a device alone."),
     property<[](Level& l) { return l.offsets(); }>(
         "offsets", "Where each sequence begins and ends: int64 (n + 1,), read-only."),
     property<[](Level& l) { return l.bounds(); }>(
@@ -371,23 +534,29 @@ void LevelRef::refuse(py::handle object, const char* argument, const char* what)
 void bind_level(py::module_& m) {
   Object::make(
       m, "varlen._core.Level",
-      "Level(lengths)\n--\n\n"
+      "Level(lengths, *, total=None, max_len=None, check=False)\n--\n\n"
       "One level of nesting: where each sequence begins and ends. Immutable, checked once, shared.\n\n"
-      "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`.\n\n"
+      "Made from lengths, or by `from_offsets`, `from_bounds` or `from_row_ids`. Lengths that lie on a "
+      "device "
+      "stay\n"
+      "there: nothing waits until their numbers are asked for, as by `lengths`, or until `sync`.\n\n"
       "Parameters\n----------\nlengths\n"
-      "    (n,) integers of any dtype, 0 or more: how many rows each sequence has.\n\n"
+      "    (n,) integers of any dtype, 0 or more: how many rows each sequence has.\n"
+      "total\n    How many rows there are in all. Other sums are refused.\n"
+      "max_len\n    What no length exceeds. Longer ones are refused. Of numbers on a device it is the "
+      "`longest` "
+      "that is\n    known.\n"
+      "check\n    Whether to wait for numbers that lie on a device, as `sync` does, and so check them at "
+      "once.\n\n"
       "Raises\n------\nTypeError\n    Something else than integers.\n"
-      "ValueError\n    A negative length; the text names the first.\n\n"
+      "ValueError\n    A negative length; the text names the first. Of numbers on a device, when something "
+      "is "
+      "done\n    with them after a kernel has found it.\n\n"
       "Examples\n--------\n"
       ">>> level = varlen.Level([3, 0, 2])\n>>> level\nLevel(3 sequences, 5 rows, lengths 0 to 3)\n"
       ">>> level.offsets\narray([0, 3, 3, 5])\n>>> level.row_ids\narray([0, 0, 0, 2, 2])\n"
       ">>> level.total, level.longest\n(5, 3)\n",
-      py::cpp_function(
-          [](py::handle lengths) {
-            return made(lengths.ptr(), "lengths",
-                        [](py::handle numbers) { return Level::from_lengths(numbers); });
-          },
-          py::name("Level"), py::arg("lengths")),
+      py::reinterpret_steal<py::object>(PyCFunction_New(&level_maker, nullptr)),
       {{Py_tp_methods, level_methods},
        {Py_tp_getset, properties},
        {Py_tp_repr, reinterpret_cast<void*>(repr)},

@@ -15,7 +15,7 @@ PackSource::PackSource(PyObject* given_values, PyObject* given_level)
     : values(as_placed_rows(given_values, "values")) {
   LevelRef::expect(given_level, "level");
   level = &LevelRef::in(given_level);
-  if (level->total() != values.shape(0)) {
+  if (!level->fits(values.shape(0))) {
     raise_value("level: the lengths add up to " + std::to_string(level->total()) + ", but there are " +
                 std::to_string(values.shape(0)) + " values");
   }

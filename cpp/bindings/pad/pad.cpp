@@ -68,7 +68,7 @@ struct Picked {
 Picked picked_of(const Place& place, PyObject* given_source, PyObject* given_indices,
                  const py::array& values) {
   Picked result;
-  result.from = levels_of(given_source, values.shape(0));
+  result.from = levels_of(given_source, values.shape(0), place);
   const py::object seen = seen_argument(given_indices);
   if (!seen) {
     result.there = ints_of_device(place, given_indices, "indices");
@@ -94,7 +94,7 @@ py::object pad_rows(const Arguments<18>& args) {
   py::array values = as_placed_rows(given_values, "values");
   const Place place = place_of(values);
   const bool picks = given(given_indices);
-  const Levels levels = levels_of(given_levels, picks ? -1 : values.shape(0));
+  const Levels levels = levels_of(given_levels, picks ? -1 : values.shape(0), place);
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");

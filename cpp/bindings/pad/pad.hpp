@@ -23,8 +23,9 @@ struct Levels {
   [[nodiscard]] int depth() const { return static_cast<int>(views.size()); }
 };
 
-/// One Level or a sequence of them, for `rows` rows of values (below 0: any number).
-Levels levels_of(py::handle given, std::int64_t rows);
+/// One Level or a sequence of them, for `rows` rows of values (below 0: any number) at a place. The views of
+/// those that stay on a device show how many sequences there are, and no ends.
+Levels levels_of(py::handle given, std::int64_t rows, const Place& place);
 
 /// Their ends at a place.
 SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels);

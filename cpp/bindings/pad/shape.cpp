@@ -60,8 +60,12 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
   const std::int64_t step = given(multiple) ? size_of(multiple, "pad_to_multiple", 1) : 1;
   Sizes longest(depth, 0);
   bool cuts_above = false;  // a sequence that holds sequences
+  bool has_bounds = false;  // in the place of longest lengths
   for (std::size_t d = 0; d < depth; ++d) {
-    longest[d] = levels.each[d]->stats().longest;
+    // A width that was said, or the most of it, needs no more to be known.
+    Level& level = *levels.each[d];
+    longest[d] = sizes[d] >= 0 || keeps[d] >= 0 ? level.most() : level.longest();
+    has_bounds = has_bounds || level.is_hidden();
     if (keeps[d] < 0) keeps[d] = INT64_MAX;
     if (sizes[d] >= 0) keeps[d] = std::min(keeps[d], sizes[d]);
     const bool is_cut = keeps[d] < longest[d];
@@ -69,7 +73,7 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
     cuts_above = cuts_above || (is_cut && d + 1 < depth);
     longest[d] = std::min(longest[d], keeps[d]);
   }
-  if (cuts_above) {
+  if (cuts_above && !has_bounds) {
     pad_kept_sizes(levels.views.data(), levels.depth(), {0, levels.views[0].count}, keeps.data(), cut,
                    longest.data());
   }
@@ -83,12 +87,14 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
   return result;
 }
 
-Levels levels_of(py::handle given, std::int64_t rows) {
+Levels levels_of(py::handle given, std::int64_t rows, const Place& place) {
   Levels levels;
   const auto add = [&](py::handle one) {
     LevelRef::expect(one, "levels", "Level objects");
     levels.each.push_back(&LevelRef::in(one));
-    levels.views.push_back(levels.each.back()->view());
+    Level& level = *levels.each.back();
+    if (place.is_host()) level.see();
+    levels.views.push_back(level.is_hidden() ? Offsets{nullptr, level.count()} : level.view());
   };
   if (LevelRef::is_level(given.ptr())) {
     add(given);
@@ -101,11 +107,10 @@ Levels levels_of(py::handle given, std::int64_t rows) {
   for (std::size_t d = 0; d < levels.views.size(); ++d) {
     const bool last = d + 1 == levels.views.size();
     const std::int64_t below = last ? rows : levels.views[d + 1].count;
-    const std::int64_t total = levels.views[d].total();
-    if (below >= 0 && total != below) {
-      raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(total) +
-                  (last ? " rows, but values has " : " sequences, but the next level has ") +
-                  std::to_string(below));
+    if (below >= 0 && !levels.each[d]->fits(below)) {
+      raise_value(
+          "levels: level " + std::to_string(d) + " covers " + std::to_string(levels.each[d]->total()) +
+          (last ? " rows, but values has " : " sequences, but the next level has ") + std::to_string(below));
     }
   }
   return levels;

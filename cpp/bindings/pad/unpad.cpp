@@ -18,7 +18,7 @@ py::object unpad_array(const Arguments<4>& args) {
   const auto [given_block, given_levels, side, given_out] = args;
   const py::array dense = as_placed_rows(given_block, "block");
   const Place place = place_of(dense);
-  const Levels levels = levels_of(given_levels, -1);
+  const Levels levels = levels_of(given_levels, -1, place);
   const int depth = levels.depth();
   const Side from = side_or_right(side, "padding_side");
   if (dense.ndim() < depth + 1) {
@@ -31,13 +31,13 @@ py::object unpad_array(const Arguments<4>& args) {
   }
   const std::int64_t* const sizes = dense.shape() + 1;
   for (std::size_t d = 0; d < levels.each.size(); ++d) {
-    if (levels.each[d]->stats().longest <= sizes[d]) continue;
-    const Status status = unpad_check(levels.views[d], sizes[d]);
+    if (levels.each[d]->longest() <= sizes[d]) continue;
+    const Status status = unpad_check(levels.each[d]->view(), sizes[d]);
     raise_value("lengths" + (depth > 1 ? "[" + std::to_string(d) + "]" : std::string()) + ": row " +
                 std::to_string(status.where) + " has length " + std::to_string(status.value) +
                 ", the block is " + std::to_string(sizes[d]) + " wide");
   }
-  Extents shape{levels.views.back().total()};
+  Extents shape{levels.each.back()->total()};
   shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
   py::array out = given(given_out)
                       ? checked_out_at(place, "out", given_out, dense.dtype(), shape, {given_block, dense})

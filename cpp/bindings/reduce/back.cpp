@@ -100,7 +100,7 @@ py::object backprop_reduced(const Arguments<7>& args) {
                                    : empty_at(place, dtype, shape);
   job.type = values.type;
   job.level = offsets_at(place, level);
-  job.longest = level.stats().longest;
+  job.longest = level.most();
   job.columns = values.columns();
   job.values = static_cast<const std::byte*>(values.array.data());
   if (place.is_host()) {
@@ -146,7 +146,7 @@ void add_on_device(const Place& place, BlocksJob& job, const Numbers& d, Level& 
   job.type = d.type;
   job.groups = offsets_at(place, groups);
   job.blocks = offsets_at(place, blocks);
-  const cuda::BlocksSizes sizes{groups.total(), blocks.total(), groups.stats().longest};
+  const cuda::BlocksSizes sizes{groups.total(), blocks.total(), groups.most()};
   py::array scratch =
       empty_at(place, py::dtype::of<std::uint8_t>(), {place.kernels->reduce_blocks_scratch(job, sizes)});
   place.check(place.kernels->reduce_blocks(place.stream, job, sizes, bytes(scratch), to), "reduce_blocks");

@@ -125,8 +125,7 @@ struct Work {
     result = reduced_type(job.op, values.type);
     // Bools are counted in u64 and given as i64, which hold the same bits. Devices convert what they write.
     direct = !place.is_host() || result == asked || (result == Type::u64 && asked == Type::i64);
-    const LevelStats stats = level.stats();
-    if (level.count() > 0 && stats.shortest == 0 && !given(given_empty)) refuse_empty(level);
+    if (level.count() > 0 && !given(given_empty) && level.shortest() == 0) refuse_empty(level);
     // Zero is what `one` holds, and fits any dtype.
     const bool is_number = given(given_empty) && !is_zero(given_empty);
     const Fill empty_as = is_number ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
@@ -146,7 +145,7 @@ struct Work {
     out = std::move(to);
     job.type = values.type;
     job.level = offsets_at(place, level);
-    job.longest = stats.longest;
+    job.longest = level.most();
     job.values = static_cast<const std::byte*>(values.array.data());
     if (empty_as.data() != nullptr) {
       const Convert back = direct ? Convert{} : cast_of(asked, result);

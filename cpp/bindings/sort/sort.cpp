@@ -22,8 +22,8 @@ namespace varlen::bindings {
 SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descending) {
   SortJob job;
   job.type = values.type;
-  job.level = level->view();
-  job.longest = level->stats().longest;
+  if (place_of(values.array).is_host()) job.level = level->view();
+  job.longest = level->most();
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
   job.descending = descending != nullptr && truth_of(descending, "descending");
@@ -47,7 +47,7 @@ namespace {
 
 /// The level of the first rows of each sequence, `most` at most; the same where none has more.
 LevelRef topk_level(const LevelRef& level, std::int64_t most) {
-  if (most >= level->stats().longest) return level;
+  if (most >= level->most()) return level;
   NewLevel kept(level->count());
   sort_kept(level->view(), most, kept.ends());
   return std::move(kept).done();

@@ -232,7 +232,29 @@ PyObject* device_repr(PyObject* self) noexcept {
 
 void Place::check(cuda::Error error, const char* verb) const {
   if (error == 0) return;
-  throw std::runtime_error(std::string(verb) + ": CUDA: " + kernels->text_of(error));
+  const std::string name(verb);
+  const std::string device = "device " + std::to_string(stream.device);
+  switch (error) {
+    case cuda::kNoMemory:
+      raise_memory(name + ": " + device + " is out of memory");
+    case cuda::kNotInitialized:
+      throw std::runtime_error(
+          name + ": CUDA cannot be used in a forked child of a process that used it; spawn it instead");
+    case cuda::kOldDriver:
+    case cuda::kNoCompiler:
+      throw std::runtime_error(name +
+                               ": the CUDA driver is too old for the kernels of varlen; "
+                               "varlen.cuda.status() says what they need");
+    case cuda::kNoImage:
+      throw std::runtime_error(name + ": varlen was built without kernels for " + device +
+                               "; a build there, or one with VARLEN_CUDA=ON, has them");
+    case cuda::kCaptured:
+      throw std::runtime_error(name +
+                               ": has to wait for the device, which it cannot while a graph captures the "
+                               "stream; do it before");
+    default:
+      throw std::runtime_error(name + ": CUDA: " + kernels->text_of(error));
+  }
 }
 
 const cuda::Kernels* kernels_of_devices() {
@@ -419,23 +441,6 @@ Offsets offsets_at(const Place& place, Level& level) {
   return place.is_host() ? level.view() : Offsets{level.ends_at(place), level.count()};
 }
 
-const std::int64_t* Level::ends_at(const Place& place) {
-  if (placed_ == nullptr) placed_ = std::make_unique<std::vector<py::array>>();
-  for (const py::array& copy : *placed_) {
-    const Place there = place_of(copy);
-    if (there.kernels == place.kernels && there.stream.device == place.stream.device &&
-        there.stream.handle == place.stream.handle) {
-      return static_cast<const std::int64_t*>(copy.data());
-    }
-  }
-  py::array copy = empty_at(place, py::dtype::of<std::int64_t>(), {count()});
-  place.check(
-      place.kernels->upload(place.stream, view().ends, count() * copy.itemsize(), copy.mutable_data()),
-      "offsets");
-  placed_->push_back(copy);
-  return static_cast<const std::int64_t*>(copy.data());
-}
-
 py::object outside(py::object result) {
   if (is_array(result.ptr(), Api::get())) {
     py::object device = outside_of(result.ptr());
@@ -462,6 +467,9 @@ void bind_device(py::module_& m) {
         "and "
         "get all arrays and tensors that lie there.");
   m.def("forget_kernels", &forget_kernels, "Arrays of devices are refused, and tensors left to torch.");
+  m.def(
+      "has_kernels", [] { return kernels_of_devices() != nullptr; },
+      "Whether there are kernels of devices, which are looked for.");
   m.def("load_kernels_by", &load_kernels_by, py::arg("load"),
         "load() is called once, when the first array of a device comes.");
   m.def("know_arrays", &know_arrays, py::arg("type"), py::arg("empty"), py::arg("contiguous"),

@@ -81,6 +81,7 @@ const py::array& Level::shared(std::optional<py::array>& slot, std::int64_t coun
 }
 
 const py::array& Level::offsets() {
+  see();
   return shared<std::int64_t>(offsets_, count() + 1, [this] { return model_.offsets(); });
 }
 
@@ -89,22 +90,27 @@ py::array Level::bounds() {
 }
 
 const py::array& Level::lengths() {
+  see();
   return shared<std::int64_t>(lengths_, count(), [this] { return model_.lengths(); });
 }
 
 const py::array& Level::lengths32() {
+  see();
   return shared<std::int32_t>(lengths32_, count(), [this] { return model_.lengths32(); });
 }
 
 const py::array& Level::offsets32() {
+  see();
   return shared<std::int32_t>(offsets32_, count() + 1, [this] { return model_.offsets32(); });
 }
 
 const py::array& Level::row_ids() {
+  see();
   return shared<std::int64_t>(row_ids_, total(), [this] { return model_.row_ids(); });
 }
 
 const py::array& Level::positions() {
+  see();
   return shared<std::int64_t>(positions_, total(), [this] { return model_.positions(); });
 }
 
@@ -120,8 +126,15 @@ void Level::make_tensors_by(py::object make) {
   Py_XDECREF(std::exchange(tensor_maker, make.release().ptr()));
 }
 
-LevelRef Level::compose(const Level& below) const {
+LevelRef Level::compose(Level& below) {
+  if (is_hidden() || below.is_hidden()) return compose_there(below);
   return LevelRef(model_.compose(below.model_));
+}
+
+bool Level::equals(Level& other) {
+  if (this == &other) return true;
+  if (count() != other.count()) return false;
+  return model() == other.model();
 }
 
 }  // namespace varlen::bindings

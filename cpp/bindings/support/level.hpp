@@ -19,6 +19,19 @@ namespace py = pybind11;
 class Level;
 struct Place;
 
+/// What the host knows of numbers that lie on a device, and nobody has looked at.
+struct Hidden {
+  std::int64_t count = 0;
+  std::int64_t total = -1;    ///< below 0: not known
+  std::int64_t max_len = -1;  ///< what no length exceeds; below 0: not known
+  bool is_seen = false;       ///< the host has the numbers by now
+
+  Hidden() = default;
+  Hidden(const Hidden&) = delete;
+  Hidden& operator=(const Hidden&) = delete;
+  virtual ~Hidden() = default;
+};
+
 /// A Python object that is a Level.
 class LevelRef : public py::object {
  public:
@@ -64,6 +77,7 @@ class NewLevel {
 class Level {
  public:
   explicit Level(varlen::Level model) noexcept : model_(std::move(model)) {}
+  explicit Level(std::unique_ptr<Hidden> hidden) : hidden_(std::move(hidden)) {}
   Level(const Level&) = delete;
   Level& operator=(const Level&) = delete;
   Level(Level&&) noexcept = default;
@@ -77,11 +91,36 @@ class Level {
   static LevelRef from_bounds(py::handle bounds, const char* argument = "bounds");
   static LevelRef from_row_ids(py::handle row_ids, std::int64_t count, const char* argument = "row_ids");
 
-  [[nodiscard]] const varlen::Level& model() const noexcept { return model_; }
-  [[nodiscard]] Offsets view() const noexcept { return model_.view(); }
-  [[nodiscard]] std::int64_t count() const noexcept { return model_.count(); }
-  [[nodiscard]] std::int64_t total() const noexcept { return model_.total(); }
-  [[nodiscard]] LevelStats stats() const noexcept { return model_.stats(); }
+  // Numbers that lie on a device come to the host when they are first asked for, which waits for the device.
+  [[nodiscard]] const varlen::Level& model() {
+    see();
+    return model_;
+  }
+  [[nodiscard]] Offsets view() {
+    see();
+    return model_.view();
+  }
+  [[nodiscard]] LevelStats stats() { return hidden_ == nullptr ? model_.stats() : stats_there(); }
+
+  // Facts wait for nothing: those that the host does not know are a ValueError.
+  [[nodiscard]] std::int64_t count() const noexcept { return is_hidden() ? hidden_->count : model_.count(); }
+  [[nodiscard]] std::int64_t total() const { return is_hidden() ? hidden_total() : model_.total(); }
+  [[nodiscard]] std::int64_t longest() { return is_hidden() ? hidden_longest() : stats().longest; }
+  [[nodiscard]] std::int64_t shortest();
+
+  /// Whether the numbers lie on a device, and the host has none of them.
+  [[nodiscard]] bool is_hidden() const noexcept { return hidden_ != nullptr && !hidden_->is_seen; }
+  [[nodiscard]] bool knows_total() const noexcept { return !is_hidden() || hidden_->total >= 0; }
+  /// Whether there are so many rows in all; where nobody knew, this is how many there have to be from now on.
+  [[nodiscard]] bool fits(std::int64_t rows) { return is_hidden() ? hidden_fits(rows) : total() == rows; }
+  /// What no length exceeds, as far as the host knows.
+  [[nodiscard]] std::int64_t most() { return is_hidden() ? hidden_most() : stats().longest; }
+  /// The host has the numbers from here on; those that lie are a ValueError.
+  void see() {
+    if (is_hidden()) download();
+  }
+  /// The same, and no bound stands for the longest length any more.
+  void sync();
 
   [[nodiscard]] const py::array& offsets();
   [[nodiscard]] py::array bounds();
@@ -96,12 +135,17 @@ class Level {
   [[nodiscard]] const py::object& tensor();
   static void make_tensors_by(py::object make);
 
-  /// The ends in memory of a device, for work on one stream of it: copied there once.
+  /// The ends in memory of a device, for work on one stream of it: copied there once. The first offset, 0, is
+  /// in front of them.
   [[nodiscard]] const std::int64_t* ends_at(const Place& place);
 
-  [[nodiscard]] LevelRef compose(const Level& below) const;
+  [[nodiscard]] LevelRef compose(Level& below);
 
-  [[nodiscard]] bool equals(const Level& other) const noexcept { return model_ == other.model_; }
+  [[nodiscard]] bool equals(Level& other);
+
+  /// Of integers that lie on a device; -1 for what is not known.
+  static LevelRef born(const py::array& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len,
+                       const char* argument);
 
  private:
   friend class LevelRef;
@@ -109,7 +153,23 @@ class Level {
   template <class T, class Numbers>
   const py::array& shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers);
 
+  [[nodiscard]] std::int64_t hidden_total() const;
+  [[nodiscard]] std::int64_t hidden_longest() const;
+  [[nodiscard]] std::int64_t hidden_most() const;
+  [[nodiscard]] LevelStats stats_there();
+  [[nodiscard]] bool hidden_fits(std::int64_t rows);
+  void download();
+  [[nodiscard]] LevelRef compose_there(Level& below);
+
+  /// A copy of the offsets for work on a stream; in a graph that captures it, one of its own.
+  struct Copy {
+    py::array memory;
+    const std::int64_t* offsets = nullptr;
+    std::uint64_t capture = 0;
+  };
+
   varlen::Level model_;
+  std::unique_ptr<Hidden> hidden_;
   PyObject* self_ = nullptr;  ///< the object that this lies in, borrowed
   py::object owner_;          ///< what the arrays keep alive, once there is one
   std::optional<py::array> offsets_;
@@ -119,7 +179,7 @@ class Level {
   std::optional<py::array> row_ids_;
   std::optional<py::array> positions_;
   py::object tensor_;
-  std::unique_ptr<std::vector<py::array>> placed_;  ///< the ends on devices; most levels never go there
+  std::unique_ptr<std::vector<Copy>> placed_;  ///< the offsets on devices; most levels never go there
 };
 
 }  // namespace varlen::bindings

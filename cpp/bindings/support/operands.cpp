@@ -70,7 +70,7 @@ std::int64_t Numbers::columns() const {
 LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
   LevelRef::expect(argument, "lengths");
   auto level = py::reinterpret_borrow<LevelRef>(argument);
-  if (rows >= 0 && level->total() != rows) {
+  if (rows >= 0 && !level->fits(rows)) {
     raise_value("lengths: they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
                 std::to_string(rows) + " rows");
   }

@@ -33,7 +33,7 @@ struct Own {
   }
 
   /// `name` is "varlen._core.X"; make is called with what the type is called with.
-  static py::handle make(py::module_& m, const char* name, const char* doc, py::cpp_function made_by,
+  static py::handle make(py::module_& m, const char* name, const char* doc, py::object made_by,
                          std::vector<PyType_Slot> slots) {
     slots.push_back({Py_tp_doc, const_cast<char*>(doc)});
     slots.push_back({Py_tp_new, reinterpret_cast<void*>(&construct)});

@@ -175,9 +175,9 @@ PyMethodDef call_methods[] = {
 
 void bind_tensor(py::module_& m) {
   m.def("know_tensors", &know_tensors, py::arg("types"), py::arg("from_numpy"), py::arg("int8"),
-        py::arg("uint8"),
+        py::arg("uint8"), py::arg("no_memory"),
         "Which types `on_tensors` takes for tensors, what makes one of an array where their library does not "
-        "offer DLPack to C, and its dtypes of a byte.");
+        "offer DLPack to C, its dtypes of a byte, and its error where a device has no more memory.");
   m.def(
       "know_followers", &know_followers, py::arg("modes"), py::arg("transforms"), py::arg("grad_enabled"),
       py::arg("forward_ad"),

@@ -32,6 +32,7 @@ struct Library {
   PyObject* from_numpy = nullptr;
   /// Its dtypes of integers of a byte: DLPack has the same name for integers of fewer bits.
   std::array<PyObject*, 2> bytes{};
+  PyObject* no_memory = nullptr;  ///< what it raises where a device has no more
 };
 
 Library& library() noexcept {
@@ -174,8 +175,15 @@ std::optional<Place> current_place(const DlExchange& exchange, DlDevice device,
   return place;
 }
 
+/// The allocator's own error where there is no memory, by the words that are all DLPack leaves of it.
 void set_error_of(void*, const char* kind, const char* message) {
-  PyErr_SetString(PyExc_RuntimeError, (std::string(kind) + ": " + message).c_str());
+  std::string text(message);
+  if (text.find("out of memory") == std::string::npos) {
+    PyErr_SetString(PyExc_RuntimeError, (std::string(kind) + ": " + text).c_str());
+    return;
+  }
+  if (const auto stack = text.find("\nException raised from"); stack != std::string::npos) text.resize(stack);
+  PyErr_SetString(library().no_memory, text.c_str());
 }
 
 /// Tensors as arrays on devices.
@@ -367,7 +375,8 @@ py::object tensor_over(const py::array& array) {
   return tensor;
 }
 
-void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8) {
+void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8,
+                  py::object no_memory) {
   Library& known = library();
   if (types.empty() || types.size() > kMostTypes) raise_value("types: expected 1 to 4");
   for (const py::handle type : types) {
@@ -379,6 +388,7 @@ void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8
   }
   known.from_numpy = from_numpy.release().ptr();
   known.bytes = {int8.release().ptr(), uint8.release().ptr()};
+  known.no_memory = no_memory.release().ptr();
   known.exchange = nullptr;
   const py::object capsule = py::getattr(types[0], "__dlpack_c_exchange_api__", py::none());
   if (capsule.is_none()) return;

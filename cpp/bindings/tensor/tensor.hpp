@@ -30,6 +30,7 @@ namespace py = pybind11;
 
 /// Makes the types of a library of tensors known, exact ones, what makes a tensor of an array where the
 /// library does not offer DLPack to C, and its dtypes of a byte.
-void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8);
+void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8,
+                  py::object no_memory);
 
 }  // namespace varlen::bindings

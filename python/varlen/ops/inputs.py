@@ -14,7 +14,7 @@ from varlen._core import Level, RaggedBase, trace_level_by
 from varlen.arguments import LARGEST, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.levels import check_levels, flatten_levels, resolve_level
+from varlen.levels import check_levels, flatten_levels, is_on_device, resolve_level
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -168,14 +168,27 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
         said = "add up to {}, but " + argument + " has {} rows"
         traced: Any = tracing.as_traced(tracing.level_of(lengths, "lengths", count, said))
         return cast("Level", traced)
-    level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
-    if count is not None and level.total != count:
+    if type(lengths) is Level:
+        level = lengths
+    elif is_on_device(lengths):
+        level = Level.from_lengths(lengths, total=count)
+    else:
+        level = Level.from_lengths(as_ints(lengths))
+    if count is not None and not level._fits(count):
         raise ValueError(f"lengths: add up to {level.total}, but {argument} has {count} rows")
     return level
 
 
-def _level(cls: type[Level], lengths: Any) -> Any:
-    return as_level(lengths)
+def _level(
+    cls: type[Level],
+    lengths: Any,
+    *,
+    total: int | None = None,
+    max_len: int | None = None,
+    check: bool = False,
+) -> Any:
+    # A graph checks its levels where its ops read them, and asks its tensors for the longest length.
+    return as_level(lengths, total, "total")
 
 
 trace_level_by(_level)  # Level(lengths) itself stays in C

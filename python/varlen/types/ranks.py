@@ -79,7 +79,7 @@ class RankTable:
         level = lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths))
         above = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
         for d, (one, below) in enumerate(zip(above, (*above, level)[1:], strict=True)):
-            if one.total != len(below):
+            if not one._fits(len(below)):
                 raise ValueError(
                     f"outer: the lengths of level {d} add up to {one.total}, but {len(below)} follow"
                 )

@@ -1,9 +1,11 @@
 // What computes on a device: one table, so that who calls it links nothing of CUDA. No function of it waits
-// for the device, but `download`.
+// for the device, but `download`. An error is told once, by the call that met it: nothing is left for the
+// next call of anybody.
 #pragma once
 
 #include <cstdint>
 
+#include "varlen/cuda/batch.hpp"
 #include "varlen/cuda/cast.hpp"
 #include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/erase.hpp"
@@ -26,6 +28,7 @@
 
 // The functions of the table, noun by noun: each is called as it is declared in the noun's header.
 #define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(batch)                     \
   KERNEL(cast)                      \
   KERNEL(nan_mask)                  \
   KERNEL(concat)                    \
@@ -42,6 +45,8 @@
   KERNEL(block_mask)                \
   KERNEL(lengths_of)                \
   KERNEL(offsets_of)                \
+  KERNEL(offsets_from_scratch)      \
+  KERNEL(offsets_from)              \
   KERNEL(row_ids_of)                \
   KERNEL(positions_of)              \
   KERNEL(pack)                      \
@@ -106,10 +111,19 @@ struct Kernels {
 
   /// What an error is called.
   const char* (*text_of)(Error error) noexcept;
-  /// From the host to the device. What lies at `from` may change once the call has returned.
+  /// From the host to the device. What lies at `from` may change once the call has returned, also where a
+  /// graph captures the stream, which then holds the bytes.
   Error (*upload)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
   /// From the device to the host, once the stream has done all that came before: the call waits for that.
+  /// kCaptured where a graph captures the stream.
   Error (*download)(Stream stream, const void* from, std::int64_t bytes, void* to) noexcept;
+  /// Which capture of a graph the stream takes part in; 0 for none.
+  Error (*capture_of)(Stream stream, std::uint64_t* id) noexcept;
+  /// What is put on `later` from now on comes after what was put on `earlier`, of the same device.
+  Error (*follow)(Stream earlier, Stream later) noexcept;
+  /// `count` words, zeros, that the host and kernels of every device read and write, for ever; null where
+  /// there are none.
+  std::int64_t* (*common_words)(std::int64_t count) noexcept;
 
 #define VARLEN_FIELD(name) decltype(&cuda::name) name;
   VARLEN_CUDA_KERNELS(VARLEN_FIELD)

@@ -12,4 +12,12 @@ struct Stream {
 /// What the runtime says of a call: 0 is success.
 using Error = int;
 
+// Those that have words of their own, as the runtime numbers them.
+constexpr Error kNoMemory = 2;
+constexpr Error kNotInitialized = 3;
+constexpr Error kOldDriver = 35;
+constexpr Error kNoImage = 209;
+constexpr Error kNoCompiler = 222;  ///< for the PTX of the module
+constexpr Error kCaptured = 900;
+
 }  // namespace varlen::cuda

@@ -10,6 +10,7 @@
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 #else
+#include "graph_host.hpp"
 #include "grid_host.hpp"
 #endif
 
@@ -53,24 +54,34 @@ class OnDevice {
   bool changed_ = false;
 };
 
-/// Grids of no blocks are not launched. What an earlier call of somebody else left is not reported.
+/// What a call of the runtime met, which the runtime keeps no longer: the next one to ask for the last error
+/// would be told of ours. What somebody else left there is not touched by calls that succeed.
+[[nodiscard]] inline Error told(cudaError_t error) noexcept {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return error;
+}
+
+/// Grids of no blocks are not launched.
 template <class Body>
 Error launch(Stream stream, Grid grid, const Body& body) noexcept {
   (void)Body::kAlone;  // the host asks
   if (grid.blocks == 0) return cudaSuccess;
   if (grid.blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
   const OnDevice here(stream.device);
-  (void)cudaGetLastError();
-  run_body<Body><<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads), grid.shared_bytes,
-                   static_cast<cudaStream_t>(stream.handle)>>>(body);
-  return cudaGetLastError();
+  void* arguments[] = {const_cast<Body*>(&body)};
+  return told(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>),
+                               dim3(static_cast<unsigned>(grid.blocks)),
+                               dim3(static_cast<unsigned>(grid.threads)), arguments, grid.shared_bytes,
+                               static_cast<cudaStream_t>(stream.handle)));
 }
 
 #else
 
 template <class Body>
 Error launch(Stream, Grid grid, const Body& body) noexcept {
-  host::run(body, grid.blocks, grid.threads, grid.shared_bytes);
+  if (const Error error = host::take_error(); error != 0) return error;
+  const auto run = [=] { host::run(body, grid.blocks, grid.threads, grid.shared_bytes); };
+  host::graph().put(run);
   return 0;
 }
 

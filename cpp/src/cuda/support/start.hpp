@@ -17,12 +17,15 @@ namespace varlen::cuda {
   const auto size = static_cast<std::size_t>(bytes);
 #if defined(__CUDACC__)
   const OnDevice here(stream.device);
-  return cudaMemsetAsync(out, byte, size, static_cast<cudaStream_t>(stream.handle));
+  return told(cudaMemsetAsync(out, byte, size, static_cast<cudaStream_t>(stream.handle)));
 #else
-  std::memset(out, byte, size);
+  host::graph().put([=] { std::memset(out, byte, size); });
   return 0;
 #endif
 }
+
+/// Bytes of the host, which may change once the call has returned, also where a graph captures the stream.
+[[nodiscard]] Error embed(Stream stream, const std::byte* from, std::int64_t bytes, std::byte* to) noexcept;
 
 /// The bytes of `from`, which is `to` or apart from it; null: zeros.
 [[nodiscard]] inline Error start_with(Stream stream, const std::byte* from, std::int64_t bytes,
@@ -32,9 +35,10 @@ namespace varlen::cuda {
   const auto size = static_cast<std::size_t>(bytes);
 #if defined(__CUDACC__)
   const OnDevice here(stream.device);
-  return cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream.handle));
+  return told(
+      cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream.handle)));
 #else
-  std::memcpy(to, from, size);
+  host::graph().put([=] { std::memcpy(to, from, size); });
   return 0;
 #endif
 }

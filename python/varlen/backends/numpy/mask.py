@@ -46,6 +46,8 @@ def mask(
 def shortened(level: Level, max_len: int | None, width: int | None) -> Level:
     """A level of at most `max_len` rows a sequence, none of which is over `width`.
 
+    Lengths on a device are not cut; their bound has to fit.
+
     Raises
     ------
     ValueError
@@ -56,6 +58,14 @@ def shortened(level: Level, max_len: int | None, width: int | None) -> Level:
     >>> shortened(vl.Level([1, 3]), 2, None).lengths
     array([1, 2])
     """
+    if not level.is_on_host and width is not None:
+        most = level.longest if max_len is None else as_int(max_len, "max_len")
+        if as_int(width, "width") < most:
+            raise ValueError(
+                f"width: expected at least {most}, the bound of lengths on a device, got {width}"
+            )
+    if not level.is_on_host:
+        return level
     if max_len is not None and as_int(max_len, "max_len") < level.longest:
         level = Level.from_lengths(np.minimum(level.lengths, max_len))
     if width is not None and as_int(width, "width") < level.longest:

@@ -614,6 +614,10 @@ def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
     >>> offsets_of(Level([2, 1]), torch.zeros(1))
     tensor([0, 2, 3])
     """
+    if type(level) is Level and not level.is_on_host:
+        lengths: Any = on_tensors(_core.level_numbers, level, "lengths", beside.detach())
+        if lengths is not NotImplemented and not isinstance(lengths, np.ndarray):
+            return torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
     offsets = tensor_of(level.offsets) if type(level) is Level else level
     return offsets if offsets.device == beside.device else offsets.to(beside.device)
 

@@ -33,7 +33,7 @@ _has_function_modes: Callable[[], bool] = torch._C._is_torch_function_mode_enabl
 _is_tracing: Callable[[], bool] = torch._C._is_tracing
 _is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 
-know_tensors(_PLAIN, torch.from_numpy, torch.int8, torch.uint8)
+know_tensors(_PLAIN, torch.from_numpy, torch.int8, torch.uint8, torch.cuda.OutOfMemoryError)
 know_followers((count_modes, _has_function_modes, _is_tracing), in_transform, _is_grad_enabled, forward_ad)
 
 load_kernels_by(cuda.load)

@@ -37,12 +37,14 @@ def mask(level: Level, *options: Any) -> Any:
             [ True,  True]])
     """
     *sizes, beside = options
+    beside = beside.detach()  # whoever follows its numbers does not follow lengths
     if on_host(beside) or not is_plain_tensor(beside):
         return like(arrays.mask(level, *options), beside)
     max_len, side, width, multiple, max_bytes = sizes
+    most = None if level.is_on_host else max_len
     level = arrays.shortened(level, max_len, width)
     nothing = beside.new_empty((level.total, 0)).bool()
-    how = (None, True, None, "right", None, None, multiple, max_bytes, width)
+    how = (None, True, most, "right", None, None, multiple, max_bytes, width)
     made: Any = on_tensors(_core.pad, nothing, level, side, *how)
     return like(arrays.mask(level, *options), beside) if made is NotImplemented else made[1]
 
@@ -56,6 +58,7 @@ def of_level(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
     >>> of_level(Level([2, 1]), "row_ids", torch.zeros(1))
     tensor([0, 0, 1])
     """
+    beside = beside.detach()  # whoever follows its numbers does not follow lengths
     if not on_host(beside) and is_plain_tensor(beside):
         made: Any = on_tensors(_core.level_numbers, level, name, beside)
         if made is not NotImplemented:
@@ -99,6 +102,8 @@ def block_mask(
             torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1], device="cpu").to(kind)
         )
     place = beside if out is None else out
+    if isinstance(place, torch.Tensor):
+        place = place.detach()  # whoever follows its numbers does not follow lengths
     if isinstance(place, torch.Tensor) and not on_host(place) and is_plain_tensor(place):
         made: Any = on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, place)
         if made is not NotImplemented:

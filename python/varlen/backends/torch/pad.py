@@ -228,8 +228,8 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
         return pad_elsewhere(x, levels, options)
     marks = None
     if mask or max_len is not None or sizes is not None or multiple != 1:
-        bare = np.empty((x.shape[0], 0), np.uint8)
-        shape = _core.pad(bare, levels, side, None, mask, max_len, cut, None, None, multiple, None, sizes)
+        how = (levels, side, None, mask, max_len, cut, None, None, multiple, None, sizes)
+        shape = _core_beside(x, levels, _core.pad, (x.shape[0], 0), *how)
         shape, marks = shape if mask else (shape, None)
         widths = shape.shape[1:-1]
     else:
@@ -248,7 +248,16 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
         block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
     if out is not None:
         block = out.copy_(block)
-    return (block, like(np.asarray(marks), x)) if mask else block
+    if mask and not isinstance(marks, torch.Tensor):
+        marks = like(np.asarray(marks), x)
+    return (block, marks) if mask else block
+
+
+def _core_beside(x: torch.Tensor, levels: Levels, function: Any, shape: Any, *args: Any) -> Any:
+    """A call with rows without columns, for sizes and marks: on the device of levels that lie there alone."""
+    if all(level.is_on_host for level in levels):
+        return function(np.empty(shape, np.uint8), *args)
+    return on_tensors(function, x.new_empty(tuple(shape), dtype=torch.uint8), *args)
 
 
 def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
@@ -288,8 +297,8 @@ def unpad(
     plain = is_plain_tensor(block)
     followed = not plain and block.device.type in ("cpu", "cuda", "meta")
     if followed and out is None and not has_no_name(block):
-        bare = np.empty((*block.shape[:depth], 0), np.uint8)
-        _core.unpad(bare, levels, padding_side)  # refuses what does not fit
+        # Refuses what does not fit.
+        _core_beside(block, levels, _core.unpad, (*block.shape[:depth], 0), levels, padding_side)
         sizes = tuple(map(int, block.shape[1:depth]))  # a tracer has tensors there
         result: torch.Tensor = _unpad(
             block, tuple(levels), sizes, (-1,) * len(levels), levels[-1].total, padding_side, padding_side

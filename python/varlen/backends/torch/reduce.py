@@ -21,6 +21,7 @@ from varlen.backends.torch.autograd import (
 )
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
+from varlen.backends.torch.mask import of_level
 from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, on_host, row_as
 from varlen.levels import not_empty
 
@@ -285,6 +286,8 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
         not_empty(level)
         return _ends(x, level, last)
     fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x, "empty")[0]
+    if not level.is_on_host:
+        return _picked_ends(x, level, last, fill)
     full = np.flatnonzero(level.lengths)
     if len(full) == len(level):
         return _ends(x, level, last)
@@ -296,6 +299,16 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
         bits = bits_of(x.dtype)
         return filled.contiguous().view(bits).index_copy(0, places, kept.view(bits)).view(x.dtype)
     return filled.index_copy(0, places, kept)
+
+
+def _picked_ends(x: torch.Tensor, level: Level, last: bool, fill: torch.Tensor) -> torch.Tensor:
+    """The same of lengths on a device, of which nobody knows whether they are 0."""
+    if not len(x):
+        return fill.expand(len(level), *x.shape[1:]).contiguous()
+    lengths = of_level(level, "lengths", x)
+    ends = lengths.cumsum(0)
+    rows = x.index_select(0, (ends - 1 if last else ends - lengths).clamp(0, len(x) - 1))
+    return torch.where((lengths == 0).reshape(-1, *(1 for _ in x.shape[1:])), fill, rows)
 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:

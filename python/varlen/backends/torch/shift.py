@@ -20,6 +20,7 @@ from varlen.backends.torch.autograd import (
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import core_dtype, fill_of, like, tensor_of
+from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,5 +115,6 @@ def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tenso
 def _each(by: Any, level: Level) -> Array:
     """A number for each sequence."""
     moves = as_ints(by)
-    _core.roll(np.empty((level.total, 0), np.uint8), level, moves)  # refuses what is no such number
+    bare = level if level.is_on_host else equal_lengths(len(level), 0)
+    _core.roll(np.empty((bare.total, 0), np.uint8), bare, moves)  # refuses what is no such number
     return np.ascontiguousarray(np.broadcast_to(np.asarray(moves, np.int64), len(level)))

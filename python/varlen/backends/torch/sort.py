@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 def _run_sort(x: Array, offsets: Any, kept: Any, total: int, descending: bool) -> tuple[Array, Array]:
-    result, which, _ = _core.sort(x, level_of(offsets), descending, level_of(kept).longest, True, True)
+    level, first = level_of(offsets), level_of(kept)
+    most = None if first is level else first.longest
+    result, which, _ = _core.sort(x, level, descending, most, True, True)
     return result, which
 
 

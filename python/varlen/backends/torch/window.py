@@ -96,7 +96,9 @@ def seq2col(
     tensor([[0, 1],
             [1, 2]])
     """
-    kept = _core.seq2col(_nothing(len(x)), level, left, right, dilation, stride)[1]
+    # Every row has a window where none is skipped.
+    is_same = stride == 1 and not level.is_on_host
+    kept = level if is_same else _core.seq2col(_nothing(len(x)), level, left, right, dilation, stride)[1]
     shape = [left, right, dilation, stride]
 
     def places(each: torch.Tensor) -> torch.Tensor:
@@ -131,8 +133,9 @@ def backprop_seq2col(
     if d.ndim == 2 and d.shape[1] % places == 0:
         d = d.reshape(len(d), places, d.shape[1] // places)
     # What does not fit is refused as it is of arrays.
-    bare = np.empty((*d.shape[:2], 0) if d.ndim > 2 else tuple(d.shape), np.bool_)
-    _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, kept)
+    if level.is_on_host:
+        bare = np.empty((*d.shape[:2], 0) if d.ndim > 2 else tuple(d.shape), np.bool_)
+        _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, kept)
     shape = [left, right, dilation, stride]
     return into(_rows(within_reach(d, "dY"), level, level.total, shape, max_bytes), out)
 

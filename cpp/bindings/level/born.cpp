@@ -1,0 +1,322 @@
+// Levels on devices: copies of those that the host has, and those that are born there.
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cast/cast.hpp"
+#include "support/device.hpp"
+#include "support/dtypes.hpp"
+#include "support/keep.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+#include "varlen/checked.hpp"
+#include "varlen/model/error.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+constexpr std::int64_t kVerdicts = 4096;
+
+/// Words in which kernels say that numbers lie, for levels that live at one time; those beyond are told when
+/// somebody looks. One set for each table of kernels, which lives for ever.
+class Verdicts {
+ public:
+  static Verdicts& of(const cuda::Kernels& kernels) {
+    static auto* const all = new std::vector<std::pair<const cuda::Kernels*, Verdicts*>>;
+    for (const auto& [table, verdicts] : *all) {
+      if (table == &kernels) return *verdicts;
+    }
+    all->emplace_back(&kernels, new Verdicts(kernels.common_words(kVerdicts)));
+    return *all->back().second;
+  }
+
+  [[nodiscard]] std::int64_t* take() {
+    if (free_.empty()) return nullptr;
+    std::int64_t* const word = free_.back();
+    free_.pop_back();
+    return word;
+  }
+  void give(std::int64_t* word) {
+    if (word != nullptr) free_.push_back(word);
+  }
+
+ private:
+  explicit Verdicts(std::int64_t* words) {
+    if (words == nullptr) return;
+    free_.reserve(kVerdicts);
+    for (std::int64_t k = kVerdicts; k-- > 0;) free_.push_back(words + k);
+  }
+
+  std::vector<std::int64_t*> free_;
+};
+
+/// No two levels have the same, so that a word which another level had before says nothing of this one.
+std::int64_t next_stamp() {
+  static std::int64_t last = 0;
+  return ++last;
+}
+
+bool is_there(const Place& a, const Place& b) noexcept {
+  return a.kernels == b.kernels && a.stream.device == b.stream.device;
+}
+
+bool is_on_stream(const Place& a, const Place& b) noexcept {
+  return is_there(a, b) && a.stream.handle == b.stream.handle;
+}
+
+std::uint64_t capture_of(const Place& place) {
+  std::uint64_t capture = 0;
+  place.check(place.kernels->capture_of(place.stream, &capture), "offsets");
+  return capture;
+}
+
+/// The words that a kernel makes of numbers there: see cuda/offsets.hpp.
+py::array words_of(const Place& place, cuda::OffsetsJob job) {
+  py::array words = empty_at(place, py::dtype::of<std::int64_t>(), {cuda::kFacts + job.n + 1});
+  py::array scratch = scratch_at(place, place.kernels->offsets_from_scratch(job.n));
+  job.out = ints(words);
+  place.check(place.kernels->offsets_from(place.stream, job, bytes(scratch)), "offsets");
+  return words;
+}
+
+/// Numbers that a device made, as a kernel put them in order.
+struct Born final : Hidden {
+  Place place;
+  std::string argument;
+  py::array words;
+  py::object earlier;  ///< those before the number of rows was known
+  std::int64_t* verdict = nullptr;
+  std::int64_t stamp = 0;
+  std::uint64_t capture = 0;  ///< the one that it was made in
+
+  Born(const Place& where, const char* name)
+      : place(where), argument(name), stamp(next_stamp()), capture(capture_of(where)) {
+    verdict = Verdicts::of(*place.kernels).take();
+  }
+  ~Born() override { Verdicts::of(*place.kernels).give(verdict); }
+
+  void make(bool is_wide, const void* numbers, bool are_offsets) {
+    cuda::OffsetsJob job;
+    job.is_wide = is_wide;
+    job.numbers = static_cast<const std::byte*>(numbers);
+    job.n = count;
+    job.are_offsets = are_offsets;
+    job.total = total;
+    job.max_len = max_len;
+    job.verdict = verdict;
+    job.stamp = stamp;
+    words = words_of(place, job);
+  }
+
+  [[nodiscard]] const std::int64_t* offsets() const {
+    return static_cast<const std::int64_t*>(words.data()) + cuda::kFacts;
+  }
+
+  /// Whether a kernel has said by now that the numbers lie.
+  [[nodiscard]] bool is_told() const noexcept {
+    return verdict != nullptr && *const_cast<const volatile std::int64_t*>(verdict) == stamp;
+  }
+
+  /// ValueError where they are not as they have to be; says what the facts have found.
+  void refuse(const std::int64_t* facts) const {
+    const auto fact = [&](cuda::Fact one) { return facts[static_cast<std::size_t>(one)]; };
+    const auto code = static_cast<Code>(fact(cuda::Fact::fault));
+    const std::int64_t value = fact(cuda::Fact::value);
+    const std::string row = "row " + std::to_string(fact(cuda::Fact::where));
+    if (code == Code::ok) return;
+    if (code == Code::total_mismatch) {
+      raise_value(argument + ": they add up to " + std::to_string(value) + ", but there are " +
+                  std::to_string(total) + " rows");
+    }
+    if (code == Code::too_long) {
+      raise_value(argument + ": " + row + " has length " + std::to_string(value) +
+                  ", over max_len=" + std::to_string(max_len));
+    }
+    if (code == Code::overflow) raise_overflow(argument + ": they add up to more than 63 bits hold");
+    throw_if({code, fact(cuda::Fact::where), value}, argument);
+  }
+};
+
+[[noreturn]] void raise_unknown(const char* what, const char* give) {
+  raise_value(std::string(what) + " is not known of lengths that lie on a device: give " + give +
+              ", or call level.sync(), which waits for them");
+}
+
+Born& born_in(Hidden& hidden) noexcept {
+  return static_cast<Born&>(hidden);
+}
+
+}  // namespace
+
+LevelRef Level::born(const py::array& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len,
+                     const char* argument) {
+  const Place place = place_of(numbers);
+  const std::string name(argument);
+  if (numbers.ndim() != 1) {
+    raise_value(name + ": expected one dimension, got " + std::to_string(numbers.ndim()));
+  }
+  const std::optional<Type> type = type_of(numbers.dtype());
+  if (!type || *type == Type::b1 || is_float(*type)) {
+    raise_type(name + ": expected integers, got dtype " + str_of(numbers.dtype()));
+  }
+  if (are_offsets && numbers.shape(0) == 0) throw_if({Code::empty_offsets, 0, 0}, argument);
+  const std::int64_t count = numbers.shape(0) - (are_offsets ? 1 : 0);
+  std::int64_t room = 0;
+  if (total > 0 && (count == 0 || (max_len >= 0 && checked_mul(count, max_len, room) && room < total))) {
+    raise_value("total: " + std::to_string(total) + " rows have no room in " + std::to_string(count) +
+                " sequences" +
+                (count > 0 ? " of at most max_len=" + std::to_string(max_len) : std::string()));
+  }
+  auto born = std::make_unique<Born>(place, argument);
+  born->count = count;
+  born->total = total;
+  born->max_len = max_len;
+  const bool is_wide = *type == Type::i64 || *type == Type::u64;
+  const bool is_one = is_wide || *type == Type::i32;
+  const py::array wide = is_one ? numbers : cast_at(place, numbers, py::dtype::of<std::int64_t>(), Fill{});
+  born->make(is_wide || !is_one, wide.data(), are_offsets);
+  return LevelRef(Level(std::move(born)));
+}
+
+std::int64_t Level::hidden_total() const {
+  if (hidden_->total < 0) raise_unknown("total: the number of rows", "total=");
+  return hidden_->total;
+}
+
+bool Level::hidden_fits(std::int64_t rows) {
+  Born& born = born_in(*hidden_);
+  if (born.total >= 0) return born.total == rows;
+  std::int64_t room = 0;
+  if (rows > 0 && (born.count == 0 ||
+                   (born.max_len >= 0 && checked_mul(born.count, born.max_len, room) && room < rows))) {
+    return false;
+  }
+  if (capture_of(born.place) != born.capture) {
+    raise_unknown("total: in a graph the number of rows", "total=");
+  }
+  born.earlier = born.words;
+  born.total = rows;
+  born.make(true, born.offsets(), true);
+  return true;
+}
+
+std::int64_t Level::hidden_most() const {
+  const auto [total, max_len] = std::pair(hidden_->total, hidden_->max_len);
+  if (max_len < 0) return total < 0 ? INT64_MAX : total;
+  return total < 0 || max_len < total ? max_len : total;
+}
+
+std::int64_t Level::hidden_longest() const {
+  if (hidden_->max_len < 0) raise_unknown("max_len: the longest length", "max_len=");
+  return hidden_->max_len;
+}
+
+std::int64_t Level::shortest() {
+  if (is_hidden())
+    raise_value(
+        "lengths: whether some are 0 is not known where they lie on a device: call "
+        "level.sync(), which waits for them");
+  return stats().shortest;
+}
+
+LevelStats Level::stats_there() {
+  see();
+  LevelStats stats = model_.stats();
+  if (hidden_->max_len >= 0) stats.longest = hidden_->max_len;
+  return stats;
+}
+
+void Level::sync() {
+  see();
+  if (hidden_ != nullptr) hidden_->max_len = -1;
+}
+
+void Level::download() {
+  const HeldGil held;
+  Born& born = born_in(*hidden_);
+  const auto get = [&](const py::array& words) {
+    Buffer memory = buffer_of(cuda::kFacts + born.count + 1, sizeof(std::int64_t));
+    const void* const from = words.data();
+    cuda::Error error = 0;
+    {
+      const py::gil_scoped_release unlocked;
+      error = born.place.kernels->download(born.place.stream, from, memory.size(), memory.data());
+    }
+    born.place.check(error, "lengths");
+    return memory;
+  };
+  if (born.earlier) born.refuse(get(py::reinterpret_borrow<py::array>(born.earlier)).as<std::int64_t>());
+  const Buffer memory = get(born.words);
+  born.refuse(memory.as<std::int64_t>());
+  if (born.is_seen) return;  // another thread was faster
+  const auto* const words = memory.as<std::int64_t>();
+  auto model = varlen::Level::from_offsets(words + cuda::kFacts, born.count + 1, born.argument);
+  model_ = std::move(model);
+  model_.set_companion(self_);
+  born.total = model_.total();
+  born.is_seen = true;
+}
+
+const std::int64_t* Level::ends_at(const Place& place) {
+  const std::uint64_t capture = capture_of(place);
+  Born* const born = hidden_ != nullptr ? &born_in(*hidden_) : nullptr;
+  const bool is_born_there = born != nullptr && is_there(born->place, place);
+  if (is_born_there) {
+    if (is_hidden() && born->is_told() && capture == 0) download();
+    // A graph orders what was put on streams before it.
+    if (is_on_stream(born->place, place) || capture != 0) return born->offsets() + 1;
+  }
+  if (placed_ == nullptr) placed_ = std::make_unique<std::vector<Copy>>();
+  for (const Copy& copy : *placed_) {
+    if (copy.capture == capture && is_on_stream(place_of(copy.memory), place)) return copy.offsets + 1;
+  }
+  Copy copy;
+  copy.capture = capture;
+  if (is_born_there) {
+    const auto follow = [&](const Place& earlier, const Place& later) {
+      place.check(place.kernels->follow(earlier.stream, later.stream), "offsets");
+    };
+    follow(born->place, place);
+    cuda::OffsetsJob job;
+    job.numbers = reinterpret_cast<const std::byte*>(born->offsets());
+    job.n = count();
+    job.are_offsets = true;
+    copy.memory = words_of(place, job);
+    copy.offsets = static_cast<const std::int64_t*>(copy.memory.data()) + cuda::kFacts;
+    follow(place, born->place);  // before that has the memory for something else
+  } else {
+    see();
+    auto [memory, offsets, entries] = ints_at(place, model_.offsets(), count() + 1);
+    copy.memory = memory.cast<py::array>();
+    copy.offsets = offsets;
+  }
+  placed_->push_back(std::move(copy));
+  return placed_->back().offsets + 1;
+}
+
+/// Where one of the two is on a device, and may stay there.
+LevelRef Level::compose_there(Level& below) {
+  if (!fits(below.count())) {
+    raise_value("levels: the lengths of one level add up to " + std::to_string(total()) +
+                ", but the one below it has " + std::to_string(below.count()) + " sequences");
+  }
+  const Place place = born_in(*(is_hidden() ? hidden_ : below.hidden_)).place;
+  const std::int64_t* const outer = ends_at(place) - 1;
+  const std::int64_t* const inner = below.ends_at(place) - 1;
+  constexpr auto kWidth = static_cast<std::int64_t>(sizeof(std::int64_t));
+  py::array offsets = empty_at(place, py::dtype::of<std::int64_t>(), {count() + 1});
+  const Rows rows{reinterpret_cast<const std::byte*>(inner), below.count() + 1, kWidth};
+  place.check(place.kernels->take_rows(place.stream, rows, outer, count() + 1, bytes(offsets)), "offsets");
+  const auto has_longest = [](const Level& level) {
+    return !level.is_hidden() || level.hidden_->max_len >= 0;
+  };
+  std::int64_t most = -1;
+  if (!has_longest(*this) || !has_longest(below) || !checked_mul(longest(), below.longest(), most)) most = -1;
+  return born(offsets, true, below.is_hidden() ? below.hidden_->total : below.total(), most, "lengths");
+}
+
+}  // namespace varlen::bindings
