@@ -22,11 +22,13 @@ J = vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]]})
 J.save(path)
 mapped = _core.MappedFile(path)
 core = _core.Joint(["x"], [1], [np.arange(3)], [_core.Level([2, 1])])
+batcher = _core.Batcher([core], [""], None, None, ["x"], [1], [np.zeros(1, int)], [None], {})
 objects = {
     "Header": mapped.header,
     "MappedFile": mapped,
     "FileReader": _core.FileReader(path, None, mapped.header.data_start),
-    "Batcher": _core.Batcher([core], [""], None, None, ["x"], [1], [np.zeros(1, int)], [None], {}),
+    "Batcher": batcher,
+    "StagedBatch": _core.StagedBatch(batcher, [1, 0]),
     "Level": _core.Level([2, 1]),
     "Joint": core,
     "RaggedBase": _core.RaggedBase._make(np.arange(3), (_core.Level([2, 1]),)),
